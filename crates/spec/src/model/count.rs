@@ -1,0 +1,71 @@
+//! Parameter counts in every convention that cards and papers use.
+
+use super::{FeedForward, Layer, Model, Module, Weight};
+use serde::Serialize;
+
+/// Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ParameterCount {
+    /// Everything, a tied embedding once, without multi-token prediction.
+    pub total: u64,
+    /// The word embedding.
+    pub word_embedding: u64,
+    /// The head's own matrix; 0 when tied.
+    pub head: u64,
+    /// All routed experts of all layers.
+    pub routed_experts: u64,
+    /// Parameters that one token uses, input embedding included.
+    pub active: u64,
+    /// Parameters that one token uses, without the input embedding unless it also serves as head.
+    pub active_without_embedding: u64,
+    /// Multi-token-prediction modules, beside `total`.
+    pub multi_token_prediction: u64,
+}
+
+fn sum<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> u64 {
+    weights.into_iter().map(Weight::parameters).sum()
+}
+
+impl Layer {
+    /// Parameters of the layer.
+    pub fn parameters(&self) -> u64 {
+        sum(&self.weights)
+    }
+
+    /// Parameters of its routed experts.
+    pub fn routed_parameters(&self) -> u64 {
+        sum(self.weights.iter().filter(|w| w.is_routed()))
+    }
+
+    /// Parameters that one token uses: routed experts count `top_k` of `experts`.
+    pub fn active_parameters(&self) -> u64 {
+        let routed = self.routed_parameters();
+        match &self.feed_forward {
+            FeedForward::MixtureOfExperts(moe) if moe.experts > 0 => {
+                self.parameters() - routed + routed / moe.experts * moe.top_k
+            }
+            _ => self.parameters(),
+        }
+    }
+}
+
+impl Model {
+    /// Counts the parameters.
+    pub fn parameters(&self) -> ParameterCount {
+        let layers: Vec<&Layer> = self.layers.iter().map(|&kind| &self.layer_kinds[kind]).collect();
+        let outside = sum(&self.embedding) + sum(&self.final_norm) + sum(&self.head);
+        let word_embedding = sum(self.embedding.iter().filter(|w| w.name == "embed_tokens"));
+        let active = outside + layers.iter().map(|l| l.active_parameters()).sum::<u64>();
+        ParameterCount {
+            total: outside + layers.iter().map(|l| l.parameters()).sum::<u64>(),
+            word_embedding,
+            head: sum(self.head.iter().filter(|w| w.module == Module::Head)),
+            routed_experts: layers.iter().map(|l| l.routed_parameters()).sum(),
+            active,
+            active_without_embedding: if self.tied_embeddings { active } else { active - word_embedding },
+            multi_token_prediction: self.multi_token_prediction.as_ref().map_or(0, |mtp| {
+                mtp.depth * (sum(&mtp.weights) + self.layer_kinds[mtp.layer_kind].parameters())
+            }),
+        }
+    }
+}

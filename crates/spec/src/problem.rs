@@ -1,0 +1,161 @@
+//! What is wrong with an input, told so that the reader can mend it: what, where, why, the nearest valid name, what to do.
+//!
+//! Responsible for: one error type for everything that comes from outside. Refuses to print; the printer adds
+//! `error:` and `hint:` and colour. Messages are lowercase fragments without a full stop.
+
+use serde::Serialize;
+
+/// Something wrong with an input.
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+#[error("{}{message}", place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default())]
+pub struct Problem {
+    /// What is wrong, and why, in a lowercase fragment.
+    pub message: String,
+    /// Where.
+    pub place: Option<Box<Place>>,
+    /// What to do about it, or the nearest valid name.
+    pub hint: Option<String>,
+}
+
+/// A place in an input.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Place {
+    /// The file, or what stands for it (`--set`, `--tp`).
+    pub file: String,
+    /// The line, from 1, if known.
+    pub line: Option<usize>,
+    /// The column, from 1, if known.
+    pub column: Option<usize>,
+    /// The dotted key, if known.
+    pub key: Option<String>,
+    /// The offending line of text, if known.
+    pub text: Option<String>,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        if let Some(key) = &self.key {
+            if self.file.is_empty() { write!(f, "`{key}`")? } else { write!(f, " `{key}`")? }
+        }
+        Ok(())
+    }
+}
+
+impl Problem {
+    /// A problem with a message alone.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None, hint: None }
+    }
+
+    /// The same, with advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, in a file (kept if a place is known already, but for an empty file name).
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<String>) -> Self {
+        let place = self.place.get_or_insert_with(Box::default);
+        if place.file.is_empty() {
+            place.file = file.into();
+        }
+        self
+    }
+
+    /// The same, at a dotted key.
+    #[must_use]
+    pub fn at_key(mut self, key: impl Into<String>) -> Self {
+        self.place.get_or_insert_with(Box::default).key = Some(key.into());
+        self
+    }
+
+    /// The same, at a byte offset of a text: line, column and the line itself are read off.
+    #[must_use]
+    pub fn at_offset(mut self, text: &str, offset: usize) -> Self {
+        let offset = (0..=offset.min(text.len())).rev().find(|&o| text.is_char_boundary(o)).unwrap_or(0);
+        let start = text[..offset].rfind('\n').map_or(0, |n| n + 1);
+        let end = text[offset..].find('\n').map_or(text.len(), |n| offset + n);
+        let place = self.place.get_or_insert_with(Box::default);
+        place.line = Some(text[..offset].matches('\n').count() + 1);
+        place.column = Some(text[start..offset].chars().count() + 1);
+        place.text = Some(text[start..end].chars().take(200).collect());
+        self
+    }
+}
+
+/// The names nearest to a mistyped one, best first, at most three; empty when none is near.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let wanted = name.to_lowercase();
+    let mut scored: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let contained = if !wanted.is_empty() && lower.contains(&wanted) { 0.25 } else { 0.0 };
+            (strsim::jaro_winkler(&wanted, &lower) + contained, candidate)
+        })
+        .filter(|(score, _)| *score > 0.8)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    scored.dedup_by(|a, b| a.1 == b.1);
+    scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
+}
+
+/// A hint that names the nearest valid names, or lists them all when they are few, or says how to list them.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
+    let near = nearest(name, known);
+    if near.is_empty() {
+        otherwise.to_owned()
+    } else {
+        format!("did you mean {}?", near.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or "))
+    }
+}
+
+/// Something doubtful that did not stop the work.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warning {
+    /// A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+    pub id: String,
+    /// What is doubtful and what to do, in one sentence.
+    pub message: String,
+}
+
+impl Warning {
+    /// A warning.
+    pub fn new(id: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { id: id.into(), message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offset_becomes_line_and_column() {
+        let problem = Problem::new("bad").in_file("a.toml").at_offset("one\ntwö three\n", 9);
+        let place = problem.place.clone().expect("a place");
+        assert_eq!((place.line, place.column, place.text.as_deref()), (Some(2), Some(5), Some("twö three")));
+        assert_eq!(problem.to_string(), "a.toml:2:5: bad");
+    }
+
+    #[test]
+    fn offset_past_the_end_is_the_end() {
+        assert_eq!(Problem::new("bad").at_offset("ab", 99).place.expect("place").column, Some(3));
+    }
+
+    #[test]
+    fn nearest_finds_a_typo_and_a_part() {
+        assert_eq!(nearest("lama-3.1-405b", ["llama-3.1-405b", "gpt2"])[0], "llama-3.1-405b");
+        assert!(nearest("h100", ["h100-sxm5-80gb", "tpu-v4"]).contains(&"h100-sxm5-80gb"));
+        assert!(nearest("zzz", ["llama"]).is_empty());
+    }
+}
