@@ -1,0 +1,167 @@
+//! What one operator costs on one accelerator: products, attention, and kernels that only move memory.
+//!
+//! Responsible for burst performance of single kernels, from laws fitted to measurements in `/catalog/operators`. Refuses
+//! to know launch and host overhead, software generations and power limits of long runs: whoever composes operators into
+//! layers applies those on top.
+
+mod attention;
+mod catalogue;
+mod gemm;
+mod memory;
+mod unfused;
+
+pub use attention::{AttentionKernel, AttentionShape};
+
+use attention::AttentionLaws;
+use gemm::GemmLaw;
+use memory::MemoryLaw;
+use railwright_spec::cluster::Accelerator;
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+
+/// Where a cost comes from, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// A law of this accelerator with a correction from measurements around this shape.
+    Measured,
+    /// A law fitted to measurements on this accelerator.
+    Fitted,
+    /// A law fitted on another accelerator of the same architecture, scaled by data sheets.
+    Derived,
+    /// Data sheet and a common share of it.
+    Roofline,
+}
+
+/// What one operator costs.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Cost {
+    /// Time of the kernels on the accelerator.
+    pub time: Seconds,
+    /// Arithmetic executed (what a mask skips is not counted).
+    pub flop: Flop,
+    /// Device memory moved at the least.
+    pub bytes: Bytes,
+    /// Where the time comes from.
+    pub source: Source,
+}
+
+impl Cost {
+    /// Nothing done.
+    pub const ZERO: Self =
+        Self { time: Seconds::ZERO, flop: Flop::ZERO, bytes: Bytes::ZERO, source: Source::Measured };
+
+    /// The same operator `count` times, one after the other.
+    #[must_use]
+    pub fn times(self, count: f64) -> Self {
+        Self { time: self.time * count, flop: self.flop * count, bytes: self.bytes * count, ..self }
+    }
+}
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+    /// One after the other; the sum is as trustworthy as its weaker part.
+    fn add(self, other: Self) -> Self {
+        Self {
+            time: self.time + other.time,
+            flop: self.flop + other.flop,
+            bytes: self.bytes + other.bytes,
+            source: self.source.max(other.source),
+        }
+    }
+}
+
+impl std::iter::Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, |sum, cost| sum + cost)
+    }
+}
+
+/// Which product of a linear layer, or which half of an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pass {
+    /// Y = X W.
+    Forward,
+    /// dX = dY W'. Of attention: the whole backward pass.
+    DataGradient,
+    /// dW = X' dY. Of attention: nothing, its backward pass is counted once.
+    WeightGradient,
+}
+
+/// Everything known about operators on one accelerator; built once per run.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// By [`DataType`] in the order of [`DataType::ALL`].
+    gemm: [GemmLaw; DataType::ALL.len()],
+    attention: AttentionLaws,
+    memory: MemoryLaw,
+    accumulate: bool,
+}
+
+impl Device {
+    /// The laws of `accelerator`: its own where it was measured, else those of its architecture, else a roofline.
+    pub fn new(accelerator: &Accelerator) -> Self {
+        let memory = MemoryLaw::new(accelerator);
+        let bf16 = GemmLaw::new(accelerator, DataType::Bf16);
+        Self {
+            gemm: DataType::ALL.map(|data_type| GemmLaw::new(accelerator, data_type)),
+            attention: AttentionLaws::new(accelerator, &bf16),
+            memory,
+            accumulate: true,
+        }
+    }
+
+    /// Whether weight gradients are added to a 32-bit main gradient by the product itself (Megatron's fused accumulation,
+    /// the default) or written in the type of the product.
+    #[must_use]
+    pub fn with_accumulation(self, accumulate: bool) -> Self {
+        Self { accumulate, ..self }
+    }
+
+    /// One product of a linear layer with `m` tokens, `k` inputs and `n` outputs; `pass` says which of its three products.
+    ///
+    /// Narrow types: the product alone; casting its inputs is a kernel that moves memory.
+    pub fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
+        self.gemm[data_type as usize].cost(1.0, m, n, k, pass, self.accumulate)
+    }
+
+    /// The products of `groups` experts on one rank, equal tokens each, as one grouped kernel.
+    pub fn grouped_gemm(
+        &self,
+        groups: f64,
+        tokens_per_group: f64,
+        n: f64,
+        k: f64,
+        data_type: DataType,
+        pass: Pass,
+    ) -> Cost {
+        self.gemm[data_type as usize].cost(groups, tokens_per_group, n, k, pass, self.accumulate)
+    }
+
+    /// `batch` independent products of `m` x `k` by `k` x `n`, both operands activations (attention without fusion).
+    pub fn batched_gemm(&self, batch: f64, m: f64, n: f64, k: f64, data_type: DataType) -> Cost {
+        self.gemm[data_type as usize].batched(batch, m, n, k)
+    }
+
+    /// Attention between projected queries, keys and values, forward or backward ([`Pass::DataGradient`]).
+    pub fn attention(&self, shape: &AttentionShape, kernel: AttentionKernel, pass: Pass) -> Cost {
+        if pass == Pass::WeightGradient {
+            return Cost::ZERO;
+        }
+        match kernel {
+            AttentionKernel::Unfused { fused_softmax, dropout } => {
+                unfused::cost(self, shape, fused_softmax, dropout, pass)
+            }
+            _ => self.attention.cost(shape, kernel, pass),
+        }
+    }
+
+    /// A kernel that only streams memory: element-wise, normalisation, cast, optimizer.
+    pub fn memory_bound(&self, bytes: Bytes) -> Cost {
+        self.memory.cost(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! Time of fused attention kernels.
+//!
+//! Responsible for the shape of attention (who sees how many keys) and for the law of kernels that keep scores on chip.
+//! Refuses projections around attention, and kernels that write scores to memory (those are composed in `unfused`).
+//!
+//! Law, per pass, with blocks of 128 queries as the unit of work of one multiprocessor:
+//!
+//! t = floor + bytes / B + f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)), seconds
+//!
+//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and
+//! S the largest number of keys that a query sees, s0 what starting a block costs as keys, s1 the masked half of diagonal
+//! blocks, e the share of peak P at a head width, q how exposed the longest block is, f = 1 forward and 2.5 backward (which
+//! has its own e and s0). Constants: `catalog/operators/attention.csv`.
+
+use super::catalogue;
+use super::gemm::GemmLaw;
+use super::{Cost, Pass, Source};
+use railwright_spec::cluster::Accelerator;
+use railwright_spec::model::Span;
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+
+/// Arithmetic of the backward pass over the forward pass: five products of scores' size against two.
+const BACKWARD_FLOP: f64 = 2.5;
+
+/// Queries in a block.
+const BLOCK: f64 = 128.0;
+
+/// A generation of attention kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttentionKernel {
+    /// Scores are written to memory: batched products with soft-max between them, over the full square.
+    Unfused {
+        /// Whether scale, mask and soft-max are one kernel.
+        fused_softmax: bool,
+        /// Whether probabilities are dropped out.
+        dropout: bool,
+    },
+    /// FlashAttention 1: parallel over batch and heads only.
+    Flash1,
+    /// FlashAttention 2, and what frameworks bundle of it.
+    Flash2,
+    /// FlashAttention 3 (Hopper).
+    Flash3,
+    /// Vendor kernels (cuDNN), the default of Transformer Engine on Hopper and Blackwell.
+    CuDnn,
+}
+
+/// The shape of one attention operator on one rank.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttentionShape {
+    /// Sequences.
+    pub batch: f64,
+    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism sees on
+    /// average half of all keys: describe it with that many keys and [`Span::Bidirectional`].
+    pub query_length: f64,
+    /// Keys per sequence.
+    pub key_length: f64,
+    /// Query heads on this rank.
+    pub heads: f64,
+    /// Key-value heads on this rank.
+    pub kv_heads: f64,
+    /// Width of a query and key head.
+    pub head_dim: f64,
+    /// Width of a value head.
+    pub value_dim: f64,
+    /// Which keys a query sees.
+    pub span: Span,
+}
+
+impl AttentionShape {
+    /// Mean number of keys that a query sees: for queries at positions a..b that see the last w keys, the mean of
+    /// min(position, w); causal is w = b.
+    pub fn mean_keys(&self) -> f64 {
+        let end = self.key_length;
+        let start = (end - self.query_length).max(0.0);
+        let window = match self.span {
+            Span::Bidirectional => return end,
+            Span::Causal => end,
+            Span::Window(window) => (window as f64).min(end),
+            Span::Chunk(chunk) => return (chunk as f64).min(end) / 2.0,
+        };
+        if window <= start || end <= start {
+            return window;
+        }
+        ((window * window - start * start) / 2.0 + window * (end - window)) / (end - start)
+    }
+
+    /// The largest number of keys that a query sees.
+    pub fn most_keys(&self) -> f64 {
+        match self.span {
+            Span::Bidirectional | Span::Causal => self.key_length,
+            Span::Window(keys) | Span::Chunk(keys) => (keys as f64).min(self.key_length),
+        }
+    }
+
+    /// FLOP of the forward pass: 2 * batch * heads * queries * mean keys * (d_qk + d_v), masked scores not counted.
+    pub fn forward_flop(&self) -> Flop {
+        let scores = self.batch * self.heads * self.query_length * self.mean_keys();
+        Flop::new(2.0 * scores * (self.head_dim + self.value_dim))
+    }
+
+    /// Bytes of queries, keys, values and output, once each, in 16 bits.
+    pub fn operand_bytes(&self) -> Bytes {
+        let widths = self.head_dim + self.value_dim;
+        Bytes::new(
+            2.0 * self.batch * widths * (self.query_length * self.heads + self.key_length * self.kv_heads),
+        )
+    }
+}
+
+/// One kernel generation on one accelerator.
+#[derive(Clone, Copy, Debug)]
+struct AttentionLaw {
+    /// Share of peak at head widths 64, 128, 192 and 256.
+    shares: [f64; 4],
+    backward: f64,
+    key_start: f64,
+    key_start_backward: f64,
+    diagonal: f64,
+    wave: f64,
+    single: f64,
+    floor: f64,
+    source: Source,
+}
+
+/// Head widths at which the share of peak is known.
+const WIDTHS: [f64; 4] = [64.0, 128.0, 192.0, 256.0];
+
+impl AttentionLaw {
+    fn find(accelerator: &Accelerator, kernel: &str) -> Option<Self> {
+        let (row, source) = catalogue::find(catalogue::ATTENTION, accelerator, kernel)?;
+        Some(Self {
+            shares: [3, 4, 5, 6].map(|column| row.number(column, 0.5)),
+            backward: row.number(7, 0.8),
+            key_start: row.number(8, 0.0),
+            key_start_backward: row.number(9, 100.0),
+            diagonal: row.number(10, 64.0),
+            wave: row.number(11, 0.2),
+            single: row.number(12, 0.5),
+            floor: row.number(13, 3.0) * 1e-6,
+            source,
+        })
+    }
+
+    /// Where no attention was measured: two thirds of what products reach, the ratio on A100 and H100.
+    fn from_products(products: &GemmLaw) -> Self {
+        let share = products.efficiency() * 0.67;
+        Self {
+            shares: [0.75, 1.0, 0.95, 0.9].map(|width| share * width),
+            backward: 0.8,
+            key_start: 50.0,
+            key_start_backward: 100.0,
+            diagonal: 64.0,
+            wave: 0.2,
+            single: 0.5,
+            floor: 4e-6,
+            source: Source::Roofline,
+        }
+    }
+
+    fn scaled(self, factor: f64) -> Self {
+        Self {
+            shares: self.shares.map(|share| share * factor),
+            source: self.source.max(Source::Derived),
+            ..self
+        }
+    }
+
+    /// Share of peak at a head width, linear between the known ones; narrower heads lose in proportion.
+    fn share(&self, width: f64) -> f64 {
+        let [first, .., last] = self.shares;
+        if width <= WIDTHS[0] {
+            return first * (width / WIDTHS[0]).max(0.05);
+        }
+        for i in 1..WIDTHS.len() {
+            if width <= WIDTHS[i] {
+                let part = (width - WIDTHS[i - 1]) / (WIDTHS[i] - WIDTHS[i - 1]);
+                return self.shares[i - 1] + part * (self.shares[i] - self.shares[i - 1]);
+            }
+        }
+        last
+    }
+}
+
+/// The kernel generations on one accelerator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AttentionLaws {
+    flash1: AttentionLaw,
+    flash2: AttentionLaw,
+    flash3: AttentionLaw,
+    cudnn: AttentionLaw,
+    units: f64,
+    peak: f64,
+    bandwidth: f64,
+}
+
+/// FlashAttention 2 reaches about twice the rate of FlashAttention 1 on A100 (its own publication).
+const FLASH1_SHARE: f64 = 0.5;
+
+impl AttentionLaws {
+    pub(super) fn new(accelerator: &Accelerator, products: &GemmLaw) -> Self {
+        let common = AttentionLaw::from_products(products);
+        let [flash2, flash3, cudnn] =
+            ["flash2", "flash3", "cudnn"].map(|k| AttentionLaw::find(accelerator, k));
+        // A generation that does not exist on an architecture means the nearest that does: older ones run slower on new
+        // hardware (no use of its asynchronous units), newer ones are not built for old hardware.
+        let old = flash2.or_else(|| flash3.or(cudnn).map(|law| law.scaled(0.55))).unwrap_or(common);
+        let new = flash3.or(cudnn).or(flash2).unwrap_or(common);
+        Self {
+            flash1: old.scaled(FLASH1_SHARE),
+            flash2: old,
+            flash3: new,
+            cudnn: cudnn.or(flash3).or(flash2).unwrap_or(common),
+            units: accelerator.compute_units.map_or(132.0, |units| f64::from(units.max(1))),
+            peak: products.peak(),
+            bandwidth: accelerator.memory_bandwidth.get().max(1.0),
+        }
+    }
+
+    /// One fused attention operator; see the module's equation.
+    pub(super) fn cost(&self, shape: &AttentionShape, kernel: AttentionKernel, pass: Pass) -> Cost {
+        let law = match kernel {
+            AttentionKernel::Flash1 => &self.flash1,
+            AttentionKernel::Flash2 => &self.flash2,
+            AttentionKernel::Flash3 => &self.flash3,
+            AttentionKernel::CuDnn | AttentionKernel::Unfused { .. } => &self.cudnn,
+        };
+        let forward = shape.forward_flop();
+        if forward <= Flop::ZERO || !forward.is_finite() {
+            return Cost { source: law.source, ..Cost::ZERO };
+        }
+        let (factor, share, start, moved) = match pass {
+            Pass::Forward => (1.0, 1.0, law.key_start, 1.0),
+            _ => (BACKWARD_FLOP, law.backward, law.key_start_backward, 2.0),
+        };
+        let diagonal = if shape.span == Span::Bidirectional { 0.0 } else { law.diagonal };
+        let widths = shape.head_dim + shape.value_dim;
+        let rate = self.peak * share * law.share(shape.head_dim) / self.units;
+        // Flash 1 hands out whole heads; the later ones hand out blocks of queries.
+        let blocks = shape.batch * shape.heads * (shape.query_length / BLOCK).ceil() / self.units;
+        let filled = (law.wave * blocks.ceil() + (1.0 - law.wave) * blocks).max(1.0);
+        let keys =
+            (filled * (shape.mean_keys() + start + diagonal)).max(law.single * (shape.most_keys() + start));
+        let arithmetic = factor * 2.0 * BLOCK * widths / rate * keys;
+        let bytes = shape.operand_bytes() * moved;
+        let flop = forward * factor;
+        let roofline = (flop.get() / self.peak).max(bytes.get() / self.bandwidth);
+        let time = (law.floor + bytes.get() / self.bandwidth + arithmetic).max(roofline);
+        Cost { time: Seconds::new(time), flop, bytes, source: law.source }
+    }
+}

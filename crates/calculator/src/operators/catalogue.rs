@@ -1,0 +1,59 @@
+//! The operator tables in `/catalog/operators`, embedded.
+//!
+//! Responsible for finding the one row that serves an accelerator. Refuses to parse what is not asked for: rows are
+//! found by text and only the row found is turned into numbers, so that a cold start costs microseconds.
+
+use super::Source;
+use railwright_spec::cluster::Accelerator;
+
+/// Laws of matrix products; regenerate with `catalog/operators/distill.py`.
+pub(super) const GEMM: &str = include_str!("../../../../catalog/operators/gemm.csv");
+/// Laws of fused attention.
+pub(super) const ATTENTION: &str = include_str!("../../../../catalog/operators/attention.csv");
+
+/// A row of a table: accelerator, architecture, variant (number format or kernel), then numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    line: &'static str,
+}
+
+impl Row {
+    /// The number in column `index`; a cell that is not a number reads as `missing`.
+    pub(super) fn number(self, index: usize, missing: f64) -> f64 {
+        self.line.split(',').nth(index).and_then(|cell| cell.parse().ok()).unwrap_or(missing)
+    }
+}
+
+fn cells(line: &'static str) -> Option<[&'static str; 3]> {
+    let mut cells = line.split(',');
+    Some([cells.next()?, cells.next()?, cells.next()?])
+}
+
+/// Architectures are grouped by their first word: `Hopper+Grace` is Hopper, `Blackwell Ultra` is Blackwell.
+fn family(architecture: &str) -> &str {
+    architecture.split([' ', '+']).next().unwrap_or(architecture)
+}
+
+/// The row for `accelerator` and `variant`: its own, else the first of the same architecture, else of the same family.
+pub(super) fn find(table: &'static str, accelerator: &Accelerator, variant: &str) -> Option<(Row, Source)> {
+    let mut best: Option<(Row, u8)> = None;
+    for line in table.lines().skip(1) {
+        let Some([id, architecture, kind]) = cells(line) else { continue };
+        if kind != variant {
+            continue;
+        }
+        let rank = if id == accelerator.id {
+            0
+        } else if architecture == accelerator.architecture {
+            1
+        } else if family(architecture) == family(&accelerator.architecture) {
+            2
+        } else {
+            continue;
+        };
+        if best.is_none_or(|(_, found)| rank < found) {
+            best = Some((Row { line }, rank));
+        }
+    }
+    best.map(|(row, rank)| (row, if rank == 0 { Source::Fitted } else { Source::Derived }))
+}

@@ -1,0 +1,253 @@
+//! Time of matrix products.
+//!
+//! Responsible for the law of a product and of a group of equal products. Refuses casts of narrow inputs and launch
+//! overhead.
+//!
+//! The law counts output tiles: a product is cut into tiles of 256x128 down to 64x64, each multiprocessor computes one
+//! tile at a time, and the last wave may be partly empty. Kernels also cut the inner dimension (split-k) when that fills
+//! waves. The fastest of those choices is what a tuned library picks:
+//!
+//! t = floor + ((C^4 + M^4))^(1/4)
+//!
+//! C = min over tiles a x b and splits s of max(1, w ceil(v) + (1-w) v) / s * 2 a b (k + k0 + (s-1) ks) / (r e P / U), seconds
+//!
+//! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach,
+//! r <= 1 the relative rate of smaller tiles, k0 what filling and draining a tile costs as elements of k, ks what one more
+//! split costs, w how strictly waves are quantised; M = bytes / (h B), seconds, with B the memory bandwidth.
+//! Constants are fitted per accelerator and number format; see `catalog/operators/gemm.csv` for residuals.
+
+use super::catalogue::{self, Row};
+use super::{Cost, Pass, Source};
+use railwright_spec::cluster::Accelerator;
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+
+/// Tile rows, tile columns, index of the relative rate.
+const TILES: [(f64, f64, usize); 6] = [
+    (256.0, 128.0, 0),
+    (128.0, 256.0, 0),
+    (128.0, 128.0, 1),
+    (128.0, 64.0, 2),
+    (64.0, 128.0, 2),
+    (64.0, 64.0, 3),
+];
+
+/// Ways to cut the inner dimension.
+const SPLITS: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0];
+
+/// Products in one number format on one accelerator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GemmLaw {
+    /// Multiprocessors.
+    units: f64,
+    /// Seconds per element of k that one wave of 64x64 outputs takes at each of the four relative rates.
+    seconds_per_area: [f64; 4],
+    k_start: f64,
+    split_k: f64,
+    wave: f64,
+    floor: f64,
+    seconds_per_byte: f64,
+    element: f64,
+    data_gradient: f64,
+    weight_gradient: f64,
+    grouped: f64,
+    peak: f64,
+    bandwidth: f64,
+    source: Source,
+}
+
+/// The constants of the law, as a row holds them.
+struct Constants {
+    efficiency: f64,
+    k_start: f64,
+    floor: f64,
+    hbm: f64,
+    wave: f64,
+    rates: [f64; 4],
+    split_k: f64,
+    data_gradient: f64,
+    weight_gradient: f64,
+    grouped: f64,
+}
+
+impl Constants {
+    /// What an accelerator without measurements of its architecture gets: the middle of the fitted ones.
+    const COMMON: Self = Self {
+        efficiency: 0.72,
+        k_start: 150.0,
+        floor: 3e-6,
+        hbm: 0.8,
+        wave: 0.5,
+        rates: [1.0, 0.9, 0.7, 0.55],
+        split_k: 1500.0,
+        data_gradient: 1.0,
+        weight_gradient: 1.04,
+        grouped: 0.85,
+    };
+
+    fn of(row: Row) -> Self {
+        let common = Self::COMMON;
+        Self {
+            efficiency: row.number(3, common.efficiency),
+            k_start: row.number(4, common.k_start),
+            floor: row.number(5, 3.0) * 1e-6,
+            hbm: row.number(6, common.hbm),
+            wave: row.number(7, common.wave),
+            rates: [1.0, row.number(8, 0.9), row.number(9, 0.7), row.number(10, 0.55)],
+            split_k: row.number(11, common.split_k),
+            data_gradient: row.number(12, common.data_gradient),
+            weight_gradient: row.number(13, common.weight_gradient),
+            grouped: row.number(14, common.grouped),
+        }
+    }
+
+    /// From the best rate that a sweep of shapes found; a typical large shape reaches about 0.92 of that.
+    fn from_ceiling(accelerator: &Accelerator) -> Self {
+        let peak = accelerator.peak_rate(DataType::Bf16);
+        match (accelerator.measured_matmul, peak) {
+            (Some(ceiling), Some(peak)) if peak.get() > 0.0 => {
+                Self { efficiency: (0.92 * (ceiling / peak)).clamp(0.05, 0.95), ..Self::COMMON }
+            }
+            _ => Self::COMMON,
+        }
+    }
+}
+
+/// The variants of the table that may serve a number format, best first.
+fn variants(data_type: DataType) -> &'static [&'static str] {
+    match data_type {
+        DataType::Fp32 | DataType::Tf32 | DataType::Fp16 | DataType::Bf16 => &["bf16"],
+        DataType::Fp8 | DataType::Mxfp8 | DataType::Int8 => &["fp8", "bf16"],
+        DataType::Nvfp4 => &["nvfp4", "fp8", "bf16"],
+    }
+}
+
+/// The peak that products in `data_type` run against: a format without hardware runs in the next wider one.
+fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
+    let chain: &[DataType] = match data_type {
+        DataType::Nvfp4 => &[DataType::Nvfp4, DataType::Fp8, DataType::Bf16],
+        DataType::Fp8 | DataType::Mxfp8 => &[DataType::Fp8, DataType::Bf16],
+        DataType::Int8 => &[DataType::Int8, DataType::Bf16],
+        DataType::Tf32 => &[DataType::Tf32, DataType::Fp32],
+        DataType::Fp32 => &[DataType::Fp32, DataType::Tf32],
+        DataType::Fp16 | DataType::Bf16 => &[DataType::Bf16, DataType::Fp32],
+    };
+    let found = chain
+        .iter()
+        .find_map(|t| accelerator.peak_rate(*t))
+        .or_else(|| accelerator.peak.values().next().copied());
+    found.map_or(1e12, |rate| rate.get().max(1.0))
+}
+
+/// What a contiguous dimension that starts rows off the memory grid costs: tensor cores want rows that start at multiples
+/// of 128 bytes and do without them below 16. Factors of time.
+fn misalignment(dimension: f64, element: f64) -> f64 {
+    let bytes = (dimension * element) as u64;
+    match bytes.trailing_zeros() {
+        0..=3 => 2.0,
+        4 => 1.12,
+        5 => 1.06,
+        6 => 1.03,
+        _ => 1.0,
+    }
+}
+
+impl GemmLaw {
+    pub(super) fn new(accelerator: &Accelerator, data_type: DataType) -> Self {
+        let found = variants(data_type).iter().find_map(|v| catalogue::find(catalogue::GEMM, accelerator, v));
+        let (constants, source) = found.map_or_else(
+            || (Constants::from_ceiling(accelerator), Source::Roofline),
+            |(row, source)| (Constants::of(row), source),
+        );
+        let peak = peak(accelerator, data_type);
+        let units = accelerator.compute_units.map_or(132.0, |units| f64::from(units.max(1)));
+        let bandwidth = accelerator.memory_bandwidth.get().max(1.0);
+        Self {
+            units,
+            seconds_per_area: constants.rates.map(|rate| 2.0 * units / (peak * constants.efficiency * rate)),
+            k_start: constants.k_start,
+            split_k: constants.split_k,
+            wave: constants.wave,
+            floor: constants.floor,
+            seconds_per_byte: 1.0 / (constants.hbm * bandwidth),
+            element: data_type.bytes(),
+            data_gradient: constants.data_gradient,
+            weight_gradient: constants.weight_gradient,
+            grouped: constants.grouped,
+            peak,
+            bandwidth,
+            source,
+        }
+    }
+
+    /// Seconds of arithmetic of `groups` products of m x k by k x n: C of the module's equation.
+    fn arithmetic(&self, groups: f64, m: f64, n: f64, k: f64) -> f64 {
+        let per_unit = groups / self.units;
+        let mut best = f64::INFINITY;
+        for (rows, columns, rate) in TILES {
+            let waves = per_unit * (m / rows).ceil() * (n / columns).ceil();
+            let tile = rows * columns * self.seconds_per_area[rate];
+            for split in SPLITS {
+                let cut = waves * split;
+                let filled = (self.wave * cut.ceil() + (1.0 - self.wave) * cut).max(1.0) / split;
+                let time = filled * tile * (k + self.k_start + (split - 1.0) * self.split_k);
+                best = best.min(time);
+            }
+        }
+        best
+    }
+
+    /// One product of a linear layer, or `groups` of them in one kernel; see [`super::Device::gemm`].
+    pub(super) fn cost(&self, groups: f64, m: f64, n: f64, k: f64, pass: Pass, accumulate: bool) -> Cost {
+        if !(groups > 0.0 && m > 0.0 && n > 0.0 && k > 0.0) {
+            return Cost { source: self.source, ..Cost::ZERO };
+        }
+        let (inputs, output, arithmetic, factor) = match pass {
+            Pass::Forward => (m * k + n * k, 2.0 * m * n, self.arithmetic(groups, m, n, k), 1.0),
+            Pass::DataGradient => {
+                (m * n + n * k, 2.0 * m * k, self.arithmetic(groups, m, k, n), self.data_gradient)
+            }
+            Pass::WeightGradient => {
+                let element = if accumulate { 8.0 } else { 2.0 };
+                (m * k + m * n, element * n * k, self.arithmetic(groups, n, k, m), self.weight_gradient)
+            }
+        };
+        let bytes = groups * (inputs * self.element + output);
+        let share = if groups > 1.0 { self.grouped } else { 1.0 };
+        let aligned = misalignment(n, self.element).max(misalignment(k, self.element));
+        self.combine(2.0 * groups * m * n * k, bytes, arithmetic * factor * aligned / share)
+    }
+
+    /// `batch` independent products in one kernel, every operand read once.
+    pub(super) fn batched(&self, batch: f64, m: f64, n: f64, k: f64) -> Cost {
+        if !(batch > 0.0 && m > 0.0 && n > 0.0 && k > 0.0) {
+            return Cost { source: self.source, ..Cost::ZERO };
+        }
+        let bytes = batch * ((m * k + n * k) * self.element + 2.0 * m * n);
+        self.combine(2.0 * batch * m * n * k, bytes, self.arithmetic(batch, m, n, k))
+    }
+
+    /// Arithmetic and movement overlap, softly: t = floor + (C^4 + M^4)^(1/4), never below the data sheet's roofline.
+    fn combine(&self, flop: f64, bytes: f64, arithmetic: f64) -> Cost {
+        let moving = bytes * self.seconds_per_byte;
+        let both = (arithmetic.powi(4) + moving.powi(4)).sqrt().sqrt();
+        let roofline = (flop / self.peak).max(bytes / self.bandwidth);
+        let time = (self.floor + both).max(roofline);
+        Cost {
+            time: Seconds::new(time),
+            flop: Flop::new(flop),
+            bytes: Bytes::new(bytes),
+            source: self.source,
+        }
+    }
+
+    /// The share of the data sheet's peak that large products reach.
+    pub(super) fn efficiency(&self) -> f64 {
+        2.0 * self.units / (self.peak * self.seconds_per_area[0])
+    }
+
+    /// The rate of the data sheet, FLOP/s.
+    pub(super) fn peak(&self) -> f64 {
+        self.peak
+    }
+}

@@ -1,0 +1,52 @@
+//! Attention that writes its scores to memory.
+//!
+//! Responsible for composing it from batched products and passes over the score matrix. Refuses masks that skip work: the
+//! full square is computed and masked, as those kernels do.
+
+use super::attention::AttentionShape;
+use super::{Cost, Device, Pass};
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::Bytes;
+
+/// Bytes per score that kernels between the two products move, 16-bit scores.
+///
+/// Forward, fused scale-mask-soft-max: read 2, write 2. Apart: scale and mask read and write 2 each, then soft-max in 32 bits
+/// with casts around it (read 2 write 4, read 4 write 4, read 4 write 2): 28. Dropout: read 2, write 2 and a 1-byte mask.
+/// Backward of soft-max reads probabilities and their gradient and writes one: 6 fused, 24 apart; of dropout 5.
+fn bytes_per_score(fused_softmax: bool, dropout: bool, pass: Pass) -> [f64; 2] {
+    let softmax = match (pass, fused_softmax) {
+        (Pass::Forward, true) => 4.0,
+        (Pass::Forward, false) => 28.0,
+        (_, true) => 6.0,
+        (_, false) => 24.0,
+    };
+    [softmax, if dropout { 5.0 } else { 0.0 }]
+}
+
+/// Forward: S = Q K', soft-max, dropout, O = P V. Backward: dP = dO V', dV = P' dO, soft-max, dQ = dS K, dK = dS' Q.
+pub(super) fn cost(
+    device: &Device,
+    shape: &AttentionShape,
+    fused_softmax: bool,
+    dropout: bool,
+    pass: Pass,
+) -> Cost {
+    let heads = shape.batch * shape.heads;
+    let product = |m: f64, n: f64, k: f64| device.batched_gemm(heads, m, n, k, DataType::Bf16);
+    let (queries, keys) = (shape.query_length, shape.key_length);
+    let scores = product(queries, keys, shape.head_dim);
+    let mixed = product(queries, shape.value_dim, keys);
+    let products = match pass {
+        Pass::Forward => scores + mixed,
+        _ => {
+            product(queries, keys, shape.value_dim)
+                + product(keys, shape.value_dim, queries)
+                + product(queries, shape.head_dim, keys)
+                + product(keys, shape.head_dim, queries)
+        }
+    };
+    let passes = bytes_per_score(fused_softmax, dropout, pass);
+    passes
+        .into_iter()
+        .fold(products, |sum, bytes| sum + device.memory_bound(Bytes::new(heads * queries * keys * bytes)))
+}
