@@ -1,0 +1,98 @@
+//! How long collectives take: by operation, bytes, ranks, and where the group lies on the machine.
+//!
+//! Responsible for: one group's collective alone on its links (with a factor for NICs that several groups share). Inside a
+//! scale-up domain a law of three measured constants holds; between domains the algorithms of the NCCL family compete, and the
+//! fastest is taken. Refuses to know what hides behind compute, and what other traffic does on a shared fabric (the network
+//! crate answers that through [`CollectiveTimer`]).
+//!
+//! Sizes are those of nccl-tests: see [`Collective`].
+
+mod across;
+mod domain;
+mod expert;
+mod fabric;
+mod law;
+mod link;
+mod torus;
+
+pub use fabric::Fabric;
+
+use railwright_spec::plan::Group;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// What a group does together, and which buffer `bytes` counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Collective {
+    /// Every rank ends with the sum; bytes of the buffer.
+    AllReduce,
+    /// Every rank ends with all shards; bytes of the gathered buffer.
+    AllGather,
+    /// Every rank ends with one shard of the sum; bytes of the input buffer.
+    ReduceScatter,
+    /// Every rank sends a part to each; bytes of one rank's send buffer, its own part included.
+    AllToAll,
+    /// Tokens go to the ranks of their experts, once per domain (DeepEP); bytes as an all-to-all would send them, so
+    /// tokens x `copies` x width.
+    ExpertDispatch {
+        /// Experts that each token goes to (top-k).
+        copies: u32,
+    },
+    /// One rank's buffer reaches all; bytes of the buffer.
+    Broadcast,
+    /// One rank sends to its neighbour; bytes of the message.
+    SendReceive,
+}
+
+/// How well founded a cost is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Nothing is sent.
+    Nothing,
+    /// A law fitted on this link generation, operation and rank count.
+    Measured,
+    /// Between or beyond the measured rank counts of this link generation.
+    Interpolated,
+    /// From data-sheet bandwidths and constants of other systems.
+    Derived,
+}
+
+/// What a collective costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CollectiveCost {
+    /// From the last rank's start to the end.
+    pub time: Seconds,
+    /// The part that does not shrink with the bytes.
+    pub latency: Seconds,
+    /// Bytes that one rank sends into its scale-up domain.
+    pub wire_bytes_scale_up: Bytes,
+    /// Bytes that one rank sends through its NIC.
+    pub wire_bytes_network: Bytes,
+    /// How well founded the time is.
+    pub source: Source,
+    /// What the library is taken to run (`ring`, `tree`, `nvls`, ...).
+    pub algorithm: &'static str,
+}
+
+impl CollectiveCost {
+    /// Of a group of one rank, or of no bytes.
+    pub const NOTHING: Self = Self {
+        time: Seconds::ZERO,
+        latency: Seconds::ZERO,
+        wire_bytes_scale_up: Bytes::ZERO,
+        wire_bytes_network: Bytes::ZERO,
+        source: Source::Nothing,
+        algorithm: "none",
+    };
+}
+
+/// Answers how long a collective takes among ranks: in closed form ([`Fabric`]) or by simulating flows.
+pub trait CollectiveTimer {
+    /// One collective of one group; `sharing` counts the concurrent groups that share each NIC (1: every rank has its own).
+    fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
+
+    /// One message between two ranks.
+    fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost;
+}

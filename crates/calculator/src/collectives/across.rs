@@ -1,0 +1,252 @@
+//! Collectives across scale-up domains: rings and trees over the NICs, and what each costs as groups grow.
+//!
+//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain commands `local`
+//! NICs. What collapses small messages at scale is latency: a ring pays every hop in turn.
+
+use super::fabric::{Links, ring_wire};
+use super::link::LinkClass;
+use super::{Collective, CollectiveCost, Source};
+use railwright_spec::cluster::{Cluster, Tier};
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// A protocol of the library: its latencies in seconds and the share of bandwidth that its format leaves.
+struct Protocol {
+    name: &'static str,
+    base: f64,
+    hop_inside: f64,
+    hop_network: f64,
+    share: f64,
+}
+
+/// NCCL's ring tuning table (`src/graph/tuning.cc`, June 2026): base and hop latencies. The hop across the network of LL
+/// and LL128 is set so that two-node floors come out at the measured 36 to 70 us; of Simple it is 14 us x 1.4.
+const RING: [Protocol; 3] = [
+    Protocol { name: "ring-ll", base: 6.6e-6, hop_inside: 0.6e-6, hop_network: 6.0e-6, share: 0.5 },
+    Protocol { name: "ring-ll128", base: 14.0e-6, hop_inside: 1.9e-6, hop_network: 8.0e-6, share: 0.92 },
+    Protocol { name: "ring", base: 8.4e-6, hop_inside: 3.4e-6, hop_network: 19.6e-6, share: 1.0 },
+];
+/// A tree's hop across the network with the smallest messages, seconds; from floors of 36 and 45 us over two nodes.
+const TREE_HOP: f64 = 8.0e-6;
+/// What a tree's hop takes more once messages leave the LL protocols, seconds.
+const TREE_HOP_LARGE: f64 = 14.0e-6;
+/// The message at which half of [`TREE_HOP_LARGE`] is paid, bytes.
+const TREE_LARGE: f64 = 65_536.0;
+/// Filling the pipeline over the network: seconds per square root of a byte, up to a chunk's worth.
+const FILL: f64 = 8.0e-9;
+const FILL_MOST: f64 = 100.0e-6;
+/// Share of NIC bandwidth that many-to-many traffic reaches.
+const ALL_TO_ALL_SHARE: f64 = 0.8;
+/// Seconds for each remote peer of an all-to-all.
+const PER_PEER: f64 = 1.0e-6;
+/// Share of its NIC that a lone point-to-point message reaches, and its latency (Simple protocol, one hop), seconds.
+const SEND_SHARE: f64 = 0.85;
+const SEND_BASE: f64 = 14.0e-6;
+
+/// The network between domains.
+#[derive(Clone, Debug)]
+pub(super) struct Network {
+    /// Bytes a second per device, one direction, as labelled.
+    pub(super) nic: f64,
+    /// Share of it that rings reach with large messages.
+    share: f64,
+    latency: f64,
+    tiers: Vec<Tier>,
+    low_latency_cap: f64,
+    has_ll128: bool,
+}
+
+/// Where a group lies: `ranks` in all, `local` of them behind one scale-up domain, neighbours `stride` devices apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) ranks: u64,
+    pub(super) local: u64,
+    pub(super) stride: u64,
+    pub(super) sharing: f64,
+}
+
+impl Span {
+    fn domains(&self) -> u64 {
+        self.ranks.div_ceil(self.local)
+    }
+
+    /// Members of the group below one switch of a tier.
+    fn below(&self, tier: &Tier) -> u64 {
+        (tier.devices / self.stride.max(1)).clamp(1, self.ranks)
+    }
+}
+
+impl Network {
+    pub(super) fn new(cluster: &Cluster, class: LinkClass) -> Self {
+        let network = &cluster.network;
+        let share = match network.kind.to_ascii_lowercase().as_str() {
+            // 8x400G 391-392 of 400 GB/s over 2 nodes, vendor 380; DGX A100 192 of 200.
+            "infiniband" => 0.95,
+            // 370 of 400 GB/s over 16 nodes.
+            "efa" => 0.92,
+            // 160 to 165 of 200 GB/s as ring over 2 nodes; 92 of 100 over 4.
+            "roce" => 0.9,
+            // 40.5 of 50 GB/s over 4 nodes of an early Omni-Path system.
+            _ => 0.8,
+        };
+        Self {
+            nic: network.bandwidth.get().max(1e6),
+            share,
+            latency: network.latency.get().max(0.0),
+            tiers: network.tiers.clone(),
+            low_latency_cap: class.low_latency_cap(),
+            has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
+        }
+    }
+
+    /// Latency that switches add to one hop of the group, one way.
+    fn hop(&self, span: &Span) -> f64 {
+        let mut hop = self.latency;
+        for pair in self.tiers.windows(2) {
+            if span.ranks > span.below(&pair[0]) {
+                hop += pair[1].latency.get().max(0.0);
+            }
+        }
+        hop
+    }
+
+    /// How much slower than its NICs a ring is because of oversubscription: of the members below a switch one sends out.
+    fn ring_slowdown(&self, span: &Span) -> f64 {
+        self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
+            let domains_below = span.below(tier).div_ceil(span.local) as f64;
+            slow.max(tier.oversubscription / domains_below)
+        })
+    }
+
+    /// The same for traffic to all peers alike, of which the share beyond the switch climbs.
+    fn spread_slowdown(&self, span: &Span) -> f64 {
+        let away = (span.ranks - span.local) as f64;
+        self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
+            let climbing = (span.ranks - span.below(tier)) as f64 / away;
+            slow.max(tier.oversubscription * climbing)
+        })
+    }
+
+    /// Bytes a second per NIC for traffic that goes to all peers alike.
+    pub(super) fn spread_rate(&self, share: f64, span: &Span) -> f64 {
+        self.nic * share / (span.sharing * self.spread_slowdown(span))
+    }
+
+    pub(super) fn time(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
+        match op {
+            Collective::AllToAll => self.all_to_all(links, bytes, span),
+            Collective::AllReduce => {
+                let (ring, tree) = (self.ring(links, op, bytes, span), self.tree(links, bytes, span));
+                if tree.time < ring.time { tree } else { ring }
+            }
+            _ => self.ring(links, op, bytes, span),
+        }
+    }
+
+    /// `t = base + inside hops + network hops + max(NVLink part, NIC part)`, the cheapest of the protocols.
+    ///
+    /// A ring of n ranks over D domains takes n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the network; each NIC
+    /// carries f b / local.
+    fn ring(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
+        let domains = span.domains();
+        let passes = if op == Collective::AllReduce { 2.0 } else { 1.0 };
+        let inside = passes * (span.ranks - domains) as f64;
+        let between = passes * (domains - 1) as f64;
+        let hop = self.hop(span);
+        let wire = ring_wire(op, bytes, span.ranks);
+        let network = wire / span.local as f64;
+        let rate = self.nic * self.share / (span.sharing * self.ring_slowdown(span));
+        let (law, _) =
+            links.law(if op == Collective::AllReduce { Collective::AllGather } else { op }, span.local);
+        let nvlink = if span.local > 1 { law.growing(wire, bytes) } else { 0.0 };
+        let growing = nvlink.max(network / rate) + fill(bytes);
+        let mut best = (f64::INFINITY, 0.0, "ring");
+        for protocol in &RING {
+            if protocol.name == "ring-ll128" && !self.has_ll128 {
+                continue;
+            }
+            let latency =
+                protocol.base + inside * protocol.hop_inside + between * (protocol.hop_network + hop);
+            let mut slow = growing / protocol.share;
+            if protocol.share == 0.5 {
+                slow = slow.max(wire / self.low_latency_cap);
+            }
+            if latency + slow < best.0 {
+                best = (latency + slow, latency, protocol.name);
+            }
+        }
+        cost(best, wire - network, network)
+    }
+
+    /// All-reduce by double binary trees between domains over the switch or chain inside each (NCCL's tree and NVLS tree):
+    /// `t = base of the domain + 2 log2(D) hops + max(NVLink part, NIC part) + fill`.
+    ///
+    /// NICs of a domain send S over two domains, 3/2 S over three, and 2 S (D - 1)/D to 2 S beyond, the ring's amount.
+    fn tree(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
+        let op = Collective::AllReduce;
+        let domains = span.domains();
+        let wire = ring_wire(op, bytes, span.ranks);
+        let out = match domains {
+            2 => bytes,
+            3 => 1.5 * bytes,
+            _ => wire,
+        }
+        .min(wire);
+        let network = out / span.local as f64;
+        let rate = self.nic * self.share / (span.sharing * self.ring_slowdown(span));
+        let depth = (domains as f64).log2().ceil();
+        let (base, nvlink) = if span.local > 1 {
+            let (law, _) = links.law(op, span.local);
+            let inside = law.wire(op, bytes, span.local as f64);
+            // The same work is spread over more ranks: f grows from (local - 1)/local to (ranks - 1)/ranks.
+            let more = wire / ring_wire(op, bytes, span.local);
+            (law.base, law.growing(inside * more, bytes))
+        } else {
+            (RING[0].base, 0.0)
+        };
+        let small = 2.0 * depth * (TREE_HOP + self.hop(span));
+        let large = 2.0 * depth * TREE_HOP_LARGE * bytes / (bytes + TREE_LARGE);
+        let latency = base + small;
+        let time = latency + large + nvlink.max(network / rate) + fill(bytes);
+        cost((time, latency, "tree"), wire - wire / span.ranks as f64, network)
+    }
+
+    /// `t = base + peers + max(b (local - 1)/n / NVLink, b (n - local)/n / NIC)`.
+    fn all_to_all(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
+        let (ranks, local) = (span.ranks as f64, span.local as f64);
+        let inside = bytes * (local - 1.0) / ranks;
+        let network = bytes * (ranks - local) / ranks;
+        let (law, _) = links.law(Collective::AllToAll, span.local.max(2));
+        let nvlink = if span.local > 1 { law.growing(inside, bytes) } else { 0.0 };
+        let latency = law.base + RING[2].hop_network + self.hop(span) + (ranks - local) * PER_PEER;
+        let time = latency + nvlink.max(network / self.spread_rate(ALL_TO_ALL_SHARE, span)) + fill(bytes);
+        cost((time, latency, "all-to-all"), inside, network)
+    }
+
+    /// One message: `t = base + hop + b / (0.85 NIC)`.
+    pub(super) fn send(&self, bytes: f64, sharing: f64) -> CollectiveCost {
+        let latency = SEND_BASE + self.latency;
+        let time = latency + bytes * sharing / (self.nic * SEND_SHARE);
+        cost((time, latency, "send"), 0.0, bytes)
+    }
+
+    /// One hop between two far members, seconds.
+    pub(super) fn hop_of(&self, span: &Span) -> f64 {
+        self.hop(span)
+    }
+}
+
+/// Time until the pipeline over the network is full, seconds.
+fn fill(bytes: f64) -> f64 {
+    (FILL * bytes.sqrt()).min(FILL_MOST)
+}
+
+fn cost((time, latency, algorithm): (f64, f64, &'static str), inside: f64, network: f64) -> CollectiveCost {
+    CollectiveCost {
+        time: Seconds::new(time),
+        latency: Seconds::new(latency),
+        wire_bytes_scale_up: Bytes::new(inside),
+        wire_bytes_network: Bytes::new(network),
+        source: Source::Derived,
+        algorithm,
+    }
+}

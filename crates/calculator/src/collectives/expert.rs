@@ -1,0 +1,59 @@
+//! Dispatch of tokens to experts and back, by kernels that send each token once per domain (DeepEP).
+
+use super::across::{Network, Span};
+use super::fabric::Links;
+use super::{Collective, CollectiveCost, Source};
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// Share of its link that dispatch inside a domain reaches: 153 to 158 of 200 GB/s (H800), 643 to 740 of 900 (B200).
+const SHARE_INSIDE: f64 = 0.77;
+/// Share of its NIC that dispatch across domains reaches: 43 to 47 of 50 GB/s on 16 to 64 ranks.
+const SHARE_NETWORK: f64 = 0.9;
+/// Counting and notifying before tokens move, and a round trip's worth, seconds.
+const BASE_INSIDE: f64 = 20e-6;
+const BASE_NETWORK: f64 = 40e-6;
+
+/// `t = base + max(NIC part, NVLink part)`.
+///
+/// With `copies` experts per token spread evenly over D domains a token reaches D (1 - (1 - 1/D)^copies) of them, and crosses
+/// the network once for each that is not its own; inside, every copy goes to its rank.
+pub(super) fn dispatch(
+    links: &Links,
+    network: &Network,
+    copies: u32,
+    bytes: f64,
+    ranks: u64,
+    local: u64,
+    sharing: f64,
+) -> CollectiveCost {
+    let copies = f64::from(copies.max(1));
+    let token = bytes / copies;
+    let domains = ranks.div_ceil(local);
+    let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).powf(copies));
+    let (n, d, l) = (ranks as f64, domains as f64, local as f64);
+    if domains <= 1 {
+        let wire = token * reached(n) * (n - 1.0) / n;
+        let base = BASE_INSIDE.max(links.law(Collective::AllToAll, ranks).0.base);
+        let time = base + wire / (links.bandwidth * SHARE_INSIDE);
+        return cost(time, base, wire, 0.0, Source::Interpolated);
+    }
+    let remote = token * reached(d) * (d - 1.0) / d;
+    // Copies that arrive by the NIC are spread over the domain's ranks as those that started there.
+    let inside = token * reached(n) * (l - 1.0) / l;
+    let span = Span { ranks, local, stride: 1, sharing: sharing.max(1.0) };
+    let base = BASE_NETWORK + network.hop_of(&span);
+    let over_network = remote / network.spread_rate(SHARE_NETWORK, &span);
+    let over_links = inside / (links.bandwidth * SHARE_INSIDE);
+    cost(base + over_network.max(over_links), base, inside, remote, Source::Derived)
+}
+
+fn cost(time: f64, latency: f64, inside: f64, network: f64, source: Source) -> CollectiveCost {
+    CollectiveCost {
+        time: Seconds::new(time),
+        latency: Seconds::new(latency),
+        wire_bytes_scale_up: Bytes::new(inside),
+        wire_bytes_network: Bytes::new(network),
+        source,
+        algorithm: "expert-dispatch",
+    }
+}

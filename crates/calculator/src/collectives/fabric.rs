@@ -1,0 +1,188 @@
+//! The links of one cluster, prepared so that one collective is priced in tens of nanoseconds.
+
+use super::across::{Network, Span};
+use super::domain;
+use super::law::{Law, bus_factor};
+use super::link::LinkClass;
+use super::torus::Torus;
+use super::{Collective, CollectiveCost, CollectiveTimer, Source, expert};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::plan::Group;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+
+/// Group sizes whose laws are kept; larger ones are worked out when asked for.
+const KEPT_RANKS: u64 = 128;
+const OPERATIONS: [Collective; 5] = [
+    Collective::AllReduce,
+    Collective::AllGather,
+    Collective::ReduceScatter,
+    Collective::AllToAll,
+    Collective::SendReceive,
+];
+
+/// The links of a cluster. Build it once per run.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    /// Inside the scale-up domain.
+    inner: Links,
+    /// Inside the node but outside the domain (PCIe between NVLink pairs), where the node is the larger.
+    node: Option<Links>,
+    node_size: u64,
+    network: Network,
+}
+
+/// One kind of link that joins a set of devices.
+#[derive(Clone, Debug)]
+pub(super) struct Links {
+    pub(super) class: LinkClass,
+    pub(super) bandwidth: f64,
+    reduces: bool,
+    torus: Option<Torus>,
+    kept: Vec<[(Law, Source); OPERATIONS.len()]>,
+}
+
+impl Links {
+    fn new(class: LinkClass, bandwidth: BytesPerSecond, reduces: bool, domain: u64) -> Self {
+        let bandwidth = if bandwidth.get() > 0.0 { bandwidth.get() } else { 16e9 };
+        let torus = match class {
+            LinkClass::Torus(dimensions) => Some(Torus { dimensions, bandwidth }),
+            _ => None,
+        };
+        let kept = (0..=domain.min(KEPT_RANKS))
+            .map(|ranks| OPERATIONS.map(|op| domain::law(class, op, ranks.max(1), bandwidth, reduces)))
+            .collect();
+        Self { class, bandwidth, reduces, torus, kept }
+    }
+
+    /// The law among `ranks` ranks joined by these links.
+    pub(super) fn law(&self, op: Collective, ranks: u64) -> (Law, Source) {
+        let column = match op {
+            Collective::AllReduce => 0,
+            Collective::AllGather | Collective::Broadcast => 1,
+            Collective::ReduceScatter => 2,
+            Collective::AllToAll | Collective::ExpertDispatch { .. } => 3,
+            Collective::SendReceive => 4,
+        };
+        match self.kept.get(ranks as usize) {
+            Some(laws) => laws[column],
+            None => domain::law(self.class, op, ranks, self.bandwidth, self.reduces),
+        }
+    }
+
+    fn time(&self, op: Collective, bytes: f64, ranks: u64) -> CollectiveCost {
+        if let Some(torus) = &self.torus {
+            return torus.time(op, bytes, ranks);
+        }
+        let (law, source) = self.law(op, ranks);
+        let wire = law.wire(op, bytes, ranks as f64);
+        CollectiveCost {
+            time: Seconds::new(law.base + law.growing(wire, bytes)),
+            latency: Seconds::new(law.base),
+            wire_bytes_scale_up: Bytes::new(wire),
+            wire_bytes_network: Bytes::ZERO,
+            source,
+            algorithm: match op {
+                Collective::AllReduce if law.in_switch => "nvls",
+                Collective::AllToAll => "all-to-all",
+                _ => "ring",
+            },
+        }
+    }
+
+    /// One message to a neighbour: the curves of a two-rank all-to-all, whose ranks each keep half of their buffer.
+    fn send(&self, bytes: f64) -> CollectiveCost {
+        if let Some(torus) = &self.torus {
+            return torus.time(Collective::SendReceive, bytes, 2);
+        }
+        let (law, source) = self.law(Collective::AllToAll, 2);
+        CollectiveCost {
+            time: Seconds::new(law.base + law.growing(bytes, 2.0 * bytes)),
+            latency: Seconds::new(law.base),
+            wire_bytes_scale_up: Bytes::new(bytes),
+            wire_bytes_network: Bytes::ZERO,
+            source: source.max(Source::Interpolated),
+            algorithm: "send",
+        }
+    }
+}
+
+impl Fabric {
+    /// Prepares a cluster's links.
+    pub fn new(cluster: &Cluster) -> Self {
+        let class = LinkClass::of(cluster);
+        let host = cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.0));
+        let bandwidth = match class {
+            LinkClass::Pcie if cluster.scale_up.bandwidth.get() <= 0.0 => host,
+            _ => cluster.scale_up.bandwidth,
+        };
+        let domain = cluster.scale_up.domain_size.max(1);
+        let node_size = cluster.devices_per_node.max(1);
+        Self {
+            inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain),
+            node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size)),
+            node_size,
+            network: Network::new(cluster, class),
+        }
+    }
+
+    /// One collective of one group.
+    ///
+    /// `sharing` counts the concurrent groups that share each NIC; 1 is normal, because each rank has its own share of the
+    /// node's NICs in [`railwright_spec::cluster::Network::bandwidth`].
+    pub fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
+        let (ranks, bytes) = (group.ranks, bytes.get());
+        if ranks <= 1 || bytes <= 0.0 {
+            return CollectiveCost::NOTHING;
+        }
+        let (links, local) = self.locality(group);
+        if op == Collective::SendReceive {
+            return self.send(Bytes::new(bytes), local >= ranks, sharing);
+        }
+        if let Collective::ExpertDispatch { copies } = op {
+            return expert::dispatch(links, &self.network, copies, bytes, ranks, local, sharing);
+        }
+        if local >= ranks {
+            return links.time(op, bytes, ranks);
+        }
+        let span = Span { ranks, local, stride: group.stride, sharing: sharing.max(1.0) };
+        self.network.time(links, op, bytes, &span)
+    }
+
+    /// One message between two ranks, in one domain or across the network.
+    pub fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {
+        if bytes.get() <= 0.0 {
+            CollectiveCost::NOTHING
+        } else if same_domain {
+            self.inner.send(bytes.get())
+        } else {
+            self.network.send(bytes.get(), sharing.max(1.0))
+        }
+    }
+
+    /// The links that join the group's neighbours, and how many of its ranks they join.
+    fn locality(&self, group: &Group) -> (&Links, u64) {
+        let in_domain = group.per_domain.clamp(1, group.ranks);
+        if let Some(node) = &self.node {
+            let in_node = (self.node_size / group.stride.max(1)).clamp(1, group.ranks);
+            if in_node > in_domain {
+                return (node, in_node);
+            }
+        }
+        (&self.inner, in_domain)
+    }
+}
+
+impl CollectiveTimer for Fabric {
+    fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
+        Self::time(self, op, bytes, group, sharing)
+    }
+
+    fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {
+        Self::send(self, bytes, same_domain, sharing)
+    }
+}
+
+/// The share of its links that a ring keeps busy, for the parts that need the plain bandwidth.
+pub(super) fn ring_wire(op: Collective, bytes: f64, ranks: u64) -> f64 {
+    bus_factor(op, ranks as f64) * bytes
+}

@@ -1,0 +1,79 @@
+//! Which generation of scale-up link a cluster has: the key under which collectives were measured.
+
+use railwright_spec::cluster::Cluster;
+
+/// A generation of scale-up links that behave alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LinkClass {
+    /// NVLink up to generation 3 (Volta, Ampere): no reduction in the switch.
+    NvLink3,
+    /// NVLink 4 (Hopper).
+    NvLink4,
+    /// NVLink 5 and later (Blackwell, Rubin).
+    NvLink5,
+    /// A full mesh in which each pair has one link (MI300X).
+    Mesh,
+    /// PCI Express, through switches or the host.
+    Pcie,
+    /// A torus of this many dimensions (TPU).
+    Torus(u32),
+    /// A switched link that nobody published curves for.
+    Other,
+}
+
+impl LinkClass {
+    /// From the link's name, vendor and architecture.
+    pub(super) fn of(cluster: &Cluster) -> Self {
+        let link = cluster.scale_up.link.to_ascii_lowercase();
+        if cluster.scale_up.bandwidth.get() <= 0.0
+            || link.is_empty()
+            || link == "none"
+            || link.contains("pci")
+        {
+            Self::Pcie
+        } else if link.contains("ici") {
+            Self::Torus(if link.contains("2d") { 2 } else { 3 })
+        } else if link.contains("xgmi") {
+            Self::Mesh
+        } else if link.contains("nvlink") {
+            match cluster.accelerator.architecture.to_ascii_lowercase().as_str() {
+                "volta" | "ampere" | "pascal" => Self::NvLink3,
+                "hopper" => Self::NvLink4,
+                _ if link.contains("nvlink2") || link.contains("nvlink3") => Self::NvLink3,
+                _ if link.contains("nvlink4") => Self::NvLink4,
+                _ => Self::NvLink5,
+            }
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Its name in `catalog/collectives/domain.csv`; links without curves borrow the slowest NVLink's shares.
+    pub(super) fn catalogue_name(self) -> &'static str {
+        match self {
+            Self::NvLink4 => "nvlink4",
+            Self::NvLink5 => "nvlink5",
+            Self::Mesh => "xgmi",
+            Self::Pcie => "pcie",
+            Self::NvLink3 | Self::Torus(_) | Self::Other => "nvlink3",
+        }
+    }
+
+    /// Ranks from which NCCL lets the switch reduce: 5 on Hopper, 6 on Blackwell (measured, H200 and B200, 8 GB).
+    pub(super) fn in_switch_from(self) -> Option<u64> {
+        match self {
+            Self::NvLink4 => Some(5),
+            Self::NvLink5 => Some(6),
+            _ => None,
+        }
+    }
+
+    /// Most that the LL protocol carries per rank between nodes, bytes a second (NCCL's tuning table).
+    pub(super) fn low_latency_cap(self) -> f64 {
+        match self {
+            Self::NvLink5 => 70e9,
+            Self::NvLink4 => 35e9,
+            _ => 19e9,
+        }
+    }
+}
