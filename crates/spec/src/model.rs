@@ -7,10 +7,19 @@
 //! The structure is the only truth: parameter counts, matrix products, memory and traffic are all read off the same
 //! list of weights, so they cannot disagree.
 
+mod bounds;
+mod build;
+mod catalogue;
 mod count;
+mod dimensions;
+mod fields;
+mod hugging_face;
+pub use catalogue::{CatalogueEntry, by_name, catalogue};
 pub use count::ParameterCount;
+pub use dimensions::{Dimensions, NormKind, Style, from_dimensions};
+pub use hugging_face::{families, from_hugging_face};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A model's whole structure.
 ///
@@ -48,7 +57,7 @@ pub struct Model {
 }
 
 /// How positions enter the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Position {
     /// A learned table added to the embedding.
@@ -224,7 +233,7 @@ pub struct Mlp {
 }
 
 /// An activation function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activation {
     /// Gaussian error linear unit, exact or tanh.
@@ -358,6 +367,8 @@ impl Model {
 
     /// Whether any layer routes tokens to experts.
     pub fn is_mixture_of_experts(&self) -> bool {
-        self.layers.iter().any(|&kind| matches!(self.layer_kinds[kind].feed_forward, FeedForward::MixtureOfExperts(_)))
+        self.layers
+            .iter()
+            .any(|&kind| matches!(self.layer_kinds[kind].feed_forward, FeedForward::MixtureOfExperts(_)))
     }
 }

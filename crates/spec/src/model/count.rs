@@ -1,6 +1,6 @@
 //! Parameter counts in every convention that cards and papers use.
 
-use super::{FeedForward, Layer, Model, Module, Weight};
+use super::{FeedForward, Layer, Model, Weight};
 use serde::Serialize;
 
 /// Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
@@ -59,7 +59,7 @@ impl Model {
         ParameterCount {
             total: outside + layers.iter().map(|l| l.parameters()).sum::<u64>(),
             word_embedding,
-            head: sum(self.head.iter().filter(|w| w.module == Module::Head)),
+            head: sum(self.head.iter().filter(|w| w.name == "lm_head")),
             routed_experts: layers.iter().map(|l| l.routed_parameters()).sum(),
             active,
             active_without_embedding: if self.tied_embeddings { active } else { active - word_embedding },

@@ -78,7 +78,8 @@ impl Layout {
             }
         };
         let shard_ranks = plan.shard_group();
-        let shard = Group { ranks: shard_ranks, per_domain: data.per_domain.min(shard_ranks), stride: data.stride };
+        let shard =
+            Group { ranks: shard_ranks, per_domain: data.per_domain.min(shard_ranks), stride: data.stride };
         let replicas = (data.ranks / shard_ranks).max(1);
         let etp = plan.expert_tensor_parallel;
         Self {

@@ -1,0 +1,59 @@
+//! Limits on dimensions, each with its reason, so that a wrong digit is told and no input can ask for unbounded memory.
+
+use crate::problem::Problem;
+
+/// An inclusive range for one kind of number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) low: u64,
+    pub(super) high: u64,
+    /// Why numbers beyond are refused.
+    why: &'static str,
+}
+
+/// Layers are held one by one.
+pub(super) const LAYERS: Bound = Bound::new(1, 10_000, "the deepest model known has a few hundred layers");
+/// Every matrix has this side.
+pub(super) const HIDDEN: Bound = Bound::new(1, 1_000_000, "the widest model known has 25,600");
+/// Attention heads.
+pub(super) const HEADS: Bound = Bound::new(1, 100_000, "no model known has more than a few hundred heads");
+/// Width of a head, or of a low-rank latent.
+pub(super) const HEAD_DIM: Bound =
+    Bound::new(1, 100_000, "no model known has heads or latents wider than a few thousand");
+/// Inner width of an MLP; 0 means that there is none.
+pub(super) const WIDTH: Bound = Bound::new(1, 10_000_000, "the widest MLP known has about 100,000");
+/// The same where absence is written as 0.
+pub(super) const WIDTH_OR_ZERO: Bound = Bound::new(0, 10_000_000, "the widest MLP known has about 100,000");
+/// Rows of the embedding.
+pub(super) const VOCABULARY: Bound =
+    Bound::new(1, 100_000_000, "the largest vocabulary known has a few hundred thousand");
+/// Positions, windows and chunks.
+pub(super) const POSITIONS: Bound = Bound::new(0, 1_000_000_000_000, "no model declares a longer context");
+/// Routed experts.
+pub(super) const EXPERTS: Bound =
+    Bound::new(0, 100_000, "no model known has more than a few thousand experts");
+/// Small counts: experts per token, groups, taps, prediction modules.
+pub(super) const SMALL: Bound = Bound::new(0, 100_000, "such a count is a few dozen at most");
+
+impl Bound {
+    const fn new(low: u64, high: u64, why: &'static str) -> Self {
+        Self { low, high, why }
+    }
+
+    /// The value itself, if it is inside.
+    pub(super) fn check(self, key: &str, value: u64) -> Result<u64, Problem> {
+        if (self.low..=self.high).contains(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(key, &value.to_string()))
+        }
+    }
+
+    /// The problem with a number outside, as the input wrote it.
+    pub(super) fn refuse(self, key: &str, written: &str) -> Problem {
+        let shown: String = written.chars().take(40).collect();
+        Problem::new(format!("{shown} is not a whole number from {} to {}", self.low, self.high))
+            .hint(format!("check the digits: {}", self.why))
+            .at_key(key)
+    }
+}

@@ -1,0 +1,308 @@
+//! From the shape of a layer to its list of weights: the one place where a matrix gets its rows, its cut and its label.
+//!
+//! Responsible for: [`Block`], what a family's reader fills in with plain numbers, and [`assemble`], which turns blocks
+//! into a [`Model`] and checks the whole. Refuses to know JSON or family names.
+
+mod attention;
+mod feed_forward;
+mod recurrent;
+
+pub(super) use attention::{AttentionShape, CompressedShape, IndexerShape, LatentShape, QkNorm};
+pub(super) use feed_forward::{DenseShape, ExpertsShape, FeedForwardShape, SharedGate, SharedShape};
+pub(super) use recurrent::{DeltaShape, GateStyle, StateSpaceShape};
+
+use super::{
+    Cut, Layer, Mixer, Model, Module, MultiTokenPrediction, Norm, Position, Span, Usage, Weight, bounds,
+};
+use crate::problem::Problem;
+
+/// A layer as plain numbers. Two layers with equal blocks share one [`Layer`].
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Block {
+    pub(super) name: &'static str,
+    pub(super) mixer: MixerShape,
+    pub(super) feed_forward: FeedForwardShape,
+    pub(super) norm: NormShape,
+    /// The norms over the hidden width, by name; their count is what one pass executes.
+    pub(super) norms: &'static [&'static str],
+    pub(super) parallel_residual: bool,
+    /// Trainable scalars and small vectors that no other field covers: name and length.
+    pub(super) extra_vectors: Vec<(&'static str, u64)>,
+    /// Trainable matrices that no other field covers.
+    pub(super) extra_matrices: Vec<ExtraMatrix>,
+}
+
+/// A matrix beside mixer and feed-forward (hyper-connections, per-layer inputs).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ExtraMatrix {
+    pub(super) name: &'static str,
+    pub(super) label: &'static str,
+    pub(super) rows: u64,
+    pub(super) columns: u64,
+}
+
+/// What mixes tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum MixerShape {
+    Attention(AttentionShape),
+    Latent(LatentShape),
+    Compressed(CompressedShape),
+    Delta(DeltaShape),
+    StateSpace(StateSpaceShape),
+    None,
+}
+
+/// A normalisation and the parameters that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NormShape {
+    pub(super) kind: Norm,
+    pub(super) scale: bool,
+    pub(super) bias: bool,
+}
+
+impl NormShape {
+    pub(super) const RMS: Self = Self { kind: Norm::RmsNorm, scale: true, bias: false };
+    pub(super) const LAYER: Self = Self { kind: Norm::LayerNorm, scale: true, bias: true };
+
+    /// The norm's weights over `width`.
+    pub(super) fn weights(self, name: &str, module: Module, width: u64, cut: Cut) -> Vec<Weight> {
+        let mut weights = Vec::new();
+        if self.scale {
+            weights.push(vector(name, module, width, cut));
+        }
+        if self.bias {
+            weights.push(vector(&format!("{name}.bias"), module, width, cut));
+        }
+        weights
+    }
+}
+
+/// A weight that takes part in a matrix product: `rows` is the output width, `columns` the input width.
+pub(super) fn matrix(
+    name: &str,
+    module: Module,
+    (rows, columns): (u64, u64),
+    cut: Cut,
+    fused: &str,
+) -> Weight {
+    let usage = Usage::Matmul { fused: fused.to_owned() };
+    Weight { name: name.to_owned(), module, rows, columns, copies: 1, cut, usage }
+}
+
+/// A weight that is read once: norm scale, bias, scalar per head.
+pub(super) fn vector(name: &str, module: Module, length: u64, cut: Cut) -> Weight {
+    Weight { name: name.to_owned(), module, rows: length, columns: 1, copies: 1, cut, usage: Usage::Vector }
+}
+
+impl Block {
+    /// The layer with every weight.
+    pub(super) fn layer(&self, hidden: u64) -> Layer {
+        let (mixer, mixer_weights) = match &self.mixer {
+            MixerShape::Attention(shape) => (shape.mixer(), shape.weights(hidden)),
+            MixerShape::Latent(shape) => (shape.mixer(), shape.weights(hidden)),
+            MixerShape::Compressed(shape) => (shape.mixer(), shape.weights(hidden)),
+            MixerShape::Delta(shape) => (shape.mixer(), shape.weights(hidden)),
+            MixerShape::StateSpace(shape) => (shape.mixer(), shape.weights(hidden)),
+            MixerShape::None => (Mixer::None, Vec::new()),
+        };
+        // In the order in which a pass meets them: the first half of the norms, the mixer, the others, the feed-forward.
+        let (before, after) = self.norms.split_at(self.norms.len().div_ceil(2));
+        let norm = |name: &&str| self.norm.weights(name, Module::Norm, hidden, Cut::Replicated);
+        let mut weights: Vec<Weight> = before.iter().flat_map(norm).collect();
+        weights.extend(mixer_weights);
+        weights.extend(after.iter().flat_map(norm));
+        weights.extend(self.feed_forward.weights(hidden));
+        weights.extend(
+            self.extra_matrices.iter().map(|m| {
+                matrix(m.name, Module::AttentionCore, (m.rows, m.columns), Cut::Replicated, m.label)
+            }),
+        );
+        weights.extend(
+            self.extra_vectors
+                .iter()
+                .map(|(name, length)| vector(name, Module::Norm, *length, Cut::Replicated)),
+        );
+        Layer {
+            name: self.name.to_owned(),
+            mixer,
+            feed_forward: self.feed_forward.feed_forward(),
+            norms: self.norms.len() as u64,
+            norm: self.norm.kind,
+            parallel_residual: self.parallel_residual,
+            weights,
+        }
+    }
+
+    /// The span of its softmax attention, for a family that changes it layer by layer.
+    pub(super) fn set_span(&mut self, span: Span) {
+        if let MixerShape::Attention(attention) = &mut self.mixer {
+            attention.span = span;
+        }
+    }
+}
+
+/// Everything of a model beside its layers.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) name: String,
+    pub(super) family: String,
+    pub(super) hidden: u64,
+    pub(super) vocabulary: u64,
+    pub(super) max_positions: u64,
+    pub(super) tied: bool,
+    pub(super) position: Position,
+    /// Rows of a learned position table, where there is one.
+    pub(super) position_rows: u64,
+    /// Width of the word embedding where it differs from the hidden width.
+    pub(super) embedding_width: Option<u64>,
+    /// A norm right behind the embedding (bloom).
+    pub(super) embedding_norm: bool,
+    pub(super) final_norm: NormShape,
+    pub(super) head_bias: bool,
+    /// Further trainable tensors outside the layers.
+    pub(super) extra: Vec<Weight>,
+    /// Multi-token-prediction modules; each runs a layer like the last one.
+    pub(super) prediction_depth: u64,
+    pub(super) notes: Vec<String>,
+}
+
+/// Parameters beyond which a description is a mistake: a thousand times the largest model known in 2026.
+const MAX_PARAMETERS: u128 = 1_000_000_000_000_000_000;
+
+/// Puts frame and layers together. `block_of` tells each layer's block.
+pub(super) fn assemble(
+    frame: Frame,
+    layers: u64,
+    mut block_of: impl FnMut(u64) -> Result<Block, Problem>,
+) -> Result<Model, Problem> {
+    bounds::LAYERS.check("num_hidden_layers", layers)?;
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut order = Vec::with_capacity(layers as usize);
+    for index in 0..layers {
+        let block = block_of(index)?;
+        let kind = blocks.iter().position(|known| *known == block).unwrap_or_else(|| {
+            blocks.push(block);
+            blocks.len() - 1
+        });
+        order.push(kind);
+    }
+    let layer_kinds: Vec<Layer> = blocks.iter().map(|block| block.layer(frame.hidden)).collect();
+    let multi_token_prediction =
+        order.last().filter(|_| frame.prediction_depth > 0).map(|&layer_kind| MultiTokenPrediction {
+            depth: frame.prediction_depth,
+            layer_kind,
+            weights: prediction_weights(&frame),
+        });
+    let model = Model {
+        embedding: embedding(&frame),
+        final_norm: frame.final_norm.weights("norm", Module::Norm, frame.hidden, Cut::Replicated),
+        head: head(&frame),
+        name: frame.name,
+        family: frame.family,
+        hidden_size: frame.hidden,
+        vocabulary: frame.vocabulary,
+        max_positions: frame.max_positions,
+        tied_embeddings: frame.tied,
+        position: frame.position,
+        layer_kinds,
+        layers: order,
+        multi_token_prediction,
+        notes: frame.notes,
+    };
+    check_size(&model)?;
+    Ok(model)
+}
+
+fn embedding(frame: &Frame) -> Vec<Weight> {
+    let width = frame.embedding_width.unwrap_or(frame.hidden);
+    let table = |name: &str, rows: u64, columns: u64, cut: Cut| Weight {
+        name: name.to_owned(),
+        module: Module::Embedding,
+        rows,
+        columns,
+        copies: 1,
+        cut,
+        usage: Usage::Table,
+    };
+    let mut weights = vec![table("embed_tokens", frame.vocabulary, width, Cut::Vocabulary)];
+    if frame.position_rows > 0 {
+        weights.push(table("embed_positions", frame.position_rows, frame.hidden, Cut::Replicated));
+    }
+    if width != frame.hidden {
+        weights.push(matrix(
+            "project_in",
+            Module::Embedding,
+            (frame.hidden, width),
+            Cut::Replicated,
+            "project_in",
+        ));
+    }
+    if frame.embedding_norm {
+        weights.extend(NormShape::LAYER.weights(
+            "embed_norm",
+            Module::Embedding,
+            frame.hidden,
+            Cut::Replicated,
+        ));
+    }
+    weights.extend(frame.extra.iter().cloned());
+    weights
+}
+
+fn head(frame: &Frame) -> Vec<Weight> {
+    let width = frame.embedding_width.unwrap_or(frame.hidden);
+    let mut weights = Vec::new();
+    if width != frame.hidden {
+        weights.push(matrix(
+            "project_out",
+            Module::Head,
+            (width, frame.hidden),
+            Cut::Replicated,
+            "project_out",
+        ));
+    }
+    if !frame.tied {
+        weights.push(matrix("lm_head", Module::Head, (frame.vocabulary, width), Cut::Vocabulary, "head"));
+    }
+    if frame.head_bias {
+        weights.push(vector("lm_head.bias", Module::Head, frame.vocabulary, Cut::Vocabulary));
+    }
+    weights
+}
+
+/// DeepSeek-V3, section 2.2: norms on the embedding and on the hidden state, a projection of 2h to h, and the norm in
+/// front of the shared head.
+fn prediction_weights(frame: &Frame) -> Vec<Weight> {
+    let module = Module::MultiTokenPrediction;
+    let mut weights: Vec<Weight> = ["enorm", "hnorm", "shared_head.norm"]
+        .iter()
+        .map(|name| vector(name, module, frame.hidden, Cut::Replicated))
+        .collect();
+    weights.push(matrix("eh_proj", module, (frame.hidden, 2 * frame.hidden), Cut::Column, "eh_proj"));
+    weights
+}
+
+/// Counts in 128 bits, so that later 64-bit sums cannot overflow.
+fn check_size(model: &Model) -> Result<(), Problem> {
+    let sum = |weights: &[Weight]| -> u128 {
+        weights.iter().map(|w| u128::from(w.rows) * u128::from(w.columns) * u128::from(w.copies)).sum()
+    };
+    let kinds: Vec<u128> = model.layer_kinds.iter().map(|layer| sum(&layer.weights)).collect();
+    let prediction = model
+        .multi_token_prediction
+        .as_ref()
+        .map_or(0, |mtp| u128::from(mtp.depth) * (kinds[mtp.layer_kind] + sum(&mtp.weights)));
+    let total = sum(&model.embedding)
+        + sum(&model.final_norm)
+        + sum(&model.head)
+        + model.layers.iter().map(|&kind| kinds[kind]).sum::<u128>()
+        + prediction;
+    if total > MAX_PARAMETERS {
+        return Err(Problem::new(format!(
+            "these dimensions make {:.0e} parameters, more than the 1e18 that this tool counts",
+            total as f64
+        ))
+        .hint("check the dimensions for a number with too many digits"));
+    }
+    Ok(())
+}

@@ -1,0 +1,208 @@
+//! Weights of softmax attention: grouped-query, latent (DeepSeek-V2), and compressed (DeepSeek-V4).
+
+use super::{NormShape, matrix, vector};
+use crate::model::{Attention, Cut, LatentAttention, Mixer, Module, Span, Weight};
+
+/// Norms on queries and keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QkNorm {
+    None,
+    /// Executed without weights (llama 4).
+    Unweighted,
+    /// One scale of `head_dim` for all heads (qwen 3).
+    PerHead(NormShape),
+    /// A scale over the whole projection (olmo 2).
+    Full(NormShape),
+}
+
+/// Multi-head, grouped-query and multi-query attention.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AttentionShape {
+    pub(crate) heads: u64,
+    pub(crate) kv_heads: u64,
+    pub(crate) head_dim: u64,
+    pub(crate) span: Span,
+    pub(crate) qkv_bias: bool,
+    pub(crate) output_bias: bool,
+    pub(crate) qk_norm: QkNorm,
+    /// A learned scalar per head in the softmax's denominator (gpt-oss).
+    pub(crate) sinks: bool,
+    /// The query projection also makes a gate on the output (qwen 3 next): twice the rows.
+    pub(crate) output_gate: bool,
+    /// Keys serve as values: no value projection (gemma 4, global layers).
+    pub(crate) keys_are_values: bool,
+}
+
+impl AttentionShape {
+    pub(super) fn mixer(&self) -> Mixer {
+        Mixer::Attention(Attention {
+            heads: self.heads,
+            kv_heads: self.kv_heads,
+            head_dim: self.head_dim,
+            value_dim: self.head_dim,
+            span: self.span,
+            qk_norm: self.qk_norm != QkNorm::None,
+            sparse_top_k: None,
+        })
+    }
+
+    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+        let query = self.heads * self.head_dim * if self.output_gate { 2 } else { 1 };
+        let key = self.kv_heads * self.head_dim;
+        let kv_cut = Cut::Heads(self.kv_heads);
+        let mut parts = vec![("q_proj", query, Cut::Column), ("k_proj", key, kv_cut)];
+        if !self.keys_are_values {
+            parts.push(("v_proj", key, kv_cut));
+        }
+        let mut weights: Vec<Weight> = parts
+            .iter()
+            .map(|&(name, rows, cut)| matrix(name, Module::AttentionInput, (rows, hidden), cut, "qkv"))
+            .collect();
+        if self.qkv_bias {
+            weights.extend(parts.iter().map(|&(name, rows, cut)| {
+                vector(&format!("{name}.bias"), Module::AttentionInput, rows, cut)
+            }));
+        }
+        let core = Module::AttentionCore;
+        match self.qk_norm {
+            QkNorm::None | QkNorm::Unweighted => {}
+            QkNorm::PerHead(norm) => {
+                for name in ["q_norm", "k_norm"] {
+                    weights.extend(norm.weights(name, core, self.head_dim, Cut::Replicated));
+                }
+            }
+            QkNorm::Full(norm) => {
+                weights.extend(norm.weights("q_norm", core, self.heads * self.head_dim, Cut::Column));
+                weights.extend(norm.weights("k_norm", core, key, kv_cut));
+            }
+        }
+        if self.sinks {
+            weights.push(vector("sinks", core, self.heads, Cut::Column));
+        }
+        let output = Module::AttentionOutput;
+        let from = self.heads * self.head_dim;
+        weights.push(matrix("o_proj", output, (hidden, from), Cut::Row, "attention_output"));
+        if self.output_bias {
+            weights.push(vector("o_proj.bias", output, hidden, Cut::Replicated));
+        }
+        weights
+    }
+}
+
+/// The learned index of DeepSeek sparse attention.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct IndexerShape {
+    pub(crate) heads: u64,
+    pub(crate) head_dim: u64,
+    pub(crate) top_k: u64,
+}
+
+/// Multi-head latent attention.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LatentShape {
+    pub(crate) heads: u64,
+    pub(crate) q_lora_rank: Option<u64>,
+    pub(crate) kv_lora_rank: u64,
+    pub(crate) nope: u64,
+    pub(crate) rope: u64,
+    pub(crate) value: u64,
+    pub(crate) bias: bool,
+    pub(crate) indexer: Option<IndexerShape>,
+}
+
+impl LatentShape {
+    pub(super) fn mixer(&self) -> Mixer {
+        Mixer::Latent(LatentAttention {
+            heads: self.heads,
+            q_lora_rank: self.q_lora_rank,
+            kv_lora_rank: self.kv_lora_rank,
+            qk_nope_head_dim: self.nope,
+            qk_rope_head_dim: self.rope,
+            v_head_dim: self.value,
+            sparse_top_k: self.indexer.as_ref().map(|index| index.top_k),
+        })
+    }
+
+    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+        let input = Module::AttentionInput;
+        let query = self.heads * (self.nope + self.rope);
+        let mut weights = Vec::new();
+        let mut bias = |weights: &mut Vec<Weight>, name: &str, rows: u64| {
+            if self.bias {
+                weights.push(vector(name, input, rows, Cut::Replicated));
+            }
+        };
+        if let Some(rank) = self.q_lora_rank {
+            weights.push(matrix("q_a_proj", input, (rank, hidden), Cut::Replicated, "q_a"));
+            bias(&mut weights, "q_a_proj.bias", rank);
+            weights.push(vector("q_a_layernorm", input, rank, Cut::Replicated));
+            weights.push(matrix("q_b_proj", input, (query, rank), Cut::Column, "q_b"));
+        } else {
+            weights.push(matrix("q_proj", input, (query, hidden), Cut::Column, "q"));
+        }
+        let compressed = self.kv_lora_rank + self.rope;
+        weights.push(matrix("kv_a_proj_with_mqa", input, (compressed, hidden), Cut::Replicated, "kv_a"));
+        bias(&mut weights, "kv_a_proj_with_mqa.bias", compressed);
+        weights.push(vector("kv_a_layernorm", input, self.kv_lora_rank, Cut::Replicated));
+        let expanded = self.heads * (self.nope + self.value);
+        weights.push(matrix("kv_b_proj", input, (expanded, self.kv_lora_rank), Cut::Column, "kv_b"));
+        if let Some(index) = &self.indexer {
+            weights.extend(index.weights(hidden, self.q_lora_rank.unwrap_or(hidden)));
+        }
+        let output = Module::AttentionOutput;
+        let from = self.heads * self.value;
+        weights.push(matrix("o_proj", output, (hidden, from), Cut::Row, "attention_output"));
+        if self.bias {
+            weights.push(vector("o_proj.bias", output, hidden, Cut::Replicated));
+        }
+        weights
+    }
+}
+
+impl IndexerShape {
+    /// DeepSeek-V3.2: queries from the query latent, one key per token, a weight per head, a LayerNorm on the key.
+    fn weights(&self, hidden: u64, query_from: u64) -> Vec<Weight> {
+        let input = Module::AttentionInput;
+        let query = (self.heads * self.head_dim, query_from);
+        let mut weights = vec![
+            matrix("indexer.wq_b", input, query, Cut::Replicated, "index_q"),
+            matrix("indexer.wk", input, (self.head_dim, hidden), Cut::Replicated, "index_k"),
+            matrix("indexer.weights_proj", input, (self.heads, hidden), Cut::Replicated, "index_k"),
+        ];
+        weights.extend(NormShape::LAYER.weights("indexer.k_norm", input, self.head_dim, Cut::Replicated));
+        weights
+    }
+}
+
+/// DeepSeek-V4's attention: one key-value head shared by all queries, a window, and compressed entries of the past.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CompressedShape {
+    pub(crate) heads: u64,
+    pub(crate) head_dim: u64,
+    pub(crate) q_lora_rank: u64,
+    pub(crate) output_groups: u64,
+    pub(crate) output_rank: u64,
+    pub(crate) window: u64,
+    /// Tokens per compressed entry; 0 on layers that see the window alone.
+    pub(crate) compress_rate: u64,
+    /// Two overlapping series of entries, and an index that picks among them.
+    pub(crate) indexer: Option<IndexerShape>,
+}
+
+impl CompressedShape {
+    pub(super) fn mixer(&self) -> Mixer {
+        Mixer::Attention(Attention {
+            heads: self.heads,
+            kv_heads: 1,
+            head_dim: self.head_dim,
+            value_dim: self.head_dim,
+            span: Span::Window(self.window),
+            qk_norm: true,
+            sparse_top_k: self.indexer.as_ref().map(|index| index.top_k),
+        })
+    }
+
+    pub(super) fn weights(&self, _hidden: u64) -> Vec<Weight> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,133 @@
+//! Weights of what transforms each token: dense MLPs, routed experts, shared experts.
+
+use super::{matrix, vector};
+use crate::model::{Activation, Cut, FeedForward, MixtureOfExperts, Mlp, Module, Weight};
+
+/// What transforms each token.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FeedForwardShape {
+    Dense(DenseShape),
+    Experts(ExpertsShape),
+    None,
+}
+
+/// One MLP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct DenseShape {
+    pub(crate) width: u64,
+    pub(crate) gated: bool,
+    pub(crate) activation: Activation,
+    pub(crate) bias: bool,
+}
+
+/// Routed experts and what runs beside them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ExpertsShape {
+    pub(crate) experts: u64,
+    pub(crate) top_k: u64,
+    pub(crate) expert: DenseShape,
+    pub(crate) router_bias: bool,
+    pub(crate) shared: Option<SharedShape>,
+    pub(crate) routing_groups: u64,
+    pub(crate) top_k_groups: u64,
+    /// Small trainable vectors of the router: name and length.
+    pub(crate) router_vectors: Vec<(&'static str, u64)>,
+}
+
+/// The MLP that every token visits beside its experts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SharedShape {
+    pub(crate) mlp: DenseShape,
+    pub(crate) gate: SharedGate,
+}
+
+/// How the shared expert's output is weighted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SharedGate {
+    /// Added as it is.
+    None,
+    /// Times a learned sigmoid of the token (qwen 2).
+    Sigmoid,
+}
+
+impl DenseShape {
+    fn mlp(self) -> Mlp {
+        Mlp { intermediate_size: self.width, gated: self.gated, activation: self.activation }
+    }
+
+    /// The matrices, with names under `prefix` and labels under `label`.
+    fn weights(self, hidden: u64, module: Module, prefix: &str, label: &str, copies: u64) -> Vec<Weight> {
+        let into = if self.gated { format!("{label}gate_up") } else { format!("{label}up") };
+        let names: &[&str] = if self.gated { &["gate_proj", "up_proj"] } else { &["up_proj"] };
+        let mut weights = Vec::new();
+        for name in names {
+            let shape = (self.width, hidden);
+            weights.push(matrix(&format!("{prefix}{name}"), module, shape, Cut::Column, &into));
+            if self.bias {
+                weights.push(vector(&format!("{prefix}{name}.bias"), module, self.width, Cut::Column));
+            }
+        }
+        let down = format!("{label}down");
+        weights.push(matrix(&format!("{prefix}down_proj"), module, (hidden, self.width), Cut::Row, &down));
+        if self.bias {
+            weights.push(vector(&format!("{prefix}down_proj.bias"), module, hidden, Cut::Replicated));
+        }
+        for weight in &mut weights {
+            weight.copies = copies;
+        }
+        weights
+    }
+}
+
+impl FeedForwardShape {
+    pub(super) fn feed_forward(&self) -> FeedForward {
+        match self {
+            Self::Dense(shape) => FeedForward::Dense(shape.mlp()),
+            Self::Experts(shape) => FeedForward::MixtureOfExperts(MixtureOfExperts {
+                experts: shape.experts,
+                top_k: shape.top_k,
+                expert: shape.expert.mlp(),
+                shared_intermediate_size: shape.shared.map_or(0, |shared| shared.mlp.width),
+                routing_groups: shape.routing_groups,
+                top_k_groups: shape.top_k_groups,
+            }),
+            Self::None => FeedForward::None,
+        }
+    }
+
+    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+        match self {
+            Self::Dense(shape) => shape.weights(hidden, Module::Mlp, "", "", 1),
+            Self::Experts(shape) => shape.weights(hidden),
+            Self::None => Vec::new(),
+        }
+    }
+}
+
+impl ExpertsShape {
+    fn weights(&self, hidden: u64) -> Vec<Weight> {
+        let router = (self.experts, hidden);
+        let mut weights = vec![matrix("router", Module::Router, router, Cut::Replicated, "router")];
+        if self.router_bias {
+            weights.push(vector("router.bias", Module::Router, self.experts, Cut::Replicated));
+        }
+        for (name, length) in &self.router_vectors {
+            weights.push(vector(name, Module::Router, *length, Cut::Replicated));
+        }
+        weights.extend(self.expert.weights(hidden, Module::Experts, "experts.", "experts_", self.experts));
+        if let Some(shared) = self.shared {
+            let module = Module::SharedExpert;
+            weights.extend(shared.mlp.weights(hidden, module, "shared_expert.", "shared_", 1));
+            if shared.gate == SharedGate::Sigmoid {
+                weights.push(matrix(
+                    "shared_expert_gate",
+                    module,
+                    (1, hidden),
+                    Cut::Replicated,
+                    "shared_gate",
+                ));
+            }
+        }
+        weights
+    }
+}

@@ -1,0 +1,102 @@
+//! The models that come with the program, by name.
+//!
+//! Responsible for: finding a name, in the spellings that people use, and reading the one file that it stands for.
+//! Each file in `catalog/models` is a `config.json` in Hugging Face's field names with one more key, `_catalogue`
+//! (aliases, source, notes), so one reader serves both. Refuses to hold dimensions of its own.
+
+mod files;
+
+use super::{Model, from_hugging_face};
+use crate::problem::{Problem, did_you_mean};
+use files::FILES;
+use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+
+/// What the catalogue says about a model beside its dimensions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CatalogueEntry {
+    /// The name that output uses.
+    pub name: &'static str,
+    /// Other names that find it.
+    pub aliases: Vec<String>,
+    /// The family, as `model_type` names it.
+    pub family: String,
+    /// Where the dimensions come from.
+    pub source: String,
+    /// What to know about them.
+    pub notes: String,
+}
+
+#[derive(Deserialize)]
+struct File {
+    model_type: String,
+    _catalogue: About,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct About {
+    aliases: Vec<String>,
+    source: String,
+    notes: String,
+}
+
+/// All models, in the catalogue's order (by family, then by size).
+pub fn catalogue() -> &'static [CatalogueEntry] {
+    static ENTRIES: OnceLock<Vec<CatalogueEntry>> = OnceLock::new();
+    ENTRIES.get_or_init(|| FILES.iter().filter_map(|(name, text)| entry(name, text).ok()).collect())
+}
+
+fn entry(name: &'static str, text: &str) -> serde_json::Result<CatalogueEntry> {
+    let File { model_type, _catalogue: About { aliases, source, notes } } = serde_json::from_str(text)?;
+    Ok(CatalogueEntry { name, aliases, family: model_type, source, notes })
+}
+
+/// The model of a name. Case, punctuation and an organisation in front (`meta-llama/`) do not matter.
+pub fn by_name(name: &str) -> Result<Model, Problem> {
+    let wanted = normalise(name);
+    // Nearly every spelling is the name itself but for punctuation: then only that one file is parsed.
+    let direct = FILES.iter().find(|(known, _)| normalise(known) == wanted);
+    let found = direct.or_else(|| {
+        let entry = catalogue().iter().find(|e| e.aliases.iter().any(|alias| normalise(alias) == wanted))?;
+        FILES.iter().find(|(known, _)| *known == entry.name)
+    });
+    let Some((known, text)) = found.filter(|_| !wanted.is_empty()) else {
+        return Err(unknown(name));
+    };
+    from_hugging_face(text, known)
+}
+
+fn unknown(name: &str) -> Problem {
+    let shown: String = name.chars().take(80).collect();
+    let base = shown.rsplit('/').next().unwrap_or(&shown);
+    let names = catalogue().iter().flat_map(|entry| {
+        std::iter::once(entry.name)
+            .chain(entry.aliases.iter().map(String::as_str))
+            .filter(|n| !n.contains('/'))
+    });
+    let otherwise = format!(
+        "the catalogue has {} models, such as {}; a path to a config.json works too",
+        FILES.len(),
+        FILES.iter().step_by(FILES.len().div_ceil(6).max(1)).map(|(n, _)| *n).collect::<Vec<_>>().join(", ")
+    );
+    Problem::new(format!("unknown model `{shown}`")).hint(did_you_mean(base, names, &otherwise))
+}
+
+/// Lower case without punctuation, the organisation and the words that name the same dimensions.
+fn normalise(name: &str) -> String {
+    let base = name.trim().rsplit('/').next().unwrap_or(name);
+    let mut plain: String = base
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric())
+        .map(|c| c.to_ascii_lowercase())
+        .take(200)
+        .collect();
+    // Tuned variants have the dimensions of their base.
+    for suffix in ["instruct", "chat", "base", "hf", "it"] {
+        if let Some(stem) = plain.strip_suffix(suffix).filter(|stem| stem.len() > 3) {
+            plain = stem.to_owned();
+        }
+    }
+    plain
+}

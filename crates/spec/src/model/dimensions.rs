@@ -1,0 +1,342 @@
+//! A model from plain numbers, for runs that report dimensions and no file.
+//!
+//! Responsible for: defaults that follow the style of the family (what GPT-3 has, what llama has), and the same checks
+//! as the file reader's. Refuses dimensions that contradict each other.
+
+use super::build::{
+    AttentionShape, Block, DenseShape, ExpertsShape, FeedForwardShape, Frame, LatentShape, MixerShape,
+    NormShape, QkNorm, SharedGate, SharedShape, assemble,
+};
+use super::{Activation, Model, Position, Span, bounds};
+use crate::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// A model's dimensions. Only `layers`, `hidden` and `heads` have to be there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dimensions {
+    /// What to call it.
+    #[serde(default)]
+    pub name: String,
+    /// Which family fills the gaps; without it, told from the other fields (see [`Style`]).
+    #[serde(default)]
+    pub style: Option<Style>,
+    /// Layers.
+    pub layers: u64,
+    /// Width of the residual stream.
+    pub hidden: u64,
+    /// Query heads.
+    pub heads: u64,
+    /// Key-value heads; default: as many as query heads.
+    #[serde(default)]
+    pub kv_heads: Option<u64>,
+    /// Width of a head; default: hidden over heads.
+    #[serde(default)]
+    pub head_dim: Option<u64>,
+    /// Inner width of the dense MLP; default: 4 times hidden, or 8/3 of it rounded up to a multiple of 256 if gated.
+    #[serde(default)]
+    pub ffn: Option<u64>,
+    /// Rows of the word embedding; default: 50,257 (gpt) or 32,000 (llama).
+    #[serde(default)]
+    pub vocab: Option<u64>,
+    /// Three-matrix MLPs; default: yes for llama style.
+    #[serde(default)]
+    pub gated_mlp: Option<bool>,
+    /// The head reuses the embedding; default: yes for gpt style.
+    #[serde(default)]
+    pub tied: Option<bool>,
+    /// Routed experts; 0 or absent means none.
+    #[serde(default)]
+    pub experts: Option<u64>,
+    /// Experts that a token visits; default: 2, or 1 where there is one.
+    #[serde(default)]
+    pub top_k: Option<u64>,
+    /// Inner width of one expert; default: `ffn`.
+    #[serde(default)]
+    pub moe_ffn: Option<u64>,
+    /// Inner width of all shared experts together; default: none.
+    #[serde(default)]
+    pub shared_ffn: Option<u64>,
+    /// Dense layers in front of the first layer with experts.
+    #[serde(default)]
+    pub first_dense_layers: Option<u64>,
+    /// Behind those, every so many-th layer has experts; default: all.
+    #[serde(default)]
+    pub moe_every: Option<u64>,
+    /// How positions enter; default: learned (gpt) or rotary (llama).
+    #[serde(default)]
+    pub position: Option<Position>,
+    /// Longest sequence; default: 2,048. With learned positions it sets the table's rows.
+    #[serde(default)]
+    pub max_positions: Option<u64>,
+    /// The norm; default: by style.
+    #[serde(default)]
+    pub norm: Option<NormKind>,
+    /// Biases on all projections; default: yes for gpt style.
+    #[serde(default)]
+    pub biases: Option<bool>,
+    /// Biases on queries, keys and values; default: as `biases`.
+    #[serde(default)]
+    pub qkv_bias: Option<bool>,
+    /// Norms on queries and keys; default: no.
+    #[serde(default)]
+    pub qk_norm: Option<bool>,
+    /// Rank of the query latent (latent attention).
+    #[serde(default)]
+    pub q_lora_rank: Option<u64>,
+    /// Rank of the key-value latent; its presence makes attention latent.
+    #[serde(default)]
+    pub kv_lora_rank: Option<u64>,
+    /// Latent attention: width of a head's part without rotation; default: 128.
+    #[serde(default)]
+    pub qk_nope_head_dim: Option<u64>,
+    /// Latent attention: width of a head's rotated part; default: 64.
+    #[serde(default)]
+    pub qk_rope_head_dim: Option<u64>,
+    /// Latent attention: width of a value head; default: 128.
+    #[serde(default)]
+    pub v_head_dim: Option<u64>,
+    /// The activation; default: gelu (gpt) or silu (llama).
+    #[serde(default)]
+    pub activation: Option<Activation>,
+    /// Tokens that a query sees; default: all earlier ones.
+    #[serde(default)]
+    pub window: Option<u64>,
+    /// With a window: every so many-th layer sees everything all the same; default: none.
+    #[serde(default)]
+    pub full_attention_every: Option<u64>,
+    /// Queries see later tokens too (encoders); default: no.
+    #[serde(default)]
+    pub bidirectional: bool,
+    /// Multi-token-prediction modules; default: none.
+    #[serde(default)]
+    pub mtp: Option<u64>,
+}
+
+/// The family that fills the gaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// GPT-2 and 3: LayerNorm, learned positions, biases, two-matrix GELU MLPs, tied embeddings.
+    Gpt,
+    /// Llama: RMS norm, rotary positions, no biases, gated SiLU MLPs, a head of its own.
+    Llama,
+}
+
+/// A norm by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NormKind {
+    /// Mean and variance, with a bias.
+    LayerNorm,
+    /// Root mean square.
+    RmsNorm,
+}
+
+impl Dimensions {
+    /// The style given, or told from an ungated MLP, learned positions or LayerNorm; llama otherwise.
+    fn style(&self) -> Style {
+        let gpt = self.gated_mlp == Some(false)
+            || (self.gated_mlp.is_none()
+                && (self.norm == Some(NormKind::LayerNorm) || self.position == Some(Position::Learned)));
+        self.style.unwrap_or(if gpt { Style::Gpt } else { Style::Llama })
+    }
+}
+
+/// Makes a model of dimensions.
+pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
+    let d = &dimensions;
+    let gpt = d.style() == Style::Gpt;
+    bounds::LAYERS.check("layers", d.layers)?;
+    bounds::HIDDEN.check("hidden", d.hidden)?;
+    bounds::HEADS.check("heads", d.heads)?;
+    let vocabulary =
+        bounded("vocab", d.vocab, bounds::VOCABULARY)?.unwrap_or(if gpt { 50_257 } else { 32_000 });
+    let max_positions = bounded("max_positions", d.max_positions, bounds::POSITIONS)?.unwrap_or(2048);
+    let position = d.position.unwrap_or(if gpt { Position::Learned } else { Position::Rotary });
+    let norm = match d.norm {
+        Some(NormKind::LayerNorm) => NormShape::LAYER,
+        Some(NormKind::RmsNorm) => NormShape::RMS,
+        None if gpt => NormShape::LAYER,
+        None => NormShape::RMS,
+    };
+    let feed_forward = FeedForwards::read(d, gpt)?;
+    let spans = Spans::read(d)?;
+    let template = Block {
+        name: "decoder",
+        mixer: mixer(d, norm, gpt)?,
+        feed_forward: FeedForwardShape::None,
+        norm,
+        norms: &["input_layernorm", "post_attention_layernorm"],
+        parallel_residual: false,
+        extra_vectors: Vec::new(),
+        extra_matrices: Vec::new(),
+    };
+    let frame = Frame {
+        name: if d.name.is_empty() { "custom".to_owned() } else { d.name.clone() },
+        family: "custom".to_owned(),
+        hidden: d.hidden,
+        vocabulary,
+        max_positions,
+        tied: d.tied.unwrap_or(gpt),
+        position,
+        position_rows: if position == Position::Learned { max_positions } else { 0 },
+        embedding_width: None,
+        embedding_norm: false,
+        final_norm: norm,
+        head_bias: false,
+        extra: Vec::new(),
+        prediction_depth: bounded("mtp", d.mtp, bounds::SMALL)?.unwrap_or(0),
+        notes: Vec::new(),
+    };
+    assemble(frame, d.layers, |index| {
+        let mut block = template.clone();
+        (block.name, block.feed_forward) = feed_forward.at(index);
+        block.set_span(spans.at(index));
+        Ok(block)
+    })
+}
+
+fn bounded(key: &str, value: Option<u64>, bound: bounds::Bound) -> Result<Option<u64>, Problem> {
+    value.map(|value| bound.check(key, value)).transpose()
+}
+
+fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Problem> {
+    let biases = d.biases.unwrap_or(gpt);
+    if let Some(kv_lora_rank) = bounded("kv_lora_rank", d.kv_lora_rank, bounds::HIDDEN)? {
+        return Ok(MixerShape::Latent(LatentShape {
+            heads: d.heads,
+            q_lora_rank: bounded("q_lora_rank", d.q_lora_rank, bounds::HIDDEN)?,
+            kv_lora_rank,
+            nope: bounded("qk_nope_head_dim", d.qk_nope_head_dim, bounds::HEAD_DIM)?.unwrap_or(128),
+            rope: bounded("qk_rope_head_dim", d.qk_rope_head_dim, bounds::HEAD_DIM)?.unwrap_or(64),
+            value: bounded("v_head_dim", d.v_head_dim, bounds::HEAD_DIM)?.unwrap_or(128),
+            bias: biases,
+            indexer: None,
+        }));
+    }
+    if let Some(key) = [("q_lora_rank", d.q_lora_rank), ("qk_nope_head_dim", d.qk_nope_head_dim)]
+        .into_iter()
+        .chain([("qk_rope_head_dim", d.qk_rope_head_dim), ("v_head_dim", d.v_head_dim)])
+        .find_map(|(key, value)| value.map(|_| key))
+    {
+        return Err(Problem::new("belongs to latent attention, but `kv_lora_rank` is missing").at_key(key));
+    }
+    let kv_heads = bounded("kv_heads", d.kv_heads, bounds::HEADS)?.unwrap_or(d.heads);
+    if d.heads % kv_heads != 0 {
+        return Err(Problem::new(format!(
+            "{kv_heads} key-value heads do not divide {} query heads",
+            d.heads
+        ))
+        .at_key("kv_heads"));
+    }
+    let head_dim = match bounded("head_dim", d.head_dim, bounds::HEAD_DIM)? {
+        Some(head_dim) => head_dim,
+        None if d.hidden % d.heads == 0 => d.hidden / d.heads,
+        None => {
+            let message = format!(
+                "hidden size {} is not a multiple of {} heads, and `head_dim` is missing",
+                d.hidden, d.heads
+            );
+            return Err(Problem::new(message)
+                .hint("add `head_dim`, or correct the one that is wrong")
+                .at_key("heads"));
+        }
+    };
+    Ok(MixerShape::Attention(AttentionShape {
+        heads: d.heads,
+        kv_heads,
+        head_dim,
+        span: Span::Causal,
+        qkv_bias: d.qkv_bias.unwrap_or(biases),
+        output_bias: biases,
+        qk_norm: if d.qk_norm == Some(true) { QkNorm::PerHead(norm) } else { QkNorm::None },
+        sinks: false,
+        output_gate: false,
+        keys_are_values: false,
+    }))
+}
+
+/// The dense MLP and the experts, and which layer has which.
+struct FeedForwards {
+    dense: DenseShape,
+    sparse: Option<ExpertsShape>,
+    first_dense: u64,
+    every: u64,
+}
+
+impl FeedForwards {
+    fn read(d: &Dimensions, gpt: bool) -> Result<Self, Problem> {
+        let gated = d.gated_mlp.unwrap_or(!gpt);
+        let default = if gated { (8 * d.hidden).div_ceil(3).next_multiple_of(256) } else { 4 * d.hidden };
+        let width = bounded("ffn", d.ffn, bounds::WIDTH)?.unwrap_or(default);
+        let activation =
+            d.activation.unwrap_or(if gpt && !gated { Activation::Gelu } else { Activation::Silu });
+        let dense = DenseShape { width, gated, activation, bias: d.biases.unwrap_or(gpt) };
+        let experts = bounded("experts", d.experts, bounds::EXPERTS)?.unwrap_or(0);
+        let moe_width = bounded("moe_ffn", d.moe_ffn, bounds::WIDTH)?;
+        let shared = bounded("shared_ffn", d.shared_ffn, bounds::WIDTH_OR_ZERO)?.unwrap_or(0);
+        let first_dense = bounded("first_dense_layers", d.first_dense_layers, bounds::SMALL)?.unwrap_or(0);
+        let every = bounded("moe_every", d.moe_every, bounds::SMALL)?.unwrap_or(1).max(1);
+        let top_k = bounded("top_k", d.top_k, bounds::SMALL)?;
+        if experts == 0 {
+            return match (top_k, moe_width, shared) {
+                (Some(1..), ..) | (_, Some(_), _) | (.., 1..) => Err(Problem::new(
+                    "`top_k`, `moe_ffn` and `shared_ffn` belong to experts, but there are none",
+                )
+                .at_key("experts")),
+                _ => Ok(Self { dense, sparse: None, first_dense, every }),
+            };
+        }
+        let top_k = top_k.unwrap_or(experts.min(2));
+        if top_k == 0 || top_k > experts {
+            return Err(
+                Problem::new(format!("a token cannot visit {top_k} of {experts} experts")).at_key("top_k")
+            );
+        }
+        let with_width = |width| DenseShape { width, ..dense };
+        let shared = (shared > 0).then(|| SharedShape { mlp: with_width(shared), gate: SharedGate::None });
+        let sparse = ExpertsShape {
+            experts,
+            top_k,
+            expert: with_width(moe_width.unwrap_or(width)),
+            router_bias: false,
+            shared,
+            routing_groups: 1,
+            top_k_groups: 1,
+            router_vectors: Vec::new(),
+        };
+        Ok(Self { dense, sparse: Some(sparse), first_dense, every })
+    }
+
+    fn at(&self, index: u64) -> (&'static str, FeedForwardShape) {
+        match &self.sparse {
+            // Counted so that the last layer of each group has the experts, as qwen and llama 4 count.
+            Some(sparse) if index >= self.first_dense && (index - self.first_dense + 1) % self.every == 0 => {
+                ("moe", FeedForwardShape::Experts(sparse.clone()))
+            }
+            Some(_) => ("dense", FeedForwardShape::Dense(self.dense)),
+            None => ("decoder", FeedForwardShape::Dense(self.dense)),
+        }
+    }
+}
+
+/// Which keys each layer's queries see.
+struct Spans {
+    local: Span,
+    global: Span,
+    every: Option<u64>,
+}
+
+impl Spans {
+    fn read(d: &Dimensions) -> Result<Self, Problem> {
+        let global = if d.bidirectional { Span::Bidirectional } else { Span::Causal };
+        let window = bounded("window", d.window, bounds::POSITIONS)?.filter(|&w| w > 0);
+        let every = bounded("full_attention_every", d.full_attention_every, bounds::LAYERS)?;
+        Ok(Self { local: window.map_or(global, Span::Window), global, every })
+    }
+
+    fn at(&self, index: u64) -> Span {
+        if self.every.is_some_and(|every| (index + 1) % every == 0) { self.global } else { self.local }
+    }
+}

@@ -1,0 +1,168 @@
+//! Typed access to the keys of a JSON object: a number is whole and inside its bound, a wrong type is told with its place.
+//!
+//! Responsible for: aliases (one thing, many names), nulls (absent), and where in the text a key stands. Unknown keys
+//! are not looked at: configuration files carry hundreds that do not matter here.
+
+use super::bounds::Bound;
+use crate::problem::Problem;
+use serde_json::{Map, Value};
+
+/// An object of a configuration file.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    map: &'a Map<String, Value>,
+    /// The whole text, to find a key's line.
+    text: &'a str,
+    /// Where in the text the object starts, roughly: keys are looked for from here.
+    start: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(map: &'a Map<String, Value>, text: &'a str) -> Self {
+        Self { map, text, start: 0 }
+    }
+
+    /// The object under a key, if the key is there.
+    pub(super) fn object(&self, key: &str) -> Result<Option<Self>, Problem> {
+        match self.map.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Object(map)) => {
+                Ok(Some(Self { map, text: self.text, start: self.offset(key).unwrap_or(self.start) }))
+            }
+            Some(other) => Err(self.wrong_type(key, "an object", other)),
+        }
+    }
+
+    /// Whether the key is there and not null.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.map.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    /// The first of the names that is there. Two names for one thing with different values are a contradiction.
+    fn lookup(&self, names: &[&'static str]) -> Result<Option<(&'static str, &'a Value)>, Problem> {
+        let mut found: Option<(&'static str, &'a Value)> = None;
+        for name in names {
+            match (found, self.map.get(*name)) {
+                (_, None | Some(Value::Null)) => {}
+                (None, Some(value)) => found = Some((name, value)),
+                (Some((first, before)), Some(value)) if !same(before, value) => {
+                    return Err(Problem::new(format!(
+                        "`{first}` is {before} but `{name}`, another name for the same thing, is {value}"
+                    ))
+                    .hint("remove the one that is wrong")
+                    .at_key(*name)
+                    .at_offset(self.text, self.offset(name).unwrap_or(self.start)));
+                }
+                (Some(_), Some(_)) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// A whole number under any of the names.
+    pub(super) fn count(&self, names: &[&'static str], bound: Bound) -> Result<Option<u64>, Problem> {
+        self.lookup(names)?.map(|(name, value)| self.whole(name, value, bound)).transpose()
+    }
+
+    /// A whole number that has to be there.
+    pub(super) fn required(&self, names: &[&'static str], bound: Bound) -> Result<u64, Problem> {
+        self.count(names, bound)?.ok_or_else(|| self.missing(names))
+    }
+
+    /// The problem of a key that has to be there.
+    pub(super) fn missing(&self, names: &[&'static str]) -> Problem {
+        let aliases = match names {
+            [_, others @ ..] if !others.is_empty() => {
+                format!(" (nor {})", others.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+            }
+            _ => String::new(),
+        };
+        Problem::new(format!("`{}` is missing{aliases}", names.first().unwrap_or(&"a key")))
+            .hint("is this the model's whole config.json?")
+    }
+
+    fn whole(&self, name: &'static str, value: &Value, bound: Bound) -> Result<u64, Problem> {
+        let Value::Number(number) = value else { return Err(self.wrong_type(name, "a number", value)) };
+        // 4096.0 is a whole number too: some writers have no integers.
+        let whole = number.as_u64().or_else(|| {
+            number.as_f64().filter(|f| f.fract() == 0.0 && (0.0..1e15).contains(f)).map(|f| f as u64)
+        });
+        match whole {
+            Some(whole) => bound.check(name, whole),
+            None => Err(bound.refuse(name, &number.to_string())),
+        }
+        .map_err(|problem| self.locate(problem, name))
+    }
+
+    /// A truth value under any of the names.
+    pub(super) fn flag(&self, names: &[&'static str]) -> Result<Option<bool>, Problem> {
+        match self.lookup(names)? {
+            None => Ok(None),
+            Some((_, Value::Bool(flag))) => Ok(Some(*flag)),
+            Some((name, other)) => Err(self.wrong_type(name, "true or false", other)),
+        }
+    }
+
+    /// A string under any of the names.
+    pub(super) fn string(&self, names: &[&'static str]) -> Result<Option<&'a str>, Problem> {
+        match self.lookup(names)? {
+            None => Ok(None),
+            Some((_, Value::String(string))) => Ok(Some(string)),
+            Some((name, other)) => Err(self.wrong_type(name, "a string", other)),
+        }
+    }
+
+    /// A list of whole numbers.
+    pub(super) fn counts(&self, name: &'static str, bound: Bound) -> Result<Option<Vec<u64>>, Problem> {
+        match self.map.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Array(items)) => {
+                items.iter().map(|item| self.whole(name, item, bound)).collect::<Result<_, _>>().map(Some)
+            }
+            Some(other) => Err(self.wrong_type(name, "a list of numbers", other)),
+        }
+    }
+
+    /// A list of strings.
+    pub(super) fn strings(&self, name: &'static str) -> Result<Option<Vec<&'a str>>, Problem> {
+        match self.map.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| item.as_str().ok_or_else(|| self.wrong_type(name, "a list of strings", item)))
+                .collect::<Result<_, _>>()
+                .map(Some),
+            Some(other) => Err(self.wrong_type(name, "a list of strings", other)),
+        }
+    }
+
+    /// The same problem with the key and its line.
+    pub(super) fn locate(&self, problem: Problem, key: &str) -> Problem {
+        let problem = problem.at_key(key);
+        match self.offset(key) {
+            Some(offset) => problem.at_offset(self.text, offset),
+            None => problem,
+        }
+    }
+
+    fn wrong_type(&self, key: &str, wanted: &str, found: &Value) -> Problem {
+        let found = match found {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => flag.to_string(),
+            Value::Number(number) => format!("the number {number}"),
+            Value::String(string) => format!("the string {:?}", string.chars().take(40).collect::<String>()),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        self.locate(Problem::new(format!("expected {wanted}, found {found}")), key)
+    }
+
+    fn offset(&self, key: &str) -> Option<usize> {
+        let quoted = format!("\"{key}\"");
+        self.text.get(self.start..)?.find(&quoted).map(|offset| self.start + offset)
+    }
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|a| b.as_f64() == Some(a))
+}
