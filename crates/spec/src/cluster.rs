@@ -3,6 +3,15 @@
 //! Responsible for: figures of hardware with their sources. Refuses to know efficiencies (what a kernel or a collective
 //! reaches is measured, and lives with the calculator). Bandwidths are decimal and one direction.
 
+mod accelerators;
+mod check;
+mod preset;
+mod spec;
+mod table;
+pub use accelerators::{accelerator_by_name, accelerator_ids, accelerators};
+pub use preset::{by_name, from_parts, preset_names, preset_text};
+pub use spec::{ClusterSpec, Tiers};
+
 use crate::precision::DataType;
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Seconds, Watts};
 use serde::Serialize;

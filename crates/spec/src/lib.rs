@@ -4,8 +4,10 @@
 //! `wasm32-unknown-unknown`.
 
 pub mod cluster;
+pub mod human;
 pub mod model;
 pub mod plan;
 pub mod precision;
 pub mod problem;
 pub mod quantity;
+pub mod run;

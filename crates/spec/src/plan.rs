@@ -2,9 +2,15 @@
 //!
 //! Responsible for: the choices, and whether they are possible ([`validate`]). Refuses to know how long anything takes.
 
+mod degrees;
 mod layout;
+mod names;
+mod spec;
 mod validate;
+pub(crate) use degrees::MOST_DEVICES;
 pub use layout::{Group, Layout};
+pub use names::Master;
+pub use spec::{DEFAULT_SOFTWARE, PlanSpec, PrecisionPreset};
 pub use validate::validate;
 
 use crate::precision::DataType;

@@ -100,7 +100,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
         .map(|candidate| {
             let lower = candidate.to_lowercase();
             let contained = if !wanted.is_empty() && lower.contains(&wanted) { 0.25 } else { 0.0 };
-            (strsim::jaro_winkler(&wanted, &lower) + contained, candidate)
+            // One slip of the finger is near, however short the word (Jaro sees nothing of `mlp` in `mpl`).
+            let slip = wanted.len().min(lower.len()) > 2 && strsim::osa_distance(&wanted, &lower) == 1;
+            let slip = if slip { 0.85 } else { 0.0 };
+            (strsim::jaro_winkler(&wanted, &lower).max(slip) + contained, candidate)
         })
         .filter(|(score, _)| *score > 0.8)
         .collect();

@@ -1,0 +1,223 @@
+//! The catalogue of accelerators, from `catalog/accelerators.csv`.
+//!
+//! Responsible for: finding an accelerator by any name that people, data sheets, drivers and tables use for it. Refuses
+//! to guess: a name that is near but not known is refused, with the nearest ones.
+//!
+//! **Memory** is what the device reports as total (column `reported_gib`, with its source). Where nobody told us what the
+//! device reports, the label is read as decimal gigabytes: the lower of its two readings, so that no plan is promised
+//! memory that is not there.
+
+use super::table::{Record, fields};
+use super::{Accelerator, HourlyPrice};
+use crate::human::shorten;
+use crate::precision::DataType;
+use crate::problem::{Problem, did_you_mean};
+use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Watts};
+use std::collections::BTreeMap;
+
+const CATALOGUE: &str = include_str!("../../../../catalog/accelerators.csv");
+
+/// Every accelerator of the catalogue, in its order.
+pub fn accelerators() -> Vec<Accelerator> {
+    records(|record| Some(accelerator(record)))
+}
+
+/// The identifiers of the catalogue, in its order.
+pub fn accelerator_ids() -> Vec<String> {
+    records(|record| Some(record.text("id").to_owned()))
+}
+
+/// An accelerator by its identifier, its name, an alias (`h100`, `A100-80G-SXM`) or the name that its driver prints.
+///
+/// Case, spaces and punctuation do not count. A short name means the part that is commonest in training: `a100` is the
+/// SXM4 part of 80 GB, `h100` the SXM5 part of 80 GB, `v100` the SXM2 part of 32 GB.
+pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
+    let wanted = normal(name);
+    if !wanted.is_empty() {
+        // Identifiers and aliases come first in any row: a driver's name such as `NVIDIA H100` may fit two parts.
+        let column_lists: [&[&str]; 2] = [&["id", "name", "aliases"], &["device_name_patterns"]];
+        for columns in column_lists {
+            let found = records(|record| {
+                let known =
+                    columns.iter().flat_map(|column| record.list(column)).any(|n| normal(&n) == wanted);
+                known.then(|| accelerator(record))
+            });
+            if let Some(first) = found.into_iter().next() {
+                return Ok(first);
+            }
+        }
+    }
+    let ids = accelerator_ids();
+    let aliases = records(|record| Some(record.list("aliases"))).concat();
+    let known = ids.iter().chain(&aliases).map(String::as_str);
+    Err(Problem::new(format!("no accelerator is called `{}`", shorten(name))).hint(did_you_mean(
+        name,
+        known,
+        "`railwright accelerators` lists the catalogue",
+    )))
+}
+
+fn records<T>(mut make: impl FnMut(&Record<'_>) -> Option<T>) -> Vec<T> {
+    let mut lines = CATALOGUE.lines();
+    let header = fields(lines.next().unwrap_or_default());
+    lines.filter(|line| !line.is_empty()).filter_map(|line| make(&Record::new(&header, line))).collect()
+}
+
+/// A name without case, punctuation and vendor.
+fn normal(name: &str) -> String {
+    let plain: String =
+        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(200).collect();
+    ["nvidia", "amdinstinct", "amd", "instinct", "google", "intel", "aws", "huawei", "geforce"]
+        .iter()
+        .fold(plain, |text, vendor| text.strip_prefix(vendor).map_or(text.clone(), str::to_owned))
+}
+
+fn accelerator(record: &Record<'_>) -> Accelerator {
+    let tera = |column| record.number(column).map(FlopPerSecond::from_tera);
+    let architecture = record.text("arch").to_owned();
+    let mut peak = BTreeMap::new();
+    let columns = [
+        (DataType::Fp32, "fp32_tflops"),
+        (DataType::Tf32, "tf32_tflops"),
+        (DataType::Fp16, "fp16_tflops"),
+        (DataType::Bf16, "bf16_tflops"),
+        (DataType::Fp8, "fp8_tflops"),
+        (DataType::Int8, "int8_tops"),
+        (DataType::Nvfp4, "fp4_tflops"),
+    ];
+    for (data_type, column) in columns {
+        if let Some(rate) = tera(column) {
+            peak.insert(data_type, rate);
+        }
+    }
+    // Block scales of 32 are in hardware since Blackwell and CDNA4; older parts would emulate them.
+    let has_block_scales =
+        ["Blackwell", "Rubin", "CDNA4", "CDNA5"].iter().any(|a| architecture.starts_with(a));
+    if let (true, Some(&rate)) = (has_block_scales, peak.get(&DataType::Fp8)) {
+        peak.insert(DataType::Mxfp8, rate);
+    }
+    let memory = match record.number("reported_gib") {
+        Some(gib) => Bytes::from_gib(gib),
+        None => Bytes::new(record.number("mem_gb_label").unwrap_or(0.0) * 1e9),
+    };
+    let price = record.number("usd_hr_typ").or(record.number("usd_hr_low")).map(|typical| HourlyPrice {
+        low: record.number("usd_hr_low").map(Dollars::new),
+        typical: Dollars::new(typical),
+        high: record.number("usd_hr_high").map(Dollars::new),
+        source: record.text("price_prov").to_owned(),
+    });
+    Accelerator {
+        id: record.text("id").to_owned(),
+        name: record.text("name").to_owned(),
+        vendor: record.text("vendor").to_owned(),
+        architecture,
+        year: record.count("year").unwrap_or(0) as u32,
+        compute_units: record.count("compute_units").map(|n| n as u32),
+        memory,
+        memory_bandwidth: BytesPerSecond::from_gb(record.number("mem_bw_gbps").unwrap_or(0.0)),
+        peak,
+        measured_matmul: tera("mamf_bf16_tflops"),
+        scale_up_link: record.text("scaleup_link").to_owned(),
+        scale_up_bandwidth: BytesPerSecond::from_gb(record.number("scaleup_uni_gbps").unwrap_or(0.0)),
+        scale_up_domain: record.count("scaleup_domain").unwrap_or(1).max(1),
+        network_bandwidth: record.number("nic_gbit_per_dev").map(BytesPerSecond::from_gbit),
+        host_bandwidth: record.number("host_uni_gbps").map(BytesPerSecond::from_gb),
+        power: record.number("tdp_w").map(Watts::new),
+        price,
+        device_name_patterns: record.list("device_name_patterns"),
+        source: format!("{} ({})", record.text("spec_source"), record.text("spec_prov")),
+        notes: record.text("notes").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_complete_and_found_by_all_its_names() {
+        let all = accelerators();
+        assert_eq!(all.len(), 48);
+        for accelerator in &all {
+            assert!(accelerator.memory.gib() > 10.0, "{}", accelerator.id);
+            assert!(accelerator.memory_bandwidth.gb() > 200.0, "{}", accelerator.id);
+            assert!(!accelerator.peak.is_empty() && accelerator.source.len() > 5, "{}", accelerator.id);
+        }
+        let pairs = records(|record| {
+            let mut names = record.list("aliases");
+            names.push(record.text("id").to_owned());
+            names.push(record.text("name").to_owned());
+            Some((record.text("id").to_owned(), names))
+        });
+        for (id, names) in pairs {
+            for name in names {
+                assert_eq!(accelerator_by_name(&name).map(|a| a.id), Ok(id.clone()), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_rows_share_a_name() {
+        let mut seen = BTreeMap::new();
+        for (id, names) in records(|r| Some((r.text("id").to_owned(), r.list("aliases")))) {
+            for name in names.iter().chain([&id]) {
+                let before = seen.insert(normal(name), id.clone());
+                assert!(before.is_none() || before.as_ref() == Some(&id), "{name}: {before:?} and {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_published_measurements_resolve() {
+        // Every value of the column `gpu` in the tables of measured runs.
+        for (name, id) in [
+            ("A100-40G-SXM", "a100-sxm4-40gb"),
+            ("A100-80G-SXM", "a100-sxm4-80gb"),
+            ("A100-SXM", "a100-sxm4-80gb"),
+            ("B200", "b200-sxm-180gb"),
+            ("B300", "b300-sxm-288gb"),
+            ("GB200", "gb200-nvl72"),
+            ("GB300", "gb300-nvl72"),
+            ("H100-80G-SXM", "h100-sxm5-80gb"),
+            ("H100-96G-SXM", "h100-sxm5-96gb"),
+            ("H200-141G-SXM", "h200-sxm-141gb"),
+            ("MI300X", "mi300x"),
+            ("TPUv4", "tpu-v4"),
+            ("TPUv5e", "tpu-v5e"),
+            ("TPUv5p", "tpu-v5p"),
+            ("TPUv7x", "tpu-v7x"),
+            ("NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb"),
+            ("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"),
+            ("Tesla V100-SXM2-32GB", "v100-sxm2-32gb"),
+            ("AMD Instinct MI300X", "mi300x"),
+            ("h 100", "h100-sxm5-80gb"),
+        ] {
+            assert_eq!(accelerator_by_name(name).map(|a| a.id), Ok(id.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn figures_equal_their_data_sheets() {
+        // NVIDIA H100 data sheet: 989.4 TFLOP/s bf16 dense, 3.35 TB/s, NVLink 900 GB/s both directions.
+        let h100 = accelerator_by_name("h100").expect("known");
+        assert_eq!(h100.peak_rate(DataType::Bf16).map(FlopPerSecond::tera), Some(989.4));
+        assert_eq!((h100.memory_bandwidth.gb(), h100.scale_up_bandwidth.gb()), (3350.0, 450.0));
+        assert_eq!(h100.network_bandwidth.map(BytesPerSecond::gb), Some(50.0));
+        // A trace of an A100-SXM4-80GB says totalGlobalMem 84990623744.
+        let a100 = accelerator_by_name("a100").expect("known");
+        assert!((a100.memory.get() - 84_990_623_744.0).abs() < 1e6);
+        // Volta has no bf16 and Hopper no block scales in hardware.
+        assert!(!accelerator_by_name("v100").expect("known").peak.contains_key(&DataType::Bf16));
+        assert!(!h100.peak.contains_key(&DataType::Mxfp8));
+        assert!(accelerator_by_name("b200").expect("known").peak.contains_key(&DataType::Mxfp8));
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_nearest() {
+        let problem = accelerator_by_name("H1000").expect_err("unknown");
+        assert_eq!(problem.message, "no accelerator is called `H1000`");
+        assert!(problem.hint.as_deref().is_some_and(|h| h.contains("`H100`")), "{:?}", problem.hint);
+        assert!(accelerator_by_name("").is_err());
+        assert!(accelerator_by_name(&"x".repeat(100_000)).expect_err("long").message.len() < 200);
+    }
+}

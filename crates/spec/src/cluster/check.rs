@@ -1,0 +1,69 @@
+//! Whether the figures of a cluster can be true at all.
+
+use super::Cluster;
+use crate::plan::MOST_DEVICES;
+use crate::problem::Problem;
+
+/// Refuses zeros, negatives, what is not a number, and what is beyond any machine by orders of magnitude.
+pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
+    let counts = [
+        ("cluster.devices", cluster.devices),
+        ("cluster.devices_per_node", cluster.devices_per_node),
+        ("cluster.scale_up.domain", cluster.scale_up.domain_size),
+    ];
+    for (key, n) in counts {
+        if n == 0 {
+            return Err(Problem::new("0 devices can train nothing").at_key(key).hint("at least 1"));
+        }
+        if n > MOST_DEVICES {
+            let most = crate::human::whole(MOST_DEVICES);
+            return Err(
+                Problem::new(format!("{n} is more than any cluster has (at most {most})")).at_key(key)
+            );
+        }
+    }
+    let scale_up_least = if cluster.scale_up.domain_size > 1 { 1e6 } else { 0.0 };
+    let ranges = [
+        ("cluster.memory", cluster.accelerator.memory.get(), 1e8, 1e14, "bytes"),
+        ("cluster.memory_bandwidth", cluster.accelerator.memory_bandwidth.get(), 1e8, 1e16, "bytes a second"),
+        (
+            "cluster.scale_up.bandwidth",
+            cluster.scale_up.bandwidth.get(),
+            scale_up_least,
+            1e15,
+            "bytes a second",
+        ),
+        ("cluster.network.bandwidth", cluster.network.bandwidth.get(), 1e6, 1e15, "bytes a second"),
+        ("cluster.network.latency", cluster.network.latency.get(), 0.0, 1.0, "seconds"),
+        ("cluster.host.memory", cluster.host.memory_per_device.get(), 0.0, 1e15, "bytes"),
+        (
+            "cluster.host.memory_bandwidth",
+            cluster.host.memory_bandwidth_per_device.get(),
+            1e6,
+            1e15,
+            "bytes a second",
+        ),
+        ("cluster.host.power", cluster.host.power_per_device.get(), 0.0, 1e5, "watts"),
+        ("cluster.power", cluster.accelerator.power.map_or(0.0, |p| p.get()), 0.0, 1e5, "watts"),
+        ("cluster.power_usage_effectiveness", cluster.host.power_usage_effectiveness, 1.0, 10.0, "times"),
+    ];
+    for (key, x, least, most, unit) in ranges {
+        // `contains` is false for NaN.
+        if !(least..=most).contains(&x) {
+            return Err(Problem::new(format!(
+                "{x:e} {unit} cannot be true (expected {least:e} to {most:e})"
+            ))
+            .at_key(key));
+        }
+    }
+    for tier in &cluster.network.tiers {
+        if tier.devices == 0
+            || !(1.0..=1e4).contains(&tier.oversubscription)
+            || !(0.0..=1.0).contains(&tier.latency.get())
+        {
+            return Err(Problem::new(format!("the tier `{}` cannot be true", tier.name))
+                .at_key("cluster.network.tiers"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! The catalogue of clusters, from `catalog/clusters/`.
+
+use super::{Cluster, ClusterSpec, accelerator_by_name};
+use crate::problem::{Problem, did_you_mean};
+use crate::quantity::BytesPerSecond;
+
+/// Name and text of every preset, by name.
+const PRESETS: &[(&str, &str)] = &[
+    ("dgx-a100", include_str!("../../../../catalog/clusters/dgx-a100.toml")),
+    ("dgx-a100-40gb", include_str!("../../../../catalog/clusters/dgx-a100-40gb.toml")),
+    ("dgx-b200", include_str!("../../../../catalog/clusters/dgx-b200.toml")),
+    ("dgx-b300", include_str!("../../../../catalog/clusters/dgx-b300.toml")),
+    ("dgx-h100", include_str!("../../../../catalog/clusters/dgx-h100.toml")),
+    ("dgx-h200", include_str!("../../../../catalog/clusters/dgx-h200.toml")),
+    ("dgx-v100", include_str!("../../../../catalog/clusters/dgx-v100.toml")),
+    ("dgx2", include_str!("../../../../catalog/clusters/dgx2.toml")),
+    ("gb200-nvl72", include_str!("../../../../catalog/clusters/gb200-nvl72.toml")),
+    ("gb300-nvl72", include_str!("../../../../catalog/clusters/gb300-nvl72.toml")),
+    ("h800", include_str!("../../../../catalog/clusters/h800.toml")),
+    ("mi300x", include_str!("../../../../catalog/clusters/mi300x.toml")),
+    ("tpu-v5e-pod", include_str!("../../../../catalog/clusters/tpu-v5e-pod.toml")),
+    ("tpu-v5p-pod", include_str!("../../../../catalog/clusters/tpu-v5p-pod.toml")),
+];
+
+/// The names of the presets.
+pub fn preset_names() -> Vec<&'static str> {
+    PRESETS.iter().map(|preset| preset.0).collect()
+}
+
+/// A preset's own text, to show or to copy from.
+pub fn preset_text(name: &str) -> Option<&'static str> {
+    PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
+}
+
+/// A preset as a specification to put settings on top of.
+pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
+    let plain = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    let Some(text) = preset_text(&plain) else {
+        let shown = crate::human::shorten(name);
+        let list = PRESETS.iter().map(|p| p.0).collect::<Vec<_>>().join(", ");
+        return Err(Problem::new(format!("no cluster is called `{shown}`")).hint(did_you_mean(
+            name,
+            PRESETS.iter().map(|preset| preset.0),
+            &format!("known: {list}; or name an accelerator"),
+        )));
+    };
+    let mut spec = ClusterSpec::parse(text, &format!("catalog/clusters/{plain}.toml"))?;
+    spec.name.get_or_insert(plain);
+    Ok(spec)
+}
+
+/// A cluster by the name of a preset, or of an accelerator (then with that accelerator's usual links), with so many devices.
+pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
+    match spec(name) {
+        Ok(spec) => ClusterSpec { devices: Some(devices), ..spec }.resolve(),
+        Err(problem) => match accelerator_by_name(name) {
+            Ok(accelerator) => ClusterSpec {
+                accelerator: Some(accelerator.id),
+                devices: Some(devices),
+                ..ClusterSpec::default()
+            }
+            .resolve(),
+            Err(_) => Err(problem),
+        },
+    }
+}
+
+/// A cluster from what a table of measured runs says: the accelerator, how many, how many per node (the usual number if
+/// `None`), and the network per device if it is known to differ from the usual one.
+pub fn from_parts(
+    accelerator: &str,
+    devices: u64,
+    devices_per_node: Option<u64>,
+    network: Option<BytesPerSecond>,
+) -> Result<Cluster, Problem> {
+    let id = accelerator_by_name(accelerator)?.id;
+    let matching = PRESETS.iter().find_map(|(name, _)| {
+        // The host and the fabric of the vendor's own system are the best guess for a node of the same part.
+        let spec = spec(name).ok()?;
+        (spec.accelerator.as_deref() == Some(id.as_str())).then_some(spec)
+    });
+    let mut spec = matching.unwrap_or_default();
+    spec.accelerator = Some(id);
+    spec.devices = Some(devices);
+    spec.devices_per_node = devices_per_node.or(spec.devices_per_node);
+    spec.network_bandwidth = network.or(spec.network_bandwidth);
+    if let (Some(node), Some(domain)) = (devices_per_node, spec.scale_up_domain) {
+        // Half-filled nodes: the domain is no larger than the node unless it spans nodes by design (a rack).
+        if domain <= 16 && node < domain {
+            spec.scale_up_domain = Some(node);
+        }
+    }
+    spec.resolve()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_resolves_with_a_source() {
+        for name in preset_names() {
+            let cluster = by_name(name, 64).unwrap_or_else(|p| panic!("{name}: {p} {:?}", p.hint));
+            assert_eq!(cluster.name, name);
+            assert!(cluster.source.len() > 20, "{name}");
+            assert!(cluster.host.power_per_device.get() > 10.0 && !cluster.network.kind.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn presets_equal_published_systems() {
+        // DGX H100: 8 x 450 GB/s NVLink with SHARP, 8 x 400 Gbit/s, 10.2 kW, of which 8 x 700 W are GPUs.
+        let h100 = by_name("dgx-h100", 1024).expect("known");
+        assert_eq!((h100.devices_per_node, h100.scale_up.domain_size, h100.devices), (8, 8, 1024));
+        assert_eq!((h100.scale_up.bandwidth.gb(), h100.network.bandwidth.gb()), (450.0, 50.0));
+        assert!(h100.scale_up.in_network_reduction);
+        assert_eq!(h100.host.power_per_device.get() * 8.0 + 8.0 * 700.0, 10200.0);
+        // DGX A100: NVLink3 300 GB/s, 8 x 200 Gbit/s, 6.5 kW.
+        let a100 = by_name("dgx-a100", 8).expect("known");
+        assert_eq!((a100.scale_up.bandwidth.gb(), a100.network.bandwidth.gb()), (300.0, 25.0));
+        assert!(!a100.scale_up.in_network_reduction);
+        assert_eq!(a100.host.power_per_device.get() * 8.0 + 8.0 * 400.0, 6500.0);
+        // NVL72: 72 GPUs at 900 GB/s in one domain, 4 per tray.
+        let gb200 = by_name("gb200-nvl72", 72).expect("known");
+        assert_eq!((gb200.scale_up.domain_size, gb200.devices_per_node), (72, 4));
+        assert_eq!(gb200.scale_up.bandwidth.gb(), 900.0);
+        assert_eq!(by_name("dgx2", 16).expect("known").devices_per_node, 16);
+    }
+
+    #[test]
+    fn an_accelerator_alone_makes_a_cluster_and_a_typo_is_told() {
+        assert_eq!(by_name("mi325x", 16).expect("known").network.bandwidth.gb(), 50.0);
+        let problem = by_name("dgx-h10", 8).expect_err("typo");
+        assert_eq!(problem.message, "no cluster is called `dgx-h10`");
+        assert!(problem.hint.as_deref().is_some_and(|h| h.contains("`dgx-h100`")), "{:?}", problem.hint);
+        assert!(by_name("dgx-h100", 0).is_err());
+    }
+
+    #[test]
+    fn parts_of_a_measured_run() {
+        let slow =
+            from_parts("A100-80G-SXM", 416, Some(8), Some(BytesPerSecond::from_gbit(50.0))).expect("known");
+        assert_eq!((slow.network.bandwidth.gb(), slow.accelerator.id.as_str()), (6.25, "a100-sxm4-80gb"));
+        let half = from_parts("H100-80G-SXM", 4, Some(4), None).expect("known");
+        assert_eq!((half.devices_per_node, half.scale_up.domain_size), (4, 4));
+        let rack = from_parts("GB200", 256, Some(4), None).expect("known");
+        assert_eq!((rack.devices_per_node, rack.scale_up.domain_size), (4, 72));
+        assert!(from_parts("H100-96G-SXM", 8, None, None).is_ok());
+    }
+}

@@ -1,0 +1,202 @@
+//! A cluster as a user writes it: a preset or an accelerator, and whatever differs.
+//!
+//! The catalogue's own clusters are such texts too (`catalog/clusters/*.toml`), so whatever a preset can say, a user can.
+
+use super::{Accelerator, Cluster, Host, Network, ScaleUp, Tier, accelerator_by_name, preset};
+use crate::problem::Problem;
+use crate::quantity::{Bytes, BytesPerSecond, Seconds, Watts};
+use crate::run::section::section;
+use crate::run::text::{self, Keys};
+use crate::run::{Field, Kind, Section, Value};
+
+section! {
+    /// The section `cluster`: what the model is trained on.
+    ClusterSpec in "cluster" {
+        /// A cluster of the catalogue to start from.
+        preset: String = "preset", "none; then accelerator is needed";
+        /// What to call it.
+        name: String = "name", "the preset's or the accelerator's name";
+        /// The accelerator, by any name that the catalogue knows.
+        accelerator: String = "accelerator", "the preset's";
+        /// Accelerators that the run uses.
+        devices: u64 = "devices", "one node";
+        /// Accelerators in one server.
+        devices_per_node: u64 = "devices_per_node", "the preset's, else what the accelerator's scale-up domain joins, at most 8";
+        /// Memory that a device reports as total.
+        memory: Bytes = "memory", "the accelerator's";
+        /// Memory bandwidth of a device.
+        memory_bandwidth: BytesPerSecond = "memory_bandwidth", "the accelerator's";
+        /// Power limit of a device.
+        power: Watts = "power", "the accelerator's";
+        /// Devices that one scale-up domain joins.
+        scale_up_domain: u64 = "scale_up.domain", "the accelerator's";
+        /// Bandwidth of one device into its scale-up domain, one direction.
+        scale_up_bandwidth: BytesPerSecond = "scale_up.bandwidth", "the accelerator's";
+        /// The name of the scale-up link.
+        scale_up_link: String = "scale_up.link", "the accelerator's";
+        /// Whether the scale-up switches reduce in the network.
+        scale_up_reduction: bool = "scale_up.in_network_reduction", "the preset's, else by the link";
+        /// Network bandwidth per device, one direction.
+        network_bandwidth: BytesPerSecond = "network.bandwidth", "the accelerator's usual one";
+        /// What kind of network it is.
+        network_kind: String = "network.kind", "the preset's, else InfiniBand";
+        /// One-way latency between two nodes under one switch.
+        network_latency: Seconds = "network.latency", "the preset's, else 5 us";
+        /// Tiers of the fabric from the leaf upwards, each `name:devices[:oversubscription[:latency]]`.
+        network_tiers: Tiers = "network.tiers", "the preset's, else one that does not block";
+        /// Host memory per device.
+        host_memory: Bytes = "host.memory", "the preset's, else 128 GiB";
+        /// Host memory bandwidth per device.
+        host_memory_bandwidth: BytesPerSecond = "host.memory_bandwidth", "the preset's, else 40 GB/s";
+        /// Power of everything in a node but the accelerators, per device.
+        host_power: Watts = "host.power", "the preset's, else a third of the accelerator's";
+        /// Facility power over machine power.
+        power_usage_effectiveness: f64 = "power_usage_effectiveness", "1.25";
+        /// Where the figures come from.
+        source: String = "source", "the preset's";
+    }
+}
+
+/// Tiers of a fabric, each written `name:devices[:oversubscription[:latency]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tiers(pub Vec<Tier>);
+
+impl Field for Tiers {
+    const KIND: Kind = Kind::Texts;
+
+    fn read(value: &Value) -> Result<Self, Problem> {
+        Vec::<String>::read(value)?.iter().map(|text| read_tier(text)).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn write(&self) -> Value {
+        let tier = |t: &Tier| {
+            let latency = match t.latency.write() {
+                Value::Text(text) => text,
+                other => other.to_toml(),
+            };
+            Value::Text(format!("{}:{}:{}:{latency}", t.name, t.devices, t.oversubscription))
+        };
+        Value::List(self.0.iter().map(tier).collect())
+    }
+}
+
+fn read_tier(text: &str) -> Result<Tier, Problem> {
+    let wrong = |what: &str| {
+        Problem::new(format!("tier `{}`: {what}", crate::human::shorten(text)))
+            .hint("write `name:devices`, `name:devices:oversubscription` or `name:devices:oversubscription:latency`")
+    };
+    let parts: Vec<&str> = text.split(':').map(str::trim).collect();
+    let (Some(name), Some(devices)) = (parts.first(), parts.get(1)) else {
+        return Err(wrong("there is no number of devices"));
+    };
+    if parts.len() > 4 {
+        return Err(wrong("there are more than four parts"));
+    }
+    let devices = devices.parse::<u64>().ok().filter(|n| *n > 0);
+    let devices = devices.ok_or_else(|| wrong("the number of devices is not a whole number from 1"))?;
+    let oversubscription = match parts.get(2) {
+        None => 1.0,
+        Some(text) => text
+            .parse::<f64>()
+            .ok()
+            .filter(|x| (1.0..=1e4).contains(x))
+            .ok_or_else(|| wrong("the oversubscription is not a number from 1"))?,
+    };
+    let latency = match parts.get(3) {
+        None => Seconds::from_micros(1.0),
+        Some(text) => Seconds::read(&Value::Text((*text).to_owned()))?,
+    };
+    Ok(Tier { name: (*name).to_owned(), devices, oversubscription, latency })
+}
+
+impl ClusterSpec {
+    /// Reads a cluster file: the keys of the section `cluster`, without the section's name.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
+        let mut spec = Self::default();
+        for entry in text::read(text, file, Self::SECTION, &Keys(vec![Self::KEYS]))? {
+            let name = entry.path.strip_prefix("cluster.").unwrap_or(&entry.path);
+            if let Some(Err(problem)) = spec.set(name, &entry.value) {
+                return Err(problem.at_key(&entry.path).in_file(file).at_offset(text, entry.span.start));
+            }
+        }
+        Ok(spec)
+    }
+
+    /// The cluster: the preset's figures, then the accelerator's, with everything that is set here on top.
+    pub fn resolve(&self) -> Result<Cluster, Problem> {
+        let mut spec = match &self.preset {
+            Some(name) => preset::spec(name).map_err(|problem| problem.at_key("cluster.preset"))?,
+            None => Self::default(),
+        };
+        let is_swapped = self.accelerator.is_some() && self.preset.is_some();
+        if is_swapped {
+            // Another accelerator brings its own links; what the preset said of the old one's no longer holds.
+            (spec.scale_up_domain, spec.scale_up_bandwidth, spec.scale_up_link) = (None, None, None);
+            (spec.scale_up_reduction, spec.memory, spec.memory_bandwidth, spec.power) =
+                (None, None, None, None);
+        }
+        spec.overlay(self);
+        let name = spec.accelerator.as_deref().ok_or_else(|| {
+            Problem::new("neither a preset nor an accelerator is named")
+                .at_key("cluster.accelerator")
+                .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\"")
+        })?;
+        let accelerator =
+            accelerator_by_name(name).map_err(|problem| problem.at_key("cluster.accelerator"))?;
+        spec.build(accelerator)
+    }
+
+    fn build(self, mut accelerator: Accelerator) -> Result<Cluster, Problem> {
+        if let Some(memory) = self.memory {
+            accelerator.memory = memory;
+        }
+        if let Some(bandwidth) = self.memory_bandwidth {
+            accelerator.memory_bandwidth = bandwidth;
+        }
+        if let Some(power) = self.power {
+            accelerator.power = Some(power);
+        }
+        let domain_size = self.scale_up_domain.unwrap_or(accelerator.scale_up_domain);
+        let devices_per_node = self.devices_per_node.unwrap_or(accelerator.scale_up_domain.min(8));
+        let devices = self.devices.unwrap_or(devices_per_node);
+        let link = self.scale_up_link.unwrap_or_else(|| accelerator.scale_up_link.clone());
+        let scale_up = ScaleUp {
+            domain_size,
+            bandwidth: self.scale_up_bandwidth.unwrap_or(accelerator.scale_up_bandwidth),
+            // NVLink switches reduce since the fourth generation; bridges have no switch.
+            in_network_reduction: self.scale_up_reduction.unwrap_or_else(|| {
+                ["NVLink4", "NVLink5", "NVLink6"].iter().any(|l| link.starts_with(l)) && domain_size > 2
+            }),
+            link,
+        };
+        let network = Network {
+            bandwidth: self
+                .network_bandwidth
+                .or(accelerator.network_bandwidth)
+                .unwrap_or(BytesPerSecond::from_gbit(100.0)),
+            kind: self.network_kind.unwrap_or_else(|| "InfiniBand".to_owned()),
+            latency: self.network_latency.unwrap_or(Seconds::from_micros(5.0)),
+            tiers: self.network_tiers.map_or_else(Vec::new, |tiers| tiers.0),
+        };
+        let host = Host {
+            memory_per_device: self.host_memory.unwrap_or(Bytes::from_gib(128.0)),
+            memory_bandwidth_per_device: self.host_memory_bandwidth.unwrap_or(BytesPerSecond::from_gb(40.0)),
+            power_per_device: self
+                .host_power
+                .unwrap_or(accelerator.power.unwrap_or(Watts::new(600.0)) * (1.0 / 3.0)),
+            power_usage_effectiveness: self.power_usage_effectiveness.unwrap_or(1.25),
+        };
+        let cluster = Cluster {
+            name: self.name.unwrap_or_else(|| accelerator.id.clone()),
+            source: self.source.unwrap_or_else(|| accelerator.source.clone()),
+            accelerator,
+            devices_per_node,
+            devices,
+            scale_up,
+            network,
+            host,
+        };
+        super::check::check(&cluster)?;
+        Ok(cluster)
+    }
+}

@@ -1,0 +1,71 @@
+//! Reads the comma-separated tables of the catalogue that are embedded in the program.
+//!
+//! Responsible for: one record per line, double quotes as RFC 4180 has them. Refuses line breaks inside a field; the
+//! catalogue has none, and a test says so.
+
+/// The fields of one line. A quote that never closes ends with the line.
+pub(crate) fn fields(line: &str) -> Vec<String> {
+    let mut fields = Vec::new();
+    let mut field = String::new();
+    let mut quoted = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                field.push('"');
+                chars.next();
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(std::mem::take(&mut field)),
+            _ => field.push(c),
+        }
+    }
+    fields.push(field);
+    fields
+}
+
+/// A record whose fields are found by the names in the header.
+pub(crate) struct Record<'a> {
+    header: &'a [String],
+    fields: Vec<String>,
+}
+
+impl<'a> Record<'a> {
+    /// Splits a line under a header.
+    pub(crate) fn new(header: &'a [String], line: &str) -> Self {
+        Self { header, fields: fields(line) }
+    }
+
+    /// The text of a column; empty when the column or the field is missing.
+    pub(crate) fn text(&self, column: &str) -> &str {
+        let index = self.header.iter().position(|name| name == column);
+        index.and_then(|i| self.fields.get(i)).map_or("", |field| field.trim())
+    }
+
+    /// The number in a column, if there is one.
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
+        self.text(column).parse().ok()
+    }
+
+    /// The number in a column as a count, if there is one.
+    pub(crate) fn count(&self, column: &str) -> Option<u64> {
+        self.text(column).parse().ok()
+    }
+
+    /// The parts of a column that lists several, separated by `|`.
+    pub(crate) fn list(&self, column: &str) -> Vec<String> {
+        self.text(column).split('|').map(str::trim).filter(|s| !s.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fields;
+
+    #[test]
+    fn quotes_hold_commas_and_quotes() {
+        assert_eq!(fields(r#"a,"b, c",,"say ""x""""#), ["a", "b, c", "", r#"say "x""#]);
+        assert_eq!(fields(""), [""]);
+        assert_eq!(fields("\"open, never closed"), ["open, never closed"]);
+    }
+}

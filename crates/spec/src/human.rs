@@ -1,0 +1,260 @@
+//! Numbers for people: durations, sizes, rates, counts, money.
+//!
+//! Responsible for: the few ways in which every table, message and page prints a number, so that they look alike. ASCII
+//! only, about three significant digits. Refuses to compute, and to be read back by machines (JSON carries the numbers).
+
+use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
+
+/// A number with `digits` significant digits, without an exponent, with commas between thousands when it is large.
+fn significant(x: f64, digits: usize) -> String {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = x.abs().log10().floor();
+    let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 12.0) as usize;
+    let text = format!("{x:.decimals$}");
+    // Rounding may have carried into another digit (9.996 to 10.00): one decimal too many then.
+    let carried =
+        text.trim_start_matches('-').parse::<f64>().is_ok_and(|y| y > 0.0 && y.log10().floor() > magnitude);
+    let text = if carried && decimals > 0 { format!("{x:.*}", decimals - 1) } else { text };
+    with_commas(&text)
+}
+
+/// Commas between the thousands of a plain decimal number.
+fn with_commas(text: &str) -> String {
+    let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(w, f)| (w, Some(f)));
+    let mut out = String::new();
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    match fraction {
+        Some(fraction) => format!("{sign}{out}.{fraction}"),
+        None => format!("{sign}{out}"),
+    }
+}
+
+/// A number with the largest unit in which it is at least 1. Units rise; the first is taken for anything smaller.
+fn scaled(x: f64, digits: usize, units: &[(f64, &str)]) -> String {
+    if !x.is_finite() {
+        return not_a_number(x);
+    }
+    let fitting = |(scale, _): &&(f64, &str)| {
+        // What rounds up to 1000 of a unit is 1 of the next.
+        let rounding = 0.5 * 10f64.powi(-(digits as i32) + 1);
+        x.abs() >= *scale * (1.0 - rounding / 10.0)
+    };
+    let (scale, unit) = units.iter().rev().find(fitting).or(units.first()).copied().unwrap_or((1.0, ""));
+    format!("{}{unit}", significant(x / scale, digits))
+}
+
+fn not_a_number(x: f64) -> String {
+    if x.is_nan() {
+        "not a number".to_owned()
+    } else if x > 0.0 {
+        "infinite".to_owned()
+    } else {
+        "-infinite".to_owned()
+    }
+}
+
+/// A duration: `12.3 us`, `6.42 s`, `3 min 20 s`, `5 h 06 min`, `54.0 d`.
+pub fn seconds(time: Seconds) -> String {
+    let s = time.get();
+    if !s.is_finite() {
+        return not_a_number(s);
+    }
+    let size = s.abs();
+    let sign = if s < 0.0 { "-" } else { "" };
+    if size < 1.0 {
+        scaled(s, 3, &[(1e-9, " ns"), (1e-6, " us"), (1e-3, " ms"), (1.0, " s")])
+    } else if size < 119.95 {
+        format!("{} s", significant(s, 3))
+    } else if size < 7200.0 - 0.5 {
+        let whole = size.round() as u64;
+        format!("{sign}{} min {:02} s", whole / 60, whole % 60)
+    } else if size < 172_800.0 - 30.0 {
+        let minutes = (size / 60.0).round() as u64;
+        format!("{sign}{} h {:02} min", minutes / 60, minutes % 60)
+    } else {
+        format!("{} d", significant(s / 86_400.0, 3))
+    }
+}
+
+/// An amount of memory in binary units: `79.1 GiB`.
+pub fn bytes(amount: Bytes) -> String {
+    const KIB: f64 = 1024.0;
+    let units = [
+        (1.0, " B"),
+        (KIB, " KiB"),
+        (KIB * KIB, " MiB"),
+        (KIB * KIB * KIB, " GiB"),
+        (KIB * KIB * KIB * KIB, " TiB"),
+    ];
+    scaled(amount.get(), 3, &units)
+}
+
+/// An amount of data in decimal units, for what travels on links: `1.34 GB`.
+pub fn bytes_decimal(amount: Bytes) -> String {
+    scaled(
+        amount.get(),
+        3,
+        &[(1.0, " B"), (1e3, " kB"), (1e6, " MB"), (1e9, " GB"), (1e12, " TB"), (1e15, " PB")],
+    )
+}
+
+/// A bandwidth, decimal: `450 GB/s`.
+pub fn bandwidth(rate: BytesPerSecond) -> String {
+    scaled(rate.get(), 3, &[(1.0, " B/s"), (1e3, " kB/s"), (1e6, " MB/s"), (1e9, " GB/s"), (1e12, " TB/s")])
+}
+
+/// A rate of arithmetic: `989 TFLOP/s`.
+pub fn flop_rate(rate: FlopPerSecond) -> String {
+    let units =
+        [(1.0, " FLOP/s"), (1e9, " GFLOP/s"), (1e12, " TFLOP/s"), (1e15, " PFLOP/s"), (1e18, " EFLOP/s")];
+    scaled(rate.get(), 3, &units)
+}
+
+/// An amount of arithmetic: `1.2 PFLOP`; beyond, in powers of ten as papers write it: `3.8e25 FLOP`.
+pub fn flop(amount: Flop) -> String {
+    let x = amount.get();
+    if x.is_finite() && x.abs() >= 1e21 {
+        return format!("{x:.2e} FLOP");
+    }
+    scaled(x, 3, &[(1.0, " FLOP"), (1e9, " GFLOP"), (1e12, " TFLOP"), (1e15, " PFLOP"), (1e18, " EFLOP")])
+}
+
+/// A large count as model cards print it: `405.9B`, `14.8T`, `512`.
+pub fn count(n: f64) -> String {
+    if n.is_finite() && n.abs() < 10_000.0 {
+        return if n.fract() == 0.0 { with_commas(&format!("{n:.0}")) } else { significant(n, 4) };
+    }
+    scaled(n, 4, &[(1.0, ""), (1e3, "K"), (1e6, "M"), (1e9, "B"), (1e12, "T"), (1e15, "Q")])
+}
+
+/// A whole number with commas: `2,664,000`.
+pub fn whole(n: u64) -> String {
+    with_commas(&n.to_string())
+}
+
+/// Money: `$2.99`, `$512,000`, `$5.33M`.
+pub fn dollars(amount: Dollars) -> String {
+    let x = amount.get();
+    if !x.is_finite() {
+        return not_a_number(x);
+    }
+    let sign = if x < 0.0 { "-" } else { "" };
+    let size = x.abs();
+    if size < 999.995 {
+        format!("{sign}${size:.2}")
+    } else if size < 999_500.0 {
+        format!("{sign}${}", with_commas(&format!("{size:.0}")))
+    } else {
+        format!("{sign}${}", scaled(size, 3, &[(1e6, "M"), (1e9, "B"), (1e12, "T")]))
+    }
+}
+
+/// A share as a percentage: `41.3%`.
+pub fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.1}%", share * 100.0) } else { not_a_number(share) }
+}
+
+/// A power: `700 W`, `11.5 MW`.
+pub fn watts(power: Watts) -> String {
+    scaled(power.get(), 3, &[(1.0, " W"), (1e3, " kW"), (1e6, " MW"), (1e9, " GW")])
+}
+
+/// An energy: `950 kWh`, `2.30 GWh`.
+pub fn energy(energy: KilowattHours) -> String {
+    scaled(energy.get(), 3, &[(1.0, " kWh"), (1e3, " MWh"), (1e6, " GWh"), (1e9, " TWh")])
+}
+
+/// A text cut to a length that a message can hold.
+pub fn shorten(text: &str) -> String {
+    if text.chars().count() <= 80 {
+        text.to_owned()
+    } else {
+        text.chars().take(77).chain("...".chars()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        let print = |s| seconds(Seconds::new(s));
+        assert_eq!(print(0.0), "0 ns");
+        assert_eq!(print(12.34e-6), "12.3 us");
+        assert_eq!(print(0.0052), "5.20 ms");
+        assert_eq!(print(0.9999), "1.00 s");
+        assert_eq!(print(6.4213), "6.42 s");
+        assert_eq!(print(99.96), "100 s");
+        assert_eq!(print(119.96), "2 min 00 s");
+        assert_eq!(print(200.0), "3 min 20 s");
+        assert_eq!(print(5.0 * 3600.0 + 380.0), "5 h 06 min");
+        assert_eq!(print(54.0 * 86400.0), "54.0 d");
+        assert_eq!(print(f64::NAN), "not a number");
+        assert_eq!(print(f64::INFINITY), "infinite");
+    }
+
+    #[test]
+    fn sizes_and_rates() {
+        assert_eq!(bytes(Bytes::from_gib(79.107)), "79.1 GiB");
+        assert_eq!(bytes(Bytes::new(512.0)), "512 B");
+        assert_eq!(bytes_decimal(Bytes::new(1.344e9)), "1.34 GB");
+        assert_eq!(bandwidth(BytesPerSecond::from_gb(450.0)), "450 GB/s");
+        assert_eq!(bandwidth(BytesPerSecond::from_gb(3350.0)), "3.35 TB/s");
+        assert_eq!(flop_rate(FlopPerSecond::from_tera(989.4)), "989 TFLOP/s");
+        assert_eq!(flop_rate(FlopPerSecond::from_tera(999.9)), "1.00 PFLOP/s");
+        assert_eq!(flop(Flop::new(3.8e25)), "3.80e25 FLOP");
+        assert_eq!(watts(Watts::new(11.5e6)), "11.5 MW");
+        assert_eq!(energy(KilowattHours::new(2.3e6)), "2.30 GWh");
+    }
+
+    #[test]
+    fn counts_and_money() {
+        assert_eq!(count(405_853_388_800.0), "405.9B");
+        assert_eq!(count(8_030_261_248.0), "8.030B");
+        assert_eq!(count(14.8e12), "14.80T");
+        assert_eq!(count(512.0), "512");
+        assert_eq!(count(2048.0), "2,048");
+        assert_eq!(whole(2_664_000), "2,664,000");
+        assert_eq!(dollars(Dollars::new(2.0)), "$2.00");
+        assert_eq!(dollars(Dollars::new(512_000.4)), "$512,000");
+        assert_eq!(dollars(Dollars::new(5.328e6)), "$5.33M");
+        assert_eq!(dollars(Dollars::new(-3.5)), "-$3.50");
+        assert_eq!(percent(0.4126), "41.3%");
+    }
+
+    #[test]
+    fn everything_is_short_ascii() {
+        for x in [
+            0.0,
+            -0.0,
+            1e-300,
+            1e300,
+            -1e300,
+            f64::MIN_POSITIVE,
+            f64::NAN,
+            f64::NEG_INFINITY,
+            0.999_999,
+            999.999_9,
+        ] {
+            let all = [
+                seconds(Seconds::new(x)),
+                bytes(Bytes::new(x)),
+                flop_rate(FlopPerSecond::new(x)),
+                count(x),
+                dollars(Dollars::new(x)),
+                percent(x),
+            ];
+            assert!(all.iter().all(|s| s.is_ascii() && !s.is_empty()), "{all:?}");
+        }
+        assert_eq!(shorten(&"é".repeat(100)).chars().count(), 80);
+    }
+}

@@ -1,0 +1,146 @@
+//! The parallel degrees of a plan that leaves some of them open.
+
+use super::PlanSpec;
+use crate::cluster::Cluster;
+use crate::model::{FeedForward, Mixer, Model};
+use crate::problem::Problem;
+
+/// The degrees that make up the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Degrees {
+    pub(super) tensor: u64,
+    pub(super) pipeline: u64,
+    pub(super) context: u64,
+    pub(super) data: u64,
+    pub(super) expert: u64,
+}
+
+/// No cluster on Earth is larger; it keeps every product of degrees inside 64 bits.
+pub(crate) const MOST_DEVICES: u64 = 10_000_000;
+
+/// Takes what is given, chooses the rest. With no degree given at all, the least tensor and pipeline parallelism whose
+/// static memory takes at most 55% of a device is chosen.
+pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Degrees, Problem> {
+    let named = [
+        ("plan.tensor_parallel", spec.tensor_parallel),
+        ("plan.pipeline_parallel", spec.pipeline_parallel),
+        ("plan.context_parallel", spec.context_parallel),
+        ("plan.data_parallel", spec.data_parallel),
+        ("plan.expert_parallel", spec.expert_parallel),
+    ];
+    for (key, value) in named {
+        match value {
+            Some(0) => return Err(Problem::new("a parallel degree is at least 1, found 0").at_key(key)),
+            Some(n) if n > MOST_DEVICES => {
+                return Err(Problem::new(format!("{n} ranks are more than any cluster has")).at_key(key));
+            }
+            _ => {}
+        }
+    }
+    let devices = cluster.devices;
+    // A shard group of all ranks (FSDP) makes the model fit without any other parallelism; leave that choice alone.
+    let is_open =
+        named.iter().all(|(_, value)| value.is_none()) && spec.sharding.is_none_or(|s| s.zero_stage < 3);
+    let chosen = if is_open { automatic(model, cluster) } else { None };
+    let pick = |given: Option<u64>, index: usize| given.unwrap_or(chosen.map_or(1, |c: [u64; 3]| c[index]));
+    let tensor = pick(spec.tensor_parallel, 0);
+    let pipeline = pick(spec.pipeline_parallel, 1);
+    let context = spec.context_parallel.unwrap_or(1);
+    let expert = pick(spec.expert_parallel, 2);
+    let inner = tensor.saturating_mul(pipeline).saturating_mul(context);
+    let data = match spec.data_parallel {
+        Some(data) => data,
+        None if devices % inner == 0 && devices >= inner => devices / inner,
+        None => {
+            let problem = Problem::new(format!(
+                "{devices} devices cannot be divided into replicas of {inner} (tensor {tensor} x pipeline {pipeline} \
+                 x context {context})"
+            ));
+            let hint = if devices < inner {
+                format!("one replica alone needs {inner} devices: lower a degree, or set cluster.devices")
+            } else {
+                format!(
+                    "use {} or {} devices, or lower a degree",
+                    devices / inner * inner,
+                    devices.div_ceil(inner) * inner
+                )
+            };
+            let key = if tensor >= pipeline && tensor >= context {
+                "plan.tensor_parallel"
+            } else if pipeline >= context {
+                "plan.pipeline_parallel"
+            } else {
+                "plan.context_parallel"
+            };
+            return Err(problem.at_key(key).hint(hint));
+        }
+    };
+    Ok(Degrees { tensor, pipeline, context, data, expert })
+}
+
+/// Tensor, pipeline and expert degrees for a model that nobody has laid out yet; `None` when nothing divides.
+///
+/// Static bytes of a rank, mixed precision with ZeRO-1: 6 B per parameter that it holds (2 weights, 4 gradients) and
+/// 12 B shared among the data-parallel ranks.
+fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
+    let parameters = model.parameters();
+    let routed = parameters.routed_experts as f64;
+    let dense = parameters.total as f64 - routed;
+    let room = cluster.accelerator.memory.get() * 0.55;
+    let layers = model.num_layers();
+    let heads = head_counts(model);
+    let experts = expert_count(model);
+    let mut candidates = Vec::new();
+    for tensor in [1, 2, 4, 8] {
+        let divides = heads.iter().all(|(heads, _)| heads % tensor == 0);
+        if tensor > cluster.scale_up.domain_size || !divides {
+            continue;
+        }
+        for pipeline in (1..=layers.clamp(1, 64)).filter(|p| layers % p == 0) {
+            let inner = tensor * pipeline;
+            if cluster.devices < inner || cluster.devices % inner != 0 {
+                continue;
+            }
+            let ranks = cluster.devices / pipeline;
+            let mut expert = 1;
+            for e in 1..=experts.unwrap_or(1).min(ranks).min(cluster.scale_up.domain_size.max(8)) {
+                if experts.is_some_and(|n| n % e == 0) && ranks % e == 0 && (cluster.devices / inner) % e == 0
+                {
+                    expert = e;
+                }
+            }
+            let held_dense = dense / inner as f64;
+            let held_routed = routed / (pipeline * expert) as f64;
+            let data = (cluster.devices / inner) as f64;
+            let expert_data = (ranks / expert) as f64;
+            let bytes = held_dense * (6.0 + 12.0 / data) + held_routed * (6.0 + 12.0 / expert_data);
+            candidates.push((bytes > room, inner, pipeline, bytes, [tensor, pipeline, expert]));
+        }
+    }
+    let least_bytes = candidates.iter().all(|c| c.0);
+    candidates
+        .into_iter()
+        .min_by(|a, b| if least_bytes { a.3.total_cmp(&b.3) } else { (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)) })
+        .map(|candidate| candidate.4)
+}
+
+/// Query heads and key-value heads of every kind of layer that has heads.
+pub(super) fn head_counts(model: &Model) -> Vec<(u64, u64)> {
+    let count = |mixer: &Mixer| match mixer {
+        Mixer::Attention(a) => Some((a.heads, a.kv_heads)),
+        Mixer::Latent(a) => Some((a.heads, a.heads)),
+        Mixer::Linear(a) => Some((a.value_heads, a.key_heads)),
+        Mixer::StateSpace(s) => Some((s.heads, s.groups)),
+        Mixer::None => None,
+    };
+    model.layer_kinds.iter().filter_map(|layer| count(&layer.mixer)).collect()
+}
+
+/// Routed experts of a layer, if any layer has them (the largest number, should layers differ).
+pub(super) fn expert_count(model: &Model) -> Option<u64> {
+    let count = |feed_forward: &FeedForward| match feed_forward {
+        FeedForward::MixtureOfExperts(moe) => Some(moe.experts),
+        _ => None,
+    };
+    model.layer_kinds.iter().filter_map(|layer| count(&layer.feed_forward)).max()
+}

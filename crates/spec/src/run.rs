@@ -1,0 +1,18 @@
+//! The run file: one TOML text that says what is trained, on what, how, for how long and at what price.
+//!
+//! Responsible for: the table of keys, strict reading with the place of every mistake, settings from the command line, and
+//! the resolved [`Run`]. Refuses to read files: the caller hands over texts.
+
+pub(crate) mod field;
+mod resolved;
+pub(crate) mod section;
+mod specs;
+pub(crate) mod text;
+mod units;
+mod value;
+
+pub use field::{Amount, Field};
+pub use resolved::{Cost, Run, Training};
+pub use section::{Key, Section};
+pub use specs::{CostSpec, ModelSpec, TrainingSpec};
+pub use value::{Kind, Value};

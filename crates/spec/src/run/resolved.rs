@@ -1,0 +1,54 @@
+//! The resolved run: everything that a calculation needs.
+
+use crate::cluster::Cluster;
+use crate::model::Model;
+use crate::plan::Plan;
+use crate::quantity::Dollars;
+use serde::Serialize;
+
+/// What is trained, on what, how, for how long and at what price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// What is trained.
+    pub model: Model,
+    /// What on.
+    pub cluster: Cluster,
+    /// How.
+    pub plan: Plan,
+    /// How much.
+    pub training: Training,
+    /// At what price.
+    pub cost: Cost,
+}
+
+/// How much is trained.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Training {
+    /// Tokens in all; `None` asks for one step only.
+    pub tokens: Option<f64>,
+    /// Share of the calendar time in which the run makes progress, above 0 and at most 1.
+    pub availability: f64,
+}
+
+/// Prices. What is open is the catalogue's to say.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Price of one device for one hour; `None` takes the accelerator's typical price.
+    pub price_per_device_hour: Option<Dollars>,
+    /// Price of a kilowatt-hour; `None` takes the catalogue's.
+    pub electricity_price: Option<Dollars>,
+    /// Mean power of a device while training, as a share of its limit.
+    pub power_share: f64,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self { tokens: None, availability: 1.0 }
+    }
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { price_per_device_hour: None, electricity_price: None, power_share: 0.9 }
+    }
+}

@@ -1,0 +1,219 @@
+//! From TOML text to keys and values, with the place of everything.
+//!
+//! Responsible for: strictness. A key that no section has, a table where a value belongs, a value of a shape that no key
+//! takes: each is refused with line, column, the line's text and the nearest valid key. Refuses to know what a key means.
+
+use super::section::Key;
+use super::value::Value;
+use crate::problem::{Problem, nearest};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A key that was set, with its value and where in the text.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) path: String,
+    pub(crate) value: Value,
+    pub(crate) span: Range<usize>,
+}
+
+/// Longer texts are not run files.
+const LONGEST: usize = 1 << 20;
+
+/// Other names of keys, as the frameworks and habit have them.
+const ALIASES: &[(&str, &str)] = &[
+    ("plan.tp", "plan.tensor_parallel"),
+    ("plan.pp", "plan.pipeline_parallel"),
+    ("plan.dp", "plan.data_parallel"),
+    ("plan.cp", "plan.context_parallel"),
+    ("plan.ep", "plan.expert_parallel"),
+    ("plan.etp", "plan.expert_tensor_parallel"),
+    ("plan.vp", "plan.virtual_stages"),
+    ("plan.vpp", "plan.virtual_stages"),
+    ("plan.sp", "plan.sequence_parallel"),
+    ("plan.seq_length", "plan.sequence_length"),
+    ("plan.sequence", "plan.sequence_length"),
+    ("plan.micro_batch_size", "plan.micro_batch"),
+    ("plan.global_batch_size", "plan.global_batch"),
+    ("plan.precision", "plan.precision.preset"),
+    ("cluster.based_on", "cluster.preset"),
+    ("cluster.gpus", "cluster.devices"),
+    ("cluster.gpu", "cluster.accelerator"),
+    ("cluster.gpus_per_node", "cluster.devices_per_node"),
+    ("model", "model.name"),
+    ("cluster", "cluster.preset"),
+];
+
+/// The keys that may be set.
+pub(crate) struct Keys<'a>(pub(crate) Vec<&'a [Key]>);
+
+impl Keys<'_> {
+    /// The key at a dotted path.
+    pub(crate) fn find(&self, path: &str) -> Option<&Key> {
+        let (section, name) = path.split_once('.')?;
+        self.0.iter().flat_map(|keys| keys.iter()).find(|key| key.section == section && key.name == name)
+    }
+
+    /// The real name of a path that may be an alias.
+    pub(crate) fn real<'p>(&self, path: &'p str) -> &'p str {
+        ALIASES
+            .iter()
+            .find(|(alias, real)| *alias == path && self.find(real).is_some())
+            .map_or(path, |(_, real)| real)
+    }
+
+    fn paths(&self) -> Vec<String> {
+        self.0.iter().flat_map(|keys| keys.iter().map(Key::path)).collect()
+    }
+
+    fn is_group(&self, path: &str) -> bool {
+        self.paths().iter().any(|p| p.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+    }
+
+    /// The complaint about an unknown key.
+    pub(crate) fn unknown(&self, path: &str) -> Problem {
+        let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
+        let known = self.paths();
+        let shown = crate::human::shorten(path);
+        let problem = Problem::new(format!("there is no key `{shown}`")).at_key(shown.clone());
+        // What stands beside it under the same parent; the nearest anywhere when nothing there is near.
+        let mut beside: Vec<&str> = known
+            .iter()
+            .filter_map(|p| {
+                if parent.is_empty() { Some(p.as_str()) } else { p.strip_prefix(parent)?.strip_prefix('.') }
+            })
+            .map(|rest| rest.split('.').next().unwrap_or(rest))
+            .chain(
+                ALIASES
+                    .iter()
+                    .filter_map(|(alias, _)| alias.rsplit_once('.').filter(|a| a.0 == parent).map(|a| a.1)),
+            )
+            .collect();
+        beside.sort_unstable();
+        beside.dedup();
+        let near = nearest(last, beside.iter().copied());
+        let ends: Vec<(&str, &str)> =
+            known.iter().map(|p| (p.rsplit('.').next().unwrap_or(p), p.as_str())).collect();
+        let elsewhere = ends.iter().find(|(end, _)| *end == last).map(|(_, whole)| *whole).or_else(|| {
+            let near_end = nearest(last, ends.iter().map(|e| e.0));
+            near_end.first().and_then(|near| ends.iter().find(|e| e.0 == *near)).map(|e| e.1)
+        });
+        if let Some(name) = near.first() {
+            let whole = if parent.is_empty() { (*name).to_owned() } else { format!("{parent}.{name}") };
+            problem.hint(format!("did you mean `{whole}`?"))
+        } else if let Some(whole) = elsewhere {
+            problem.hint(format!("did you mean `{whole}`?"))
+        } else if beside.is_empty() {
+            problem.hint("`railwright keys` lists every key")
+        } else {
+            problem.hint(format!(
+                "valid here: {}",
+                beside.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+            ))
+        }
+    }
+}
+
+/// Reads a text. `root` is the section that the top level of the text stands for; empty for a whole run file.
+pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Result<Vec<Entry>, Problem> {
+    if text.len() > LONGEST {
+        return Err(Problem::new("longer than 1 MiB, which no run file is").in_file(file));
+    }
+    let table = DeTable::parse(text).map_err(|error| {
+        let problem = Problem::new(error.message().trim().replace('\n', ", ")).in_file(file);
+        match error.span() {
+            Some(span) => problem.at_offset(text, span.start),
+            None => problem,
+        }
+    })?;
+    let mut reader = Reader { keys, entries: Vec::new(), problems: Vec::new() };
+    reader.table(table.get_ref(), root);
+    let Reader { mut entries, mut problems, .. } = reader;
+    problems.sort_by_key(|(offset, _)| *offset);
+    if let Some((offset, problem)) = problems.into_iter().next() {
+        return Err(problem.in_file(file).at_offset(text, offset));
+    }
+    entries.sort_by_key(|entry| entry.span.start);
+    for pair in entries.windows(2) {
+        // An alias beside its key, such as `tp` and `tensor_parallel`.
+        if let Some(twice) =
+            entries.iter().find(|e| e.path == pair[1].path && e.span.start < pair[1].span.start)
+        {
+            let line = text[..twice.span.start].matches('\n').count() + 1;
+            return Err(Problem::new(format!("set twice; line {line} sets it first"))
+                .at_key(&twice.path)
+                .in_file(file)
+                .at_offset(text, pair[1].span.start));
+        }
+    }
+    Ok(entries)
+}
+
+struct Reader<'a> {
+    keys: &'a Keys<'a>,
+    entries: Vec<Entry>,
+    problems: Vec<(usize, Problem)>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable<'_>, parent: &str) {
+        for (name, value) in table {
+            let path = if parent.is_empty() {
+                name.get_ref().to_string()
+            } else {
+                format!("{parent}.{}", name.get_ref())
+            };
+            self.entry(&path, name.span(), value);
+        }
+    }
+
+    fn entry(&mut self, path: &str, name: Range<usize>, value: &Spanned<DeValue<'_>>) {
+        if let DeValue::Table(table) = value.get_ref() {
+            if self.keys.is_group(path) {
+                self.table(table, path);
+            } else if self.keys.find(self.keys.real(path)).is_some() {
+                let problem = Problem::new("expected a value, found a table").at_key(path);
+                self.problems.push((name.start, problem));
+            } else {
+                self.problems.push((name.start, self.keys.unknown(path)));
+            }
+            return;
+        }
+        let real = self.keys.real(path);
+        if self.keys.find(real).is_none() {
+            let problem = if self.keys.is_group(path) {
+                Problem::new("expected a table, found a value")
+                    .at_key(path)
+                    .hint(format!("write a section `[{path}]` with keys below"))
+            } else {
+                self.keys.unknown(path)
+            };
+            self.problems.push((name.start, problem));
+            return;
+        }
+        match plain(value.get_ref()) {
+            Ok(plain) => self.entries.push(Entry { path: real.to_owned(), value: plain, span: value.span() }),
+            Err(problem) => self.problems.push((value.span().start, problem.at_key(path))),
+        }
+    }
+}
+
+/// The value without its place.
+pub(crate) fn plain(value: &DeValue<'_>) -> Result<Value, Problem> {
+    match value {
+        DeValue::String(text) => Ok(Value::Text(text.to_string())),
+        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
+            .map(Value::Integer)
+            .map_err(|_| Problem::new("the whole number is too large")),
+        DeValue::Float(x) => {
+            x.as_str().parse().map(Value::Number).map_err(|_| Problem::new("the number cannot be read"))
+        }
+        DeValue::Boolean(flag) => Ok(Value::Flag(*flag)),
+        DeValue::Array(list) => {
+            list.iter().map(|item| plain(item.get_ref())).collect::<Result<_, _>>().map(Value::List)
+        }
+        DeValue::Datetime(_) => Err(Problem::new("a date is of no use here")),
+        DeValue::Table(_) => Err(Problem::new("a table is of no use inside a list")),
+    }
+}

@@ -1,0 +1,123 @@
+//! Reads quantities that people write with a unit: `400 Gbit/s`, `79.1 GiB`, `5 us`, `700 W`, `14.8T`.
+//!
+//! Responsible for: the units that data sheets print. Refuses a bare number where a unit could be mistaken (is a link of
+//! `400` in gigabits or gigabytes?).
+
+use crate::problem::Problem;
+
+/// A unit: its spelling in lower case and its size in the base unit.
+type Unit = (&'static str, f64);
+
+/// Bytes a second. Gbit and Gb are bits, GB is bytes: the case of the B decides, as data sheets mean it.
+pub(crate) const BANDWIDTH: &[Unit] = &[
+    ("Gbit/s", 1e9 / 8.0),
+    ("Gbps", 1e9 / 8.0),
+    ("Gb/s", 1e9 / 8.0),
+    ("Tbit/s", 1e12 / 8.0),
+    ("Tbps", 1e12 / 8.0),
+    ("Mbit/s", 1e6 / 8.0),
+    ("GB/s", 1e9),
+    ("TB/s", 1e12),
+    ("MB/s", 1e6),
+    ("GiB/s", 1_073_741_824.0),
+    ("B/s", 1.0),
+];
+/// Bytes.
+pub(crate) const MEMORY: &[Unit] = &[
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+    ("MiB", 1_048_576.0),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("MB", 1e6),
+    ("B", 1.0),
+];
+/// Seconds.
+pub(crate) const TIME: &[Unit] =
+    &[("us", 1e-6), ("ms", 1e-3), ("ns", 1e-9), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0)];
+/// Watts.
+pub(crate) const POWER: &[Unit] = &[("W", 1.0), ("kW", 1e3), ("MW", 1e6)];
+/// Suffixes of plain amounts.
+pub(crate) const AMOUNT: &[Unit] = &[
+    ("T", 1e12),
+    ("B", 1e9),
+    ("M", 1e6),
+    ("K", 1e3),
+    ("t", 1e12),
+    ("b", 1e9),
+    ("m", 1e6),
+    ("k", 1e3),
+    ("", 1.0),
+];
+
+/// Splits a text into number and unit and scales. Spaces and underscores between and within the number do not count.
+pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
+    let plain: String = text.trim().chars().filter(|c| *c != '_').collect();
+    let names = || units.iter().filter(|u| !u.0.is_empty()).map(|u| format!("`{}`", u.0)).collect::<Vec<_>>();
+    // The longest head that is a number: an `e` may start an exponent or a unit.
+    let split = (1..=plain.len()).rev().find(|&i| plain.is_char_boundary(i) && is_number(&plain[..i]));
+    let Some(split) = split else {
+        return Err(Problem::new(format!("{} does not start with a number", shown(text))));
+    };
+    let (number, unit) = plain.split_at(split);
+    let unit = unit.trim();
+    let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
+        let problem = if unit.is_empty() {
+            Problem::new(format!("{} has no unit", shown(text)))
+        } else {
+            Problem::new(format!("{} has an unknown unit", shown(text)))
+        };
+        return Err(problem.hint(format!("use one of {}", names().join(", "))));
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number * scale),
+        _ => Err(Problem::new(format!("{} is not an ordinary number", shown(text)))),
+    }
+}
+
+/// The spelling of the base unit among some.
+pub(crate) fn base(units: &[Unit]) -> &'static str {
+    units.iter().find(|unit| unit.1 == 1.0).map_or("", |unit| unit.0)
+}
+
+fn shown(text: &str) -> String {
+    format!("`{}`", crate::human::shorten(text))
+}
+
+/// Whether the text is a plain decimal number (`inf` and `nan` are not).
+fn is_number(text: &str) -> bool {
+    let text = text.trim();
+    text.ends_with(|c: char| c.is_ascii_digit() || c == '.')
+        && text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+        && text.len() < 40
+        && text.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_data_sheets() {
+        assert_eq!(read("400 Gbit/s", BANDWIDTH), Ok(50e9));
+        assert_eq!(read("400Gb/s", BANDWIDTH), Ok(50e9));
+        assert_eq!(read("50GB/s", BANDWIDTH), Ok(50e9));
+        assert_eq!(read("1.5e2 GB/s", BANDWIDTH), Ok(150e9));
+        assert_eq!(read("80 GiB", MEMORY), Ok(85_899_345_920.0));
+        assert_eq!(read("5us", TIME), Ok(5.0 * 1e-6));
+        assert_eq!(read("14.8T", AMOUNT), Ok(14.8e12));
+        assert_eq!(read("15_600", AMOUNT), Ok(15600.0));
+    }
+
+    #[test]
+    fn what_could_be_mistaken_is_refused() {
+        let bare = read("400", BANDWIDTH).expect_err("no unit");
+        assert_eq!(bare.message, "`400` has no unit");
+        assert!(bare.hint.expect("units").starts_with("use one of `Gbit/s`"));
+        assert_eq!(read("400 GBit", BANDWIDTH).expect_err("unit").message, "`400 GBit` has an unknown unit");
+        assert_eq!(read("fast", BANDWIDTH).expect_err("word").message, "`fast` does not start with a number");
+        for text in ["", "inf", "nan", "1e999 GB/s", "e", "--1", "é9", "9é"] {
+            assert!(read(text, BANDWIDTH).is_err(), "{text}");
+        }
+    }
+}
