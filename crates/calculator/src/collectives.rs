@@ -38,6 +38,8 @@ pub enum Collective {
     ExpertDispatch {
         /// Experts that each token goes to (top-k).
         copies: u32,
+        /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no limit.
+        most_domains: u32,
     },
     /// One rank's buffer reaches all; bytes of the buffer.
     Broadcast,
@@ -96,3 +98,6 @@ pub trait CollectiveTimer {
     /// One message between two ranks.
     fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost;
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,11 @@ use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of its link that dispatch inside a domain reaches: 153 to 158 of 200 GB/s (H800), 643 to 740 of 900 (B200).
 const SHARE_INSIDE: f64 = 0.77;
-/// Share of its NIC that dispatch across domains reaches: 43 to 47 of 50 GB/s on 16 to 64 ranks.
-const SHARE_NETWORK: f64 = 0.9;
+/// The same while the rank also forwards what its NIC receives: with 0.65 dispatch over two nodes comes out as published.
+const SHARE_FORWARDING: f64 = 0.65;
+/// Share of its NIC that dispatch across domains reaches (DeepEP 1: 33 to 40 of 50 GB/s once the rank's own domain, which
+/// its figures count in, is left out; DeepEP 2 comes to 45).
+const SHARE_NETWORK: f64 = 0.75;
 /// Counting and notifying before tokens move, and a round trip's worth, seconds.
 const BASE_INSIDE: f64 = 20e-6;
 const BASE_NETWORK: f64 = 40e-6;
@@ -16,19 +19,20 @@ const BASE_NETWORK: f64 = 40e-6;
 /// `t = base + max(NIC part, NVLink part)`.
 ///
 /// With `copies` experts per token spread evenly over D domains a token reaches D (1 - (1 - 1/D)^copies) of them, and crosses
-/// the network once for each that is not its own; inside, every copy goes to its rank.
+/// the network once for each that is not its own; inside, it goes once to each rank that holds one of its experts. With routing
+/// limited to fewer domains those take D's place.
 pub(super) fn dispatch(
     links: &Links,
     network: &Network,
     copies: u32,
+    most_domains: u32,
     bytes: f64,
-    ranks: u64,
-    local: u64,
-    sharing: f64,
+    span: &Span,
 ) -> CollectiveCost {
     let copies = f64::from(copies.max(1));
     let token = bytes / copies;
-    let domains = ranks.div_ceil(local);
+    let Span { ranks, local, .. } = *span;
+    let domains = span.domains();
     let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).powf(copies));
     let (n, d, l) = (ranks as f64, domains as f64, local as f64);
     if domains <= 1 {
@@ -37,13 +41,13 @@ pub(super) fn dispatch(
         let time = base + wire / (links.bandwidth * SHARE_INSIDE);
         return cost(time, base, wire, 0.0, Source::Interpolated);
     }
-    let remote = token * reached(d) * (d - 1.0) / d;
+    let visited = if most_domains == 0 { d } else { d.min(f64::from(most_domains)) };
+    let remote = token * reached(visited) * (d - 1.0) / d;
     // Copies that arrive by the NIC are spread over the domain's ranks as those that started there.
     let inside = token * reached(n) * (l - 1.0) / l;
-    let span = Span { ranks, local, stride: 1, sharing: sharing.max(1.0) };
-    let base = BASE_NETWORK + network.hop_of(&span);
-    let over_network = remote / network.spread_rate(SHARE_NETWORK, &span);
-    let over_links = inside / (links.bandwidth * SHARE_INSIDE);
+    let base = BASE_NETWORK + network.hop(span);
+    let over_network = remote / network.spread_rate(SHARE_NETWORK, span);
+    let over_links = inside / (links.bandwidth * SHARE_FORWARDING);
     cost(base + over_network.max(over_links), base, inside, remote, Source::Derived)
 }
 

@@ -131,15 +131,16 @@ impl Fabric {
     /// node's NICs in [`railwright_spec::cluster::Network::bandwidth`].
     pub fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
         let (ranks, bytes) = (group.ranks, bytes.get());
-        if ranks <= 1 || bytes <= 0.0 {
+        if ranks <= 1 || bytes.is_nan() || bytes <= 0.0 {
             return CollectiveCost::NOTHING;
         }
         let (links, local) = self.locality(group);
         if op == Collective::SendReceive {
             return self.send(Bytes::new(bytes), local >= ranks, sharing);
         }
-        if let Collective::ExpertDispatch { copies } = op {
-            return expert::dispatch(links, &self.network, copies, bytes, ranks, local, sharing);
+        if let Collective::ExpertDispatch { copies, most_domains } = op {
+            let span = Span { ranks, local, stride: group.stride, sharing: sharing.max(1.0) };
+            return expert::dispatch(links, &self.network, copies, most_domains, bytes, &span);
         }
         if local >= ranks {
             return links.time(op, bytes, ranks);
@@ -150,7 +151,7 @@ impl Fabric {
 
     /// One message between two ranks, in one domain or across the network.
     pub fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {
-        if bytes.get() <= 0.0 {
+        if bytes.get().is_nan() || bytes.get() <= 0.0 {
             CollectiveCost::NOTHING
         } else if same_domain {
             self.inner.send(bytes.get())
@@ -182,7 +183,7 @@ impl CollectiveTimer for Fabric {
     }
 }
 
-/// The share of its links that a ring keeps busy, for the parts that need the plain bandwidth.
+/// Bytes that each rank of a ring sends.
 pub(super) fn ring_wire(op: Collective, bytes: f64, ranks: u64) -> f64 {
     bus_factor(op, ranks as f64) * bytes
 }
