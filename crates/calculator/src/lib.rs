@@ -1,1 +1,3 @@
 //! The calculator.
+
+pub mod schedule;

@@ -1,0 +1,81 @@
+//! Pipeline schedules: who runs what when, how long the step's pipeline takes, and how many activations are alive.
+//!
+//! Responsible for: the order of passes on every stage ([`operations`]), an event engine that times each pass
+//! ([`simulate`]), a fast evaluation for search that agrees with it ([`summarize`]), the published closed forms
+//! ([`closed_form`]) and the peak of live activations ([`in_flight`]). Refuses to know what a pass costs or how a
+//! transfer is made: both come in as seconds.
+//!
+//! Virtual stages (*chunks*) are numbered along the pipeline, 0 holding the embedding and the last one the head:
+//!
+//! | schedule | chunks | chunk `c` runs on stage |
+//! | --- | --- | --- |
+//! | GPipe, 1F1B (interleaved when `virtual_stages` > 1) | `stages * virtual_stages` | `c % stages` |
+//! | ZB-H1, ZB-H2 | `stages` | `c` |
+//! | ZB-V | `2 * stages` | `c` going down, `2 * stages - 1 - c` coming back |
+//! | DualPipe | `stages` | `c` for the first half of the micro batches, `stages - 1 - c` for the second |
+
+mod check;
+pub mod closed_form;
+mod dual_pipe;
+mod engine;
+mod in_flight;
+mod order;
+mod program;
+mod summary;
+mod zero_bubble;
+
+pub use check::{chunk_count, local_chunks, stage_of};
+pub use engine::{PipelineTimeline, TimedOperation, simulate};
+pub use in_flight::{InFlight, in_flight};
+pub use order::{Operation, OperationKind, operations};
+pub use summary::{PipelineSummary, Workspace, summarize};
+
+use railwright_spec::plan::Schedule;
+use railwright_spec::quantity::Seconds;
+
+/// What one micro batch costs on one virtual stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChunkCost {
+    /// The forward pass.
+    pub forward: Seconds,
+    /// Gradients of the chunk's input.
+    pub backward_input: Seconds,
+    /// Gradients of the chunk's weights; schedules that do not split the backward pass run it with the former.
+    pub backward_weight: Seconds,
+    /// Forward work done again, directly before `backward_input` and after the gradient arrived.
+    pub recompute: Seconds,
+    /// DualPipe only: what one pass of this chunk saves when it runs fused with a pass of the other direction (its
+    /// communication hides behind the other's compute). A fused pair takes the sum of both minus both savings.
+    pub fused_saving: Seconds,
+}
+
+impl ChunkCost {
+    /// Everything that one micro batch costs here, nothing fused.
+    pub fn total(&self) -> Seconds {
+        self.forward + self.recompute + self.backward_input + self.backward_weight
+    }
+}
+
+/// One step's pipeline.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipeline<'a> {
+    /// The order of passes.
+    pub schedule: Schedule,
+    /// Pipeline stages.
+    pub stages: u64,
+    /// Chunks per stage: any for GPipe and 1F1B, 2 for ZB-V, 1 for the others.
+    pub virtual_stages: u64,
+    /// Micro batches per step.
+    pub micro_batches: u64,
+    /// Costs in pipeline order, see the module's table for how many and where each runs.
+    pub chunks: &'a [ChunkCost],
+    /// One activation (or gradient) from one stage to the next.
+    pub transfer: Seconds,
+    /// Overlapped: a transfer only delays who needs it. Not overlapped: it also blocks the sender after the pass, and the
+    /// receiver before its pass unless the receiver was sending just then (one exchange, as Megatron's batched
+    /// `send_forward_recv_backward`).
+    pub overlap_transfer: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The order of DualPipe: micro batches enter at both ends, and a forward of one direction runs fused with a backward of the
+//! other.
+//!
+//! Responsible for: that order alone (DeepSeek-V3 report, section 3.2.1, and its published schedule of eight phases). Refuses
+//! an odd number of stages, which [`super::Pipeline::check`] has done before.
+
+use super::order::{Pass, Slot};
+use std::collections::VecDeque;
+
+/// The order on a stage. Fewer than `2p` micro batches cannot fill the phases, and an odd number has no equal halves: then
+/// the order of the next number that does is taken and the missing ones are left out.
+pub(super) fn order(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
+    let half_stages = stages / 2;
+    let first_half = micro_batches.div_ceil(2);
+    let virtual_half = first_half.max(stages);
+    let mirror = stages - 1 - stage;
+    // "Near" is the direction that enters at the end this stage is closer to.
+    let near = usize::from(stage >= half_stages);
+    let directions = [(stage, 0, first_half), (mirror, first_half, micro_batches - first_half)];
+    let mut order = Order {
+        sides: [directions[near], directions[1 - near]],
+        forwards: [0; 2],
+        backwards: [0; 2],
+        weights: VecDeque::new(),
+        slots: Vec::with_capacity(3 * micro_batches as usize),
+    };
+    let (near, far) = (0, 1);
+    let depth = stage.min(mirror);
+    let to_middle = half_stages - 1 - depth;
+
+    for _ in 0..2 * to_middle {
+        order.forward(near);
+    }
+    for _ in 0..=depth {
+        order.forward(near);
+        order.forward(far);
+    }
+    for _ in 0..to_middle {
+        order.backward(far, true);
+        order.weight();
+        order.forward(far);
+    }
+    for turn in 0..virtual_half + depth + 1 - stages {
+        if turn == 0 && to_middle == 0 {
+            // The middle stages turn the first micro batch around themselves: its backward cannot run beside its forward.
+            order.forward(near);
+            order.backward(far, false);
+        } else {
+            order.fused(near, far);
+        }
+        order.fused(far, near);
+    }
+    for _ in 0..to_middle {
+        order.backward(far, false);
+        order.fused(far, near);
+    }
+    let turns = depth + 1;
+    let mut split = false;
+    for turn in 0..turns {
+        split |= turn == turns / 2 && depth % 2 == 1;
+        order.backward(far, split);
+        split |= turn == turns / 2 && depth % 2 == 0;
+        order.backward(near, split);
+    }
+    for _ in 0..to_middle {
+        order.weight();
+        order.backward(near, true);
+    }
+    for _ in 0..turns {
+        order.weight();
+    }
+    order.slots
+}
+
+struct Order {
+    /// Chunk, first micro batch and number of micro batches of the near and the far direction.
+    sides: [(u64, u64, u64); 2],
+    forwards: [u64; 2],
+    backwards: [u64; 2],
+    weights: VecDeque<Option<Slot>>,
+    slots: Vec<Slot>,
+}
+
+impl Order {
+    /// The slot of a direction's n-th pass, unless that micro batch was left out.
+    fn slot(&self, side: usize, pass: Pass, n: u64) -> Option<Slot> {
+        let (chunk, first, count) = self.sides[side];
+        (n < count).then(|| Slot::new(pass, first + n, chunk))
+    }
+
+    fn next_forward(&mut self, side: usize, pass: Pass) -> Option<Slot> {
+        let slot = self.slot(side, pass, self.forwards[side]);
+        self.forwards[side] += 1;
+        slot
+    }
+
+    fn next_backward(&mut self, side: usize, pass: Pass) -> Option<Slot> {
+        let slot = self.slot(side, pass, self.backwards[side]);
+        self.backwards[side] += 1;
+        slot
+    }
+
+    fn forward(&mut self, side: usize) {
+        let slot = self.next_forward(side, Pass::Forward);
+        self.slots.extend(slot);
+    }
+
+    fn backward(&mut self, side: usize, split: bool) {
+        let pass = if split { Pass::BackwardInput } else { Pass::Backward };
+        let slot = self.next_backward(side, pass);
+        if split {
+            self.weights.push_back(slot.map(|s| Slot { pass: Pass::BackwardWeight, ..s }));
+        }
+        self.slots.extend(slot);
+    }
+
+    fn weight(&mut self) {
+        self.slots.extend(self.weights.pop_front().flatten());
+    }
+
+    fn fused(&mut self, forward: usize, backward: usize) {
+        let ahead = self.next_forward(forward, Pass::FusedForward);
+        let back = self.next_backward(backward, Pass::FusedBackward);
+        match (ahead, back) {
+            (Some(ahead), Some(back)) => self.slots.extend([ahead, back]),
+            (Some(ahead), None) => self.slots.push(Slot { pass: Pass::Forward, ..ahead }),
+            (None, Some(back)) => self.slots.push(Slot { pass: Pass::Backward, ..back }),
+            (None, None) => {}
+        }
+    }
+}

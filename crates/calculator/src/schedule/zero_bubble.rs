@@ -1,0 +1,70 @@
+//! The order of ZB-V: two chunks per stage, placed as a V, so that the last stage turns a forward around at once.
+//!
+//! Responsible for: that order alone (Qi et al. 2023, section 6). Refuses to weigh costs: the order is the paper's for equal
+//! forward, input-gradient and weight-gradient times, whatever the costs are.
+
+use super::order::{Pass, Slot};
+
+/// Builds the order in the paper's phases. Fewer than `2p-1` micro batches cannot fill them: then the order of `2p-1` is
+/// taken and the missing ones are left out.
+pub(super) fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
+    let mut order = Order {
+        count: micro_batches,
+        chunks: [stage, 2 * stages - 1 - stage],
+        next: [[0; 3]; 2],
+        slots: Vec::with_capacity(6 * micro_batches as usize),
+    };
+    let virtually = micro_batches.max(2 * stages - 1);
+    let behind = stages - stage;
+    // Fill the V: forwards go down until the first one has come back up.
+    order.repeat(2 * behind - 1, &[(0, FORWARD)]);
+    order.repeat(stage, &[(1, FORWARD), (0, FORWARD)]);
+    order.repeat(behind, &[(1, FORWARD), (1, INPUT), (1, WEIGHT)]);
+    // Steady state: each chunk in turn does all three, until forwards run out.
+    while order.next[1][FORWARD] < order.next[0][FORWARD] || order.next[0][FORWARD] < virtually {
+        if order.next[0][FORWARD] < virtually {
+            order.push(0, FORWARD);
+        }
+        order.repeat(1, &[(0, INPUT), (0, WEIGHT), (1, FORWARD), (1, INPUT), (1, WEIGHT)]);
+    }
+    // Drain: input gradients first, weight gradients fill what would be idle.
+    order.repeat(stage, &[(0, INPUT), (1, INPUT)]);
+    order.repeat(behind, &[(0, INPUT), (0, WEIGHT)]);
+    for chunk in [1, 0] {
+        while order.next[chunk][WEIGHT] < order.next[chunk][INPUT] {
+            order.push(chunk, WEIGHT);
+        }
+    }
+    order.slots
+}
+
+const FORWARD: usize = 0;
+const INPUT: usize = 1;
+const WEIGHT: usize = 2;
+
+struct Order {
+    count: u64,
+    chunks: [u64; 2],
+    /// The next micro batch of each chunk and pass.
+    next: [[u64; 3]; 2],
+    slots: Vec<Slot>,
+}
+
+impl Order {
+    fn push(&mut self, chunk: usize, pass: usize) {
+        let micro_batch = self.next[chunk][pass];
+        self.next[chunk][pass] += 1;
+        if micro_batch < self.count {
+            let kind = [Pass::Forward, Pass::BackwardInput, Pass::BackwardWeight][pass];
+            self.slots.push(Slot::new(kind, micro_batch, self.chunks[chunk]));
+        }
+    }
+
+    fn repeat(&mut self, times: u64, passes: &[(usize, usize)]) {
+        for _ in 0..times {
+            for &(chunk, pass) in passes {
+                self.push(chunk, pass);
+            }
+        }
+    }
+}
