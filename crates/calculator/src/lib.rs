@@ -1,3 +1,4 @@
 //! The calculator.
 
+pub mod memory;
 pub mod schedule;

@@ -1,0 +1,55 @@
+//! How much memory each pipeline stage needs, item by item, and whether it fits.
+//!
+//! Responsible for: bytes of parameters, gradients, optimizer states, activations, buffers, logits and overheads at the
+//! moment of the peak, for every stage. Refuses to know how long anything takes, and to know runs: what differs
+//! between frameworks is a handful of physical constants per software generation ([`MemorySoftware`]).
+//!
+//! Start reading at [`report`]. The search uses [`peak`], which adds up the same numbers without naming them.
+
+mod activations;
+mod fit;
+mod head;
+mod in_flight;
+mod parameters;
+mod report;
+mod software;
+mod stages;
+mod sum;
+#[cfg(test)]
+mod testing;
+
+pub use fit::{probability_of_fitting, retry_slowdown};
+pub use in_flight::in_flight;
+pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
+pub use software::{AttentionMemory, MemorySoftware, SoftwareCatalogue, StageSplit};
+pub use stages::{StageLayers, layers_per_chunk};
+pub use sum::{Peak, peak};
+
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+
+/// Micro-batch chunks alive at the peak, by stage and chunk: chunk `c` of stage `s`, both from 0.
+pub type InFlight<'a> = &'a dyn Fn(usize, usize) -> f64;
+
+/// What memory depends on.
+#[derive(Clone, Copy)]
+pub struct MemoryInput<'a> {
+    /// What is trained.
+    pub model: &'a Model,
+    /// What on.
+    pub cluster: &'a Cluster,
+    /// How.
+    pub plan: &'a Plan,
+    /// What the software generation keeps.
+    pub software: &'a MemorySoftware,
+    /// Micro batches alive per stage and chunk; `None` takes the closed forms of [`in_flight`].
+    pub in_flight: Option<InFlight<'a>>,
+}
+
+impl MemoryInput<'_> {
+    /// Micro batches of a chunk that are alive at the stage's peak.
+    pub(crate) fn alive(&self, stage: usize, chunk: usize) -> f64 {
+        self.in_flight.map_or_else(|| in_flight(self.plan, stage, chunk), |count| count(stage, chunk))
+    }
+}

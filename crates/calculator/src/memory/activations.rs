@@ -1,0 +1,355 @@
+//! What one layer keeps of one micro batch between its forward and its backward pass, operator by operator.
+//!
+//! Responsible for: the tensors that automatic differentiation saves, their widths and cuts, and what recompute drops.
+//! Refuses to know stages and schedules.
+//!
+//! Notation: T tokens of the micro batch on this rank, Ts the same cut by sequence parallelism, h hidden width, q, k, v, o
+//! widths of queries, keys, values and attention output on this rank, f inner width on this rank, a bytes of an activation, i
+//! bytes of a product's saved input. With 2-byte activations, dropout and unfused attention the sum is Korthikanti's
+//! sbh(34 + 5as/h).
+
+use super::software::{AttentionMemory, MemorySoftware};
+use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
+use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
+
+/// Bytes that one layer keeps and needs for one micro batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct LayerBytes {
+    /// Kept from forward to backward.
+    pub saved: f64,
+    /// More, while the layer's backward pass runs: recomputed tensors and gradients of activations.
+    pub working: f64,
+}
+
+/// A tensor saved: module, bytes, and whether the recompute policy keeps it.
+pub(crate) type Emit<'a> = &'a mut dyn FnMut(Module, f64, bool);
+
+/// Sizes that all layers of a run share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Tokens of a micro batch on one rank.
+    pub tokens: f64,
+    /// The same, cut by sequence parallelism.
+    pub cut_tokens: f64,
+    /// Tensor parallel degree.
+    pub tp: f64,
+    /// Hidden width.
+    pub hidden: f64,
+    /// Bytes of an activation.
+    pub a: f64,
+    /// Bytes of a matrix product's saved input.
+    pub input: f64,
+    /// Bytes of a dropout mask's element, 0 without dropout.
+    pub mask: f64,
+    /// Keys that a token can see.
+    pub sequence: f64,
+}
+
+pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Sizes {
+    let tp = plan.tensor_parallel.max(1) as f64;
+    let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel.max(1) as f64;
+    let a = plan.precision.activations.bytes();
+    let narrow = plan.precision.compute.is_narrow() && software.narrow_inputs;
+    Sizes {
+        tokens,
+        cut_tokens: if plan.sequence_parallel { tokens / tp } else { tokens },
+        tp,
+        hidden: model.hidden_size as f64,
+        a,
+        input: if narrow { plan.precision.compute.bytes() } else { a },
+        mask: if plan.dropout { 1.0 } else { 0.0 },
+        sequence: plan.sequence_length as f64,
+    }
+}
+
+/// Whether attention keeps its probabilities.
+fn is_unfused(plan: &Plan, software: &MemorySoftware) -> bool {
+    match plan.attention_kernel {
+        AttentionKernel::Unfused => true,
+        AttentionKernel::Auto => software.attention == AttentionMemory::Unfused,
+        _ => false,
+    }
+}
+
+/// What the policy does to a layer: nothing, all of it, or some modules.
+#[derive(Clone, Copy)]
+enum Policy<'a> {
+    Keep,
+    Full,
+    Some(&'a std::collections::BTreeSet<RecomputeModule>),
+}
+
+impl Policy<'_> {
+    fn keeps(self, module: RecomputeModule) -> bool {
+        match self {
+            Self::Keep => true,
+            Self::Full => false,
+            Self::Some(modules) => !modules.contains(&module),
+        }
+    }
+
+    /// Whether a tensor that no module names is kept.
+    fn keeps_rest(self) -> bool {
+        match self {
+            Self::Keep => true,
+            Self::Full => false,
+            Self::Some(modules) => !modules.contains(&RecomputeModule::Operators),
+        }
+    }
+
+    /// Whether an output is kept that the operator policy saves.
+    fn keeps_operator(self) -> bool {
+        !matches!(self, Self::Full)
+    }
+}
+
+/// Layers per stage that the policy covers; the rest keep everything.
+pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
+    match &plan.recompute {
+        Recompute::None => 0,
+        Recompute::Selective { layers, .. } | Recompute::Full { layers } => layers.unwrap_or(u64::MAX),
+    }
+}
+
+/// Emits every tensor that a layer saves; `recomputed` says whether the plan's recompute policy covers it.
+pub(crate) fn emit(
+    layer: &Layer,
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    recomputed: bool,
+    sink: Emit<'_>,
+) {
+    let policy = match &plan.recompute {
+        _ if !recomputed => Policy::Keep,
+        Recompute::None => Policy::Keep,
+        Recompute::Full { .. } => Policy::Full,
+        Recompute::Selective { modules, .. } => Policy::Some(modules),
+    };
+    let Sizes { cut_tokens, hidden: h, a, .. } = *sizes;
+    // The layer's input: the first norm's input, and all that full recompute keeps.
+    sink(Module::Norm, a * h * cut_tokens, true);
+    let inner_norms = (layer.norms as f64 - 1.0).max(0.0);
+    sink(Module::Norm, a * h * cut_tokens * inner_norms, policy.keeps_rest());
+    sink(Module::Norm, software.hidden_extra * h * cut_tokens, policy.keeps_rest());
+    sink(Module::Norm, software.hidden_replicated * h * sizes.tokens, policy.keeps_rest());
+    mixer(layer, plan, software, sizes, policy, sink);
+    feed_forward(layer, plan, software, sizes, policy, sink);
+}
+
+/// The input of a column-cut product, once for all products that share it.
+fn shared_input(software: &MemorySoftware, sizes: &Sizes) -> f64 {
+    let tokens = if software.gathered_inputs { sizes.tokens } else { sizes.cut_tokens };
+    sizes.input * sizes.hidden * tokens
+}
+
+fn mixer(
+    layer: &Layer,
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    policy: Policy<'_>,
+    sink: Emit<'_>,
+) {
+    let Sizes { tokens, tp, a, input, mask, hidden, cut_tokens, .. } = *sizes;
+    let rest = policy.keeps_rest();
+    let normed = rest && policy.keeps(RecomputeModule::Norm);
+    let (heads, q, k, v, o) = match &layer.mixer {
+        Mixer::Attention(at) => {
+            let kv = (at.kv_heads as f64 / tp).max(1.0);
+            let heads = at.heads as f64 / tp;
+            if at.qk_norm {
+                let width = heads * at.head_dim as f64 + kv * at.head_dim as f64;
+                sink(Module::AttentionCore, a * width * tokens, rest);
+            }
+            let (query, key) = (heads * at.head_dim as f64, kv * at.head_dim as f64);
+            (heads, query, key, kv * at.value_dim as f64, heads * at.value_dim as f64)
+        }
+        Mixer::Latent(la) => {
+            let heads = la.heads as f64 / tp;
+            let width = (la.qk_nope_head_dim + la.qk_rope_head_dim) as f64;
+            // Latents before and after their norms, replicated over tensor-parallel ranks.
+            let latent = (la.q_lora_rank.unwrap_or(0) + la.kv_lora_rank) as f64;
+            sink(
+                Module::AttentionInput,
+                ((a + input) * latent + a * la.qk_rope_head_dim as f64) * cut_tokens,
+                rest,
+            );
+            let value = heads * la.v_head_dim as f64;
+            (heads, heads * width, heads * width, value, value)
+        }
+        Mixer::Linear(_) | Mixer::StateSpace(_) => {
+            // Projections before and after the short convolution, and the scan's output.
+            let into = |module| {
+                let matmuls = layer.weights.iter().filter(move |w| w.module == module);
+                matmuls.filter(|w| matches!(w.usage, Usage::Matmul { .. }))
+            };
+            let wide: f64 = into(Module::AttentionInput).map(|w| w.rows as f64).sum::<f64>() / tp;
+            let out: f64 = into(Module::AttentionOutput).map(|w| w.columns as f64).sum::<f64>() / tp;
+            sink(Module::AttentionInput, shared_input(software, sizes), normed);
+            sink(Module::AttentionCore, a * 2.0 * wide * tokens, rest);
+            sink(Module::AttentionCore, a * out * tokens, rest);
+            sink(Module::AttentionOutput, input * out * tokens, rest);
+            return;
+        }
+        Mixer::None => return,
+    };
+    sink(Module::AttentionInput, shared_input(software, sizes), normed);
+    let latent_kept =
+        !matches!(layer.mixer, Mixer::Latent(_)) || policy.keeps(RecomputeModule::LatentUpProjection);
+    // The operator policy keeps queries and values: every second product of q, k, v, out, gate, up, down.
+    sink(Module::AttentionCore, a * (q + v) * tokens, policy.keeps_operator() && latent_kept);
+    sink(Module::AttentionCore, a * k * tokens, rest && latent_kept);
+    sink(Module::AttentionCore, software.qkv_extra * (q + k + v) * tokens, rest && latent_kept);
+    let core = policy.keeps(RecomputeModule::CoreAttention);
+    if is_unfused(plan, software) {
+        let per_score = a + if plan.dropout { mask + a } else { 0.0 } + software.score_extra;
+        let keys = match &layer.mixer {
+            Mixer::Attention(at) => match at.span {
+                Span::Chunk(n) => sizes.sequence.min(n as f64),
+                _ => sizes.sequence,
+            },
+            _ => sizes.sequence,
+        };
+        sink(Module::AttentionCore, per_score * heads * keys * tokens, rest && core);
+        sink(Module::AttentionOutput, input * o * tokens, rest);
+    } else {
+        sink(Module::AttentionCore, a * o * tokens, policy.keeps_operator());
+        sink(Module::AttentionCore, 4.0 * heads * tokens, policy.keeps_operator() && core);
+        if input < a {
+            sink(Module::AttentionOutput, input * o * tokens, rest);
+        }
+    }
+    if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses {
+        // The copies that the all-to-all makes.
+        sink(Module::AttentionCore, a * (q + k + v) * tokens, rest);
+    }
+    sink(Module::AttentionOutput, mask * hidden * cut_tokens, rest);
+}
+
+/// gate and up (or the one inner product), and the input of the down projection.
+fn mlp(mlp: &Mlp, width: f64, tokens: f64, software: &MemorySoftware, sizes: &Sizes) -> (f64, f64) {
+    let products = if mlp.gated { 2.0 } else { 1.0 };
+    let before = sizes.a * products * width * tokens;
+    let after = (sizes.input + software.inner_extra) * width * tokens;
+    (before, after)
+}
+
+fn feed_forward(
+    layer: &Layer,
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    policy: Policy<'_>,
+    sink: Emit<'_>,
+) {
+    let Sizes { tokens, tp, mask, hidden, cut_tokens, a, input, .. } = *sizes;
+    let rest = policy.keeps_rest();
+    let activation = rest && policy.keeps(RecomputeModule::Activation);
+    match &layer.feed_forward {
+        FeedForward::Dense(dense) => {
+            let whole = policy.keeps(RecomputeModule::Mlp);
+            if !layer.parallel_residual {
+                let kept = rest && whole && policy.keeps(RecomputeModule::Norm);
+                sink(Module::Mlp, shared_input(software, sizes), kept);
+            }
+            let (before, after) = mlp(dense, dense.intermediate_size as f64 / tp, tokens, software, sizes);
+            // Of gate and up the operator policy keeps one, and the down projection's output.
+            let one = if dense.gated { before / 2.0 } else { 0.0 };
+            sink(Module::Mlp, before - one, policy.keeps_operator() && whole);
+            sink(Module::Mlp, one, rest && whole);
+            sink(Module::Mlp, after, activation && whole);
+            if let Policy::Some(modules) = policy
+                && modules.contains(&RecomputeModule::Operators)
+            {
+                sink(Module::Mlp, a * hidden * cut_tokens, true);
+            }
+            sink(Module::Mlp, mask * hidden * cut_tokens, rest);
+        }
+        FeedForward::MixtureOfExperts(moe) => {
+            let whole = policy.keeps(RecomputeModule::Moe);
+            let kept = rest && whole;
+            // Scores and probabilities in fp32, and the mask that routes.
+            sink(Module::Router, 9.0 * moe.experts as f64 * cut_tokens, kept);
+            sink(
+                Module::Router,
+                input * hidden * cut_tokens,
+                rest && whole && policy.keeps(RecomputeModule::Norm),
+            );
+            let routed = routed_tokens(moe.top_k as f64, plan, sizes);
+            let width = moe.expert.intermediate_size as f64 / plan.expert_tensor_parallel.max(1) as f64;
+            sink(Module::Experts, input * hidden * routed, kept);
+            let (before, after) = mlp(&moe.expert, width, routed, software, sizes);
+            sink(Module::Experts, before, whole && policy.keeps_operator());
+            sink(Module::Experts, after, activation && whole);
+            // The experts' outputs wait to be weighted and added.
+            sink(Module::Experts, a * hidden * routed, kept);
+            if moe.shared_intermediate_size > 0 {
+                let shared = Mlp { intermediate_size: moe.shared_intermediate_size, ..moe.expert.clone() };
+                let (before, after) =
+                    mlp(&shared, shared.intermediate_size as f64 / tp, tokens, software, sizes);
+                sink(Module::SharedExpert, before, whole && policy.keeps_operator());
+                sink(Module::SharedExpert, after, activation && whole);
+            }
+        }
+        FeedForward::None => {}
+    }
+}
+
+/// Tokens that the experts of one rank work on: every token visits `top_k` experts, spread evenly but for the imbalance.
+fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes) -> f64 {
+    let tokens = sizes.tokens / sizes.tp * plan.expert_tensor_parallel.max(1) as f64;
+    let imbalance = plan.expert_imbalance.max(1.0);
+    let load = plan.expert_capacity.map_or(imbalance, |capacity| capacity.max(0.0));
+    tokens * top_k * load
+}
+
+/// Sums a layer: what it keeps, and what its backward pass needs beside.
+pub(crate) fn layer_bytes(
+    model: &Model,
+    layer: &Layer,
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    recomputed: bool,
+) -> LayerBytes {
+    let (mut saved, mut dropped) = (0.0, 0.0);
+    emit(layer, plan, software, sizes, recomputed, &mut |_, bytes, kept| {
+        if kept { saved += bytes } else { dropped += bytes }
+    });
+    let share = 1.0 - plan.offload.activations.clamp(0.0, 1.0);
+    let working = dropped + (1.0 - share) * saved + gradients(model, layer, plan, software, sizes);
+    LayerBytes { saved: saved * share, working }
+}
+
+/// Gradients of activations that live at once in the backward pass of a layer: of the residual stream (twice), of the inner
+/// width, and of scores when they are in memory; with sequence parallelism also the gathered input and its gradient.
+fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> f64 {
+    let Sizes { tokens, cut_tokens, tp, a, .. } = *sizes;
+    let h = model.hidden_size as f64;
+    let gathered = if plan.sequence_parallel && tp > 1.0 { 2.0 * a * h * tokens } else { 0.0 };
+    let inner = match &layer.feed_forward {
+        FeedForward::Dense(dense) => {
+            let products = if dense.gated { 3.0 } else { 2.0 };
+            a * products * dense.intermediate_size as f64 / tp * tokens
+        }
+        FeedForward::MixtureOfExperts(moe) => {
+            let routed = routed_tokens(moe.top_k as f64, plan, sizes);
+            let products = if moe.expert.gated { 3.0 } else { 2.0 };
+            let width = moe.expert.intermediate_size as f64 / plan.expert_tensor_parallel.max(1) as f64;
+            // Dispatched and combined tokens and their gradients: the all-to-all's buffers.
+            a * routed * (products * width + 2.0 * h)
+        }
+        FeedForward::None => 0.0,
+    };
+    let scores = match &layer.mixer {
+        Mixer::Attention(at) if is_unfused(plan, software) => {
+            2.0 * a * at.heads as f64 / tp * sizes.sequence * tokens
+        }
+        _ => 0.0,
+    };
+    2.0 * a * h * cut_tokens + gathered + inner.max(scores)
+}
+
+#[cfg(test)]
+mod tests;

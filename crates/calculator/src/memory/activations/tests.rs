@@ -1,0 +1,109 @@
+use super::*;
+use crate::memory::testing;
+use railwright_spec::plan::Recompute;
+use std::collections::BTreeSet;
+
+/// Korthikanti 2022, table 2: bytes per layer of a GPT with s 2048, b 1, h 12288, 96 heads.
+fn korthikanti(tp: u64, sp: bool, recompute: Recompute) -> f64 {
+    let model = testing::gpt(12288, 96, 96, 51200);
+    let mut plan = testing::plan();
+    plan.sequence_length = 2048;
+    plan.tensor_parallel = tp;
+    plan.sequence_parallel = sp;
+    plan.dropout = true;
+    plan.attention_kernel = AttentionKernel::Unfused;
+    plan.recompute = recompute;
+    let software = testing::neutral();
+    let sizes = sizes(&model, &plan, &software);
+    layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved
+}
+
+#[test]
+fn korthikantis_table_of_activations() {
+    let (s, h, heads) = (2048.0, 12288.0, 96.0);
+    let sbh = s * h;
+    let scores = 5.0 * heads * s / h;
+    let near = |got: f64, want: f64| assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
+    near(korthikanti(1, false, Recompute::None), sbh * (34.0 + scores));
+    near(korthikanti(8, false, Recompute::None), sbh * (10.0 + 24.0 / 8.0 + scores / 8.0));
+    near(korthikanti(8, true, Recompute::None), sbh * (34.0 / 8.0 + scores / 8.0));
+    near(korthikanti(8, false, Recompute::core_attention()), sbh * (10.0 + 24.0 / 8.0));
+    near(korthikanti(8, true, Recompute::core_attention()), sbh * 34.0 / 8.0);
+    near(korthikanti(8, false, Recompute::Full { layers: None }), sbh * 2.0);
+}
+
+#[test]
+fn flash_attention_keeps_no_scores() {
+    let model = testing::gpt(12288, 96, 96, 51200);
+    let mut plan = testing::plan();
+    plan.sequence_length = 2048;
+    plan.dropout = true;
+    plan.attention_kernel = AttentionKernel::Flash2;
+    let software = testing::neutral();
+    let sizes = sizes(&model, &plan, &software);
+    let got = layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true).saved;
+    let want = 2048.0 * (34.0 * 12288.0 + 4.0 * 96.0);
+    assert!((got / want - 1.0).abs() < 1e-9, "{got} {want}");
+}
+
+#[test]
+fn grouped_queries_keep_less() {
+    let mut plan = testing::plan();
+    plan.sequence_length = 4096;
+    let software = testing::neutral();
+    let of = |kv| {
+        let model = testing::llama(4096, 14336, 32, kv, 2, 32000);
+        let sizes = sizes(&model, &plan, &software);
+        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, false).saved
+    };
+    // 32 against 8 key-value heads: keys and values of 24 heads of 128 fewer.
+    assert_eq!(of(32) - of(8), 4096.0 * 2.0 * 2.0 * 24.0 * 128.0);
+}
+
+#[test]
+fn recompute_orders_as_it_should() {
+    let model = testing::llama(4096, 14336, 32, 8, 2, 32000);
+    let mut plan = testing::plan();
+    plan.sequence_length = 8192;
+    let software = testing::neutral();
+    let mut of = |recompute| {
+        plan.recompute = recompute;
+        let sizes = sizes(&model, &plan, &software);
+        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, true)
+    };
+    let some = |modules: &[RecomputeModule]| Recompute::Selective {
+        modules: modules.iter().copied().collect::<BTreeSet<_>>(),
+        layers: None,
+    };
+    let none = of(Recompute::None);
+    let full = of(Recompute::Full { layers: None });
+    let operators = of(some(&[RecomputeModule::Operators]));
+    let mlp = of(some(&[RecomputeModule::Mlp]));
+    let norm = of(some(&[RecomputeModule::Norm]));
+    assert!(full.saved < operators.saved && operators.saved < none.saved);
+    assert!(full.saved < mlp.saved && mlp.saved < norm.saved && norm.saved < none.saved);
+    assert!(full.working > operators.working && operators.working > none.working);
+    // Nothing is lost: what is not kept is made again.
+    assert_eq!(full.saved + full.working, none.saved + none.working);
+    // torch's policy keeps the input, q, v, attention's output, one inner product and the output of the down projection.
+    let want = 8192.0 * (2.0 * (4096.0 + 4096.0 + 1024.0 + 4096.0 + 14336.0 + 4096.0) + 4.0 * 32.0);
+    assert_eq!(operators.saved, want);
+}
+
+#[test]
+fn experts_keep_by_visits_and_imbalance() {
+    let model = testing::mixture(2048, 1024, 64, 8);
+    let mut plan = testing::plan();
+    plan.sequence_length = 4096;
+    let software = testing::neutral();
+    let mut of = |imbalance, capacity| {
+        plan.expert_imbalance = imbalance;
+        plan.expert_capacity = capacity;
+        let sizes = sizes(&model, &plan, &software);
+        layer_bytes(&model, model.layer(0), &plan, &software, &sizes, false).saved
+    };
+    // A visit keeps its input, gate, up, product and output: 2 (2h + 3f) bytes.
+    let visit = 2.0 * (2.0 * 2048.0 + 3.0 * 1024.0);
+    assert_eq!(of(1.5, None) - of(1.0, None), 0.5 * 8.0 * 4096.0 * visit);
+    assert_eq!(of(1.5, Some(1.0)), of(1.0, None));
+}

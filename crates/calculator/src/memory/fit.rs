@@ -1,0 +1,55 @@
+//! Whether a need fits a device, with what probability, and what nearness to the limit costs.
+//!
+//! Responsible for: the step from a predicted peak and its error's spread to a verdict. Refuses to predict the peak.
+
+use railwright_spec::quantity::Bytes;
+
+/// Probability that the peak stays within the device: measured / predicted is log-normal with standard deviation `sigma` and median
+/// 1, so P = Phi(ln(available / need) / sigma).
+pub fn probability_of_fitting(need: Bytes, available: Bytes, sigma: f64) -> f64 {
+    if need.get() <= 0.0 {
+        return 1.0;
+    }
+    if available.get() <= 0.0 {
+        return 0.0;
+    }
+    normal((available / need).ln() / sigma.max(1e-6))
+}
+
+/// The standard normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
+fn normal(x: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
+    let tail = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+        * t
+        * (0.319_381_530
+            + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429))));
+    if x >= 0.0 { 1.0 - tail } else { tail }
+}
+
+/// Factor by which steps slow down near the limit: the allocator frees its cache and asks again. Measured steps grow from about 92%
+/// of the device's memory and take three times as long and more at the limit.
+pub fn retry_slowdown(used_share: f64) -> f64 {
+    const STARTS: f64 = 0.92;
+    const AT_LIMIT: f64 = 3.0;
+    1.0 + (AT_LIMIT - 1.0) * ((used_share - STARTS) / (1.0 - STARTS)).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probability_is_a_normal_of_the_log_ratio() {
+        let of = |need| probability_of_fitting(Bytes::from_gib(need), Bytes::from_gib(80.0), 0.1);
+        assert!((of(80.0) - 0.5).abs() < 1e-6);
+        assert!((of(80.0 / 0.164_485_f64.exp()) - 0.95).abs() < 1e-5);
+        assert!(of(60.0) > 0.99 && of(100.0) < 0.02);
+    }
+
+    #[test]
+    fn the_wall_is_soft() {
+        assert_eq!(retry_slowdown(0.9), 1.0);
+        assert!(retry_slowdown(0.96) > 1.5);
+        assert_eq!(retry_slowdown(1.2), 3.0);
+    }
+}

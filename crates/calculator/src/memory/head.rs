@@ -1,0 +1,57 @@
+//! Logits and loss on the last stage.
+//!
+//! Responsible for: bytes per logit at the loss and while waiting for the backward pass. Refuses to know layers.
+
+use super::activations::Sizes;
+use super::parameters::vocabulary_rows;
+use super::software::MemorySoftware;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+
+/// Bytes of the head for one micro batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct HeadBytes {
+    /// Kept while it waits: the final norm's and the head's inputs, and the softmax.
+    pub saved: f64,
+    /// At the peak of the loss, `saved` of this micro batch included.
+    pub peak: f64,
+}
+
+/// Bytes of the head: per logit and per element of the last hidden state.
+///
+/// A vocabulary-parallel cross entropy of Megatron holds bf16 logits, their fp32 copy and one fp32 temporary: 10 bytes per logit at
+/// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16.
+pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
+    let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
+    let logits = vocabulary_rows(model, plan) * sizes.tokens / software.logit_chunks.max(1.0);
+    let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
+    let saved = inputs + software.logit_saved_bytes * logits * predictions;
+    // Losses of further predictions come one after another: their saved parts add, their peaks do not.
+    let peak = saved
+        + (software.logit_bytes - software.logit_saved_bytes).max(0.0) * logits
+        + software.loss_hidden * sizes.hidden * sizes.tokens;
+    HeadBytes { saved, peak }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::activations::sizes;
+    use crate::memory::testing;
+
+    #[test]
+    fn a_large_vocabulary_costs_gigabytes() {
+        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, cut by tensor parallelism.
+        let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
+        let mut plan = testing::plan();
+        plan.sequence_length = 8192;
+        let mut software = testing::neutral();
+        software.logit_bytes = 10.0;
+        let one = head_bytes(&model, &plan, &software, &sizes(&model, &plan, &software));
+        let inputs = 4.0 * 4096.0 * 8192.0;
+        assert_eq!(one.peak, 8192.0 * 128_256.0 * 10.0 + inputs);
+        plan.tensor_parallel = 8;
+        let eight = head_bytes(&model, &plan, &software, &sizes(&model, &plan, &software));
+        assert_eq!(eight.peak - inputs, (one.peak - inputs) / 8.0);
+    }
+}

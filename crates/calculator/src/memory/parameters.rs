@@ -1,0 +1,265 @@
+//! Memory that does not depend on the batch: parameters, gradients, optimizer states, and the buffers that gather them.
+//!
+//! Responsible for: bytes per parameter under every kind of sharding. Refuses to know activations.
+
+use super::software::MemorySoftware;
+use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
+use railwright_spec::plan::{Optimizer, Plan};
+
+/// Share of the parameters that adapters add, typical of rank 16-64 on all matrices.
+const ADAPTER_SHARE: f64 = 0.01;
+
+/// Parameters of some part of the model that one rank holds before data-parallel sharding.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Held {
+    /// Everything that is sharded over data-parallel ranks.
+    pub dense: f64,
+    /// Routed experts, sharded over replicas of the expert.
+    pub routed: f64,
+    /// Of both, weights of matrix products.
+    pub matmul: f64,
+}
+
+impl Held {
+    pub(crate) fn total(self) -> f64 {
+        self.dense + self.routed
+    }
+
+    pub(crate) fn add(&mut self, other: Self, times: f64) {
+        self.dense += other.dense * times;
+        self.routed += other.routed * times;
+        self.matmul += other.matmul * times;
+    }
+}
+
+/// Rows of the vocabulary on one rank: padded to the multiple times tensor parallelism, then divided.
+pub(crate) fn vocabulary_rows(model: &Model, plan: &Plan) -> f64 {
+    let tp = plan.tensor_parallel.max(1);
+    let unit = plan.vocabulary_multiple.max(1).saturating_mul(tp);
+    (model.vocabulary.div_ceil(unit).saturating_mul(unit) / tp) as f64
+}
+
+/// Parameters of a weight on one rank.
+pub(crate) fn held(weight: &Weight, model: &Model, plan: &Plan) -> f64 {
+    let tp = plan.tensor_parallel.max(1) as f64;
+    let (rows, columns, copies) = (weight.rows as f64, weight.columns as f64, weight.copies as f64);
+    if weight.is_routed() {
+        let cut = plan.expert_parallel.max(1) as f64 * plan.expert_tensor_parallel.max(1) as f64;
+        return rows * columns * copies / cut;
+    }
+    match weight.cut {
+        Cut::Replicated => rows * columns * copies,
+        Cut::Column | Cut::Row => rows * columns * copies / tp,
+        Cut::Heads(parts) => rows * columns * copies / tp.min(parts.max(1) as f64),
+        Cut::Vocabulary => {
+            let padded =
+                if weight.rows == model.vocabulary { vocabulary_rows(model, plan) } else { rows / tp };
+            padded * columns * copies
+        }
+    }
+}
+
+fn collect<'a>(weights: impl IntoIterator<Item = &'a Weight>, model: &Model, plan: &Plan) -> Held {
+    let mut sum = Held::default();
+    for weight in weights {
+        let n = held(weight, model, plan);
+        let slot = if weight.is_routed() { &mut sum.routed } else { &mut sum.dense };
+        *slot += n;
+        if matches!(weight.usage, Usage::Matmul { .. }) {
+            sum.matmul += n;
+        }
+    }
+    sum
+}
+
+/// One layer's parameters on one rank.
+pub(crate) fn layer(layer: &Layer, model: &Model, plan: &Plan) -> Held {
+    collect(&layer.weights, model, plan)
+}
+
+/// One layer's parameters of one module.
+pub(crate) fn module(layer: &Layer, module: Module, model: &Model, plan: &Plan) -> Held {
+    collect(layer.weights.iter().filter(|w| w.module == module), model, plan)
+}
+
+/// Embedding weights on one rank.
+pub(crate) fn embedding(model: &Model, plan: &Plan) -> Held {
+    collect(&model.embedding, model, plan)
+}
+
+/// Head and final norm on one rank. A tied head repeats the word embedding unless the embedding lies on the same stage.
+pub(crate) fn head(model: &Model, plan: &Plan, with_embedding: bool) -> Held {
+    let mut sum = collect(model.final_norm.iter().chain(&model.head), model, plan);
+    if model.tied_embeddings && !with_embedding {
+        let word = model.embedding.iter().filter(|w| matches!(w.cut, Cut::Vocabulary));
+        sum.add(collect(word, model, plan), 1.0);
+    }
+    if let Some(mtp) = &model.multi_token_prediction {
+        sum.add(collect(&mtp.weights, model, plan), mtp.depth as f64);
+        if let Some(kind) = model.layer_kinds.get(mtp.layer_kind) {
+            sum.add(layer(kind, model, plan), mtp.depth as f64);
+        }
+    }
+    sum
+}
+
+/// Bytes per parameter of every kind, dense and routed apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PerParameter {
+    /// Of dense parameters.
+    pub dense: Shares,
+    /// Of routed experts.
+    pub routed: Shares,
+    /// Narrow copies, per matrix-product weight.
+    pub narrow: f64,
+}
+
+/// Bytes per parameter by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Shares {
+    pub parameters: f64,
+    pub gradients: f64,
+    pub master: f64,
+    pub moments: f64,
+    pub bucket: f64,
+    /// Only while the optimizer steps.
+    pub stepping: f64,
+}
+
+/// Bytes per parameter under a plan (ZeRO, Rajbhandari 2020: 2 + 2 + 12 bytes, of which stage 1 divides the 12, stage 2 also
+/// the gradients, stage 3 all).
+pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParameter {
+    let dense = shares(plan, software, plan.shard_group() as f64);
+    let routed = shares(plan, software, routed_shard_group(plan));
+    let narrow = if plan.precision.compute.is_narrow() { software.narrow_weight_bytes } else { 0.0 };
+    PerParameter { dense, routed, narrow }
+}
+
+/// Ranks that share one copy of an expert: all its replicas, but no more than hybrid sharding allows.
+pub(crate) fn routed_shard_group(plan: &Plan) -> f64 {
+    if plan.sharding.zero_stage == 0 {
+        return 1.0;
+    }
+    let replicas = plan.expert_data_parallel();
+    let all = (plan.data_parallel * plan.context_parallel).max(1);
+    let hybrid = (all / plan.shard_group().max(1)).max(1);
+    (replicas / hybrid).max(1) as f64
+}
+
+fn shares(plan: &Plan, software: &MemorySoftware, group: f64) -> Shares {
+    let stage = plan.sharding.zero_stage;
+    let cut = |from: u8| if stage >= from { group.max(1.0) } else { 1.0 };
+    let precision = &plan.precision;
+    let master = precision.master.map_or(0.0, railwright_spec::precision::DataType::bytes);
+    let moment = precision.moments.bytes();
+    let moments = match plan.optimizer {
+        Optimizer::Adam | Optimizer::Lora => 2.0 * moment,
+        Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => moment,
+        // Row and column sums: nothing beside the matrix.
+        Optimizer::Adafactor => 0.0,
+    };
+    let trained = if plan.optimizer == Optimizer::Lora { ADAPTER_SHARE } else { 1.0 };
+    let device = 1.0 - plan.offload.optimizer.clamp(0.0, 1.0);
+    let keeps_shard = stage < 3 || master == 0.0 || software.keeps_low_precision_shard;
+    let replicated = plan.data_parallel * plan.context_parallel > 1 && stage < 3;
+    Shares {
+        parameters: if keeps_shard {
+            precision.parameters.bytes() / cut(3) * (1.0 - plan.offload.parameters.clamp(0.0, 1.0))
+        } else {
+            0.0
+        },
+        gradients: trained * precision.gradients.bytes() / cut(2),
+        master: trained * device * master / cut(1),
+        moments: trained * device * moments / cut(1),
+        bucket: if replicated { trained * software.gradient_bucket } else { 0.0 },
+        stepping: trained * device * software.optimizer_temporary / cut(1),
+    }
+}
+
+impl Shares {
+    /// All that lives through the step.
+    pub(crate) fn resident(&self) -> f64 {
+        self.parameters + self.gradients + self.master + self.moments + self.bucket
+    }
+}
+
+/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment.
+///
+/// `largest` is the largest layer on the stage, `layers` all layers, `ends` embedding and head, in parameters of one rank.
+pub(crate) fn gathered(
+    plan: &Plan,
+    software: &MemorySoftware,
+    largest: f64,
+    layers: f64,
+    ends: f64,
+) -> (f64, f64) {
+    if plan.sharding.zero_stage < 3 {
+        return (0.0, 0.0);
+    }
+    let bytes = plan.precision.parameters.bytes();
+    let layers_gathered = if plan.sharding.reshard_after_forward {
+        (software.gathered_layers * largest).min(layers)
+    } else {
+        layers
+    };
+    let root = if software.gathers_root { ends } else { 0.0 };
+    let wire = plan.precision.gradient_reduce.bytes();
+    // The full gradient in the compute format, and its copy in the wire format if that is wider.
+    let gradient = bytes + if wire > bytes { wire } else { 0.0 };
+    ((layers_gathered + root) * bytes, (software.gradient_layers * largest).min(layers.max(ends)) * gradient)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing;
+    use railwright_spec::precision::DataType;
+
+    fn bytes_at(stage: u8, dp: u64) -> f64 {
+        let mut plan = testing::plan();
+        plan.data_parallel = dp;
+        plan.sharding.zero_stage = stage;
+        plan.precision.gradients = DataType::Bf16;
+        per_parameter(&plan, &testing::neutral()).dense.resident()
+    }
+
+    #[test]
+    fn zero_paper_table() {
+        // Rajbhandari 2020, figure 1: 7.5 billion parameters on 64 devices, 120 / 31.4 / 16.6 / 1.9 GB.
+        for (stage, published) in [(0, 120.0), (1, 31.4), (2, 16.6), (3, 1.9)] {
+            let gb = 7.5 * bytes_at(stage, 64);
+            assert!((gb - published).abs() < 0.06, "stage {stage}: {gb}");
+        }
+    }
+
+    #[test]
+    fn fp32_gradients_make_six_and_twelve_over_dp() {
+        let mut plan = testing::plan();
+        plan.data_parallel = 8;
+        plan.sharding.zero_stage = 1;
+        plan.precision.gradients = DataType::Fp32;
+        assert_eq!(per_parameter(&plan, &testing::neutral()).dense.resident(), 6.0 + 12.0 / 8.0);
+    }
+
+    #[test]
+    fn experts_shard_over_their_own_replicas() {
+        let mut plan = testing::plan();
+        plan.data_parallel = 64;
+        plan.expert_parallel = 8;
+        plan.sharding.zero_stage = 1;
+        let per = per_parameter(&plan, &testing::neutral());
+        assert_eq!(per.dense.master, 4.0 / 64.0);
+        assert_eq!(per.routed.master, 4.0 / 8.0);
+    }
+
+    #[test]
+    fn the_padded_vocabulary_is_divided() {
+        // Megatron pads GPT-2's 50,257 words to 50,304 at tensor parallel 1 and to 51,200 at 8.
+        let model = testing::llama(1024, 4096, 8, 8, 2, 50257);
+        let mut plan = testing::plan();
+        plan.vocabulary_multiple = 128;
+        assert_eq!(vocabulary_rows(&model, &plan), 50304.0);
+        plan.tensor_parallel = 8;
+        assert_eq!(vocabulary_rows(&model, &plan) * 8.0, 51200.0);
+    }
+}

@@ -1,0 +1,267 @@
+//! The memory report: every stage, every item by kind, module and layer, at the moment of the peak.
+//!
+//! Responsible for: naming what [`super::sum`] adds. Refuses to compute anything of its own: the items of a stage add up to its
+//! peak, which a test holds against the fast path.
+
+use super::MemoryInput;
+use super::activations::emit;
+use super::fit::probability_of_fitting;
+use super::parameters::{self, Held};
+use super::stages::StageLayers;
+use super::sum::{Prepared, StageSum, edges, overheads, prepare, stage_sum};
+use railwright_spec::model::Module;
+use railwright_spec::quantity::Bytes;
+use serde::Serialize;
+
+/// What memory is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Weights as the forward pass reads them.
+    Parameters,
+    /// Accumulated gradients.
+    Gradients,
+    /// Master weights.
+    MasterWeights,
+    /// Optimizer moments.
+    OptimizerMoments,
+    /// Narrow copies of weights.
+    NarrowWeights,
+    /// Tensors saved for the backward pass, all micro batches alive.
+    Activations,
+    /// Recomputed tensors and gradients of activations of the layer in its backward pass.
+    WorkingSet,
+    /// Logits and loss.
+    Logits,
+    /// Gathered parameters, full gradients, buckets, stage-to-stage buffers.
+    CommunicationBuffers,
+    /// Temporaries of the optimizer step.
+    OptimizerTemporaries,
+    /// Libraries' workspaces.
+    Workspace,
+    /// Reserved by the allocator and not used.
+    Fragmentation,
+    /// The driver's context and the communicators, outside the allocator.
+    Context,
+}
+
+/// When the peak occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// At the loss, between forward and backward.
+    Loss,
+    /// In the backward pass, with the most micro batches alive.
+    Backward,
+    /// While the optimizer steps.
+    OptimizerStep,
+}
+
+/// One line of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Item {
+    /// What for.
+    pub kind: Kind,
+    /// Of which module, if of one.
+    pub module: Option<Module>,
+    /// Of which layer of the model, from 0, if of one.
+    pub layer: Option<u32>,
+    /// How much.
+    pub bytes: Bytes,
+}
+
+/// One stage's memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageReport {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// Its layers, chunk by chunk: first and count.
+    pub layers: Vec<(usize, usize)>,
+    /// Micro batches alive, chunk by chunk.
+    pub in_flight: Vec<f64>,
+    /// When the peak occurs.
+    pub moment: Moment,
+    /// What is in memory then; adds up to `device`.
+    pub items: Vec<Item>,
+    /// What tensors occupy.
+    pub allocated: Bytes,
+    /// What the allocator holds.
+    pub reserved: Bytes,
+    /// What the device shows.
+    pub device: Bytes,
+}
+
+/// Memory of all stages against the device's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemoryReport {
+    /// Every stage.
+    pub stages: Vec<StageReport>,
+    /// The one that needs most.
+    pub worst: usize,
+    /// What the device has.
+    pub device_memory: Bytes,
+    /// What is left on the worst stage; negative when it does not fit.
+    pub margin: Bytes,
+    /// Whether the worst stage's expected peak fits.
+    pub fits: bool,
+    /// Probability that it does, from the spread of past errors.
+    pub probability_of_fitting: f64,
+    /// Whether the peak is so near the limit that the allocator will retry and the step slow down.
+    pub near_limit: bool,
+}
+
+/// Every stage's memory, itemised.
+pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
+    let prepared = prepare(input);
+    let stages: Vec<StageReport> =
+        (0..prepared.stages.len()).map(|stage| stage_report(input, &prepared, stage)).collect();
+    let mut worst = 0;
+    for (i, stage) in stages.iter().enumerate() {
+        if stage.allocated > stages[worst].allocated {
+            worst = i;
+        }
+    }
+    let need = stages.get(worst).map_or(Bytes::ZERO, |s| s.device);
+    let device_memory = input.cluster.accelerator.memory;
+    MemoryReport {
+        stages,
+        worst,
+        device_memory,
+        margin: device_memory - need,
+        fits: need <= device_memory,
+        probability_of_fitting: probability_of_fitting(need, device_memory, input.software.sigma),
+        near_limit: need.get() > 0.92 * device_memory.get(),
+    }
+}
+
+struct Items(Vec<Item>);
+
+impl Items {
+    fn push(&mut self, kind: Kind, module: Option<Module>, layer: Option<usize>, bytes: f64) {
+        if bytes > 0.0 {
+            let layer = layer.and_then(|l| u32::try_from(l).ok());
+            self.0.push(Item { kind, module, layer, bytes: Bytes::new(bytes) });
+        }
+    }
+
+    fn weights(&mut self, prepared: &Prepared, module: Module, layer: Option<usize>, held: Held) {
+        let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
+        let of = |dense: f64, routed: f64| held.dense * dense + held.routed * routed;
+        let module = Some(module);
+        self.push(Kind::Parameters, module, layer, of(dense.parameters, routed.parameters));
+        self.push(Kind::Gradients, module, layer, of(dense.gradients, routed.gradients));
+        self.push(Kind::MasterWeights, module, layer, of(dense.master, routed.master));
+        self.push(Kind::OptimizerMoments, module, layer, of(dense.moments, routed.moments));
+        self.push(Kind::NarrowWeights, module, layer, held.matmul * prepared.per.narrow);
+        self.push(Kind::CommunicationBuffers, module, layer, of(dense.bucket, routed.bucket));
+    }
+}
+
+const LAYER_MODULES: [Module; 9] = [
+    Module::Embedding,
+    Module::Norm,
+    Module::AttentionInput,
+    Module::AttentionCore,
+    Module::AttentionOutput,
+    Module::Mlp,
+    Module::Router,
+    Module::Experts,
+    Module::SharedExpert,
+];
+
+fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> StageReport {
+    let MemoryInput { plan, software, .. } = *input;
+    let sum = stage_sum(input, prepared, stage);
+    let (allocated, moment) = sum.peak();
+    let mut items = Items(Vec::new());
+    let chunks = &prepared.stages[stage];
+    let in_flight: Vec<f64> = (0..chunks.len()).map(|c| input.alive(stage, c)).collect();
+    let mut position = 0;
+    for (chunk, &alive) in chunks.iter().zip(&in_flight) {
+        let with_embedding = chunks.iter().any(|c| c.embedding);
+        chunk_items(input, prepared, chunk, alive, moment, &mut position, with_embedding, &mut items);
+    }
+    moment_items(&sum, moment, &mut items);
+    let (reserved, device) = overheads(allocated, plan, software);
+    items.push(Kind::Fragmentation, None, None, reserved - allocated);
+    items.push(Kind::Context, None, None, device - reserved);
+    StageReport {
+        stage,
+        layers: chunks.iter().map(|c| (c.start, c.count)).collect(),
+        in_flight,
+        moment,
+        items: items.0,
+        allocated: Bytes::new(allocated),
+        reserved: Bytes::new(reserved),
+        device: Bytes::new(device),
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "one walk over a chunk")]
+fn chunk_items(
+    input: &MemoryInput<'_>,
+    prepared: &Prepared,
+    chunk: &StageLayers,
+    alive: f64,
+    moment: Moment,
+    position: &mut u64,
+    with_embedding: bool,
+    items: &mut Items,
+) {
+    let MemoryInput { model, plan, software, .. } = *input;
+    let waits = moment != Moment::OptimizerStep;
+    let on_device = 1.0 - plan.offload.activations.clamp(0.0, 1.0);
+    if chunk.embedding {
+        items.weights(prepared, Module::Embedding, None, parameters::embedding(model, plan));
+    }
+    for index in chunk.start..chunk.start + chunk.count {
+        let layer = model.layer(index);
+        for module in LAYER_MODULES {
+            let held = parameters::module(layer, module, model, plan);
+            items.weights(prepared, module, Some(index), held);
+        }
+        let recomputed = *position < prepared.recomputed_layers;
+        *position += 1;
+        if waits {
+            let mut by_module = [0.0; LAYER_MODULES.len()];
+            emit(layer, plan, software, &prepared.sizes, recomputed, &mut |module, bytes, kept| {
+                let slot = LAYER_MODULES.iter().position(|&m| m == module);
+                if let (Some(slot), true) = (slot, kept) {
+                    by_module[slot] += bytes;
+                }
+            });
+            for (module, bytes) in LAYER_MODULES.into_iter().zip(by_module) {
+                items.push(Kind::Activations, Some(module), Some(index), bytes * alive * on_device);
+            }
+        }
+    }
+    if waits {
+        let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
+        items.push(Kind::Activations, Some(Module::Embedding), None, embedding * alive);
+        items.push(Kind::Activations, None, None, output * alive);
+    }
+    if chunk.head {
+        items.weights(prepared, Module::Head, None, parameters::head(model, plan, with_embedding));
+        if waits {
+            items.push(Kind::Logits, Some(Module::Head), None, prepared.head.saved * alive);
+        }
+    }
+}
+
+fn moment_items(sum: &StageSum, moment: Moment, items: &mut Items) {
+    items.push(Kind::Workspace, None, None, sum.workspace);
+    if moment == Moment::OptimizerStep {
+        items.push(Kind::OptimizerTemporaries, None, None, sum.stepping);
+        return;
+    }
+    items.push(Kind::CommunicationBuffers, None, None, sum.gathered + sum.pipeline_buffers);
+    if moment == Moment::Loss {
+        items.push(Kind::Logits, Some(Module::Head), None, sum.loss);
+    } else {
+        items.push(Kind::CommunicationBuffers, None, None, sum.gradient_buffers);
+        items.push(Kind::WorkingSet, None, None, sum.working);
+    }
+}
+
+#[cfg(test)]
+mod tests;

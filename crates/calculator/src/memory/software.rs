@@ -1,0 +1,209 @@
+//! What a software generation keeps in memory: a few physical constants each, from `catalog/memory.toml`.
+//!
+//! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
+
+use railwright_spec::problem::Problem;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const BUILT_IN: &str = include_str!("../../../../catalog/memory.toml");
+
+/// The generation whose constants an unknown one takes.
+const FALLBACK: &str = "megatron-core-2025";
+
+/// What softmax attention leaves for the backward pass when the plan says `auto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttentionMemory {
+    /// Probabilities, quadratic in the sequence.
+    Unfused,
+    /// Output and log-sum-exp.
+    Flash,
+}
+
+/// How layers are laid on pipeline stages when the plan does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageSplit {
+    /// Evenly, earlier stages take the remainder.
+    Even,
+    /// By cumulated compute cost with the head counted; the layer that crosses a stage's share stays in it.
+    Compute,
+}
+
+/// Memory constants of one software generation. "Bytes per element" means per element of the named tensor of one rank.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemorySoftware {
+    /// The software generation.
+    pub id: String,
+    /// Where the constants come from.
+    pub source: String,
+    /// Attention when the plan says `auto`.
+    pub attention: AttentionMemory,
+    /// Layers on stages when the plan does not say.
+    pub stage_split: StageSplit,
+    /// Bytes per attention score kept beside softmax's output and dropout's mask and output (copies for scaling, masks).
+    pub score_extra: f64,
+    /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, cut by sequence
+    /// parallelism.
+    pub hidden_extra: f64,
+    /// The same, but not cut by tensor or sequence parallelism.
+    pub hidden_replicated: f64,
+    /// Bytes per element of queries, keys and values kept beyond one copy of each (rotation in fp32, transposes).
+    pub qkv_extra: f64,
+    /// Bytes per element of the inner width kept beyond gate, up and product (the activation's own output).
+    pub inner_extra: f64,
+    /// Whether sequence-parallel inputs of cut products are kept gathered.
+    pub gathered_inputs: bool,
+    /// Whether narrow formats keep a product's input in the narrow format (else in the activation format).
+    pub narrow_inputs: bool,
+    /// Bytes per weight of narrow copies that outlive a micro batch.
+    pub narrow_weight_bytes: f64,
+    /// Whether a stage's output is kept until its backward pass.
+    pub keeps_stage_output: bool,
+    /// Bytes per logit at the peak of the loss.
+    pub logit_bytes: f64,
+    /// Bytes per logit that wait for the backward pass.
+    pub logit_saved_bytes: f64,
+    /// Pieces in which logits and loss are computed.
+    pub logit_chunks: f64,
+    /// Bytes per element of the last hidden state, not cut, at the peak of the loss.
+    pub loss_hidden: f64,
+    /// Bytes per parameter of flat buffers that data parallelism adds.
+    pub gradient_bucket: f64,
+    /// Bytes per stepped parameter that the optimizer needs for a moment.
+    pub optimizer_temporary: f64,
+    /// ZeRO-3: whether the shard is kept in the low-precision format beside the master copy.
+    pub keeps_low_precision_shard: bool,
+    /// ZeRO-3: layers whose parameters are gathered at once.
+    pub gathered_layers: f64,
+    /// ZeRO-3: layers whose full gradients live at once.
+    pub gradient_layers: f64,
+    /// ZeRO-3: whether embedding and head stay gathered together through forward and backward.
+    pub gathers_root: bool,
+    /// Workspaces inside the allocator (matrix products, attention), in MiB.
+    pub workspace_mib: f64,
+    /// The driver's context and code, outside the allocator, in MiB.
+    pub context_mib: f64,
+    /// Each communicator's buffers, outside the allocator, in MiB.
+    pub communicator_mib: f64,
+    /// What the allocator reserves over what is allocated, at the peak.
+    pub reserved_over_allocated: f64,
+    /// Standard deviation of ln(measured / predicted), for the probability of fitting.
+    pub sigma: f64,
+}
+
+/// Memory constants of every software generation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftwareCatalogue(BTreeMap<String, MemorySoftware>);
+
+#[derive(Deserialize)]
+struct File {
+    software: Vec<toml::Table>,
+}
+
+impl SoftwareCatalogue {
+    /// The catalogue that ships with the program.
+    pub fn built_in() -> Result<Self, Problem> {
+        Self::parse(BUILT_IN)
+    }
+
+    /// From text in the format of `catalog/memory.toml`: an entry inherits what it does not say from an earlier one.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let file: File = toml::from_str(text).map_err(|e| {
+            let problem = Problem::new(e.message()).in_file("memory.toml");
+            e.span().map_or(problem.clone(), |span| problem.at_offset(text, span.start))
+        })?;
+        let mut tables: BTreeMap<String, toml::Table> = BTreeMap::new();
+        let mut all = BTreeMap::new();
+        for mut entry in file.software {
+            let id = entry.get("id").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+            if let Some(parent) = entry.remove("inherits") {
+                let name = parent.as_str().unwrap_or_default();
+                let Some(inherited) = tables.get(name) else {
+                    return Err(Problem::new(format!(
+                        "`{id}` inherits from `{name}`, which no earlier entry is"
+                    ))
+                    .in_file("memory.toml"));
+                };
+                for (key, value) in inherited {
+                    entry.entry(key.clone()).or_insert_with(|| value.clone());
+                }
+            }
+            let software: MemorySoftware = entry.clone().try_into().map_err(|e: toml::de::Error| {
+                Problem::new(format!("`{id}`: {}", e.message())).in_file("memory.toml")
+            })?;
+            tables.insert(id.clone(), entry);
+            all.insert(id, software);
+        }
+        if all.contains_key(FALLBACK) {
+            Ok(Self(all))
+        } else {
+            Err(Problem::new(format!("no entry `{FALLBACK}`, which unknown software falls back to"))
+                .in_file("memory.toml"))
+        }
+    }
+
+    /// The constants of a generation; those of the newest calibrated Megatron Core when it is unknown.
+    pub fn get(&self, id: &str) -> &MemorySoftware {
+        self.0.get(id).unwrap_or_else(|| &self.0[FALLBACK])
+    }
+
+    /// Whether a generation has constants of its own.
+    pub fn knows(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// All generations.
+    pub fn iter(&self) -> impl Iterator<Item = &MemorySoftware> {
+        self.0.values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_generation_of_the_brief_is_known() {
+        let catalogue = SoftwareCatalogue::built_in().expect("the built-in catalogue reads");
+        for id in [
+            "megatron-lm-2020",
+            "megatron-lm-2022",
+            "megatron-deepspeed-2022",
+            "nemo-2022",
+            "nemo-2024",
+            "megatron-core-2024",
+            "megatron-core-2025",
+            "megatron-core-2026",
+            "megatron-zero-bubble-2023",
+            "torchtitan-2024-eager",
+            "torchtitan-2024-compile",
+            "torchtitan-2025",
+            "fsdp1-2023",
+            "deepspeed-zero3-2023",
+            "nanotron-2024",
+            "torchtune-2024",
+            "maxtext-gpu-2024",
+            "maxtext-tpu",
+            "paxml-gpu-2023",
+        ] {
+            assert!(catalogue.knows(id), "{id}");
+        }
+        assert_eq!(catalogue.get("no-such-software").id, FALLBACK);
+    }
+
+    #[test]
+    fn an_unknown_parent_is_a_problem_with_its_name() {
+        let problem =
+            SoftwareCatalogue::parse("[[software]]\nid = \"a\"\ninherits = \"b\"\n").expect_err("refused");
+        assert!(problem.to_string().contains("`b`"), "{problem}");
+    }
+
+    #[test]
+    fn a_misspelt_constant_is_refused() {
+        let text = BUILT_IN.replacen("workspace_mib", "workspace_mb", 1);
+        assert!(SoftwareCatalogue::parse(&text).expect_err("refused").to_string().contains("workspace_mb"));
+    }
+}

@@ -1,0 +1,131 @@
+//! Which layers lie on which stage and chunk.
+//!
+//! Responsible for: the split when the plan gives none, and the place of embedding and head. Refuses to judge the split.
+
+use super::in_flight::{chunks, is_folded};
+use super::software::StageSplit;
+use railwright_spec::model::{FeedForward, Layer, Model, Usage};
+use railwright_spec::plan::{Plan, Schedule};
+
+/// The layers of one chunk of one stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageLayers {
+    /// The first layer.
+    pub start: usize,
+    /// How many.
+    pub count: usize,
+    /// Whether the embedding lies in front of them.
+    pub embedding: bool,
+    /// Whether the head lies behind them.
+    pub head: bool,
+}
+
+/// Layers of each chunk in pipeline order (virtual stage 0 first).
+pub fn layers_per_chunk(model: &Model, plan: &Plan, split: StageSplit) -> Vec<u64> {
+    let stages = plan.pipeline_parallel.max(1) as usize;
+    let parts = match plan.schedule {
+        // Both directions hold whole stages.
+        Schedule::DualPipe => stages,
+        _ => stages.saturating_mul(chunks(plan)),
+    };
+    if let Some(given) = &plan.layers_per_stage
+        && given.len() == parts
+    {
+        return given.clone();
+    }
+    let layers = model.layers.len();
+    match split {
+        StageSplit::Even => {
+            let (base, rest) = (layers / parts.max(1), layers % parts.max(1));
+            (0..parts).map(|i| (base + usize::from(i < rest)) as u64).collect()
+        }
+        StageSplit::Compute => by_compute(model, parts),
+    }
+}
+
+/// Splits by cumulated weights of matrix products; the head counts, the layer that crosses a share's end stays in it.
+fn by_compute(model: &Model, parts: usize) -> Vec<u64> {
+    let costs: Vec<f64> = model.layers.iter().map(|&kind| matmul_weights(&model.layer_kinds[kind])).collect();
+    let head = (model.vocabulary * model.hidden_size) as f64;
+    let total = costs.iter().sum::<f64>() + head;
+    let mut result = vec![0; parts];
+    let (mut part, mut sum) = (0, 0.0);
+    for cost in costs {
+        sum += cost;
+        result[part] += 1;
+        if sum > total * (part + 1) as f64 / parts as f64 && part + 1 < parts {
+            part += 1;
+        }
+    }
+    result
+}
+
+fn matmul_weights(layer: &Layer) -> f64 {
+    let share = match &layer.feed_forward {
+        FeedForward::MixtureOfExperts(moe) => moe.top_k as f64 / moe.experts.max(1) as f64,
+        _ => 1.0,
+    };
+    let matmuls = layer.weights.iter().filter(|w| matches!(w.usage, Usage::Matmul { .. }));
+    matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
+}
+
+/// The chunks of every stage: outer index stage, inner index chunk.
+pub(crate) fn layout(model: &Model, plan: &Plan, split: StageSplit) -> Vec<Vec<StageLayers>> {
+    let counts = layers_per_chunk(model, plan, split);
+    let stages = plan.pipeline_parallel.max(1) as usize;
+    let mut start = 0;
+    let last = counts.len().saturating_sub(1);
+    let chunk: Vec<StageLayers> = counts
+        .iter()
+        .enumerate()
+        .map(|(i, &count)| {
+            let room = model.layers.len().saturating_sub(start);
+            let layers =
+                StageLayers { start, count: (count as usize).min(room), embedding: i == 0, head: i == last };
+            start += layers.count;
+            layers
+        })
+        .collect();
+    let at = |i: usize| chunk.get(i).copied();
+    (0..stages)
+        .map(|stage| match plan.schedule {
+            Schedule::DualPipe => [at(stage), at(stages - 1 - stage)].into_iter().flatten().collect(),
+            _ if is_folded(plan) => [at(stage), at(2 * stages - 1 - stage)].into_iter().flatten().collect(),
+            _ => (0..chunks(plan)).filter_map(|c| at(c * stages + stage)).collect(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::testing;
+
+    #[test]
+    fn even_split_gives_the_remainder_to_the_first() {
+        let model = testing::llama(1024, 4096, 8, 8, 10, 32000);
+        let mut plan = testing::plan();
+        plan.pipeline_parallel = 4;
+        assert_eq!(layers_per_chunk(&model, &plan, StageSplit::Even), [3, 3, 2, 2]);
+    }
+
+    #[test]
+    fn compute_split_counts_the_head_as_four_layers() {
+        // Llama-shaped, h 2048, f 8192, 16 layers, 131,072 words: the head is as heavy as four layers.
+        let model = testing::llama(2048, 8192, 32, 32, 16, 131_072);
+        let mut plan = testing::plan();
+        plan.pipeline_parallel = 8;
+        assert_eq!(layers_per_chunk(&model, &plan, StageSplit::Compute), [3, 3, 2, 3, 2, 3, 0, 0]);
+    }
+
+    #[test]
+    fn a_folded_pipeline_has_both_ends_on_stage_zero() {
+        let model = testing::llama(1024, 4096, 8, 8, 16, 32000);
+        let mut plan = testing::plan();
+        plan.pipeline_parallel = 4;
+        plan.schedule = Schedule::ZbV;
+        let stages = layout(&model, &plan, StageSplit::Even);
+        assert!(stages[0][0].embedding && stages[0][1].head);
+        assert_eq!(stages.iter().flatten().map(|c| c.count).sum::<usize>(), 16);
+    }
+}

@@ -1,0 +1,217 @@
+//! Adds up a stage's memory at each moment that can be its peak.
+//!
+//! Responsible for: the numbers, once per kind of layer and then per stage; search calls [`peak`], which does only this.
+//! Refuses to name items; the report does, from the same functions.
+
+use super::activations::{LayerBytes, Sizes, layer_bytes, recomputed_layers, sizes};
+use super::head::{HeadBytes, head_bytes};
+use super::parameters::{self, Held, PerParameter, gathered, per_parameter};
+use super::report::Moment;
+use super::stages::{StageLayers, layout};
+use super::{MemoryInput, MemorySoftware};
+use railwright_spec::plan::Plan;
+use railwright_spec::quantity::Bytes;
+use serde::Serialize;
+
+const MIB: f64 = 1_048_576.0;
+
+/// The worst stage's peak.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Peak {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// When.
+    pub moment: Moment,
+    /// What tensors occupy (torch's `max_memory_allocated`).
+    pub allocated: Bytes,
+    /// What the allocator holds (torch's `max_memory_reserved`).
+    pub reserved: Bytes,
+    /// What the device shows: reserved, the driver's context and the communicators.
+    pub device: Bytes,
+}
+
+/// One kind of layer, with and without recompute.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KindBytes {
+    pub held: Held,
+    pub plain: LayerBytes,
+    pub recomputed: LayerBytes,
+}
+
+/// What all stages share.
+pub(crate) struct Prepared {
+    pub kinds: Vec<KindBytes>,
+    pub sizes: Sizes,
+    pub per: PerParameter,
+    pub head: HeadBytes,
+    pub stages: Vec<Vec<StageLayers>>,
+    pub recomputed_layers: u64,
+}
+
+/// A stage's sums, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct StageSum {
+    pub held: Held,
+    /// Parameters of layers alone, and of embedding and head alone.
+    pub layer_parameters: f64,
+    pub end_parameters: f64,
+    pub resident: f64,
+    /// Activations of all micro batches alive.
+    pub activations: f64,
+    /// Head's saved tensors of all micro batches alive.
+    pub head: f64,
+    /// More at the loss.
+    pub loss: f64,
+    /// More in the backward pass of the hungriest layer.
+    pub working: f64,
+    pub gathered: f64,
+    pub gradient_buffers: f64,
+    pub pipeline_buffers: f64,
+    pub stepping: f64,
+    pub workspace: f64,
+}
+
+impl StageSum {
+    fn always(&self) -> f64 {
+        self.resident + self.workspace
+    }
+
+    fn waiting(&self) -> f64 {
+        self.always() + self.activations + self.head + self.gathered + self.pipeline_buffers
+    }
+
+    /// Allocated bytes at a moment.
+    pub(crate) fn at(&self, moment: Moment) -> f64 {
+        match moment {
+            Moment::Loss => self.waiting() + self.loss,
+            Moment::Backward => self.waiting() + self.gradient_buffers + self.working,
+            Moment::OptimizerStep => self.always() + self.stepping,
+        }
+    }
+
+    /// The peak and its moment.
+    pub(crate) fn peak(&self) -> (f64, Moment) {
+        [Moment::Loss, Moment::Backward, Moment::OptimizerStep]
+            .into_iter()
+            .map(|moment| (self.at(moment), moment))
+            .fold((0.0, Moment::Backward), |best, next| if next.0 > best.0 { next } else { best })
+    }
+}
+
+pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
+    let MemoryInput { model, plan, software, .. } = *input;
+    let sizes = sizes(model, plan, software);
+    let kind = |layer| KindBytes {
+        held: parameters::layer(layer, model, plan),
+        plain: layer_bytes(model, layer, plan, software, &sizes, false),
+        recomputed: layer_bytes(model, layer, plan, software, &sizes, true),
+    };
+    Prepared {
+        kinds: model.layer_kinds.iter().map(kind).collect(),
+        sizes,
+        per: per_parameter(plan, software),
+        head: head_bytes(model, plan, software, &sizes),
+        stages: layout(model, plan, software.stage_split),
+        recomputed_layers: recomputed_layers(plan),
+    }
+}
+
+/// Bytes beside the layers that wait with each micro batch: the embedding's dropout mask, the stage's output.
+pub(crate) fn edges(
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    chunk: &StageLayers,
+) -> (f64, f64) {
+    let residual = sizes.hidden * sizes.cut_tokens;
+    let embedding = if chunk.embedding { sizes.mask * residual } else { 0.0 };
+    let sent = plan.pipeline_parallel > 1 && !chunk.head && software.keeps_stage_output;
+    (embedding, if sent { sizes.a * residual } else { 0.0 })
+}
+
+pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> StageSum {
+    let MemoryInput { model, plan, software, .. } = *input;
+    let mut sum = StageSum { workspace: software.workspace_mib * MIB, ..StageSum::default() };
+    let chunks = prepared.stages.get(stage).map_or(&[][..], Vec::as_slice);
+    let (mut largest, mut position) = (0.0_f64, 0);
+    for (c, chunk) in chunks.iter().enumerate() {
+        let alive = input.alive(stage, c);
+        let mut saved = 0.0;
+        for &kind in &model.layers[chunk.start..chunk.start + chunk.count] {
+            let kind = &prepared.kinds[kind];
+            let bytes = if position < prepared.recomputed_layers { &kind.recomputed } else { &kind.plain };
+            position += 1;
+            saved += bytes.saved;
+            sum.working = sum.working.max(bytes.working);
+            sum.held.add(kind.held, 1.0);
+            sum.layer_parameters += kind.held.total();
+            largest = largest.max(kind.held.total());
+        }
+        let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
+        sum.activations += (saved + embedding + output) * alive;
+        if chunk.embedding {
+            let held = parameters::embedding(model, plan);
+            sum.held.add(held, 1.0);
+            sum.end_parameters += held.total();
+        }
+        if chunk.head {
+            let held = parameters::head(model, plan, chunks.iter().any(|c| c.embedding));
+            sum.held.add(held, 1.0);
+            sum.end_parameters += held.total();
+            sum.head += prepared.head.saved * alive;
+            sum.loss = prepared.head.peak - prepared.head.saved;
+            sum.working += multi_token_working(input, prepared);
+        }
+    }
+    let per = &prepared.per;
+    let cost = |dense, routed| sum.held.dense * dense + sum.held.routed * routed;
+    sum.resident = cost(per.dense.resident(), per.routed.resident()) + sum.held.matmul * per.narrow;
+    sum.stepping = cost(per.dense.stepping, per.routed.stepping);
+    (sum.gathered, sum.gradient_buffers) =
+        gathered(plan, software, largest, sum.layer_parameters, sum.end_parameters);
+    if plan.pipeline_parallel > 1 {
+        sum.pipeline_buffers = 2.0 * prepared.sizes.a * prepared.sizes.hidden * prepared.sizes.cut_tokens;
+    }
+    sum
+}
+
+/// Multi-token prediction's layers keep their activations through the loss of one micro batch.
+fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
+    input.model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {
+        prepared.kinds.get(mtp.layer_kind).map_or(0.0, |kind| mtp.depth as f64 * kind.plain.saved)
+    })
+}
+
+/// Communicators that a rank opens: one per parallel dimension in use, pipeline neighbours on both sides.
+pub(crate) fn communicators(plan: &Plan) -> f64 {
+    let used = |degree: u64, count: f64| if degree > 1 { count } else { 0.0 };
+    used(plan.tensor_parallel, 1.0)
+        + used(plan.data_parallel * plan.context_parallel, 1.0)
+        + used(plan.context_parallel, 1.0)
+        + used(plan.pipeline_parallel, 2.0)
+        + used(plan.expert_parallel, 1.0)
+}
+
+/// Allocated to reserved and to what the device shows.
+pub(crate) fn overheads(allocated: f64, plan: &Plan, software: &MemorySoftware) -> (f64, f64) {
+    let reserved = allocated * software.reserved_over_allocated.max(1.0);
+    let outside = (software.context_mib + communicators(plan) * software.communicator_mib) * MIB;
+    (reserved, reserved + outside)
+}
+
+/// The worst stage's peak, fast: for search.
+pub fn peak(input: &MemoryInput<'_>) -> Peak {
+    let prepared = prepare(input);
+    let worst = (0..prepared.stages.len())
+        .map(|stage| (stage, stage_sum(input, &prepared, stage).peak()))
+        .fold((0, (0.0, Moment::Backward)), |best, next| if next.1.0 > best.1.0 { next } else { best });
+    let (stage, (allocated, moment)) = worst;
+    let (reserved, device) = overheads(allocated, input.plan, input.software);
+    Peak {
+        stage,
+        moment,
+        allocated: Bytes::new(allocated),
+        reserved: Bytes::new(reserved),
+        device: Bytes::new(device),
+    }
+}
