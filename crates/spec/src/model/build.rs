@@ -133,10 +133,16 @@ impl Block {
         }
     }
 
-    /// The span of its softmax attention, for a family that changes it layer by layer.
-    pub(super) fn set_span(&mut self, span: Span) {
+    /// The same with another span of its softmax attention, for a family that changes it layer by layer.
+    pub(super) fn with_span(mut self, span: Span) -> Self {
+        self.edit_attention(|attention| attention.span = span);
+        self
+    }
+
+    /// Changes its softmax attention, if it has any.
+    pub(super) fn edit_attention(&mut self, edit: impl FnOnce(&mut AttentionShape)) {
         if let MixerShape::Attention(attention) = &mut self.mixer {
-            attention.span = span;
+            edit(attention);
         }
     }
 }

@@ -192,8 +192,7 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
     assemble(frame, d.layers, |index| {
         let mut block = template.clone();
         (block.name, block.feed_forward) = feed_forward.at(index);
-        block.set_span(spans.at(index));
-        Ok(block)
+        Ok(block.with_span(spans.at(index)))
     })
 }
 

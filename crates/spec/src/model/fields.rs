@@ -145,6 +145,12 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The same problem at the first of the keys that is there.
+    pub(super) fn locate_first(&self, problem: Problem, keys: &[&str]) -> Problem {
+        let key = keys.iter().find(|key| self.has(key)).or(keys.first()).copied().unwrap_or_default();
+        self.locate(problem, key)
+    }
+
     fn wrong_type(&self, key: &str, wanted: &str, found: &Value) -> Problem {
         let found = match found {
             Value::Null => "null".to_owned(),

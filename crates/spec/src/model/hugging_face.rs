@@ -5,8 +5,13 @@
 
 mod common;
 mod deepseek;
+mod experts;
+mod gemma;
 mod gpt;
+mod hybrid;
 mod llama;
+mod moe;
+mod olmo;
 mod qwen;
 
 use super::Model;
@@ -20,19 +25,51 @@ type Reader = fn(&Source<'_>) -> Result<Model, Problem>;
 
 /// Every `model_type` with its reader. A `_text` suffix is removed before the lookup.
 const FAMILIES: &[(&str, Reader)] = &[
+    ("bailing_moe_v2", moe::glm4),
+    ("bloom", gpt::bloom),
+    ("dbrx", moe::dbrx),
     ("deepseek_v2", deepseek::read),
     ("deepseek_v3", deepseek::read),
     ("deepseek_v32", deepseek::read),
+    ("deepseek_v4", deepseek::v4),
+    ("falcon", gpt::falcon),
+    ("gemma", gemma::gemma),
+    ("gemma2", gemma::gemma2),
+    ("gemma3", gemma::gemma2),
+    ("gemma4", gemma::gemma4),
+    ("gemma4_unified", gemma::gemma4),
+    ("glm4_moe", moe::glm4),
     ("glm_moe_dsa", deepseek::read),
     ("gpt2", gpt::gpt2),
+    ("gpt_neox", gpt::gpt_neox),
+    ("gpt_oss", moe::gpt_oss),
+    ("granite", llama::llama_tied),
     ("kimi_k2", deepseek::read),
+    ("kimi_linear", hybrid::kimi_linear),
     ("llama", llama::llama),
+    ("llama4", moe::llama4),
+    ("mimo", qwen::dense),
+    ("minimax_m2", moe::minimax_m2),
     ("mistral", llama::mistral),
-    ("mixtral", llama::mixtral),
+    ("mixtral", moe::mixtral),
+    ("nemotron_h", hybrid::nemotron_h),
+    ("olmo", olmo::olmo),
+    ("olmo2", olmo::olmo2),
+    ("olmo3", olmo::olmo2),
+    ("olmoe", olmo::olmoe),
+    ("opt", gpt::opt),
+    ("phi", gpt::phi),
+    ("phi3", llama::mistral),
     ("qwen2", qwen::dense),
-    ("qwen2_moe", qwen::qwen2_moe),
+    ("qwen2_moe", qwen::moe),
     ("qwen3", qwen::dense),
-    ("qwen3_moe", qwen::qwen3_moe),
+    ("qwen3_5", qwen::hybrid),
+    ("qwen3_5_moe", qwen::hybrid),
+    ("qwen3_moe", qwen::moe),
+    ("qwen3_next", qwen::hybrid),
+    ("qwen3_vl", qwen::dense),
+    ("qwen3_vl_moe", qwen::moe),
+    ("smollm3", llama::llama_tied),
 ];
 
 /// Longest text that is looked at; a real file has a few kilobytes.

@@ -127,7 +127,7 @@ impl LatentShape {
         let input = Module::AttentionInput;
         let query = self.heads * (self.nope + self.rope);
         let mut weights = Vec::new();
-        let mut bias = |weights: &mut Vec<Weight>, name: &str, rows: u64| {
+        let bias = |weights: &mut Vec<Weight>, name: &str, rows: u64| {
             if self.bias {
                 weights.push(vector(name, input, rows, Cut::Replicated));
             }
@@ -202,7 +202,47 @@ impl CompressedShape {
         })
     }
 
-    pub(super) fn weights(&self, _hidden: u64) -> Vec<Weight> {
-        Vec::new()
+    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+        let (input, core, output) = (Module::AttentionInput, Module::AttentionCore, Module::AttentionOutput);
+        let all = Cut::Replicated;
+        let query = (self.heads * self.head_dim, self.q_lora_rank);
+        let mut weights = vec![
+            matrix("q_a_proj", input, (self.q_lora_rank, hidden), all, "q_a"),
+            vector("q_a_norm", input, self.q_lora_rank, all),
+            matrix("q_b_proj", input, query, Cut::Column, "q_b"),
+            matrix("kv_proj", input, (self.head_dim, hidden), all, "kv_a"),
+            vector("kv_norm", input, self.head_dim, all),
+            vector("sinks", core, self.heads, Cut::Column),
+        ];
+        if self.compress_rate > 0 {
+            // Two overlapping series of entries where an index picks among them, one where all are seen.
+            let series = if self.indexer.is_some() { 2 } else { 1 };
+            weights.extend(compressor("compressor", series, self.head_dim, self.compress_rate, hidden));
+        }
+        if let Some(index) = &self.indexer {
+            weights.extend(compressor("indexer", 2, index.head_dim, self.compress_rate, hidden));
+            let query = (index.heads * index.head_dim, self.q_lora_rank);
+            weights.push(matrix("indexer.q_b_proj", input, query, all, "index_q"));
+            weights.push(matrix("indexer.weights_proj", input, (index.heads, hidden), all, "index_k"));
+        }
+        // Heads in groups: each group has its own matrix down to the rank, then one matrix joins the groups.
+        let joined = self.output_groups * self.output_rank;
+        let group = (joined, self.heads * self.head_dim / self.output_groups);
+        weights.push(matrix("o_a_proj", output, group, Cut::Column, "output_a"));
+        weights.push(matrix("o_b_proj", output, (hidden, joined), Cut::Row, "attention_output"));
+        weights
     }
+}
+
+/// What makes compressed entries: values and gates, a bias per position in the entry, a norm.
+fn compressor(name: &str, series: u64, width: u64, rate: u64, hidden: u64) -> Vec<Weight> {
+    let input = Module::AttentionInput;
+    let all = Cut::Replicated;
+    let shape = (series * width, hidden);
+    vec![
+        matrix(&format!("{name}.kv_proj"), input, shape, all, name),
+        matrix(&format!("{name}.gate_proj"), input, shape, all, name),
+        vector(&format!("{name}.position_bias"), input, rate * series * width, all),
+        vector(&format!("{name}.kv_norm"), input, width, all),
+    ]
 }

@@ -137,6 +137,11 @@ impl Common {
         })
     }
 
+    /// Checks the key-value heads again, for a family that keeps them elsewhere.
+    pub(super) fn check_kv_heads(&self, fields: &Fields<'_>) -> Result<(), Problem> {
+        check_kv_heads(self.heads, self.kv_heads, fields)
+    }
+
     /// Everything but the layers, with rotary positions and RMS norm.
     pub(super) fn frame(&self, source: &Source<'_>) -> Frame {
         Frame {
@@ -183,6 +188,14 @@ impl Common {
     pub(super) fn plain(&self, width: u64) -> DenseShape {
         DenseShape { width, gated: false, activation: self.activation, bias: true }
     }
+}
+
+fn check_kv_heads(heads: u64, kv_heads: u64, fields: &Fields<'_>) -> Result<(), Problem> {
+    if heads % kv_heads == 0 {
+        return Ok(());
+    }
+    let problem = Problem::new(format!("{kv_heads} key-value heads do not divide {heads} query heads"));
+    Err(fields.locate_first(problem, &[KV_HEADS, &["kv_n_heads"]].concat()))
 }
 
 /// The layer of the llama family around an attention and a feed-forward.
@@ -233,12 +246,61 @@ fn activation(fields: &Fields<'_>, default: Activation) -> Result<Activation, Pr
     Ok(default)
 }
 
-/// For each layer, the entry of `layer_types`, whose length has to be the number of layers.
-pub(super) fn layer_types<'a>(fields: &Fields<'a>, layers: u64) -> Result<Option<Vec<&'a str>>, Problem> {
-    let Some(types) = fields.strings("layer_types")? else { return Ok(None) };
+/// One truth value per layer.
+pub(super) struct PerLayer(Vec<bool>);
+
+impl PerLayer {
+    pub(super) fn at(&self, index: u64) -> bool {
+        self.0.get(index as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Which layers see a window or a chunk: by `layer_types` if the file has it, by the family's rule otherwise.
+pub(super) fn sliding_layers(
+    fields: &Fields<'_>,
+    layers: u64,
+    rule: impl Fn(u64) -> bool,
+) -> Result<PerLayer, Problem> {
+    per_layer(fields, layers, &["sliding_attention", "chunked_attention"], rule)
+}
+
+/// Which layers have linear attention, in the same way.
+pub(super) fn linear_layers(
+    fields: &Fields<'_>,
+    layers: u64,
+    rule: impl Fn(u64) -> bool,
+) -> Result<PerLayer, Problem> {
+    per_layer(fields, layers, &["linear_attention"], rule)
+}
+
+fn per_layer(
+    fields: &Fields<'_>,
+    layers: u64,
+    names: &[&str],
+    rule: impl Fn(u64) -> bool,
+) -> Result<PerLayer, Problem> {
+    let Some(types) = fields.strings("layer_types")? else {
+        return Ok(PerLayer((0..layers).map(rule).collect()));
+    };
     if types.len() as u64 != layers {
         let problem = Problem::new(format!("{} entries for {layers} layers", types.len()));
         return Err(fields.locate(problem, "layer_types"));
     }
-    Ok(Some(types))
+    let of = |name: &&str| match *name {
+        name if names.contains(&name) => Ok(true),
+        "full_attention" | "attention" => Ok(false),
+        other => {
+            let shown: String = other.chars().take(40).collect();
+            let known = format!("this family has full_attention, {}", names.join(", "));
+            Err(fields
+                .locate(Problem::new(format!("unknown layer type `{shown}`")).hint(known), "layer_types"))
+        }
+    };
+    types.iter().map(of).collect::<Result<_, _>>().map(PerLayer)
+}
+
+/// The file's `sliding_window` as the span of every layer.
+pub(super) fn window(fields: &Fields<'_>) -> Result<Span, Problem> {
+    let window = fields.count(&["sliding_window"], bounds::POSITIONS)?;
+    Ok(window.filter(|&w| w > 0).map_or(Span::Causal, Span::Window))
 }

@@ -1,24 +1,116 @@
-//! Families with LayerNorm and two-matrix MLPs: gpt2.
+//! Families with LayerNorm and two-matrix MLPs: gpt2, gpt_neox, opt, bloom, falcon, phi.
 
-use super::common::{Common, Defaults, INTERMEDIATE, Source, decoder};
-use crate::model::build::{FeedForwardShape, NormShape, assemble};
+use super::common::{Common, Defaults, INTERMEDIATE, Source, decoder, intermediate};
+use crate::model::build::{Block, FeedForwardShape, Frame, NormShape, QkNorm, assemble};
 use crate::model::{Activation, Model, Position, bounds};
 use crate::problem::Problem;
 
-/// GPT-2 and GPT-3: learned positions, biases everywhere, tied.
-pub(super) fn gpt2(source: &Source<'_>) -> Result<Model, Problem> {
-    let defaults =
-        Defaults { tied: true, activation: Activation::Gelu, max_positions: 1024, ..Defaults::LLAMA };
-    let common = Common::read(source, &defaults)?;
-    let width = source.fields.count(INTERMEDIATE, bounds::WIDTH)?.unwrap_or(4 * common.hidden);
+const GPT: Defaults = Defaults { tied: true, activation: Activation::Gelu, ..Defaults::LLAMA };
+
+/// A layer with biases everywhere, and the frame around it.
+fn biased(
+    source: &Source<'_>,
+    common: &Common,
+    width: u64,
+    norms: &'static [&'static str],
+) -> (Frame, Block) {
     let mut attention = common.attention();
     (attention.qkv_bias, attention.output_bias) = (true, true);
     let mut block = decoder(attention, FeedForwardShape::Dense(common.plain(width)));
-    block.norm = NormShape::LAYER;
-    block.norms = &["ln_1", "ln_2"];
+    (block.norm, block.norms) = (NormShape::LAYER, norms);
     let mut frame = common.frame(source);
-    frame.position = Position::Learned;
-    frame.position_rows = common.max_positions;
     frame.final_norm = NormShape::LAYER;
+    (frame, block)
+}
+
+/// The MLP's width, four times hidden where the file does not say.
+fn width(source: &Source<'_>, common: &Common) -> Result<u64, Problem> {
+    Ok(source.fields.count(INTERMEDIATE, bounds::WIDTH)?.unwrap_or(4 * common.hidden))
+}
+
+/// GPT-2 and GPT-3: learned positions, biases everywhere, tied.
+pub(super) fn gpt2(source: &Source<'_>) -> Result<Model, Problem> {
+    let common = Common::read(source, &Defaults { max_positions: 1024, ..GPT })?;
+    let (mut frame, block) = biased(source, &common, width(source, &common)?, &["ln_1", "ln_2"]);
+    (frame.position, frame.position_rows) = (Position::Learned, common.max_positions);
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// GPT-NeoX and Pythia: rotary positions, attention and MLP side by side, a head of its own.
+pub(super) fn gpt_neox(source: &Source<'_>) -> Result<Model, Problem> {
+    let common = Common::read(source, &Defaults { tied: false, max_positions: 2048, ..GPT })?;
+    let norms = &["input_layernorm", "post_attention_layernorm"];
+    let (frame, mut block) = biased(source, &common, intermediate(&source.fields)?, norms);
+    let bias = source.fields.flag(&["attention_bias"])?.unwrap_or(true);
+    block.edit_attention(|attention| (attention.qkv_bias, attention.output_bias) = (bias, bias));
+    block.parallel_residual = source.fields.flag(&["use_parallel_residual"])?.unwrap_or(true);
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// OPT: learned positions with two rows more than positions, and a word embedding that may be narrower.
+pub(super) fn opt(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let common =
+        Common::read(source, &Defaults { activation: Activation::Relu, max_positions: 2048, ..GPT })?;
+    let norms = &["self_attn_layer_norm", "final_layer_norm"];
+    let (mut frame, block) = biased(source, &common, intermediate(fields)?, norms);
+    (frame.position, frame.position_rows) = (Position::Learned, common.max_positions + 2);
+    frame.embedding_width =
+        fields.count(&["word_embed_proj_dim"], bounds::HIDDEN)?.filter(|&width| width != common.hidden);
+    if fields.flag(&["do_layer_norm_before"])? == Some(false) {
+        frame.final_norm = NormShape { scale: false, bias: false, ..NormShape::LAYER };
+    }
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// BLOOM: ALiBi, a norm behind the embedding.
+pub(super) fn bloom(source: &Source<'_>) -> Result<Model, Problem> {
+    let common = Common::read(source, &GPT)?;
+    let norms = &["input_layernorm", "post_attention_layernorm"];
+    let (mut frame, block) = biased(source, &common, 4 * common.hidden, norms);
+    frame.position = Position::Alibi;
+    frame.embedding_norm = true;
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// Falcon: attention and MLP side by side without biases; the 7B model has one norm a layer, the larger two.
+pub(super) fn falcon(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let flag = |name, default| fields.flag(&[name]).map(|flag| flag.unwrap_or(default));
+    let grouped = flag("new_decoder_architecture", false)?;
+    let parallel = flag("parallel_attn", true)?;
+    let bias = flag("bias", false)?;
+    let mut common = Common::read(source, &Defaults { max_positions: 2048, ..GPT })?;
+    // Files of the older architecture carry a `num_kv_heads` that the model does not use.
+    if !grouped {
+        common.kv_heads = if flag("multi_query", true)? { 1 } else { common.heads };
+    }
+    let one_norm = !grouped || fields.count(&["num_ln_in_parallel_attn"], bounds::SMALL)? == Some(1);
+    let norms: &[&str] = match (grouped, parallel) {
+        (_, false) => &["input_layernorm", "post_attention_layernorm"],
+        (true, true) if !one_norm => &["ln_attn", "ln_mlp"],
+        _ => &["input_layernorm"],
+    };
+    let (mut frame, mut block) = biased(source, &common, width(source, &common)?, norms);
+    block.edit_attention(|attention| (attention.qkv_bias, attention.output_bias) = (bias, bias));
+    if let FeedForwardShape::Dense(mlp) = &mut block.feed_forward {
+        mlp.bias = bias;
+    }
+    block.parallel_residual = parallel || grouped;
+    if flag("alibi", false)? {
+        frame.position = Position::Alibi;
+    }
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// Phi-1 and 2: one norm a layer, attention and MLP side by side, a bias on the head.
+pub(super) fn phi(source: &Source<'_>) -> Result<Model, Problem> {
+    let common = Common::read(source, &Defaults { tied: false, max_positions: 2048, ..GPT })?;
+    let (mut frame, mut block) = biased(source, &common, width(source, &common)?, &["input_layernorm"]);
+    block.parallel_residual = true;
+    if source.fields.flag(&["qk_layernorm"])? == Some(true) {
+        block.edit_attention(|attention| attention.qk_norm = QkNorm::PerHead(NormShape::LAYER));
+    }
+    frame.head_bias = true;
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }

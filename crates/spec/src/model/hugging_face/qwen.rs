@@ -1,19 +1,18 @@
-//! Qwen 2 and 3, dense and with experts.
+//! Qwen 2, 3, 3-next and 3.5, dense and with experts.
 
-use super::common::{Common, Defaults, Source, decoder, intermediate, layer_types};
-use super::llama::experts;
+use super::common::{Common, Defaults, Source, decoder, intermediate, linear_layers, sliding_layers};
+use super::experts::{SparseLayers, gated_shared, routed};
 use crate::model::build::{
-    AttentionShape, FeedForwardShape, NormShape, QkNorm, SharedGate, SharedShape, assemble,
+    AttentionShape, DeltaShape, FeedForwardShape, GateStyle, MixerShape, NormShape, QkNorm, assemble,
 };
-use crate::model::fields::Fields;
 use crate::model::{Model, Span, bounds};
 use crate::problem::Problem;
 
 /// Qwen 2 has biases on queries, keys and values; qwen 3 has norms on queries and keys instead.
-pub(super) fn attention(source: &Source<'_>, common: &Common) -> Result<AttentionShape, Problem> {
+fn attention(source: &Source<'_>, common: &Common) -> Result<AttentionShape, Problem> {
     let mut attention = common.attention();
-    if source.family.starts_with("qwen2") {
-        attention.qkv_bias = source.fields.flag(&["qkv_bias"])?.unwrap_or(true);
+    if is_second(source) {
+        attention.qkv_bias = source.fields.flag(&["qkv_bias", "attention_bias"])?.unwrap_or(true);
     } else {
         let bias = source.fields.flag(&["attention_bias"])?.unwrap_or(false);
         (attention.qkv_bias, attention.output_bias) = (bias, bias);
@@ -22,9 +21,19 @@ pub(super) fn attention(source: &Source<'_>, common: &Common) -> Result<Attentio
     Ok(attention)
 }
 
-/// Qwen 3's class has heads of 128 whatever the hidden width; qwen 2 divides.
+/// MiMo is qwen 2 with a prediction module.
+fn is_second(source: &Source<'_>) -> bool {
+    source.family.starts_with("qwen2") || source.family == "mimo"
+}
+
+/// Qwen 3's dense class has heads of 128 whatever the hidden width, the hybrid classes 256; qwen 2 divides.
 fn defaults(source: &Source<'_>) -> Defaults {
-    Defaults { head_dim: (source.family == "qwen3").then_some(128), ..Defaults::LLAMA }
+    let head_dim = match source.family {
+        "qwen3" | "qwen3_vl" => Some(128),
+        "qwen3_next" | "qwen3_5" | "qwen3_5_moe" => Some(256),
+        _ => None,
+    };
+    Defaults { head_dim, ..Defaults::LLAMA }
 }
 
 pub(super) fn dense(source: &Source<'_>) -> Result<Model, Problem> {
@@ -32,84 +41,100 @@ pub(super) fn dense(source: &Source<'_>) -> Result<Model, Problem> {
     let common = Common::read(source, &defaults(source))?;
     let attention = attention(source, &common)?;
     let block = decoder(attention, FeedForwardShape::Dense(common.gated(intermediate(fields)?)));
-    let spans = Spans::read(fields, common.layers)?;
+    // A window on the layers from `max_window_layers` on, where `use_sliding_window` asks for it.
+    let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.filter(|&window| window > 0);
+    let used = fields.flag(&["use_sliding_window"])?.unwrap_or(false);
+    let first = fields.count(&["max_window_layers"], bounds::SMALL)?.unwrap_or(28);
+    let sliding = sliding_layers(fields, common.layers, |index| used && index >= first)?;
     assemble(common.frame(source), common.layers, |index| {
-        let mut block = block.clone();
-        block.set_span(spans.at(index));
+        let span = window.filter(|_| sliding.at(index)).map_or(Span::Causal, Span::Window);
+        Ok(block.clone().with_span(span))
+    })
+}
+
+/// Qwen 2 with experts (and a shared one) and qwen 3 with experts (and none).
+pub(super) fn moe(source: &Source<'_>) -> Result<Model, Problem> {
+    let common = Common::read(source, &defaults(source))?;
+    let attention = attention(source, &common)?;
+    let feed_forwards = FeedForwards::read(source, &common, is_second(source))?;
+    assemble(common.frame(source), common.layers, |index| {
+        let mut block = decoder(attention.clone(), feed_forwards.at(index));
+        block.name = if feed_forwards.sparse.has(index) { "moe" } else { "dense" };
         Ok(block)
     })
 }
 
-/// A window on the layers from `max_window_layers` on, where `use_sliding_window` asks for it, or by `layer_types`.
-struct Spans {
-    sliding: Vec<bool>,
-    window: u64,
+/// Experts on some layers, a dense MLP on the others.
+struct FeedForwards {
+    sparse: SparseLayers,
+    experts: FeedForwardShape,
+    dense: FeedForwardShape,
 }
 
-impl Spans {
-    fn read(fields: &Fields<'_>, layers: u64) -> Result<Self, Problem> {
-        let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.unwrap_or(4096);
-        let used = fields.flag(&["use_sliding_window"])?.unwrap_or(false) && window > 0;
-        let sliding = if let Some(types) = layer_types(fields, layers)? {
-            types.iter().map(|t| window > 0 && *t == "sliding_attention").collect()
+impl FeedForwards {
+    fn read(source: &Source<'_>, common: &Common, with_shared: bool) -> Result<Self, Problem> {
+        let fields = &source.fields;
+        let sparse = SparseLayers::read(fields)?;
+        let expert = common.gated(fields.required(&["moe_intermediate_size"], bounds::WIDTH)?);
+        let shared = if with_shared { gated_shared(fields, common)? } else { None };
+        let experts = FeedForwardShape::Experts(routed(fields, expert, shared)?);
+        let dense = if (0..common.layers).all(|index| sparse.has(index)) {
+            FeedForwardShape::None
         } else {
-            let first = fields.count(&["max_window_layers"], bounds::LAYERS)?.unwrap_or(28);
-            (0..layers).map(|index| used && index >= first).collect()
+            FeedForwardShape::Dense(common.gated(intermediate(fields)?))
         };
-        Ok(Self { sliding, window })
+        Ok(Self { sparse, experts, dense })
     }
 
-    fn at(&self, index: u64) -> Span {
-        let sliding = self.sliding.get(index as usize).copied().unwrap_or(false);
-        if sliding { Span::Window(self.window) } else { Span::Causal }
-    }
-}
-
-/// Which layers have experts: every `decoder_sparse_step`th that is not in `mlp_only_layers`.
-pub(super) struct SparseLayers {
-    step: u64,
-    dense: Vec<u64>,
-}
-
-impl SparseLayers {
-    pub(super) fn read(fields: &Fields<'_>) -> Result<Self, Problem> {
-        Ok(Self {
-            step: fields.count(&["decoder_sparse_step"], bounds::SMALL)?.unwrap_or(1).max(1),
-            dense: fields.counts("mlp_only_layers", bounds::SMALL)?.unwrap_or_default(),
-        })
-    }
-
-    pub(super) fn has(&self, index: u64) -> bool {
-        (index + 1) % self.step == 0 && !self.dense.contains(&index)
+    fn at(&self, index: u64) -> FeedForwardShape {
+        if self.sparse.has(index) { self.experts.clone() } else { self.dense.clone() }
     }
 }
 
-pub(super) fn qwen2_moe(source: &Source<'_>) -> Result<Model, Problem> {
-    sparse(source, true)
-}
-
-pub(super) fn qwen3_moe(source: &Source<'_>) -> Result<Model, Problem> {
-    sparse(source, false)
-}
-
-fn sparse(source: &Source<'_>, with_shared: bool) -> Result<Model, Problem> {
+/// Qwen 3 next and 3.5: three of four layers are gated delta nets; the others gate attention's output.
+pub(super) fn hybrid(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &defaults(source))?;
-    let attention = attention(source, &common)?;
-    let expert = common.gated(fields.required(&["moe_intermediate_size"], bounds::WIDTH)?);
-    let shared = if with_shared { shared_expert(fields, &common)? } else { None };
-    let sparse = decoder(attention.clone(), FeedForwardShape::Experts(experts(fields, expert, shared)?));
-    let layers = SparseLayers::read(fields)?;
-    let all_sparse = (0..common.layers).all(|index| layers.has(index));
-    let width = if all_sparse { 1 } else { intermediate(fields)? };
-    let dense = decoder(attention, FeedForwardShape::Dense(common.gated(width)));
+    let mut attention = attention(source, &common)?;
+    attention.output_gate = fields.flag(&["attn_output_gate"])?.unwrap_or(true);
+    let delta = delta(source)?;
+    let full_every = fields.count(&["full_attention_interval"], bounds::LAYERS)?.unwrap_or(4);
+    let linear = linear_layers(fields, common.layers, |index| (index + 1) % full_every != 0)?;
+    let has_experts = source.family != "qwen3_5";
+    let feed_forwards = if has_experts { Some(FeedForwards::read(source, &common, true)?) } else { None };
+    let dense = match &feed_forwards {
+        Some(_) => FeedForwardShape::None,
+        None => FeedForwardShape::Dense(common.gated(intermediate(fields)?)),
+    };
     assemble(common.frame(source), common.layers, |index| {
-        Ok(if layers.has(index) { sparse.clone() } else { dense.clone() })
+        let feed_forward = feed_forwards.as_ref().map_or_else(|| dense.clone(), |f| f.at(index));
+        let mut block = decoder(attention.clone(), feed_forward);
+        block.name = "full";
+        if linear.at(index) {
+            block.name = "linear";
+            block.mixer = MixerShape::Delta(delta.clone());
+        }
+        Ok(block)
     })
 }
 
-/// The shared expert with its sigmoid gate.
-pub(super) fn shared_expert(fields: &Fields<'_>, common: &Common) -> Result<Option<SharedShape>, Problem> {
-    let width = fields.count(&["shared_expert_intermediate_size"], bounds::WIDTH_OR_ZERO)?.unwrap_or(0);
-    Ok((width > 0).then(|| SharedShape { mlp: common.gated(width), gate: SharedGate::Sigmoid }))
+fn delta(source: &Source<'_>) -> Result<DeltaShape, Problem> {
+    let fields = &source.fields;
+    let count = |name: &'static str, class: u64| {
+        fields.count(&[name], bounds::HEADS).map(|value| value.unwrap_or(class))
+    };
+    let shape = DeltaShape {
+        key_heads: count("linear_num_key_heads", 16)?,
+        value_heads: count("linear_num_value_heads", 32)?,
+        key_head_dim: count("linear_key_head_dim", 128)?,
+        value_head_dim: count("linear_value_head_dim", 128)?,
+        conv_kernel: count("linear_conv_kernel_dim", 4)?,
+        gate: GateStyle::Scalar,
+    };
+    if shape.value_heads % shape.key_heads != 0 {
+        let message =
+            format!("{} key heads do not divide {} value heads", shape.key_heads, shape.value_heads);
+        return Err(fields.locate(Problem::new(message), "linear_num_key_heads"));
+    }
+    Ok(shape)
 }

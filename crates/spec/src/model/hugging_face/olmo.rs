@@ -1,0 +1,48 @@
+//! OLMo 1 to 3 and OLMoE.
+
+use super::common::{Common, Defaults, Source, decoder, intermediate, sliding_layers};
+use super::experts::routed;
+use crate::model::build::{FeedForwardShape, NormShape, QkNorm, assemble};
+use crate::model::{Model, Norm, Span, bounds};
+use crate::problem::Problem;
+
+/// OLMo 1: LayerNorm without parameters.
+pub(super) fn olmo(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let common = Common::read(source, &Defaults::LLAMA)?;
+    let mut block = decoder(common.attention(), FeedForwardShape::Dense(common.gated(intermediate(fields)?)));
+    let bias = fields.flag(&["attention_bias"])?.unwrap_or(false);
+    block.edit_attention(|attention| (attention.qkv_bias, attention.output_bias) = (bias, bias));
+    block.norm = NormShape { kind: Norm::LayerNorm, scale: false, bias: false };
+    let mut frame = common.frame(source);
+    frame.final_norm = block.norm;
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// OLMo 2 and 3: norms behind attention and MLP, norms over whole queries and keys; OLMo 3 slides on 3 of 4 layers.
+pub(super) fn olmo2(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let common = Common::read(source, &Defaults::LLAMA)?;
+    let mut attention = common.attention();
+    attention.qk_norm = QkNorm::Full(NormShape::RMS);
+    let mut block = decoder(attention, FeedForwardShape::Dense(common.gated(intermediate(fields)?)));
+    block.norms = &["post_attention_layernorm", "post_feedforward_layernorm"];
+    let third = source.family == "olmo3";
+    let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.unwrap_or(4096);
+    let sliding = sliding_layers(fields, common.layers, |index| third && (index + 1) % 4 != 0)?;
+    assemble(common.frame(source), common.layers, |index| {
+        let slides = sliding.at(index);
+        Ok(block.clone().with_span(if slides { Span::Window(window) } else { Span::Causal }))
+    })
+}
+
+/// OLMoE: `intermediate_size` is the expert's width.
+pub(super) fn olmoe(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let common = Common::read(source, &Defaults::LLAMA)?;
+    let mut attention = common.attention();
+    attention.qk_norm = QkNorm::Full(NormShape::RMS);
+    let expert = common.gated(intermediate(fields)?);
+    let block = decoder(attention, FeedForwardShape::Experts(routed(fields, expert, None)?));
+    assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
+}
