@@ -1,4 +1,5 @@
 //! The calculator.
 
+pub mod collectives;
 pub mod memory;
 pub mod schedule;

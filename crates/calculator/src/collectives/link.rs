@@ -77,3 +77,34 @@ impl LinkClass {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::cluster::by_name;
+
+    #[test]
+    fn presets_and_accelerators_fall_into_their_class() {
+        for (name, class) in [
+            ("dgx-v100", LinkClass::NvLink3),
+            ("dgx-a100", LinkClass::NvLink3),
+            ("dgx-h100", LinkClass::NvLink4),
+            ("h800", LinkClass::NvLink4),
+            ("dgx-b200", LinkClass::NvLink5),
+            ("gb300-nvl72", LinkClass::NvLink5),
+            ("vr-nvl72", LinkClass::NvLink5),
+            ("mi300x", LinkClass::Mesh),
+            ("tpu-v5e-pod", LinkClass::Torus(2)),
+            ("tpu-v5p-pod", LinkClass::Torus(3)),
+            ("l40s-48gb", LinkClass::Pcie),
+            ("a100-pcie-80gb", LinkClass::NvLink3),
+            ("h100-nvl-94gb", LinkClass::NvLink4),
+            ("gaudi3", LinkClass::Other),
+            ("ascend-910b", LinkClass::Other),
+            ("trainium2", LinkClass::Other),
+        ] {
+            let cluster = by_name(name, 8).expect("a known name");
+            assert_eq!(LinkClass::of(&cluster), class, "{name}: {}", cluster.scale_up.link);
+        }
+    }
+}

@@ -80,7 +80,7 @@ impl Machine {
             network: Network {
                 bandwidth: BytesPerSecond::from_gb(self.nic_gb),
                 kind: self.network.into(),
-                latency: Seconds::from_micros(2.0),
+                latency: Seconds::from_micros(5.0),
                 tiers: self.tiers.clone(),
             },
             host: Host {

@@ -3,7 +3,7 @@
 use super::super::{Collective, CollectiveCost, Fabric};
 use super::Machine;
 use proptest::prelude::*;
-use railwright_spec::cluster::Tier;
+use railwright_spec::cluster::{Tier, accelerator_ids, by_name, preset_names};
 use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -170,4 +170,25 @@ fn limited_routing_saves_network() {
     };
     let plain = fabric.time(Collective::AllToAll, Bytes::new(1e9), &group, 1.0).wire_bytes_network;
     assert!(sent(4) < sent(0) && sent(0) < plain);
+}
+
+#[test]
+fn every_machine_of_the_catalogue_has_finite_times() {
+    let names = preset_names().into_iter().map(str::to_owned).chain(accelerator_ids());
+    let mut seen = 0;
+    for name in names {
+        let cluster = by_name(&name, 4096).expect("a catalogued name");
+        let fabric = Fabric::new(&cluster);
+        for ranks in [2, 3, 8, 64, 100, 4096] {
+            for stride in [1, 8] {
+                let group = Group::new(ranks, stride, cluster.scale_up.domain_size);
+                for op in ALL {
+                    let time = fabric.time(op, Bytes::new(1e8), &group, 1.0).time.get();
+                    assert!(time > 1e-6 && time < 100.0, "{name} {op:?} {ranks} x {stride}: {time}");
+                }
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen > 50);
 }
