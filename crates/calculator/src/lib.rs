@@ -1,5 +1,19 @@
-//! The calculator.
+//! From a model, a cluster and a plan to time, memory and money, bottom-up.
+//!
+//! Operators ([`operators`]) and collectives ([`collectives`]) become layers ([`layer`]), layers become virtual stages
+//! ([`stage`]), stages a pipeline ([`schedule`]), and the pipeline with its update ([`sharding`]) a step ([`evaluate`]).
+//! This crate reads no file and no clock, prints nothing and spawns nothing.
 
 pub mod collectives;
+pub mod costing;
+pub mod evaluate;
+pub mod layer;
 pub mod memory;
+pub mod model_flop;
+pub mod operators;
 pub mod schedule;
+pub mod sharding;
+pub mod software;
+pub mod stage;
+pub mod validation;
+pub mod work;

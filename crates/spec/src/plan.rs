@@ -285,6 +285,14 @@ impl Plan {
     }
 }
 
+impl Schedule {
+    /// Whether the optimizer step is validated afterwards, so that stages run into the next step without waiting for each other
+    /// (zero bubble, section 4).
+    pub const fn validates_afterwards(self) -> bool {
+        matches!(self, Self::ZbH1 | Self::ZbH2 | Self::ZbV)
+    }
+}
+
 impl Recompute {
     /// Selective recompute of core attention in every layer, as Megatron's `--recompute-activations`.
     pub fn core_attention() -> Self {

@@ -1,0 +1,137 @@
+//! What every cost formula needs at hand: the run, the device's operator laws, the fabric's collective laws, the layout.
+//!
+//! Responsible for: building these once per evaluation and deriving the few numbers that many formulas share (tokens per rank,
+//! element sizes, rates). Refuses to price anything itself.
+
+use crate::collectives::Fabric;
+use crate::operators::{self, Device};
+use crate::software::{self, Software};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{AttentionKernel, Layout, Optimizer, Plan};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+
+/// Hardware and software, apart from any plan: built once and shared by a whole search.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Operator laws of the accelerator.
+    pub device: Device,
+    /// Collective laws of the cluster.
+    pub fabric: Fabric,
+    /// The accelerator's architecture.
+    pub architecture: String,
+}
+
+impl Machine {
+    /// Looks up the laws for a cluster.
+    pub fn new(cluster: &Cluster) -> Self {
+        Self {
+            device: Device::new(&cluster.accelerator),
+            fabric: Fabric::new(cluster),
+            architecture: cluster.accelerator.architecture.clone(),
+        }
+    }
+}
+
+/// One evaluation's context.
+#[derive(Clone, Debug)]
+pub struct Costing<'a> {
+    /// What is trained.
+    pub model: &'a Model,
+    /// On what.
+    pub cluster: &'a Cluster,
+    /// How.
+    pub plan: &'a Plan,
+    /// The laws.
+    pub machine: &'a Machine,
+    /// The generation's constants.
+    pub software: &'a Software,
+    /// Where groups lie.
+    pub layout: Layout,
+    /// Tokens of a micro batch on one rank: `micro_batch x sequence / context_parallel`.
+    pub tokens: f64,
+    /// The same where sequence parallelism cuts them further: `/ tensor_parallel`.
+    pub sequence_shard_tokens: f64,
+    /// Bytes per activation element.
+    pub activation_bytes: f64,
+    /// The kernel that attention runs on.
+    pub attention_kernel: operators::AttentionKernel,
+    /// Sustained over burst rate of matrix products in the compute format.
+    pub matmul_rate: f64,
+    /// The same in the activations' format (the head and the router stay wide).
+    pub wide_matmul_rate: f64,
+    /// Sustained over burst rate of attention.
+    pub attention_rate: f64,
+}
+
+impl<'a> Costing<'a> {
+    /// Gathers the context. Fails on an unknown software generation.
+    pub fn new(
+        model: &'a Model,
+        cluster: &'a Cluster,
+        plan: &'a Plan,
+        machine: &'a Machine,
+    ) -> Result<Self, Problem> {
+        Ok(Self::with_software(model, cluster, plan, machine, software::by_id(&plan.software)?))
+    }
+
+    /// Gathers the context for given constants.
+    pub fn with_software(
+        model: &'a Model,
+        cluster: &'a Cluster,
+        plan: &'a Plan,
+        machine: &'a Machine,
+        software: &'a Software,
+    ) -> Self {
+        let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel as f64;
+        let shard = if plan.sequence_parallel { plan.tensor_parallel as f64 } else { 1.0 };
+        let architecture = machine.architecture.as_str();
+        let format = plan.precision.compute.name();
+        let wide = plan.precision.activations.name();
+        Self {
+            model,
+            cluster,
+            plan,
+            machine,
+            software,
+            layout: Layout::new(plan, cluster.scale_up.domain_size),
+            tokens,
+            sequence_shard_tokens: tokens / shard,
+            activation_bytes: plan.precision.activations.bytes(),
+            attention_kernel: attention_kernel(plan, software, architecture),
+            matmul_rate: Software::rate(&software.matmul, architecture, format),
+            wide_matmul_rate: Software::rate(&software.matmul, architecture, wide),
+            attention_rate: Software::rate(&software.attention_rate, architecture, wide),
+        }
+    }
+
+    /// The number format of a layer's matrix products.
+    pub fn compute_type(&self) -> DataType {
+        self.plan.precision.compute
+    }
+
+    /// Whether base weights get gradients (not when low-rank adapters train).
+    pub fn trains_weights(&self) -> bool {
+        self.plan.optimizer != Optimizer::Lora
+    }
+}
+
+/// The kernel that a plan's attention runs on: what it asks for, or what the generation uses on the architecture. Newer than
+/// FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
+fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> operators::AttentionKernel {
+    let asked = match plan.attention_kernel {
+        AttentionKernel::Auto => software.attention_kernel(architecture),
+        kernel => kernel,
+    };
+    match asked {
+        AttentionKernel::Unfused => operators::AttentionKernel::Unfused {
+            fused_softmax: software.fused_softmax,
+            dropout: plan.dropout,
+        },
+        AttentionKernel::Flash1 => operators::AttentionKernel::Flash1,
+        AttentionKernel::Auto | AttentionKernel::Flash2 => operators::AttentionKernel::Flash2,
+        AttentionKernel::Flash3 if architecture.starts_with("Hopper") => operators::AttentionKernel::Flash3,
+        AttentionKernel::Flash3 => operators::AttentionKernel::CuDnn,
+    }
+}

@@ -1,0 +1,228 @@
+//! The fast path: one training step's time from a model, a machine and a plan, without building a timeline.
+//!
+//! Responsible for: adding chunks, pipeline, update and the step's fixed costs into one number that can be taken apart again.
+//! The timeline ([`crate::timeline`]) is built from the same chunk costs; a test holds the two together.
+
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::schedule::{self, Pipeline, Workspace};
+use crate::sharding::{self, LocalParameters, StageUpdate};
+use crate::stage::{self, Chunk};
+use crate::work::{Dimension, Family};
+use railwright_spec::plan::{Plan, Schedule};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+use serde::Serialize;
+
+/// Where a step's time goes on the rank that everyone waits for. The parts sum to `total`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TimeBreakdown {
+    /// The whole step.
+    pub total: Seconds,
+    /// Device compute by operator family, forward, backward and recompute together.
+    pub compute: Vec<(Family, Seconds)>,
+    /// Of the compute, what is recomputed.
+    pub recompute: Seconds,
+    /// Exposed communication inside the passes by dimension.
+    pub exposed: Vec<(Dimension, Seconds)>,
+    /// Waiting for the host to launch.
+    pub host: Seconds,
+    /// Idle in the pipeline, transfers between stages included.
+    pub bubble: Seconds,
+    /// Exposed reduction of gradients and gathering of parameters.
+    pub data_parallel: Seconds,
+    /// The optimizer step.
+    pub optimizer: Seconds,
+    /// Fixed per step: data, logging, synchronisation.
+    pub fixed: Seconds,
+    /// Unequal chips and network noise, growing with the number of devices.
+    pub jitter: Seconds,
+}
+
+/// One evaluated step.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The step time and its parts.
+    pub time: TimeBreakdown,
+    /// The virtual stages in pipeline order.
+    pub chunks: Vec<Chunk>,
+    /// The update of each stage.
+    pub updates: Vec<StageUpdate>,
+    /// The stage that the breakdown describes: the busiest.
+    pub critical_stage: usize,
+    /// Time of one transfer between stages.
+    pub transfer: Seconds,
+    /// Arithmetic that all ranks execute in a step, recompute included.
+    pub hardware_flop: Flop,
+}
+
+/// Time of one transfer between neighbouring stages: the hidden states of a micro batch; with sequence parallelism each tensor rank
+/// sends its shard, and without it Megatron's scatter-gather sends as little and gathers inside the node.
+pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
+    let plan = costing.plan;
+    if plan.pipeline_parallel <= 1 {
+        return Seconds::ZERO;
+    }
+    let h = costing.model.hidden_size as f64;
+    let whole = Bytes::new(costing.tokens * h * costing.activation_bytes);
+    let part = whole / plan.tensor_parallel as f64;
+    let fabric = &costing.machine.fabric;
+    let inside = costing.layout.pipeline.is_inside_domain();
+    let mut time = fabric.send(part, inside, 1.0).time / costing.software.collective_rate;
+    if !plan.sequence_parallel && plan.tensor_parallel > 1 {
+        time += fabric.time(Collective::AllGather, whole, &costing.layout.tensor, 1.0).time
+            / costing.software.collective_rate;
+    }
+    time
+}
+
+/// Evaluates a step. Fails when the schedule cannot run the plan.
+pub fn evaluate(costing: &Costing<'_>) -> Result<Evaluation, Problem> {
+    evaluate_with(costing, &mut Workspace::default())
+}
+
+/// The same with a workspace that a search reuses.
+pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result<Evaluation, Problem> {
+    let plan = costing.plan;
+    let chunks = stage::chunks(costing);
+    let micro_batches = plan.micro_batches().max(1);
+    let transfer = transfer_time(costing);
+    let times: Vec<_> = chunks.iter().map(|c| c.time).collect();
+    let pipeline = Pipeline {
+        schedule: plan.schedule,
+        stages: plan.pipeline_parallel,
+        virtual_stages: stage::chunks_per_stage(plan),
+        micro_batches,
+        chunks: &times,
+        transfer,
+        overlap_transfer: plan.overlap.pipeline,
+    };
+    let summary = workspace.summarize(&pipeline)?;
+    // Zero-bubble schedules validate the optimizer step afterwards, so stages run into the next step one after another.
+    let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };
+    let local = stage_parameters(costing, &chunks);
+
+    let mut updates = Vec::with_capacity(local.len());
+    let mut end = duration;
+    let mut critical = (Seconds::ZERO, 0);
+    for (s, &parameters) in local.iter().enumerate() {
+        let own: Vec<&Chunk> = local_chunks(plan, s).into_iter().map(|i| &chunks[i]).collect();
+        let update = sharding::stage_update(costing, parameters, &own, micro_batches);
+        let slack = summary.duration - summary.last_backward_end.get(s).copied().unwrap_or(summary.duration);
+        end = end.max(duration - slack + update.gradient_exposed);
+        let busy = summary.busy.get(s).copied().unwrap_or(Seconds::ZERO);
+        if busy > critical.0 {
+            critical = (busy, s);
+        }
+        updates.push(update);
+    }
+    let optimizer = updates.iter().map(|u| u.optimizer).fold(Seconds::ZERO, Seconds::max);
+    let gather = updates.iter().map(|u| u.parameter_exposed).fold(Seconds::ZERO, Seconds::max);
+    let reduce = end - duration;
+    let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
+    let body = end + optimizer + gather + fixed;
+    let doublings = (plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
+    let jitter = body * (costing.software.jitter_per_doubling * doublings);
+
+    let mut time = TimeBreakdown {
+        total: body + jitter,
+        compute: Family::ALL.iter().map(|&f| (f, Seconds::ZERO)).collect(),
+        exposed: Dimension::ALL.iter().map(|&d| (d, Seconds::ZERO)).collect(),
+        data_parallel: reduce + gather,
+        optimizer,
+        fixed,
+        jitter,
+        ..TimeBreakdown::default()
+    };
+    // A stage with two directions runs each of its chunks for half of the micro batches.
+    let runs = micro_batches as f64 * if plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+    let mut device = Seconds::ZERO;
+    for cost in local_chunks(plan, critical.1).into_iter().map(|i| &chunks[i].cost) {
+        for work in [&cost.forward, &cost.backward_input, &cost.backward_weight, &cost.recompute] {
+            for (slot, value) in time.compute.iter_mut().zip(work.compute) {
+                slot.1 += value * runs;
+            }
+            for (slot, value) in time.exposed.iter_mut().zip(work.exposed) {
+                slot.1 += value * runs;
+            }
+            device += work.time() * runs;
+        }
+        time.recompute += cost.recompute.compute_time() * runs;
+    }
+    time.host = critical.0 - device;
+    time.bubble = duration - critical.0;
+
+    let per_replica: Flop = chunks
+        .iter()
+        .map(|c| {
+            c.cost.forward.flop
+                + c.cost.backward_input.flop
+                + c.cost.backward_weight.flop
+                + c.cost.recompute.flop
+        })
+        .sum();
+    let m = micro_batches as f64;
+    let ranks = (plan.data_parallel * plan.tensor_parallel * plan.context_parallel) as f64;
+    Ok(Evaluation {
+        time,
+        critical_stage: critical.1,
+        transfer,
+        hardware_flop: per_replica * (m * ranks),
+        chunks,
+        updates,
+    })
+}
+
+/// The virtual stages that a stage holds.
+pub fn local_chunks(plan: &Plan, stage: usize) -> Vec<usize> {
+    schedule::local_chunks(plan.schedule, plan.pipeline_parallel, stage::chunks_per_stage(plan), stage as u64)
+        .into_iter()
+        .map(|c| c as usize)
+        .collect()
+}
+
+/// Parameters that one rank of each stage holds.
+pub fn stage_parameters(costing: &Costing<'_>, chunks: &[Chunk]) -> Vec<LocalParameters> {
+    let plan = costing.plan;
+    let model = costing.model;
+    let kinds: Vec<LocalParameters> =
+        model.layer_kinds.iter().map(|l| sharding::local_parameters(&l.weights, plan)).collect();
+    let mut of_chunk = Vec::with_capacity(chunks.len());
+    let mut next = 0;
+    for (index, chunk) in chunks.iter().enumerate() {
+        let mut slot = LocalParameters::default();
+        let end = (next + chunk.layers as usize).min(model.layers.len());
+        for &kind in &model.layers[next..end] {
+            slot.dense += kinds[kind].dense;
+            slot.routed += kinds[kind].routed;
+        }
+        next = end;
+        if index == 0 {
+            slot.dense += sharding::local_parameters(&model.embedding, plan).dense;
+        }
+        if index + 1 == chunks.len() {
+            slot.dense += sharding::local_parameters(model.head.iter().chain(&model.final_norm), plan).dense;
+            if model.tied_embeddings && plan.pipeline_parallel > 1 {
+                // The last stage keeps its own copy of a tied embedding.
+                slot.dense += sharding::local_parameters(&model.embedding, plan).dense;
+            }
+            if let Some(mtp) = &model.multi_token_prediction {
+                let own = sharding::local_parameters(&mtp.weights, plan);
+                slot.dense += (own.dense + kinds[mtp.layer_kind].dense) * mtp.depth as f64;
+                slot.routed += kinds[mtp.layer_kind].routed * mtp.depth as f64;
+            }
+        }
+        of_chunk.push(slot);
+    }
+    (0..plan.pipeline_parallel as usize)
+        .map(|stage| {
+            local_chunks(plan, stage).into_iter().filter_map(|i| of_chunk.get(i)).fold(
+                LocalParameters::default(),
+                |sum, part| LocalParameters {
+                    dense: sum.dense + part.dense,
+                    routed: sum.routed + part.routed,
+                },
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,124 @@
+//! Tensor- and context-parallel communication of a layer.
+
+use super::LayerCost;
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::work::{Dimension, Family};
+use railwright_spec::model::{FeedForward, Layer, Mixer};
+use railwright_spec::plan::ContextKind;
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// Adds the layer's tensor- and context-parallel communication.
+pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    if costing.plan.tensor_parallel > 1 {
+        tensor(costing, layer, cost);
+    }
+    if costing.plan.context_parallel > 1 {
+        context(costing, layer, cost);
+    }
+}
+
+/// Time to make a cut activation of full width whole again and back: an all-reduce, or with sequence parallelism a gather before
+/// and a reduce-scatter behind (the same bytes on the wire; Korthikanti 2022, section 4.2.2).
+pub(crate) fn tensor_exchange(costing: &Costing<'_>, width: f64) -> Seconds {
+    let bytes = Bytes::new(costing.tokens * width * costing.activation_bytes);
+    let fabric = &costing.machine.fabric;
+    let group = &costing.layout.tensor;
+    let time = if costing.plan.sequence_parallel {
+        fabric.time(Collective::AllGather, bytes, group, 1.0).time
+            + fabric.time(Collective::ReduceScatter, bytes, group, 1.0).time
+    } else {
+        fabric.time(Collective::AllReduce, bytes, group, 1.0).time
+    };
+    time / costing.software.collective_rate
+}
+
+fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    let h = costing.model.hidden_size as f64;
+    let mixer = !matches!(layer.mixer, Mixer::None);
+    let feed_forward = match &layer.feed_forward {
+        FeedForward::Dense(_) => true,
+        // Routed tokens leave from the sequence shard; only a shared expert is cut by tensor parallelism.
+        FeedForward::MixtureOfExperts(moe) => {
+            moe.shared_intermediate_size > 0 || !costing.plan.sequence_parallel
+        }
+        FeedForward::None => false,
+    };
+    let halves = if layer.parallel_residual && mixer && feed_forward {
+        1.0
+    } else {
+        f64::from(u8::from(mixer)) + f64::from(u8::from(feed_forward))
+    };
+    let exposed = if costing.plan.overlap.tensor { costing.software.tensor_overlap_exposed } else { 1.0 };
+    let time = tensor_exchange(costing, h) * halves;
+    cost.forward.add_communication(Dimension::Tensor, time, exposed);
+    cost.backward_input.add_communication(Dimension::Tensor, time, exposed);
+    if costing.plan.sequence_parallel && costing.trains_weights() {
+        // The weight gradient needs the gathered input again; the gather runs beside the data gradient when overlap is on.
+        let bytes = Bytes::new(costing.tokens * h * costing.activation_bytes);
+        let gather =
+            costing.machine.fabric.time(Collective::AllGather, bytes, &costing.layout.tensor, 1.0).time
+                / costing.software.collective_rate;
+        cost.backward_weight.add_communication(
+            Dimension::Tensor,
+            gather * halves,
+            exposed * costing.software.weight_gather_exposed,
+        );
+    }
+}
+
+/// Keys and values of the other context ranks.
+///
+/// Ring: they arrive while attention runs on those at hand, and only what attention does not cover is exposed; backward moves them
+/// and their gradients. All-gather: exposed, with the reduce-scatter of gradients behind. Ulysses: queries, keys, values and output
+/// change from sequence shards to head shards and back, exposed.
+fn context(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    let plan = costing.plan;
+    let tp = plan.tensor_parallel as f64;
+    let cp = plan.context_parallel as f64;
+    let (query_width, kv_width) = match &layer.mixer {
+        Mixer::Attention(a) => {
+            let kv = (a.kv_heads as f64 / tp).max(1.0);
+            ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
+        }
+        Mixer::Latent(a) => {
+            let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
+            (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
+        }
+        Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::None => return,
+    };
+    let e = costing.activation_bytes;
+    let fabric = &costing.machine.fabric;
+    let group = &costing.layout.context;
+    let rate = costing.software.collective_rate;
+    let whole = Bytes::new(costing.tokens * cp * kv_width * e);
+    match plan.context_kind {
+        ContextKind::Ring => {
+            let slice = fabric.send(whole / cp, group.is_inside_domain(), 1.0).time / rate;
+            let travel = slice * (cp - 1.0);
+            for (work, factor) in [(&mut cost.forward, 1.0), (&mut cost.backward_input, 2.0)] {
+                let time = travel * factor;
+                // The last slice of attention has nothing left to hide behind.
+                let cover = work.compute[Family::AttentionCore as usize] * ((cp - 1.0) / cp);
+                let share = ((time - cover).max(Seconds::ZERO) / time).clamp(0.0, 1.0);
+                work.add_communication(
+                    Dimension::Context,
+                    time,
+                    if time > Seconds::ZERO { share } else { 0.0 },
+                );
+            }
+        }
+        ContextKind::AllGather => {
+            let gather = fabric.time(Collective::AllGather, whole, group, 1.0).time / rate;
+            let scatter = fabric.time(Collective::ReduceScatter, whole, group, 1.0).time / rate;
+            cost.forward.add_communication(Dimension::Context, gather, 1.0);
+            cost.backward_input.add_communication(Dimension::Context, gather + scatter, 1.0);
+        }
+        ContextKind::Ulysses => {
+            let bytes = Bytes::new(costing.tokens * (query_width + kv_width) * e);
+            let time = fabric.time(Collective::AllToAll, bytes, group, 1.0).time / rate;
+            cost.forward.add_communication(Dimension::Context, time, 1.0);
+            cost.backward_input.add_communication(Dimension::Context, time, 1.0);
+        }
+    }
+}

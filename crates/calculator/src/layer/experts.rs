@@ -1,0 +1,101 @@
+//! Routed experts: router, permutation, grouped products, and the tokens that travel to them.
+
+use super::LayerCost;
+use super::projections::{activation, local_shape};
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::operators::Pass;
+use crate::work::{Dimension, Family};
+use railwright_spec::model::{Layer, MixtureOfExperts, Usage};
+use railwright_spec::quantity::Bytes;
+
+/// Adds routing, grouped products and dispatch.
+///
+/// With `t` tokens on a rank, top-k routing makes `t k` copies; expert parallelism over `ep` ranks spreads them so that each rank
+/// again holds `t k` copies (times the imbalance), over `experts / ep` local experts.
+pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, cost: &mut LayerCost) {
+    let plan = costing.plan;
+    let device = &costing.machine.device;
+    let ep = plan.expert_parallel as f64;
+    let etp = plan.expert_tensor_parallel as f64;
+    let h = costing.model.hidden_size as f64;
+    let e = costing.activation_bytes;
+    let source_tokens = costing.sequence_shard_tokens;
+    let capped = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
+    let copies = source_tokens * moe.top_k as f64;
+    let held = copies * etp * capped;
+    let local_experts = (moe.experts as f64 / ep).max(1.0);
+    let per_expert = held / local_experts;
+
+    let mut labels: Vec<&str> = Vec::with_capacity(2);
+    for weight in layer.weights.iter().filter(|w| w.is_routed()) {
+        let Usage::Matmul { fused } = &weight.usage else { continue };
+        if labels.contains(&fused.as_str()) {
+            continue;
+        }
+        labels.push(fused);
+        let (mut rows, mut columns) = (0.0, 0.0);
+        for other in layer.weights.iter().filter(|w| w.is_routed()) {
+            if matches!(&other.usage, Usage::Matmul { fused: f } if f == fused) {
+                let (r, c) = local_shape(other, etp);
+                rows += r;
+                columns = c;
+            }
+        }
+        let price = |pass| {
+            device.grouped_gemm(local_experts, per_expert, rows, columns, costing.compute_type(), pass)
+        };
+        cost.forward.add_compute(Family::Experts, price(Pass::Forward), costing.matmul_rate, 1.0);
+        cost.backward_input.add_compute(Family::Experts, price(Pass::DataGradient), costing.matmul_rate, 1.0);
+        if costing.trains_weights() {
+            cost.backward_weight.add_compute(
+                Family::Experts,
+                price(Pass::WeightGradient),
+                costing.matmul_rate,
+                1.0,
+            );
+        }
+    }
+    activation(costing, &moe.expert, held / etp, cost);
+
+    // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
+    let scores = Bytes::new(source_tokens * moe.experts as f64 * 4.0 * 6.0);
+    let permutes = Bytes::new(4.0 * copies * h * e * costing.software.elementwise_passes);
+    let narrow = if plan.precision.compute.is_narrow() {
+        Bytes::new(2.0 * held * h * (e + 2.0 * plan.precision.compute.bytes()))
+    } else {
+        Bytes::ZERO
+    };
+    let router = device.memory_bound(scores + permutes + narrow);
+    cost.forward.add_compute(Family::Router, router, 1.0, costing.software.router_kernels);
+    cost.backward_input.add_compute(Family::Router, router, 1.0, costing.software.router_kernels);
+
+    if plan.expert_parallel > 1 {
+        let exposed = if plan.overlap.expert { costing.software.expert_overlap_exposed } else { 1.0 };
+        let rate = costing.software.collective_rate;
+        let bytes = Bytes::new(copies * h * e * capped.max(1.0));
+        let operation = if costing.software.fused_expert_dispatch {
+            Collective::ExpertDispatch {
+                copies: moe.top_k as u32,
+                most_domains: if moe.routing_groups > 1 { moe.top_k_groups as u32 } else { u32::MAX },
+            }
+        } else {
+            Collective::AllToAll
+        };
+        let time = costing.machine.fabric.time(operation, bytes, &costing.layout.expert, 1.0).time / rate;
+        // Dispatch and combine, each way.
+        for work in [&mut cost.forward, &mut cost.backward_input] {
+            work.add_communication(Dimension::Expert, time * 2.0, exposed);
+        }
+    }
+    if plan.expert_tensor_parallel > 1 {
+        let bytes = Bytes::new(held * h * e);
+        let fabric = &costing.machine.fabric;
+        let group = &costing.layout.expert_tensor;
+        let time = fabric.time(Collective::AllGather, bytes, group, 1.0).time
+            + fabric.time(Collective::ReduceScatter, bytes, group, 1.0).time;
+        for work in [&mut cost.forward, &mut cost.backward_input] {
+            work.add_communication(Dimension::Tensor, time / costing.software.collective_rate, 1.0);
+        }
+    }
+}

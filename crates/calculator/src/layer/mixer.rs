@@ -1,0 +1,112 @@
+//! What mixes tokens: softmax attention, latent attention, linear attention, state spaces.
+
+use super::LayerCost;
+use crate::costing::Costing;
+use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass, Source};
+use crate::work::Family;
+use railwright_spec::model::{Layer, Mixer, Span};
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Flop};
+
+/// Kernels that unfused attention launches forward: scores, scale and mask with softmax, dropout, product with values.
+const UNFUSED_LAUNCHES: f64 = 6.0;
+
+/// Adds the mixer.
+pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    match &layer.mixer {
+        Mixer::Attention(a) => {
+            let mut shape = shape(costing, a.heads, a.kv_heads, a.head_dim, a.value_dim, a.span);
+            if let Some(top_k) = a.sparse_top_k {
+                shape.span = sparse(shape.span, top_k);
+            }
+            softmax(costing, &shape, cost);
+        }
+        Mixer::Latent(a) => {
+            let width = a.qk_nope_head_dim + a.qk_rope_head_dim;
+            let mut shape = shape(costing, a.heads, a.heads, width, a.v_head_dim, Span::Causal);
+            if let Some(top_k) = a.sparse_top_k {
+                shape.span = sparse(shape.span, top_k);
+            }
+            softmax(costing, &shape, cost);
+        }
+        Mixer::Linear(a) => {
+            let state = (a.value_heads * a.key_head_dim * a.value_head_dim) as f64;
+            let width = (2 * a.key_heads * a.key_head_dim + 2 * a.value_heads * a.value_head_dim) as f64;
+            scan(costing, state, width, cost);
+        }
+        Mixer::StateSpace(s) => {
+            let state = (s.heads * s.head_dim * s.state_size) as f64;
+            let width = (2 * s.heads * s.head_dim + 2 * s.groups * s.state_size) as f64;
+            scan(costing, state, width, cost);
+        }
+        Mixer::None => {}
+    }
+}
+
+/// A learned index that keeps `top_k` keys works on at most a window of as many.
+fn sparse(span: Span, top_k: u64) -> Span {
+    match span {
+        Span::Window(n) => Span::Window(n.min(top_k)),
+        _ => Span::Window(top_k),
+    }
+}
+
+/// The whole sequence's attention for the heads of one rank. Context parallelism divides its time: balanced rings and gathers
+/// divide the queries, Ulysses the heads, and both leave each rank `1/context_parallel` of the work.
+fn shape(
+    costing: &Costing<'_>,
+    heads: u64,
+    kv_heads: u64,
+    head_dim: u64,
+    value_dim: u64,
+    span: Span,
+) -> AttentionShape {
+    let plan = costing.plan;
+    let tp = plan.tensor_parallel as f64;
+    let sequence = plan.sequence_length as f64;
+    // Packed documents attend to themselves alone: as many short sequences.
+    let length = plan.document_length.map_or(sequence, |d| (d as f64).min(sequence));
+    AttentionShape {
+        batch: plan.micro_batch as f64 * sequence / length,
+        query_length: length,
+        key_length: length,
+        heads: heads as f64 / tp,
+        kv_heads: (kv_heads as f64 / tp).max(1.0),
+        head_dim: head_dim as f64,
+        value_dim: value_dim as f64,
+        span,
+    }
+}
+
+fn softmax(costing: &Costing<'_>, shape: &AttentionShape, cost: &mut LayerCost) {
+    let device = &costing.machine.device;
+    let kernel = costing.attention_kernel;
+    let rate = costing.attention_rate * costing.plan.context_parallel as f64;
+    let launches = if matches!(kernel, AttentionKernel::Unfused { .. }) { UNFUSED_LAUNCHES } else { 1.0 };
+    let forward = device.attention(shape, kernel, Pass::Forward);
+    let backward = device.attention(shape, kernel, Pass::DataGradient);
+    cost.forward.add_compute(Family::AttentionCore, forward, rate, launches);
+    cost.backward_input.add_compute(Family::AttentionCore, backward, rate, 2.0 * launches);
+}
+
+/// A chunked scan over a recurrent state of `state` elements per token with `width` elements of input and output per token.
+///
+/// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds a token as matrix products of chunk width,
+/// which sustain about a third of a large product's rate, and streams its inputs about four times.
+fn scan(costing: &Costing<'_>, state: f64, width: f64, cost: &mut LayerCost) {
+    let tp = costing.plan.tensor_parallel as f64;
+    let tokens = costing.tokens / tp;
+    let flop = Flop::new(8.0 * state * tokens);
+    let bytes =
+        Bytes::new(4.0 * width * tokens * costing.activation_bytes * costing.software.elementwise_passes);
+    let device = &costing.machine.device;
+    // A square product of the same arithmetic gives the rate of the matrix units at this size.
+    let side = (flop.get() / 2.0).cbrt().max(1.0);
+    let product = device.gemm(side, side, side, DataType::Bf16, Pass::Forward);
+    let streams = device.memory_bound(bytes);
+    let forward = Cost { time: product.time * 3.0 + streams.time, flop, bytes, source: Source::Derived };
+    let backward =
+        Cost { time: forward.time * 2.5, flop: flop * 2.5, bytes: bytes * 2.5, source: Source::Derived };
+    cost.forward.add_compute(Family::AttentionCore, forward, costing.matmul_rate, 5.0);
+    cost.backward_input.add_compute(Family::AttentionCore, backward, costing.matmul_rate, 10.0);
+}

@@ -1,0 +1,217 @@
+//! What data parallelism costs: gathering sharded parameters, reducing gradients, and stepping the optimizer.
+//!
+//! Responsible for: bytes and times of these three, and what of them hides behind compute. Refuses to know the pipeline's order; the
+//! window in which reduction may hide is handed in.
+
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::layer::LayerCost;
+use crate::stage::Chunk;
+use crate::work::{Dimension, Work};
+use railwright_spec::model::{Cut, Layer, Weight};
+use railwright_spec::plan::{Optimizer, Plan};
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// Parameters of some weights on one rank, dense and routed apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LocalParameters {
+    /// Cut by tensor parallelism alone.
+    pub dense: f64,
+    /// Routed experts, cut by expert and expert-tensor parallelism.
+    pub routed: f64,
+}
+
+impl LocalParameters {
+    /// Both.
+    pub fn total(self) -> f64 {
+        self.dense + self.routed
+    }
+}
+
+/// Counts what one rank holds of some weights.
+pub fn local_parameters<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {
+    let tp = plan.tensor_parallel as f64;
+    let mut local = LocalParameters::default();
+    for weight in weights {
+        let all = weight.parameters() as f64;
+        let cut = |ranks: f64| match weight.cut {
+            Cut::Replicated => all,
+            Cut::Column | Cut::Row | Cut::Vocabulary => all / ranks,
+            Cut::Heads(parts) => all / ranks.min(parts as f64),
+        };
+        if weight.is_routed() {
+            local.routed += cut(plan.expert_tensor_parallel as f64) / plan.expert_parallel as f64;
+        } else {
+            local.dense += cut(tp);
+        }
+    }
+    local
+}
+
+/// Adds the gathers of a layer's parameters and the scatter of its gradients under full sharding (ZeRO-3, FSDP).
+///
+/// They run beside the compute of the neighbouring layer: only what that does not cover is exposed, and what is covered slows
+/// compute by the generation's share.
+pub fn gather_layer(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    let plan = costing.plan;
+    if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
+        return;
+    }
+    let local = local_parameters(&layer.weights, plan);
+    let gather = shard_collective(costing, Collective::AllGather, local, plan.precision.parameters.bytes());
+    let mut scatter =
+        shard_collective(costing, Collective::ReduceScatter, local, plan.precision.gradient_reduce.bytes());
+    if costing.layout.replicate.ranks > 1 {
+        let bytes =
+            Bytes::new(local.dense * plan.precision.gradient_reduce.bytes() / plan.shard_group() as f64);
+        scatter +=
+            costing.machine.fabric.time(Collective::AllReduce, bytes, &costing.layout.replicate, 1.0).time
+                / costing.software.collective_rate;
+    }
+    if !costing.trains_weights() {
+        scatter = Seconds::ZERO;
+    }
+    hide(costing, &mut cost.forward, Seconds::ZERO, gather);
+    let again = if plan.sharding.reshard_after_forward { gather } else { Seconds::ZERO };
+    let cover = cost.backward_weight.compute_time() + cost.recompute.compute_time();
+    hide(costing, &mut cost.backward_input, cover, again + scatter);
+}
+
+fn shard_collective(
+    costing: &Costing<'_>,
+    operation: Collective,
+    local: LocalParameters,
+    bytes: f64,
+) -> Seconds {
+    let fabric = &costing.machine.fabric;
+    let dense = fabric.time(operation, Bytes::new(local.dense * bytes), &costing.layout.shard, 1.0).time;
+    let routed = if local.routed > 0.0 && costing.layout.expert_data.ranks > 1 {
+        fabric.time(operation, Bytes::new(local.routed * bytes), &costing.layout.expert_data, 1.0).time
+    } else {
+        Seconds::ZERO
+    };
+    (dense + routed) / costing.software.collective_rate
+}
+
+/// Hides communication behind a piece of work (and more compute beside it).
+fn hide(costing: &Costing<'_>, work: &mut Work, more: Seconds, communication: Seconds) {
+    if communication <= Seconds::ZERO {
+        return;
+    }
+    let cover = work.compute_time() + more;
+    let hidden = communication.min(cover);
+    let exposed = (communication - hidden) + hidden * costing.software.overlap_slowdown;
+    work.add_communication(Dimension::Shard, communication, exposed / communication);
+}
+
+/// Data-parallel communication and the optimizer of one pipeline stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageUpdate {
+    /// Reducing gradients, hidden or not.
+    pub gradient_reduce: Seconds,
+    /// What of it is exposed, slow-down of overlapped compute included.
+    pub gradient_exposed: Seconds,
+    /// Gathering parameters after the step, hidden or not.
+    pub parameter_gather: Seconds,
+    /// What of it is exposed.
+    pub parameter_exposed: Seconds,
+    /// The optimizer step.
+    pub optimizer: Seconds,
+}
+
+/// Prices the update of a stage that holds `local` parameters in `chunks`.
+///
+/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. When overlapped they hide behind the last micro batch's backward
+/// pass; with interleaving, earlier chunks finish earlier and have longer.
+pub fn stage_update(
+    costing: &Costing<'_>,
+    local: LocalParameters,
+    chunks: &[&Chunk],
+    micro_batches: u64,
+) -> StageUpdate {
+    let plan = costing.plan;
+    let mut update = StageUpdate { optimizer: optimizer_time(costing, local), ..StageUpdate::default() };
+    if !costing.trains_weights() {
+        return update;
+    }
+    let software = costing.software;
+    let fabric = &costing.machine.fabric;
+    let layout = &costing.layout;
+    let rate = software.collective_rate;
+    let wire = plan.precision.gradient_reduce.bytes();
+    let time = |op, bytes: f64, group| fabric.time(op, Bytes::new(bytes), group, 1.0).time / rate;
+    if plan.sharding.zero_stage < 3 {
+        let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
+        for (parameters, group) in [(local.dense, &layout.data), (local.routed, &layout.expert_data)] {
+            if parameters <= 0.0 || group.ranks <= 1 {
+                continue;
+            }
+            if sharded {
+                let hybrid = plan.sharding.group.is_some() && layout.replicate.ranks > 1;
+                let inner = if hybrid { &layout.shard } else { group };
+                update.gradient_reduce += time(Collective::ReduceScatter, parameters * wire, inner);
+                update.parameter_gather +=
+                    time(Collective::AllGather, parameters * plan.precision.parameters.bytes(), inner);
+                if hybrid {
+                    let part = parameters * wire / inner.ranks as f64;
+                    update.gradient_reduce += time(Collective::AllReduce, part, &layout.replicate);
+                }
+            } else {
+                update.gradient_reduce += time(Collective::AllReduce, parameters * wire, group);
+            }
+        }
+    }
+    let backward: Seconds =
+        chunks.iter().map(|c| c.time.backward_input + c.time.backward_weight + c.time.recompute).sum();
+    let forward: Seconds = chunks.iter().map(|c| c.time.forward).sum();
+    let count = chunks.len().max(1) as f64;
+    let layers = chunks.iter().map(|c| c.layers).sum::<u64>().max(1) as f64;
+    if plan.overlap.gradient_reduce {
+        let per_chunk = backward / count;
+        // The first bucket is full only after its share of layers, and the last can start only when backward has ended.
+        let within = per_chunk * (1.0 - 1.0 / (layers / count).max(1.0));
+        let window =
+            within + per_chunk * ((count - 1.0) * (plan.pipeline_parallel.min(micro_batches) as f64));
+        let tail = update.gradient_reduce / layers;
+        let left = (update.gradient_reduce - window).max(update.gradient_reduce / count - within).max(tail);
+        let hidden = (update.gradient_reduce - left).max(Seconds::ZERO);
+        update.gradient_exposed = left.min(update.gradient_reduce) + hidden * software.overlap_slowdown;
+    } else {
+        update.gradient_exposed = update.gradient_reduce;
+    }
+    update.parameter_exposed = if plan.overlap.parameter_gather {
+        let hidden = update.parameter_gather.min(forward * (1.0 - 1.0 / layers));
+        (update.parameter_gather - hidden) + hidden * software.overlap_slowdown
+    } else {
+        update.parameter_gather
+    };
+    update
+}
+
+/// The optimizer step: bound by memory traffic over the states that the rank keeps; on the host when offloaded, where gradients go
+/// down and parameters come up over the host link and the CPU's memory carries the passes.
+fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
+    let plan = costing.plan;
+    let states = match plan.optimizer {
+        Optimizer::Adam => 1.0,
+        Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => 0.75,
+        Optimizer::Adafactor => 0.6,
+        Optimizer::Lora => 0.01,
+    };
+    let shards = if plan.sharding.zero_stage == 0 { 1.0 } else { plan.shard_group() as f64 };
+    let expert_shards = if plan.sharding.zero_stage == 0 { 1.0 } else { plan.expert_data_parallel() as f64 };
+    let parameters = local.dense / shards + local.routed / expert_shards;
+    let bytes = parameters * states * costing.software.optimizer_bytes_per_parameter;
+    let on_device = bytes * (1.0 - plan.offload.optimizer);
+    let mut time = costing.machine.device.memory_bound(Bytes::new(on_device)).time;
+    if plan.offload.optimizer > 0.0 {
+        let moved = parameters * plan.offload.optimizer;
+        if let Some(link) = costing.cluster.accelerator.host_bandwidth {
+            let down = Bytes::new(moved * plan.precision.gradients.bytes());
+            let up = Bytes::new(moved * plan.precision.parameters.bytes());
+            time += down / link + up / link;
+        }
+        time += Bytes::new(bytes * plan.offload.optimizer) / costing.cluster.host.memory_bandwidth_per_device;
+    }
+    time
+}

@@ -1,0 +1,190 @@
+//! Software generations: what a framework of a certain time does with a plan that the plan itself does not say.
+//!
+//! Responsible for: the few calibrated constants of each generation (kernels it fuses, what a launch costs the host, what of
+//! its communication is exposed, what rate its matrix products sustain against the burst tables), each documented in
+//! `catalog/software.toml` with how it was obtained. Refuses to know any run: constants are by generation, accelerator
+//! architecture and operator.
+
+use railwright_spec::plan::{AttentionKernel, Overlap};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::{Problem, did_you_mean};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// A software generation.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Software {
+    /// Its identifier, as `plan.software` names it.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// How its constants were obtained.
+    pub source: String,
+    /// Lowercase fragments of framework names that mean this generation, for readers of logs and tables.
+    #[serde(default)]
+    pub matches: Vec<String>,
+    /// What attention runs on by architecture; `default` for the rest.
+    pub attention: BTreeMap<String, AttentionKernel>,
+    /// Sustained over burst rate of matrix products by architecture and width (`Hopper`, `Hopper.fp8`); `default` for the rest.
+    pub matmul: BTreeMap<String, f64>,
+    /// Sustained over burst rate of fused attention, by architecture; `default` for the rest.
+    pub attention_rate: BTreeMap<String, f64>,
+    /// Whether unfused attention scales, masks and normalises scores in one kernel.
+    pub fused_softmax: bool,
+    /// Bytes that element-wise kernels move over the least that full fusion would move.
+    pub elementwise_passes: f64,
+    /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
+    pub loss_bytes_per_logit: f64,
+    /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
+    pub host_us_per_kernel: f64,
+    /// Kernels that one dense layer launches forward (backward launches twice as many), beside communication.
+    pub kernels_per_layer: f64,
+    /// Host microseconds per micro batch and pipeline stage, independent of layers.
+    pub host_us_per_micro_batch: f64,
+    /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.
+    pub host_ms_per_step: f64,
+    /// Share of tensor-parallel communication that stays exposed when overlapped.
+    pub tensor_overlap_exposed: f64,
+    /// Share of the second gather of inputs, for weight gradients, that stays exposed even without other overlap.
+    pub weight_gather_exposed: f64,
+    /// Share of expert-parallel communication that stays exposed when overlapped.
+    pub expert_overlap_exposed: f64,
+    /// Whether dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
+    pub fused_expert_dispatch: bool,
+    /// Kernels of routing and permutation per layer and direction.
+    pub router_kernels: f64,
+    /// Sustained over measured rate of collectives (other streams, PCIe, unequal arrival).
+    pub collective_rate: f64,
+    /// Share of overlapped data-parallel communication by which compute is slowed.
+    pub overlap_slowdown: f64,
+    /// Growth of the step per doubling of devices beyond one domain: unequal chips, network noise.
+    pub jitter_per_doubling: f64,
+    /// Bytes of memory traffic per parameter in the optimizer step (Adam, fp32 states): all passes.
+    pub optimizer_bytes_per_parameter: f64,
+    /// What communication the generation overlaps unless the plan says otherwise.
+    pub overlap: Overlap,
+    /// ZeRO stage that it runs unless the plan says otherwise.
+    pub zero_stage: u8,
+    /// Number format of accumulated gradients; absent is fp32, `bf16` stands for the 16-bit format of the run.
+    #[serde(default)]
+    pub gradients: Option<DataType>,
+    /// Number format of gradients on the wire, likewise.
+    #[serde(default)]
+    pub gradient_reduce: Option<DataType>,
+    /// Whether its recipes train with dropout.
+    pub dropout: bool,
+    /// Multiple to which it pads the vocabulary, times tensor parallel.
+    pub vocabulary_multiple: u64,
+}
+
+static GENERATIONS: LazyLock<Result<Vec<Software>, String>> =
+    LazyLock::new(|| parse(include_str!("../../../catalog/software.toml")));
+
+/// Reads a file of generations: each `[[generation]]` is laid over the one that its `based_on` names, or over `[defaults]`.
+pub fn parse(text: &str) -> Result<Vec<Software>, String> {
+    let file: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
+    let defaults = file.get("defaults").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    let mut merged: Vec<(String, toml::Table)> = Vec::new();
+    for entry in file.get("generation").and_then(toml::Value::as_array).into_iter().flatten() {
+        let own = entry.as_table().ok_or("a generation is not a table")?;
+        let mut base = match own.get("based_on").and_then(toml::Value::as_str) {
+            Some(name) => {
+                let found = merged.iter().find(|(id, _)| id == name);
+                found.ok_or_else(|| format!("based_on names `{name}`, which does not stand above"))?.1.clone()
+            }
+            None => defaults.clone(),
+        };
+        for (key, value) in own.iter().filter(|(key, _)| *key != "based_on") {
+            match (base.get_mut(key), value) {
+                // Tables by architecture are laid over key by key.
+                (Some(toml::Value::Table(below)), toml::Value::Table(above)) => below.extend(above.clone()),
+                _ => {
+                    base.insert(key.clone(), value.clone());
+                }
+            }
+        }
+        let id = base.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
+        merged.push((id, base));
+    }
+    merged
+        .into_iter()
+        .map(|(id, table)| table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}")))
+        .collect()
+}
+
+/// The bundled generations.
+pub fn generations() -> &'static [Software] {
+    match &*GENERATIONS {
+        Ok(list) => list,
+        // A test reads the bundled file, so this is never seen by a user.
+        Err(_) => &[],
+    }
+}
+
+/// A generation by identifier.
+pub fn by_id(id: &str) -> Result<&'static Software, Problem> {
+    generations().iter().find(|g| g.id == id).ok_or_else(|| {
+        let names = generations().iter().map(|g| g.id.as_str());
+        Problem::new(format!("unknown software generation `{id}`"))
+            .at_key("plan.software")
+            .hint(did_you_mean(id, names, "list them with `railwright explain software`"))
+    })
+}
+
+impl Software {
+    /// A constant by architecture and number format: `Hopper.fp8`, then `Hopper`, then `default`, then 1.
+    pub fn rate(table: &BTreeMap<String, f64>, architecture: &str, format: &str) -> f64 {
+        let exact = format!("{architecture}.{format}");
+        let by_format = format!("default.{format}");
+        [exact.as_str(), architecture, by_format.as_str(), "default"]
+            .iter()
+            .find_map(|key| table.get(*key))
+            .copied()
+            .unwrap_or(1.0)
+    }
+
+    /// The attention kernel that the generation runs on an architecture.
+    pub fn attention_kernel(&self, architecture: &str) -> AttentionKernel {
+        self.attention
+            .get(architecture)
+            .or_else(|| self.attention.get("default"))
+            .copied()
+            .unwrap_or(AttentionKernel::Flash2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_file_reads() {
+        let list = parse(include_str!("../../../catalog/software.toml")).expect("catalog/software.toml");
+        assert!(list.len() > 10);
+        assert_eq!(list.len(), generations().len());
+    }
+
+    #[test]
+    fn a_generation_inherits_and_overrides() {
+        let hopper = by_id("megatron-core-2025").expect("known");
+        assert_eq!(hopper.attention_kernel("Hopper"), AttentionKernel::Flash3);
+        assert!(
+            by_id("megatron-core-2052")
+                .expect_err("unknown")
+                .hint
+                .expect("hint")
+                .contains("megatron-core-2025")
+        );
+    }
+
+    #[test]
+    fn rates_prefer_the_narrower_key() {
+        let table =
+            BTreeMap::from([("Hopper".into(), 0.9), ("Hopper.fp8".into(), 0.8), ("default".into(), 0.7)]);
+        assert_eq!(Software::rate(&table, "Hopper", "fp8"), 0.8);
+        assert_eq!(Software::rate(&table, "Hopper", "bf16"), 0.9);
+        assert_eq!(Software::rate(&table, "Volta", "fp16"), 0.7);
+    }
+}

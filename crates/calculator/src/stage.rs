@@ -1,0 +1,227 @@
+//! What each virtual stage of the pipeline costs: its layers, and the embedding or the head where they live.
+//!
+//! Responsible for: placing layers on virtual stages and adding their costs, the vocabulary's two ends included. Refuses to know
+//! the order in which stages run (that is [`crate::schedule`]).
+
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::layer::{LayerCost, tensor_exchange};
+use crate::operators::{Cost, Pass, Source};
+use crate::schedule::ChunkCost;
+use crate::sharding;
+use crate::work::{Dimension, Family};
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+
+/// One virtual stage.
+#[derive(Clone, Debug, Default)]
+pub struct Chunk {
+    /// Layers on it.
+    pub layers: u64,
+    /// What they cost per micro batch.
+    pub cost: LayerCost,
+    /// Device and host time together.
+    pub time: ChunkCost,
+}
+
+/// Layers of each virtual stage in pipeline order. Without an explicit split they are divided evenly, and a remainder goes one
+/// each to the middle stages, away from embedding and head.
+pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
+    let parts = virtual_stages(plan) as usize;
+    if let Some(explicit) = &plan.layers_per_stage {
+        if explicit.len() == parts {
+            return explicit.clone();
+        }
+        // Given per pipeline stage: divide each among its chunks.
+        let per = parts / explicit.len().max(1);
+        let stages = explicit.len();
+        return (0..parts)
+            .map(|i| {
+                let (chunk, stage) = (i / stages.max(1), i % stages.max(1));
+                let layers = explicit.get(stage).copied().unwrap_or(0);
+                layers / per.max(1) as u64 + u64::from((chunk as u64) < layers % per.max(1) as u64)
+            })
+            .collect();
+    }
+    let layers = model.num_layers();
+    let base = layers / parts as u64;
+    let extra = (layers % parts as u64) as usize;
+    let first = (parts - extra) / 2;
+    (0..parts).map(|i| base + u64::from(i >= first && i < first + extra)).collect()
+}
+
+/// Chunks that the schedule gives each stage for itself: two where the pipeline folds into a V.
+pub fn chunks_per_stage(plan: &Plan) -> u64 {
+    match plan.schedule {
+        Schedule::ZbV => 2,
+        Schedule::DualPipe | Schedule::ZbH1 | Schedule::ZbH2 => 1,
+        Schedule::Gpipe | Schedule::OneForwardOneBackward => plan.virtual_stages.max(1),
+    }
+}
+
+/// Virtual stages in all.
+pub fn virtual_stages(plan: &Plan) -> u64 {
+    plan.pipeline_parallel * chunks_per_stage(plan)
+}
+
+/// Prices every virtual stage, in pipeline order.
+pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
+    let model = costing.model;
+    let split = layers_per_virtual_stage(model, costing.plan);
+    let kinds: Vec<LayerCost> = model
+        .layer_kinds
+        .iter()
+        .map(|layer| {
+            let mut cost = LayerCost::new(costing, layer);
+            sharding::gather_layer(costing, layer, &mut cost);
+            cost
+        })
+        .collect();
+    let last = split.len() - 1;
+    let per_stage = chunks_per_stage(costing.plan);
+    let mut next = 0_usize;
+    split
+        .iter()
+        .enumerate()
+        .map(|(index, &layers)| {
+            let mut cost = LayerCost::default();
+            let end = (next + layers as usize).min(model.layers.len());
+            // Layers beyond the recompute policy's count keep everything.
+            let covered = match &costing.plan.recompute {
+                Recompute::None => 0,
+                Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
+                    layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
+                }
+            };
+            for (kind, template) in kinds.iter().enumerate() {
+                let here = model.layers[next..end].iter().filter(|&&k| k == kind).count();
+                let with = model.layers[next..end]
+                    .iter()
+                    .take(usize::try_from(covered).unwrap_or(usize::MAX))
+                    .filter(|&&k| k == kind)
+                    .count();
+                if with > 0 {
+                    cost.add(template, with as f64);
+                }
+                if here > with {
+                    let kept = LayerCost { recompute: crate::work::Work::default(), ..*template };
+                    cost.add(&kept, (here - with) as f64);
+                }
+            }
+            next = end;
+            if index == 0 {
+                embedding(costing, &mut cost);
+            }
+            if index == last {
+                if let Some(mtp) = &model.multi_token_prediction {
+                    for _ in 0..mtp.depth {
+                        cost.add(&kinds[mtp.layer_kind], 1.0);
+                        head(costing, &mut cost);
+                    }
+                }
+                head(costing, &mut cost);
+            }
+            let time = chunk_time(costing, &cost);
+            Chunk { layers, cost, time }
+        })
+        .collect()
+}
+
+/// Device and host run beside each other; whichever is slower sets the pace, with a soft corner where they are close because neither
+/// is steady: `(device^p + host^p)^(1/p)`, p = 5.
+fn pace(device: Seconds, host: Seconds) -> Seconds {
+    const CORNER: f64 = 5.0;
+    if host <= Seconds::ZERO || device <= Seconds::ZERO {
+        return device.max(host);
+    }
+    let (large, small) = (device.max(host), device.min(host));
+    large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
+}
+
+fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
+    let software = costing.software;
+    let host = |launches: f64| Seconds::from_micros(launches * software.host_us_per_kernel);
+    let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
+    let backward_device = cost.backward_input.time() + cost.backward_weight.time();
+    let backward_host = host(cost.backward_input.launches + cost.backward_weight.launches) + fixed;
+    // Both halves of backward share one host thread; stretch them alike.
+    let stretch = if backward_device > Seconds::ZERO {
+        pace(backward_device, backward_host) / backward_device
+    } else {
+        1.0
+    };
+    let recompute = cost.recompute.time();
+    ChunkCost {
+        forward: pace(cost.forward.time(), host(cost.forward.launches) + fixed),
+        backward_input: cost.backward_input.time() * stretch,
+        backward_weight: cost.backward_weight.time() * stretch,
+        recompute: if recompute > Seconds::ZERO {
+            pace(recompute, host(cost.recompute.launches))
+        } else {
+            recompute
+        },
+        fused_saving: Seconds::ZERO,
+    }
+}
+
+/// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32. With tensor
+/// parallelism each rank looks up its rows and the sum is exchanged.
+fn embedding(costing: &Costing<'_>, cost: &mut LayerCost) {
+    let h = costing.model.hidden_size as f64;
+    let unit = costing.tokens * h * costing.activation_bytes;
+    let device = &costing.machine.device;
+    cost.forward.add_compute(Family::Embedding, device.memory_bound(Bytes::new(3.0 * unit)), 1.0, 4.0);
+    cost.backward_weight.add_compute(
+        Family::Embedding,
+        device.memory_bound(Bytes::new(5.0 * unit)),
+        1.0,
+        4.0,
+    );
+    if costing.plan.tensor_parallel > 1 {
+        cost.forward.add_communication(Dimension::Tensor, tensor_exchange(costing, h) / 2.0, 1.0);
+    }
+}
+
+/// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
+/// entropy over the logits, bound by memory.
+fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
+    let plan = costing.plan;
+    let tp = plan.tensor_parallel as f64;
+    let h = costing.model.hidden_size as f64;
+    let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / tp;
+    let device = &costing.machine.device;
+    let data_type = plan.precision.activations;
+    let price = |pass| device.gemm(costing.tokens, vocabulary, h, data_type, pass);
+    let rate = costing.wide_matmul_rate;
+    cost.forward.add_compute(Family::Head, price(Pass::Forward), rate, 2.0);
+    cost.backward_input.add_compute(Family::Head, price(Pass::DataGradient), rate, 1.0);
+    if costing.trains_weights() {
+        cost.backward_weight.add_compute(Family::Head, price(Pass::WeightGradient), rate, 1.0);
+    }
+    let logits = costing.tokens * vocabulary;
+    let loss = device.memory_bound(Bytes::new(logits * costing.software.loss_bytes_per_logit / 2.0));
+    cost.forward.add_compute(Family::Loss, loss, 1.0, 10.0);
+    cost.backward_input.add_compute(Family::Loss, loss, 1.0, 5.0);
+    let norm =
+        device.memory_bound(Bytes::new(2.5 * costing.sequence_shard_tokens * h * costing.activation_bytes));
+    let norm = Cost { flop: Flop::ZERO, source: Source::Derived, ..norm };
+    cost.forward.add_compute(Family::Norm, norm, 1.0, 1.0);
+    cost.backward_input.add_compute(Family::Norm, norm, 1.0, 2.0);
+    if plan.tensor_parallel > 1 {
+        // Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target.
+        let exchange = tensor_exchange(costing, h) / 2.0;
+        let small = Bytes::new(costing.tokens * DataType::Fp32.bytes());
+        let reductions =
+            costing.machine.fabric.time(Collective::AllReduce, small, &costing.layout.tensor, 1.0).time * 3.0;
+        cost.forward.add_communication(Dimension::Tensor, exchange + reductions, 1.0);
+        cost.backward_input.add_communication(Dimension::Tensor, exchange, 1.0);
+    }
+}
+
+/// Rows of the vocabulary after padding to a multiple of `vocabulary_multiple x tensor_parallel` (Megatron).
+pub fn padded_vocabulary(vocabulary: u64, plan: &Plan) -> f64 {
+    let multiple = (plan.vocabulary_multiple.max(1) * plan.tensor_parallel).max(1);
+    (vocabulary.div_ceil(multiple) * multiple) as f64
+}

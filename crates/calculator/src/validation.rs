@@ -1,0 +1,55 @@
+//! Measured runs against predictions: the proof that the numbers are right, as a command anyone can run on a table of their own.
+//!
+//! Responsible for: predicting every row of a table, comparing, and summing errors up by source and over all. Refuses to know any
+//! row or source by name.
+
+pub mod row;
+pub mod software;
+pub mod statistics;
+pub mod table;
+
+pub use row::Case;
+
+use crate::costing::{Costing, Machine};
+use crate::evaluate::{Evaluation, evaluate};
+use crate::software::Software;
+use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
+
+/// Machines by cluster, so that a table's thousands of rows look the laws up a few times.
+#[derive(Debug, Default)]
+pub struct Machines {
+    known: BTreeMap<String, Machine>,
+}
+
+impl Machines {
+    /// The machine of a case's cluster.
+    pub fn of(&mut self, case: &Case) -> &Machine {
+        let cluster = &case.cluster;
+        let key = format!(
+            "{}|{}|{}|{}",
+            cluster.accelerator.id,
+            cluster.devices_per_node,
+            cluster.devices,
+            cluster.network.bandwidth.get()
+        );
+        self.known.entry(key).or_insert_with(|| Machine::new(cluster))
+    }
+}
+
+/// Reads a table into cases: for each row its identifier, and the case or the reason for skipping it.
+pub fn cases(text: &str, file: &str) -> Result<Vec<(String, Result<Case, String>)>, Problem> {
+    let rows = table::read(text, file)?;
+    Ok(rows
+        .iter()
+        .map(|cells| {
+            let id = cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned);
+            (id, row::case(cells))
+        })
+        .collect())
+}
+
+/// Evaluates a case with given constants.
+pub fn evaluate_case(case: &Case, machine: &Machine, software: &Software) -> Result<Evaluation, Problem> {
+    evaluate(&Costing::with_software(&case.model, &case.cluster, &case.plan, machine, software))
+}

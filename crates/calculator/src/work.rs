@@ -1,0 +1,170 @@
+//! The work of one rank, split by what it is, so that every total can be taken apart again.
+
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
+use serde::Serialize;
+
+/// A family of operators: the finest line of a time breakdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Looking up, and scattering gradients into, the word embedding.
+    Embedding,
+    /// Norms.
+    Norm,
+    /// Projections into the mixer.
+    AttentionInput,
+    /// Softmax attention, or the scan of a linear mixer.
+    AttentionCore,
+    /// The projection out of the mixer.
+    AttentionOutput,
+    /// The matrices of dense MLPs and shared experts.
+    Mlp,
+    /// Activations between the matrices of an MLP.
+    Activation,
+    /// Router and permutation.
+    Router,
+    /// Routed experts' matrices.
+    Experts,
+    /// Residual additions, dropout, rotary embedding, casts.
+    Residual,
+    /// The head's matrix product.
+    Head,
+    /// Softmax and cross entropy.
+    Loss,
+}
+
+impl Family {
+    /// All of them, in the order of the forward pass.
+    pub const ALL: [Self; 12] = [
+        Self::Embedding,
+        Self::Norm,
+        Self::AttentionInput,
+        Self::AttentionCore,
+        Self::AttentionOutput,
+        Self::Mlp,
+        Self::Activation,
+        Self::Router,
+        Self::Experts,
+        Self::Residual,
+        Self::Head,
+        Self::Loss,
+    ];
+
+    /// For people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Embedding => "embedding",
+            Self::Norm => "norms",
+            Self::AttentionInput => "attention projections in",
+            Self::AttentionCore => "attention",
+            Self::AttentionOutput => "attention projection out",
+            Self::Mlp => "MLP matrices",
+            Self::Activation => "activations",
+            Self::Router => "router and permutation",
+            Self::Experts => "experts",
+            Self::Residual => "residual, dropout, rotary, casts",
+            Self::Head => "head",
+            Self::Loss => "loss",
+        }
+    }
+}
+
+/// A dimension of parallelism that communicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// Tensor parallel.
+    Tensor,
+    /// Context parallel.
+    Context,
+    /// Expert parallel.
+    Expert,
+    /// Sharded parameters gathered during the pass (ZeRO-3, FSDP).
+    Shard,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Tensor, Self::Context, Self::Expert, Self::Shard];
+}
+
+/// Compute and exposed communication of a piece of a step on one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Work {
+    /// Device time by operator family.
+    pub compute: [Seconds; Family::ALL.len()],
+    /// Time of communication that compute waits for, by dimension.
+    pub exposed: [Seconds; Dimension::ALL.len()],
+    /// Time of all communication, hidden or not, by dimension.
+    pub communication: [Seconds; Dimension::ALL.len()],
+    /// Kernels launched.
+    pub launches: f64,
+    /// Arithmetic.
+    pub flop: Flop,
+    /// Memory traffic.
+    pub bytes: Bytes,
+}
+
+impl Work {
+    /// Device time of all compute.
+    pub fn compute_time(&self) -> Seconds {
+        self.compute.iter().copied().sum()
+    }
+
+    /// Time of exposed communication.
+    pub fn exposed_time(&self) -> Seconds {
+        self.exposed.iter().copied().sum()
+    }
+
+    /// Device time, exposed communication included.
+    pub fn time(&self) -> Seconds {
+        self.compute_time() + self.exposed_time()
+    }
+
+    /// Adds compute of a family.
+    pub fn add_compute(&mut self, family: Family, cost: crate::operators::Cost, rate: f64, launches: f64) {
+        self.compute[family as usize] += cost.time / rate;
+        self.flop += cost.flop;
+        self.bytes += cost.bytes;
+        self.launches += launches;
+    }
+
+    /// Adds communication, of which a share is exposed.
+    pub fn add_communication(&mut self, dimension: Dimension, time: Seconds, exposed_share: f64) {
+        self.communication[dimension as usize] += time;
+        self.exposed[dimension as usize] += time * exposed_share;
+        if time > Seconds::ZERO {
+            self.launches += 1.0;
+        }
+    }
+
+    /// The same, `times` over.
+    #[must_use]
+    pub fn scaled(&self, times: f64) -> Self {
+        let mut result = *self;
+        for value in result.compute.iter_mut().chain(&mut result.exposed).chain(&mut result.communication) {
+            *value = *value * times;
+        }
+        result.launches *= times;
+        result.flop = result.flop * times;
+        result.bytes = result.bytes * times;
+        result
+    }
+}
+
+impl std::ops::AddAssign<&Work> for Work {
+    fn add_assign(&mut self, other: &Self) {
+        for (a, b) in self.compute.iter_mut().zip(&other.compute) {
+            *a += *b;
+        }
+        for (a, b) in self.exposed.iter_mut().zip(&other.exposed) {
+            *a += *b;
+        }
+        for (a, b) in self.communication.iter_mut().zip(&other.communication) {
+            *a += *b;
+        }
+        self.launches += other.launches;
+        self.flop += other.flop;
+        self.bytes += other.bytes;
+    }
+}

@@ -1,0 +1,261 @@
+//! Fits a generation's constants to measured runs, robustly and with a pull towards where they stand.
+//!
+//! The loss is the mean over sources of the mean of a rounded absolute log error (so that one source with many rows, or one with
+//! wild rows, does not decide), plus a penalty on leaving the starting value: a constant that the data does not determine stays.
+
+use railwright_calculator::software::{self, Software};
+use railwright_calculator::validation::statistics::{quantile, summarize};
+use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
+use std::collections::BTreeMap;
+
+/// Weight of the penalty on log(constant / start) squared.
+const PULL: f64 = 0.004;
+
+/// Log errors beyond this count little more.
+const ROUNDING: f64 = 0.25;
+
+fn load(path: &str) -> Result<Vec<Case>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
+    let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
+    let mut list = Vec::new();
+    for (_, case) in cases(&text, path).map_err(|p| p.to_string())? {
+        match case {
+            Ok(case) if case.step_time.is_some() => list.push(case),
+            Ok(_) => {}
+            Err(reason) => *skipped.entry(reason).or_default() += 1,
+        }
+    }
+    for (reason, count) in skipped {
+        eprintln!("skipped {count}: {reason}");
+    }
+    Ok(list)
+}
+
+fn get(software: &Software, key: &str) -> Option<f64> {
+    let (name, part) = key.split_once('/').map_or((key, None), |(n, p)| (n, Some(p)));
+    Some(match (name, part) {
+        ("matmul", Some(p)) => {
+            Software::rate(&software.matmul, p.split('.').next()?, p.split('.').nth(1).unwrap_or(""))
+        }
+        ("attention_rate", Some(p)) => Software::rate(&software.attention_rate, p, ""),
+        ("elementwise_passes", _) => software.elementwise_passes,
+        ("loss_bytes_per_logit", _) => software.loss_bytes_per_logit,
+        ("host_us_per_kernel", _) => software.host_us_per_kernel,
+        ("host_us_per_micro_batch", _) => software.host_us_per_micro_batch,
+        ("host_ms_per_step", _) => software.host_ms_per_step,
+        ("tensor_overlap_exposed", _) => software.tensor_overlap_exposed,
+        ("expert_overlap_exposed", _) => software.expert_overlap_exposed,
+        ("weight_gather_exposed", _) => software.weight_gather_exposed,
+        ("collective_rate", _) => software.collective_rate,
+        ("overlap_slowdown", _) => software.overlap_slowdown,
+        ("jitter_per_doubling", _) => software.jitter_per_doubling,
+        ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter,
+        ("router_kernels", _) => software.router_kernels,
+        _ => return None,
+    })
+}
+
+fn set(software: &mut Software, key: &str, value: f64) {
+    let (name, part) = key.split_once('/').map_or((key, None), |(n, p)| (n, Some(p)));
+    match (name, part) {
+        ("matmul", Some(p)) => {
+            software.matmul.insert(p.to_owned(), value);
+        }
+        ("attention_rate", Some(p)) => {
+            software.attention_rate.insert(p.to_owned(), value);
+        }
+        ("elementwise_passes", _) => software.elementwise_passes = value,
+        ("loss_bytes_per_logit", _) => software.loss_bytes_per_logit = value,
+        ("host_us_per_kernel", _) => software.host_us_per_kernel = value,
+        ("host_us_per_micro_batch", _) => software.host_us_per_micro_batch = value,
+        ("host_ms_per_step", _) => software.host_ms_per_step = value,
+        ("tensor_overlap_exposed", _) => software.tensor_overlap_exposed = value,
+        ("expert_overlap_exposed", _) => software.expert_overlap_exposed = value,
+        ("weight_gather_exposed", _) => software.weight_gather_exposed = value,
+        ("collective_rate", _) => software.collective_rate = value,
+        ("overlap_slowdown", _) => software.overlap_slowdown = value,
+        ("jitter_per_doubling", _) => software.jitter_per_doubling = value,
+        ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter = value,
+        ("router_kernels", _) => software.router_kernels = value,
+        _ => {}
+    }
+}
+
+fn log_errors(list: &[&Case], machines: &mut Machines, software: &Software) -> Vec<f64> {
+    list.iter()
+        .map(|case| {
+            let machine = machines.of(case).clone();
+            let predicted = evaluate_case(case, &machine, software).map_or(f64::NAN, |e| e.time.total.get());
+            (predicted / case.step_time.unwrap_or(1.0)).ln()
+        })
+        .collect()
+}
+
+fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[(String, f64)]) -> f64 {
+    let errors = log_errors(list, machines, software);
+    let mut by_source: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for (case, error) in list.iter().zip(errors) {
+        let rounded =
+            if error.is_finite() { (error.abs() / ROUNDING).min(1e6).ln_1p() * ROUNDING } else { 10.0 };
+        let slot = by_source.entry(case.source.as_str()).or_default();
+        slot.0 += rounded;
+        slot.1 += 1.0;
+    }
+    // A source weighs as the root of its rows.
+    let (sum, weight) =
+        by_source.values().fold((0.0, 0.0), |(s, w), (e, n)| (s + e / n * n.sqrt(), w + n.sqrt()));
+    let pull: f64 = keys
+        .iter()
+        .map(|(key, start)| {
+            let now = get(software, key).unwrap_or(*start);
+            (now.max(1e-9) / start.max(1e-9)).ln().powi(2)
+        })
+        .sum();
+    sum / weight + PULL * pull
+}
+
+/// `xtask fit TABLE GENERATION CONSTANT...`
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let [table, generation, wanted @ ..] = arguments else {
+        return Err("fit TABLE GENERATION CONSTANT...".into());
+    };
+    let all = load(table)?;
+    let list: Vec<&Case> = all.iter().filter(|c| c.plan.software == *generation).collect();
+    let mut software = software::by_id(generation).map_err(|p| p.to_string())?.clone();
+    let mut keys = Vec::new();
+    for key in wanted {
+        let (key, start) = match key.split_once('=') {
+            Some((key, value)) => (key.to_owned(), value.parse::<f64>().ok()),
+            None => (key.clone(), None),
+        };
+        let start =
+            start.or_else(|| get(&software, &key)).ok_or_else(|| format!("unknown constant {key}"))?;
+        set(&mut software, &key, start);
+        keys.push((key, start));
+    }
+    let mut machines = Machines::default();
+    let mut best = loss(&list, &mut machines, &software, &keys);
+    println!("{} rows, loss {best:.4}", list.len());
+    let mut step = 0.3_f64;
+    while step > 0.004 {
+        let mut improved = false;
+        for (key, _) in &keys {
+            let now = get(&software, key).unwrap_or(0.0);
+            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
+                let mut candidate = software.clone();
+                let mut value = now * factor;
+                if key.starts_with("tensor_overlap")
+                    || key.starts_with("expert_overlap")
+                    || key.starts_with("collective_rate")
+                {
+                    value = value.min(1.0);
+                }
+                set(&mut candidate, key, value);
+                let found = loss(&list, &mut machines, &candidate, &keys);
+                if found < best - 1e-7 {
+                    best = found;
+                    software = candidate;
+                    improved = true;
+                    break;
+                }
+            }
+        }
+        if !improved {
+            step /= 2.0;
+        }
+    }
+    println!("loss {best:.4}");
+    for (key, start) in &keys {
+        println!("{key} = {:.4}   (from {start})", get(&software, key).unwrap_or(f64::NAN));
+    }
+    report(&list, &mut machines, &software);
+    Ok(())
+}
+
+/// `xtask errors TABLE [GENERATION]`
+pub(crate) fn errors(arguments: &[String]) -> Result<(), String> {
+    let [table, rest @ ..] = arguments else { return Err("errors TABLE [GENERATION]".into()) };
+    let all = load(table)?;
+    let mut machines = Machines::default();
+    for generation in software::generations() {
+        if rest.first().is_some_and(|g| *g != generation.id) {
+            continue;
+        }
+        let list: Vec<&Case> = all.iter().filter(|c| c.plan.software == generation.id).collect();
+        if list.is_empty() {
+            continue;
+        }
+        println!("== {} ({} rows)", generation.id, list.len());
+        report(&list, &mut machines, generation);
+        if rest.get(1).is_some_and(|f| f == "rows") {
+            let errors = log_errors(&list, &mut machines, generation);
+            for (case, error) in list.iter().zip(errors) {
+                let machine = machines.of(case).clone();
+                let Ok(t) = evaluate_case(case, &machine, generation).map(|e| e.time) else { continue };
+                let p = &case.plan;
+                println!(
+                    "{:+.3} {:9.4} {} n{} tp{} pp{}v{} cp{} dp{} ep{} z{} mb{} m{} s{} | cmp {:.3} rec {:.3} exp {:.3?} host {:.3} bub {:.3} dp {:.3} opt {:.3} fix {:.3} jit {:.3}",
+                    error,
+                    case.step_time.unwrap_or(0.0),
+                    case.id,
+                    case.cluster.devices,
+                    p.tensor_parallel,
+                    p.pipeline_parallel,
+                    p.virtual_stages,
+                    p.context_parallel,
+                    p.data_parallel,
+                    p.expert_parallel,
+                    p.sharding.zero_stage,
+                    p.micro_batch,
+                    p.micro_batches(),
+                    p.sequence_length,
+                    t.compute.iter().map(|c| c.1.get()).sum::<f64>(),
+                    t.recompute.get(),
+                    t.exposed.iter().map(|c| c.1.get()).collect::<Vec<_>>(),
+                    t.host.get(),
+                    t.bubble.get(),
+                    t.data_parallel.get(),
+                    t.optimizer.get(),
+                    t.fixed.get(),
+                    t.jitter.get()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn report(list: &[&Case], machines: &mut Machines, software: &Software) {
+    let errors = log_errors(list, machines, software);
+    let mut by_source: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (case, error) in list.iter().zip(&errors) {
+        by_source.entry(case.source.as_str()).or_default().push(error.exp() - 1.0);
+    }
+    for (source, errors) in &by_source {
+        if let Some(s) = summarize(errors) {
+            let (lo, hi) = (quantile(errors, 0.05), quantile(errors, 0.95));
+            println!(
+                "{:4} med {:5.1}% mean {:5.1}% p90 {:6.1}% bias {:+6.1}% [{:+.2} {:+.2}] {}",
+                s.n,
+                s.median_absolute * 100.0,
+                s.mean_absolute * 100.0,
+                s.p90_absolute * 100.0,
+                s.bias * 100.0,
+                lo,
+                hi,
+                source.chars().take(90).collect::<String>()
+            );
+        }
+    }
+    let all: Vec<f64> = errors.iter().map(|e| e.exp() - 1.0).collect();
+    if let Some(s) = summarize(&all) {
+        println!(
+            "ALL {} med {:.1}% mean {:.1}% p90 {:.1}% bias {:+.1}%",
+            s.n,
+            s.median_absolute * 100.0,
+            s.mean_absolute * 100.0,
+            s.p90_absolute * 100.0,
+            s.bias * 100.0
+        );
+    }
+}
