@@ -5,7 +5,9 @@
 //!
 //! Law, per pass, with blocks of 128 queries as the unit of work of one multiprocessor:
 //!
-//! t = floor + bytes / B + f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)), seconds
+//! t = floor + (C^4 + M^4)^(1/4), seconds
+//!
+//! C = f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)),  M = bytes / (0.85 B)
 //!
 //! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and
 //! S the largest number of keys that a query sees, s0 what starting a block costs as keys, s1 the masked half of diagonal
@@ -13,7 +15,7 @@
 //! has its own e and s0). Constants: `catalog/operators/attention.csv`.
 
 use super::catalogue;
-use super::gemm::GemmLaw;
+use super::gemm::{GemmLaw, UNKNOWN_UNITS};
 use super::{Cost, Pass, Source};
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::model::Span;
@@ -36,7 +38,7 @@ pub enum AttentionKernel {
         /// Whether probabilities are dropped out.
         dropout: bool,
     },
-    /// FlashAttention 1: parallel over batch and heads only.
+    /// FlashAttention 1.
     Flash1,
     /// FlashAttention 2, and what frameworks bundle of it.
     Flash2,
@@ -203,16 +205,17 @@ impl AttentionLaws {
         let common = AttentionLaw::from_products(products);
         let [flash2, flash3, cudnn] =
             ["flash2", "flash3", "cudnn"].map(|k| AttentionLaw::find(accelerator, k));
-        // A generation that does not exist on an architecture means the nearest that does: older ones run slower on new
-        // hardware (no use of its asynchronous units), newer ones are not built for old hardware.
-        let old = flash2.or_else(|| flash3.or(cudnn).map(|law| law.scaled(0.55))).unwrap_or(common);
+        // A generation that does not exist on an architecture means the nearest that does: newer ones are not built for old
+        // hardware, older ones run on new hardware with its old instructions (on Blackwell at Hopper's pace, 0.37 of
+        // 989 TFLOP/s against 0.58 of 2250).
+        let old = flash2.or_else(|| flash3.or(cudnn).map(|law| law.scaled(0.3))).unwrap_or(common);
         let new = flash3.or(cudnn).or(flash2).unwrap_or(common);
         Self {
             flash1: old.scaled(FLASH1_SHARE),
             flash2: old,
             flash3: new,
             cudnn: cudnn.or(flash3).or(flash2).unwrap_or(common),
-            units: accelerator.compute_units.map_or(132.0, |units| f64::from(units.max(1))),
+            units: accelerator.compute_units.map_or(UNKNOWN_UNITS, |units| f64::from(units.max(1))),
             peak: products.peak(),
             bandwidth: accelerator.memory_bandwidth.get().max(1.0),
         }
@@ -237,7 +240,6 @@ impl AttentionLaws {
         let diagonal = if shape.span == Span::Bidirectional { 0.0 } else { law.diagonal };
         let widths = shape.head_dim + shape.value_dim;
         let rate = self.peak * share * law.share(shape.head_dim) / self.units;
-        // Flash 1 hands out whole heads; the later ones hand out blocks of queries.
         let blocks = shape.batch * shape.heads * (shape.query_length / BLOCK).ceil() / self.units;
         let filled = (law.wave * blocks.ceil() + (1.0 - law.wave) * blocks).max(1.0);
         let keys =
@@ -246,7 +248,10 @@ impl AttentionLaws {
         let bytes = shape.operand_bytes() * moved;
         let flop = forward * factor;
         let roofline = (flop.get() / self.peak).max(bytes.get() / self.bandwidth);
-        let time = (law.floor + bytes.get() / self.bandwidth + arithmetic).max(roofline);
+        let moving = bytes.get() / (0.85 * self.bandwidth);
+        let (arithmetic, moving) = (arithmetic * arithmetic, moving * moving);
+        let both = (arithmetic * arithmetic + moving * moving).sqrt().sqrt();
+        let time = (law.floor + both).max(roofline);
         Cost { time: Seconds::new(time), flop, bytes, source: law.source }
     }
 }

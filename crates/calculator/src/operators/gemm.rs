@@ -14,6 +14,7 @@
 //! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach,
 //! r <= 1 the relative rate of smaller tiles, k0 what filling and draining a tile costs as elements of k, ks what one more
 //! split costs, w how strictly waves are quantised; M = bytes / (h B), seconds, with B the memory bandwidth.
+//! Grouped products in one call: C / g for the work, and sqrt(work^2 + (groups c)^2) with c what each group costs to issue.
 //! Constants are fitted per accelerator and number format; see `catalog/operators/gemm.csv` for residuals.
 
 use super::catalogue::{self, Row};
@@ -31,6 +32,9 @@ const TILES: [(f64, f64, usize); 6] = [
     (64.0, 128.0, 2),
     (64.0, 64.0, 3),
 ];
+
+/// Multiprocessors of an accelerator whose data sheet does not say (B200 has as many).
+pub(super) const UNKNOWN_UNITS: f64 = 148.0;
 
 /// Ways to cut the inner dimension.
 const SPLITS: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0];
@@ -51,6 +55,7 @@ pub(super) struct GemmLaw {
     data_gradient: f64,
     weight_gradient: f64,
     grouped: f64,
+    per_group: f64,
     peak: f64,
     bandwidth: f64,
     source: Source,
@@ -68,6 +73,7 @@ struct Constants {
     data_gradient: f64,
     weight_gradient: f64,
     grouped: f64,
+    per_group: f64,
 }
 
 impl Constants {
@@ -83,6 +89,7 @@ impl Constants {
         data_gradient: 1.0,
         weight_gradient: 1.04,
         grouped: 0.85,
+        per_group: 5e-6,
     };
 
     fn of(row: Row) -> Self {
@@ -98,6 +105,7 @@ impl Constants {
             data_gradient: row.number(12, common.data_gradient),
             weight_gradient: row.number(13, common.weight_gradient),
             grouped: row.number(14, common.grouped),
+            per_group: row.number(15, 5.0) * 1e-6,
         }
     }
 
@@ -160,7 +168,7 @@ impl GemmLaw {
             |(row, source)| (Constants::of(row), source),
         );
         let peak = peak(accelerator, data_type);
-        let units = accelerator.compute_units.map_or(132.0, |units| f64::from(units.max(1)));
+        let units = accelerator.compute_units.map_or(UNKNOWN_UNITS, |units| f64::from(units.max(1)));
         let bandwidth = accelerator.memory_bandwidth.get().max(1.0);
         Self {
             units,
@@ -174,6 +182,7 @@ impl GemmLaw {
             data_gradient: constants.data_gradient,
             weight_gradient: constants.weight_gradient,
             grouped: constants.grouped,
+            per_group: constants.per_group,
             peak,
             bandwidth,
             source,
@@ -213,9 +222,15 @@ impl GemmLaw {
             }
         };
         let bytes = groups * (inputs * self.element + output);
-        let share = if groups > 1.0 { self.grouped } else { 1.0 };
+        let flop = 2.0 * groups * m * n * k;
         let aligned = misalignment(n, self.element).max(misalignment(k, self.element));
-        self.combine(2.0 * groups * m * n * k, bytes, arithmetic * factor * aligned / share)
+        let arithmetic = arithmetic * factor * aligned;
+        if groups > 1.0 {
+            let work = self.overlap(arithmetic / self.grouped, bytes);
+            let issue = groups * self.per_group;
+            return self.bounded(flop, bytes, (work * work + issue * issue).sqrt());
+        }
+        self.bounded(flop, bytes, self.overlap(arithmetic, bytes))
     }
 
     /// `batch` independent products in one kernel, every operand read once.
@@ -224,15 +239,20 @@ impl GemmLaw {
             return Cost { source: self.source, ..Cost::ZERO };
         }
         let bytes = batch * ((m * k + n * k) * self.element + 2.0 * m * n);
-        self.combine(2.0 * batch * m * n * k, bytes, self.arithmetic(batch, m, n, k))
+        self.bounded(2.0 * batch * m * n * k, bytes, self.overlap(self.arithmetic(batch, m, n, k), bytes))
     }
 
-    /// Arithmetic and movement overlap, softly: t = floor + (C^4 + M^4)^(1/4), never below the data sheet's roofline.
-    fn combine(&self, flop: f64, bytes: f64, arithmetic: f64) -> Cost {
+    /// Arithmetic and movement at once, softly: (C^4 + M^4)^(1/4), seconds.
+    fn overlap(&self, arithmetic: f64, bytes: f64) -> f64 {
         let moving = bytes * self.seconds_per_byte;
-        let both = (arithmetic.powi(4) + moving.powi(4)).sqrt().sqrt();
+        let (arithmetic, moving) = (arithmetic * arithmetic, moving * moving);
+        (arithmetic * arithmetic + moving * moving).sqrt().sqrt()
+    }
+
+    /// The kernel's floor on top, and never below the data sheet's roofline.
+    fn bounded(&self, flop: f64, bytes: f64, seconds: f64) -> Cost {
         let roofline = (flop / self.peak).max(bytes / self.bandwidth);
-        let time = (self.floor + both).max(roofline);
+        let time = (self.floor + seconds).max(roofline);
         Cost {
             time: Seconds::new(time),
             flop: Flop::new(flop),
