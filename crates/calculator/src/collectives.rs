@@ -13,6 +13,7 @@ mod expert;
 mod fabric;
 mod law;
 mod link;
+mod network;
 mod torus;
 
 pub use fabric::Fabric;

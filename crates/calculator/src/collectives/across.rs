@@ -4,9 +4,8 @@
 //! NICs. What collapses small messages at scale is latency: a ring pays every hop in turn.
 
 use super::fabric::{Links, ring_wire};
-use super::link::LinkClass;
+use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
-use railwright_spec::cluster::{Cluster, Tier};
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// A protocol of the library: its latencies in seconds and the share of bandwidth that its format leaves.
@@ -39,99 +38,8 @@ const FILL_MOST: f64 = 100.0e-6;
 const ALL_TO_ALL_SHARE: f64 = 0.8;
 /// Seconds for each remote peer of an all-to-all.
 const PER_PEER: f64 = 1.0e-6;
-/// Share of its NIC that a lone point-to-point message reaches, and its latency beside the network's, seconds.
-const SEND_SHARE: f64 = 0.85;
-const SEND_BASE: f64 = 11.0e-6;
-
-/// The network between domains.
-#[derive(Clone, Debug)]
-pub(super) struct Network {
-    /// Bytes a second per device, one direction, as labelled.
-    pub(super) nic: f64,
-    /// Share of it that rings reach with large messages.
-    share: f64,
-    latency: f64,
-    tiers: Vec<Tier>,
-    low_latency_cap: f64,
-    has_ll128: bool,
-}
-
-/// Where a group lies: `ranks` in all, `local` of them behind one scale-up domain, neighbours `stride` devices apart.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) ranks: u64,
-    pub(super) local: u64,
-    pub(super) stride: u64,
-    pub(super) sharing: f64,
-}
-
-impl Span {
-    pub(super) fn domains(&self) -> u64 {
-        self.ranks.div_ceil(self.local)
-    }
-
-    /// Members of the group below one switch of a tier.
-    fn below(&self, tier: &Tier) -> u64 {
-        (tier.devices / self.stride.max(1)).clamp(1, self.ranks)
-    }
-}
-
 impl Network {
-    pub(super) fn new(cluster: &Cluster, class: LinkClass) -> Self {
-        let network = &cluster.network;
-        let share = match network.kind.to_ascii_lowercase().as_str() {
-            // 8x400G 391-392 of 400 GB/s over 2 nodes, vendor 380; DGX A100 192 of 200.
-            "infiniband" => 0.95,
-            // 370 of 400 GB/s over 16 nodes.
-            "efa" => 0.92,
-            // 160 to 165 of 200 GB/s as ring over 2 nodes; 92 of 100 over 4.
-            "roce" => 0.9,
-            // 40.5 of 50 GB/s over 4 nodes of an early Omni-Path system.
-            _ => 0.8,
-        };
-        Self {
-            nic: network.bandwidth.get().max(1e6),
-            share,
-            latency: network.latency.get().max(0.0),
-            tiers: network.tiers.clone(),
-            low_latency_cap: class.low_latency_cap(),
-            has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
-        }
-    }
-
-    /// Seconds that switches add to one hop of the group, one way.
-    pub(super) fn hop(&self, span: &Span) -> f64 {
-        let mut hop = self.latency;
-        for pair in self.tiers.windows(2) {
-            if span.ranks > span.below(&pair[0]) {
-                hop += pair[1].latency.get().max(0.0);
-            }
-        }
-        hop
-    }
-
-    /// How much slower than its NICs a ring is because of oversubscription: of the members below a switch one sends out.
-    fn ring_slowdown(&self, span: &Span) -> f64 {
-        self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
-            let domains_below = span.below(tier).div_ceil(span.local) as f64;
-            slow.max(tier.oversubscription / domains_below)
-        })
-    }
-
-    /// The same for traffic to all peers alike, of which the share beyond the switch climbs.
-    fn spread_slowdown(&self, span: &Span) -> f64 {
-        let away = (span.ranks - span.local) as f64;
-        self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
-            let climbing = (span.ranks - span.below(tier)) as f64 / away;
-            slow.max(tier.oversubscription * climbing.min(1.0))
-        })
-    }
-
-    /// Bytes a second per NIC for traffic that goes to all peers alike.
-    pub(super) fn spread_rate(&self, share: f64, span: &Span) -> f64 {
-        self.nic * share / (span.sharing * self.spread_slowdown(span))
-    }
-
+    /// One collective of a group that spans domains.
     pub(super) fn time(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
         match op {
             Collective::AllToAll => self.all_to_all(links, bytes, span),
@@ -155,7 +63,7 @@ impl Network {
         let hop = self.hop(span);
         let wire = ring_wire(op, bytes, span.ranks);
         let network = wire / span.local as f64;
-        let rate = self.nic * self.share / (span.sharing * self.ring_slowdown(span));
+        let rate = self.ring_rate(span);
         let (law, _) =
             links.law(if op == Collective::AllReduce { Collective::AllGather } else { op }, span.local);
         let nvlink = if span.local > 1 { law.growing(wire, bytes) } else { 0.0 };
@@ -193,7 +101,7 @@ impl Network {
         }
         .min(wire);
         let network = out / span.local as f64;
-        let rate = self.nic * self.share / (span.sharing * self.ring_slowdown(span));
+        let rate = self.ring_rate(span);
         let depth = (domains as f64).log2().ceil();
         let (base, nvlink) = if span.local > 1 {
             let (law, _) = links.law(op, span.local);
@@ -222,13 +130,6 @@ impl Network {
         let time = latency + nvlink.max(network / self.spread_rate(ALL_TO_ALL_SHARE, span)) + fill(bytes);
         cost((time, latency, "all-to-all"), inside, network)
     }
-
-    /// One message: `t = base + hop + b / (0.85 NIC)`.
-    pub(super) fn send(&self, bytes: f64, sharing: f64) -> CollectiveCost {
-        let latency = SEND_BASE + self.latency;
-        let time = latency + bytes * sharing / (self.nic * SEND_SHARE);
-        cost((time, latency, "send"), 0.0, bytes)
-    }
 }
 
 /// Bytes per rank that stay in the domain: of `local` edges of a ring or chain all but one.
@@ -241,7 +142,11 @@ fn fill(bytes: f64) -> f64 {
     (FILL * bytes.sqrt()).min(FILL_MOST)
 }
 
-fn cost((time, latency, algorithm): (f64, f64, &'static str), inside: f64, network: f64) -> CollectiveCost {
+pub(super) fn cost(
+    (time, latency, algorithm): (f64, f64, &'static str),
+    inside: f64,
+    network: f64,
+) -> CollectiveCost {
     CollectiveCost {
         time: Seconds::new(time),
         latency: Seconds::new(latency),

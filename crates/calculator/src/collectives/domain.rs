@@ -10,6 +10,8 @@ const TABLE: &str = include_str!("../../../../catalog/collectives/domain.csv");
 /// Seconds that each further rank adds to a ring inside a domain: the slope of the measured floors from 2 to 8 ranks
 /// (H100 0.86, A100 1.0, B200 1.2 us).
 const RING_STEP: f64 = 1.0e-6;
+/// Seconds that each further peer adds to an all-to-all inside a domain; from 2 to 8 ranks the measured floor does not grow.
+const PEER: f64 = 0.3e-6;
 /// Seconds that each doubling adds beyond the measured ranks when the switch reduces or a tree is run.
 const DOUBLING: f64 = 4.0e-6;
 
@@ -89,10 +91,10 @@ pub(super) fn law(
     };
     let between = |a: f64, b: f64| a + place * (b - a);
     let beyond = ranks.saturating_sub(high.ranks) as f64;
-    let more = if available == Collective::AllReduce {
-        (1.0 + beyond / high.ranks as f64).log2() * DOUBLING
-    } else {
-        beyond * RING_STEP
+    let more = match available {
+        Collective::AllReduce => (1.0 + beyond / high.ranks as f64).log2() * DOUBLING,
+        Collective::AllToAll => beyond * PEER,
+        _ => beyond * RING_STEP,
     };
     let usable = match class {
         // Each pair of a mesh has one link: a group of n uses n - 1 of the 7.

@@ -1,7 +1,7 @@
 //! Dispatch of tokens to experts and back, by kernels that send each token once per domain (DeepEP).
 
-use super::across::{Network, Span};
 use super::fabric::Links;
+use super::network::{Network, Span};
 use super::{Collective, CollectiveCost, Source};
 use railwright_spec::quantity::{Bytes, Seconds};
 

@@ -1,9 +1,9 @@
 //! The links of one cluster, prepared so that one collective is priced in tens of nanoseconds.
 
-use super::across::{Network, Span};
 use super::domain;
 use super::law::{Law, bus_factor};
 use super::link::LinkClass;
+use super::network::{Network, Span};
 use super::torus::Torus;
 use super::{Collective, CollectiveCost, CollectiveTimer, Source, expert};
 use railwright_spec::cluster::Cluster;

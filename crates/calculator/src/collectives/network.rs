@@ -1,0 +1,120 @@
+//! The network between scale-up domains: NICs, hops, and how far oversubscription slows a group.
+
+use super::CollectiveCost;
+use super::across::cost;
+use super::link::LinkClass;
+use railwright_spec::cluster::{Cluster, Tier};
+
+/// Share of its NIC that a lone point-to-point message reaches, and its latency beside the network's, seconds.
+const SEND_SHARE: f64 = 0.85;
+const SEND_BASE: f64 = 11.0e-6;
+
+/// The network between domains.
+#[derive(Clone, Debug)]
+pub(super) struct Network {
+    /// Bytes a second per device, one direction, as labelled.
+    pub(super) nic: f64,
+    /// Share of it that rings reach with large messages.
+    share: f64,
+    latency: f64,
+    tiers: Vec<Tier>,
+    pub(super) low_latency_cap: f64,
+    pub(super) has_ll128: bool,
+}
+
+/// Where a group lies: `ranks` in all, `local` of them behind one scale-up domain, neighbours `stride` devices apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) ranks: u64,
+    pub(super) local: u64,
+    pub(super) stride: u64,
+    pub(super) sharing: f64,
+}
+
+impl Span {
+    pub(super) fn domains(&self) -> u64 {
+        self.ranks.div_ceil(self.local)
+    }
+
+    /// Members of the group below one switch of a tier.
+    fn below(&self, tier: &Tier) -> u64 {
+        (tier.devices / self.stride.max(1)).clamp(1, self.ranks)
+    }
+}
+
+impl Network {
+    pub(super) fn new(cluster: &Cluster, class: LinkClass) -> Self {
+        let network = &cluster.network;
+        Self {
+            nic: network.bandwidth.get().max(1e6),
+            share: ring_share(&network.kind),
+            latency: network.latency.get().max(0.0),
+            tiers: network.tiers.clone(),
+            low_latency_cap: class.low_latency_cap(),
+            has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
+        }
+    }
+
+    /// Seconds that switches add to one hop of the group, one way.
+    pub(super) fn hop(&self, span: &Span) -> f64 {
+        let mut hop = self.latency;
+        for pair in self.tiers.windows(2) {
+            if span.ranks > span.below(&pair[0]) {
+                hop += pair[1].latency.get().max(0.0);
+            }
+        }
+        hop
+    }
+
+    /// How much slower than its NICs a ring is because of oversubscription: of the members below a switch one sends out.
+    fn ring_slowdown(&self, span: &Span) -> f64 {
+        self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
+            let domains_below = span.below(tier).div_ceil(span.local) as f64;
+            slow.max(tier.oversubscription / domains_below)
+        })
+    }
+
+    /// The same for traffic to all peers alike, of which the share beyond the switch climbs.
+    fn spread_slowdown(&self, span: &Span) -> f64 {
+        let away = (span.ranks - span.local) as f64;
+        self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
+            let climbing = (span.ranks - span.below(tier)) as f64 / away;
+            slow.max(tier.oversubscription * climbing.min(1.0))
+        })
+    }
+
+    /// Bytes a second per NIC for a ring or a tree with large messages.
+    pub(super) fn ring_rate(&self, span: &Span) -> f64 {
+        self.nic * self.share / (span.sharing * self.ring_slowdown(span))
+    }
+
+    /// Bytes a second per NIC for traffic that goes to all peers alike.
+    pub(super) fn spread_rate(&self, share: f64, span: &Span) -> f64 {
+        self.nic * share / (span.sharing * self.spread_slowdown(span))
+    }
+
+    /// One message: `t = base + hop + b / (0.85 NIC)`.
+    pub(super) fn send(&self, bytes: f64, sharing: f64) -> CollectiveCost {
+        let latency = SEND_BASE + self.latency;
+        let time = latency + bytes * sharing / (self.nic * SEND_SHARE);
+        cost((time, latency, "send"), 0.0, bytes)
+    }
+}
+
+/// Share of its NICs that a ring with large messages reaches, by the kind of network.
+fn ring_share(kind: &str) -> f64 {
+    let kind = kind.to_ascii_lowercase();
+    if kind.contains("infiniband") {
+        // H100, 8 x 400 Gb/s: 391 of 400 GB/s over 2 nodes, 380 by the vendor; DGX A100: 192 of 200.
+        0.95
+    } else if kind.contains("efa") {
+        // H200, 16 x 200 Gb/s: 370 of 400 GB/s over 16 nodes.
+        0.92
+    } else if kind.contains("roce") {
+        // A100, 16 x 100 Gb/s: 160 to 165 of 200 GB/s over 2 nodes; 92 of 100 over 4 nodes elsewhere.
+        0.9
+    } else {
+        // A100 on an early 4 x 100 Gb/s Omni-Path: 40.5 of 50 GB/s over 4 nodes.
+        0.8
+    }
+}
