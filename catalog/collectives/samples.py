@@ -42,7 +42,7 @@ def main():
             continue
         size = r.size_bytes if pd.notna(r.size_bytes) else 8 * 2**30
         curve = "aiconfigurator" in r.source or "DistCA" in r.source
-        if curve and round(pd.Series([size]).map(lambda s: s.bit_length() if isinstance(s, int) else int(s).bit_length()).iloc[0]) % 2 == 0:
+        if curve and int(size).bit_length() % 2 == 0:
             continue
         if size < 1024 and r.nodes == 1:
             continue
