@@ -5,15 +5,15 @@
 
 mod attention;
 mod feed_forward;
+mod frame;
 mod recurrent;
 
 pub(super) use attention::{AttentionShape, CompressedShape, IndexerShape, LatentShape, QkNorm};
 pub(super) use feed_forward::{DenseShape, ExpertsShape, FeedForwardShape, SharedGate, SharedShape};
+pub(super) use frame::Frame;
 pub(super) use recurrent::{DeltaShape, GateStyle, StateSpaceShape};
 
-use super::{
-    Cut, Layer, Mixer, Model, Module, MultiTokenPrediction, Norm, Position, Span, Usage, Weight, bounds,
-};
+use super::{Cut, Layer, Mixer, Model, Module, MultiTokenPrediction, Norm, Span, Usage, Weight, bounds};
 use crate::problem::Problem;
 
 /// A layer as plain numbers. Two layers with equal blocks share one [`Layer`].
@@ -147,33 +147,8 @@ impl Block {
     }
 }
 
-/// Everything of a model beside its layers.
-#[derive(Clone, Debug)]
-pub(super) struct Frame {
-    pub(super) name: String,
-    pub(super) family: String,
-    pub(super) hidden: u64,
-    pub(super) vocabulary: u64,
-    pub(super) max_positions: u64,
-    pub(super) tied: bool,
-    pub(super) position: Position,
-    /// Rows of a learned position table, where there is one.
-    pub(super) position_rows: u64,
-    /// Width of the word embedding where it differs from the hidden width.
-    pub(super) embedding_width: Option<u64>,
-    /// A norm right behind the embedding (bloom).
-    pub(super) embedding_norm: bool,
-    pub(super) final_norm: NormShape,
-    pub(super) head_bias: bool,
-    /// Further trainable tensors outside the layers.
-    pub(super) extra: Vec<Weight>,
-    /// Multi-token-prediction modules; each runs a layer like the last one.
-    pub(super) prediction_depth: u64,
-    pub(super) notes: Vec<String>,
-}
-
-/// Parameters beyond which a description is a mistake: a thousand times the largest model known in 2026.
-const MAX_PARAMETERS: u128 = 1_000_000_000_000_000_000;
+/// Parameters beyond which a description is a mistake: thousands of times the largest model known in 2026.
+const MAX_PARAMETERS: u128 = 10_000_000_000_000_000;
 
 /// Puts frame and layers together. `block_of` tells each layer's block.
 pub(super) fn assemble(
@@ -193,16 +168,13 @@ pub(super) fn assemble(
         order.push(kind);
     }
     let layer_kinds: Vec<Layer> = blocks.iter().map(|block| block.layer(frame.hidden)).collect();
-    let multi_token_prediction =
-        order.last().filter(|_| frame.prediction_depth > 0).map(|&layer_kind| MultiTokenPrediction {
-            depth: frame.prediction_depth,
-            layer_kind,
-            weights: prediction_weights(&frame),
-        });
+    let multi_token_prediction = order.last().filter(|_| frame.prediction_depth > 0).map(|&layer_kind| {
+        MultiTokenPrediction { depth: frame.prediction_depth, layer_kind, weights: frame.prediction() }
+    });
     let model = Model {
-        embedding: embedding(&frame),
+        embedding: frame.embedding(),
         final_norm: frame.final_norm.weights("norm", Module::Norm, frame.hidden, Cut::Replicated),
-        head: head(&frame),
+        head: frame.head(),
         name: frame.name,
         family: frame.family,
         hidden_size: frame.hidden,
@@ -217,75 +189,6 @@ pub(super) fn assemble(
     };
     check_size(&model)?;
     Ok(model)
-}
-
-fn embedding(frame: &Frame) -> Vec<Weight> {
-    let width = frame.embedding_width.unwrap_or(frame.hidden);
-    let table = |name: &str, rows: u64, columns: u64, cut: Cut| Weight {
-        name: name.to_owned(),
-        module: Module::Embedding,
-        rows,
-        columns,
-        copies: 1,
-        cut,
-        usage: Usage::Table,
-    };
-    let mut weights = vec![table("embed_tokens", frame.vocabulary, width, Cut::Vocabulary)];
-    if frame.position_rows > 0 {
-        weights.push(table("embed_positions", frame.position_rows, frame.hidden, Cut::Replicated));
-    }
-    if width != frame.hidden {
-        weights.push(matrix(
-            "project_in",
-            Module::Embedding,
-            (frame.hidden, width),
-            Cut::Replicated,
-            "project_in",
-        ));
-    }
-    if frame.embedding_norm {
-        weights.extend(NormShape::LAYER.weights(
-            "embed_norm",
-            Module::Embedding,
-            frame.hidden,
-            Cut::Replicated,
-        ));
-    }
-    weights.extend(frame.extra.iter().cloned());
-    weights
-}
-
-fn head(frame: &Frame) -> Vec<Weight> {
-    let width = frame.embedding_width.unwrap_or(frame.hidden);
-    let mut weights = Vec::new();
-    if width != frame.hidden {
-        weights.push(matrix(
-            "project_out",
-            Module::Head,
-            (width, frame.hidden),
-            Cut::Replicated,
-            "project_out",
-        ));
-    }
-    if !frame.tied {
-        weights.push(matrix("lm_head", Module::Head, (frame.vocabulary, width), Cut::Vocabulary, "head"));
-    }
-    if frame.head_bias {
-        weights.push(vector("lm_head.bias", Module::Head, frame.vocabulary, Cut::Vocabulary));
-    }
-    weights
-}
-
-/// DeepSeek-V3, section 2.2: norms on the embedding and on the hidden state, a projection of 2h to h, and the norm in
-/// front of the shared head.
-fn prediction_weights(frame: &Frame) -> Vec<Weight> {
-    let module = Module::MultiTokenPrediction;
-    let mut weights: Vec<Weight> = ["enorm", "hnorm", "shared_head.norm"]
-        .iter()
-        .map(|name| vector(name, module, frame.hidden, Cut::Replicated))
-        .collect();
-    weights.push(matrix("eh_proj", module, (frame.hidden, 2 * frame.hidden), Cut::Column, "eh_proj"));
-    weights
 }
 
 /// Counts in 128 bits, so that later 64-bit sums cannot overflow.
@@ -305,7 +208,7 @@ fn check_size(model: &Model) -> Result<(), Problem> {
         + prediction;
     if total > MAX_PARAMETERS {
         return Err(Problem::new(format!(
-            "these dimensions make {:.0e} parameters, more than the 1e18 that this tool counts",
+            "these dimensions make {:.0e} parameters, more than the 1e16 that this tool counts",
             total as f64
         ))
         .hint("check the dimensions for a number with too many digits"));

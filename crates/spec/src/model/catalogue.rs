@@ -64,7 +64,7 @@ pub fn by_name(name: &str) -> Result<Model, Problem> {
     let Some((known, text)) = found.filter(|_| !wanted.is_empty()) else {
         return Err(unknown(name));
     };
-    from_hugging_face(text, known)
+    from_hugging_face(text, known).map_err(|problem| problem.in_file(format!("catalog/models/{known}.json")))
 }
 
 fn unknown(name: &str) -> Problem {
@@ -86,12 +86,8 @@ fn unknown(name: &str) -> Problem {
 /// Lower case without punctuation, the organisation and the words that name the same dimensions.
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
-    let mut plain: String = base
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric())
-        .map(|c| c.to_ascii_lowercase())
-        .take(200)
-        .collect();
+    let mut plain: String =
+        base.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).take(200).collect();
     // Tuned variants have the dimensions of their base.
     for suffix in ["instruct", "chat", "base", "hf", "it"] {
         if let Some(stem) = plain.strip_suffix(suffix).filter(|stem| stem.len() > 3) {

@@ -156,9 +156,8 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
     let position = d.position.unwrap_or(if gpt { Position::Learned } else { Position::Rotary });
     let norm = match d.norm {
         Some(NormKind::LayerNorm) => NormShape::LAYER,
-        Some(NormKind::RmsNorm) => NormShape::RMS,
         None if gpt => NormShape::LAYER,
-        None => NormShape::RMS,
+        Some(NormKind::RmsNorm) | None => NormShape::RMS,
     };
     let feed_forward = FeedForwards::read(d, gpt)?;
     let spans = Spans::read(d)?;
@@ -172,8 +171,15 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
         extra_vectors: Vec::new(),
         extra_matrices: Vec::new(),
     };
+    let mut notes = Vec::new();
+    if d.vocab.is_none() {
+        notes.push(format!("`vocab` is not given: {vocabulary}"));
+    }
+    if d.ffn.is_none() && (feed_forward.sparse.is_none() || d.moe_ffn.is_none()) {
+        notes.push(format!("`ffn` is not given: {}", feed_forward.dense.width));
+    }
+    let layers = d.layers;
     let frame = Frame {
-        name: if d.name.is_empty() { "custom".to_owned() } else { d.name.clone() },
         family: "custom".to_owned(),
         hidden: d.hidden,
         vocabulary,
@@ -187,9 +193,11 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
         head_bias: false,
         extra: Vec::new(),
         prediction_depth: bounded("mtp", d.mtp, bounds::SMALL)?.unwrap_or(0),
-        notes: Vec::new(),
+        notes,
+        // Last, for it ends the borrow.
+        name: if d.name.is_empty() { "custom".to_owned() } else { dimensions.name },
     };
-    assemble(frame, d.layers, |index| {
+    assemble(frame, layers, |index| {
         let mut block = template.clone();
         (block.name, block.feed_forward) = feed_forward.at(index);
         Ok(block.with_span(spans.at(index)))
@@ -202,10 +210,12 @@ fn bounded(key: &str, value: Option<u64>, bound: bounds::Bound) -> Result<Option
 
 fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Problem> {
     let biases = d.biases.unwrap_or(gpt);
-    if let Some(kv_lora_rank) = bounded("kv_lora_rank", d.kv_lora_rank, bounds::HIDDEN)? {
+    // A rank of 0 is how some tools write that there is none.
+    let given = |rank: Option<u64>| rank.filter(|&rank| rank > 0);
+    if let Some(kv_lora_rank) = bounded("kv_lora_rank", given(d.kv_lora_rank), bounds::HIDDEN)? {
         return Ok(MixerShape::Latent(LatentShape {
             heads: d.heads,
-            q_lora_rank: bounded("q_lora_rank", d.q_lora_rank, bounds::HIDDEN)?,
+            q_lora_rank: bounded("q_lora_rank", given(d.q_lora_rank), bounds::HIDDEN)?,
             kv_lora_rank,
             nope: bounded("qk_nope_head_dim", d.qk_nope_head_dim, bounds::HEAD_DIM)?.unwrap_or(128),
             rope: bounded("qk_rope_head_dim", d.qk_rope_head_dim, bounds::HEAD_DIM)?.unwrap_or(64),
@@ -214,7 +224,7 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
             indexer: None,
         }));
     }
-    if let Some(key) = [("q_lora_rank", d.q_lora_rank), ("qk_nope_head_dim", d.qk_nope_head_dim)]
+    if let Some(key) = [("q_lora_rank", given(d.q_lora_rank)), ("qk_nope_head_dim", d.qk_nope_head_dim)]
         .into_iter()
         .chain([("qk_rope_head_dim", d.qk_rope_head_dim), ("v_head_dim", d.v_head_dim)])
         .find_map(|(key, value)| value.map(|_| key))
@@ -222,7 +232,7 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
         return Err(Problem::new("belongs to latent attention, but `kv_lora_rank` is missing").at_key(key));
     }
     let kv_heads = bounded("kv_heads", d.kv_heads, bounds::HEADS)?.unwrap_or(d.heads);
-    if d.heads % kv_heads != 0 {
+    if !d.heads.is_multiple_of(kv_heads) {
         return Err(Problem::new(format!(
             "{kv_heads} key-value heads do not divide {} query heads",
             d.heads
@@ -231,7 +241,7 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
     }
     let head_dim = match bounded("head_dim", d.head_dim, bounds::HEAD_DIM)? {
         Some(head_dim) => head_dim,
-        None if d.hidden % d.heads == 0 => d.hidden / d.heads,
+        None if d.hidden.is_multiple_of(d.heads) => d.hidden / d.heads,
         None => {
             let message = format!(
                 "hidden size {} is not a multiple of {} heads, and `head_dim` is missing",
@@ -253,6 +263,7 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
         sinks: false,
         output_gate: false,
         keys_are_values: false,
+        reuses_keys: false,
     }))
 }
 
@@ -287,6 +298,10 @@ impl FeedForwards {
                 _ => Ok(Self { dense, sparse: None, first_dense, every }),
             };
         }
+        if first_dense + every > d.layers {
+            let message = format!("none of {} layers is left for the {experts} experts", d.layers);
+            return Err(Problem::new(message).at_key("first_dense_layers"));
+        }
         let top_k = top_k.unwrap_or(experts.min(2));
         if top_k == 0 || top_k > experts {
             return Err(
@@ -311,7 +326,9 @@ impl FeedForwards {
     fn at(&self, index: u64) -> (&'static str, FeedForwardShape) {
         match &self.sparse {
             // Counted so that the last layer of each group has the experts, as qwen and llama 4 count.
-            Some(sparse) if index >= self.first_dense && (index - self.first_dense + 1) % self.every == 0 => {
+            Some(sparse)
+                if index >= self.first_dense && (index - self.first_dense + 1).is_multiple_of(self.every) =>
+            {
                 ("moe", FeedForwardShape::Experts(sparse.clone()))
             }
             Some(_) => ("dense", FeedForwardShape::Dense(self.dense)),
@@ -336,6 +353,10 @@ impl Spans {
     }
 
     fn at(&self, index: u64) -> Span {
-        if self.every.is_some_and(|every| (index + 1) % every == 0) { self.global } else { self.local }
+        if self.every.is_some_and(|every| (index + 1).is_multiple_of(every)) {
+            self.global
+        } else {
+            self.local
+        }
     }
 }

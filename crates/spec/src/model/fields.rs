@@ -7,6 +7,9 @@ use super::bounds::Bound;
 use crate::problem::Problem;
 use serde_json::{Map, Value};
 
+/// Lists have an entry per layer or per few; some are searched once per layer, so length costs time.
+const MAX_LIST: usize = 20_000;
+
 /// An object of a configuration file.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
@@ -31,6 +34,11 @@ impl<'a> Fields<'a> {
             }
             Some(other) => Err(self.wrong_type(key, "an object", other)),
         }
+    }
+
+    /// Whether both are the same object of the same file.
+    pub(super) fn is_same_object(&self, other: &Self) -> bool {
+        std::ptr::eq(self.map, other.map)
     }
 
     /// Whether the key is there and not null.
@@ -66,19 +74,7 @@ impl<'a> Fields<'a> {
 
     /// A whole number that has to be there.
     pub(super) fn required(&self, names: &[&'static str], bound: Bound) -> Result<u64, Problem> {
-        self.count(names, bound)?.ok_or_else(|| self.missing(names))
-    }
-
-    /// The problem of a key that has to be there.
-    pub(super) fn missing(&self, names: &[&'static str]) -> Problem {
-        let aliases = match names {
-            [_, others @ ..] if !others.is_empty() => {
-                format!(" (nor {})", others.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
-            }
-            _ => String::new(),
-        };
-        Problem::new(format!("`{}` is missing{aliases}", names.first().unwrap_or(&"a key")))
-            .hint("is this the model's whole config.json?")
+        self.count(names, bound)?.ok_or_else(|| missing(names))
     }
 
     fn whole(&self, name: &'static str, value: &Value, bound: Bound) -> Result<u64, Problem> {
@@ -116,6 +112,10 @@ impl<'a> Fields<'a> {
     pub(super) fn counts(&self, name: &'static str, bound: Bound) -> Result<Option<Vec<u64>>, Problem> {
         match self.map.get(name) {
             None | Some(Value::Null) => Ok(None),
+            Some(Value::Array(items)) if items.len() > MAX_LIST => {
+                let problem = Problem::new(format!("{} entries, more than {MAX_LIST}", items.len()));
+                Err(self.locate(problem, name))
+            }
             Some(Value::Array(items)) => {
                 items.iter().map(|item| self.whole(name, item, bound)).collect::<Result<_, _>>().map(Some)
             }
@@ -167,6 +167,18 @@ impl<'a> Fields<'a> {
         let quoted = format!("\"{key}\"");
         self.text.get(self.start..)?.find(&quoted).map(|offset| self.start + offset)
     }
+}
+
+/// The problem of a key that has to be there.
+pub(super) fn missing(names: &[&'static str]) -> Problem {
+    let aliases = match names {
+        [_, others @ ..] if !others.is_empty() => {
+            format!(" (nor {})", others.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+        }
+        _ => String::new(),
+    };
+    Problem::new(format!("`{}` is missing{aliases}", names.first().unwrap_or(&"a key")))
+        .hint("is this the model's whole config.json?")
 }
 
 fn same(a: &Value, b: &Value) -> bool {

@@ -61,7 +61,9 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("phi", gpt::phi),
     ("phi3", llama::mistral),
     ("qwen2", qwen::dense),
+    ("qwen2_5_vl", qwen::dense),
     ("qwen2_moe", qwen::moe),
+    ("qwen2_vl", qwen::dense),
     ("qwen3", qwen::dense),
     ("qwen3_5", qwen::hybrid),
     ("qwen3_5_moe", qwen::hybrid),
@@ -84,12 +86,9 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
     };
     let outer = Fields::new(map, text);
     let (fields, notes) = language_model(outer)?;
-    let model_type = match fields
-        .string(&["model_type"])?
-        .map_or_else(|| outer.string(&["model_type"]), |t| Ok(Some(t)))?
-    {
-        Some(model_type) => model_type,
-        None => return Err(not_a_config(map)),
+    let own = fields.string(&["model_type"])?;
+    let Some(model_type) = own.map_or_else(|| outer.string(&["model_type"]), |t| Ok(Some(t)))? else {
+        return Err(not_a_config(map));
     };
     let family = model_type.strip_suffix("_text").unwrap_or(model_type);
     let reader = FAMILIES.iter().find(|(known, _)| *known == family).map(|(_, reader)| reader);

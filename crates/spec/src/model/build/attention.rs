@@ -31,6 +31,8 @@ pub(crate) struct AttentionShape {
     pub(crate) output_gate: bool,
     /// Keys serve as values: no value projection (gemma 4, global layers).
     pub(crate) keys_are_values: bool,
+    /// Keys and values are an earlier layer's: no projections for them (the small gemma 4 models).
+    pub(crate) reuses_keys: bool,
 }
 
 impl AttentionShape {
@@ -50,8 +52,11 @@ impl AttentionShape {
         let query = self.heads * self.head_dim * if self.output_gate { 2 } else { 1 };
         let key = self.kv_heads * self.head_dim;
         let kv_cut = Cut::Heads(self.kv_heads);
-        let mut parts = vec![("q_proj", query, Cut::Column), ("k_proj", key, kv_cut)];
-        if !self.keys_are_values {
+        let mut parts = vec![("q_proj", query, Cut::Column)];
+        if !self.reuses_keys {
+            parts.push(("k_proj", key, kv_cut));
+        }
+        if !self.reuses_keys && !self.keys_are_values {
             parts.push(("v_proj", key, kv_cut));
         }
         let mut weights: Vec<Weight> = parts
@@ -67,7 +72,8 @@ impl AttentionShape {
         match self.qk_norm {
             QkNorm::None | QkNorm::Unweighted => {}
             QkNorm::PerHead(norm) => {
-                for name in ["q_norm", "k_norm"] {
+                let names: &[&str] = if self.reuses_keys { &["q_norm"] } else { &["q_norm", "k_norm"] };
+                for name in names {
                     weights.extend(norm.weights(name, core, self.head_dim, Cut::Replicated));
                 }
             }

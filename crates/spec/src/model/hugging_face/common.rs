@@ -4,7 +4,7 @@ use crate::model::bounds;
 use crate::model::build::{
     AttentionShape, Block, DenseShape, FeedForwardShape, Frame, MixerShape, NormShape, QkNorm,
 };
-use crate::model::fields::Fields;
+use crate::model::fields::{Fields, missing};
 use crate::model::{Activation, Position, Span};
 use crate::problem::Problem;
 
@@ -17,6 +17,13 @@ pub(super) struct Source<'a> {
     /// `model_type` without a `_text` suffix.
     pub(super) family: &'a str,
     pub(super) notes: Vec<String>,
+}
+
+impl Source<'_> {
+    /// Whether the language model is nested in a multimodal file.
+    fn is_nested(&self) -> bool {
+        !self.fields.is_same_object(&self.outer)
+    }
 }
 
 /// What a family's configuration class says where the file says nothing.
@@ -74,6 +81,7 @@ pub(super) const TOP_K: &[&str] = &[
 impl Common {
     pub(super) fn read(source: &Source<'_>, defaults: &Defaults) -> Result<Self, Problem> {
         let fields = &source.fields;
+        let nested = defaults.nested.filter(|_| source.is_nested());
         let mut notes = source.notes.clone();
         let mut or_class = |names: &[&'static str], bound, class: Option<u64>| -> Result<u64, Problem> {
             match (fields.count(names, bound)?, class) {
@@ -86,27 +94,28 @@ impl Common {
                     ));
                     Ok(value)
                 }
-                (None, None) => Err(fields.missing(names)),
+                (None, None) => Err(missing(names)),
             }
         };
         let layers = fields.required(LAYERS, bounds::LAYERS)?;
         let hidden = fields.required(HIDDEN, bounds::HIDDEN)?;
-        let heads = or_class(HEADS, bounds::HEADS, defaults.nested.map(|n| n.0))?;
-        let vocabulary = or_class(&["vocab_size"], bounds::VOCABULARY, defaults.nested.map(|n| n.2))?;
+        let heads = or_class(HEADS, bounds::HEADS, nested.map(|n| n.0))?;
+        let vocabulary = or_class(&["vocab_size"], bounds::VOCABULARY, nested.map(|n| n.2))?;
         let kv_heads = match fields.count(KV_HEADS, bounds::HEADS)? {
             Some(kv_heads) => kv_heads,
             None if fields.flag(&["multi_query"])? == Some(true) => 1,
-            None => defaults.nested.filter(|_| !fields.has("num_attention_heads")).map_or(heads, |n| n.1),
+            None => nested.filter(|_| !fields.has("num_attention_heads")).map_or(heads, |n| n.1),
         };
-        if heads % kv_heads != 0 {
+        if !heads.is_multiple_of(kv_heads) {
             let problem =
                 Problem::new(format!("{kv_heads} key-value heads do not divide {heads} query heads"));
             return Err(fields.locate(problem, "num_key_value_heads"));
         }
-        let head_dim = fields.count(&["head_dim"], bounds::HEAD_DIM)?.or(defaults.head_dim);
+        let head_dim =
+            fields.count(&["head_dim", "attention_head_dim"], bounds::HEAD_DIM)?.or(defaults.head_dim);
         let head_dim = match head_dim {
             Some(head_dim) => head_dim,
-            None if hidden % heads == 0 => hidden / heads,
+            None if hidden.is_multiple_of(heads) => hidden / heads,
             None => {
                 return Err(Problem::new(format!(
                     "hidden size {hidden} is not a multiple of {heads} heads, and `head_dim` is missing"
@@ -176,6 +185,7 @@ impl Common {
             sinks: false,
             output_gate: false,
             keys_are_values: false,
+            reuses_keys: false,
         }
     }
 
@@ -191,7 +201,7 @@ impl Common {
 }
 
 fn check_kv_heads(heads: u64, kv_heads: u64, fields: &Fields<'_>) -> Result<(), Problem> {
-    if heads % kv_heads == 0 {
+    if heads.is_multiple_of(kv_heads) {
         return Ok(());
     }
     let problem = Problem::new(format!("{kv_heads} key-value heads do not divide {heads} query heads"));

@@ -6,7 +6,7 @@ use crate::model::build::{
     CompressedShape, ExtraMatrix, FeedForwardShape, IndexerShape, LatentShape, MixerShape, assemble, matrix,
     vector,
 };
-use crate::model::fields::Fields;
+use crate::model::fields::{Fields, missing};
 use crate::model::{Cut, Model, Module, bounds};
 use crate::problem::Problem;
 
@@ -41,7 +41,7 @@ pub(super) fn latent(source: &Source<'_>, common: &Common) -> Result<LatentShape
     let sparse = matches!(source.family, "deepseek_v32" | "glm_moe_dsa");
     Ok(LatentShape {
         heads: common.heads,
-        q_lora_rank: fields.count(&["q_lora_rank"], bounds::HIDDEN)?,
+        q_lora_rank: fields.count(&["q_lora_rank"], bounds::WIDTH_OR_ZERO)?.filter(|&rank| rank > 0),
         kv_lora_rank: fields.required(&["kv_lora_rank"], bounds::HIDDEN)?,
         nope: width("qk_nope_head_dim")?,
         rope: width("qk_rope_head_dim")?,
@@ -83,7 +83,7 @@ pub(super) fn v4(source: &Source<'_>) -> Result<Model, Problem> {
         compress_rate: 0,
         indexer: None,
     };
-    if common.heads % attention.output_groups != 0 {
+    if !common.heads.is_multiple_of(attention.output_groups) {
         let message =
             format!("{} output groups do not divide {} heads", attention.output_groups, common.heads);
         return Err(fields.locate(Problem::new(message), "o_groups"));
@@ -119,7 +119,7 @@ pub(super) fn v4(source: &Source<'_>) -> Result<Model, Problem> {
 /// Tokens per compressed entry of each layer; the list may go on for the prediction modules.
 fn compress_rates(fields: &Fields<'_>, layers: u64) -> Result<Vec<u64>, Problem> {
     let rates = fields.counts("compress_ratios", bounds::SMALL)?;
-    let rates = rates.ok_or_else(|| fields.missing(&["compress_ratios"]))?;
+    let rates = rates.ok_or_else(|| missing(&["compress_ratios"]))?;
     if (rates.len() as u64) < layers {
         let problem = Problem::new(format!("{} entries for {layers} layers", rates.len()));
         return Err(fields.locate(problem, "compress_ratios"));

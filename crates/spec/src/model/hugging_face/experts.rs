@@ -69,7 +69,7 @@ impl DenseFirst {
     }
 
     pub(super) fn has(self, index: u64) -> bool {
-        index < self.first || index % self.every != 0
+        index < self.first || !index.is_multiple_of(self.every)
     }
 }
 
@@ -88,6 +88,6 @@ impl SparseLayers {
     }
 
     pub(super) fn has(&self, index: u64) -> bool {
-        (index + 1) % self.step == 0 && !self.dense.contains(&index)
+        (index + 1).is_multiple_of(self.step) && !self.dense.contains(&index)
     }
 }

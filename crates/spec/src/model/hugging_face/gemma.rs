@@ -32,7 +32,11 @@ pub(super) fn gemma2(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let third = source.family == "gemma3";
     // Files of the multimodal sizes leave out what equals the class's defaults.
-    let defaults = Defaults { nested: third.then_some((8, 4, 262_208)), ..GEMMA };
+    let defaults = Defaults {
+        nested: third.then_some((8, 4, 262_208)),
+        max_positions: if third { 131_072 } else { 8192 },
+        ..GEMMA
+    };
     let common = Common::read(source, &defaults)?;
     let mut attention = common.attention();
     let bias = fields.flag(&["attention_bias"])?.unwrap_or(false);
@@ -45,7 +49,7 @@ pub(super) fn gemma2(source: &Source<'_>) -> Result<Model, Problem> {
     let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.unwrap_or(4096);
     let pattern = fields.count(&["sliding_window_pattern", "_sliding_window_pattern"], bounds::SMALL)?;
     let pattern = pattern.unwrap_or(if third { 6 } else { 2 }).max(1);
-    let sliding = sliding_layers(fields, common.layers, |index| (index + 1) % pattern != 0)?;
+    let sliding = sliding_layers(fields, common.layers, |index| !(index + 1).is_multiple_of(pattern))?;
     assemble(common.frame(source), common.layers, |index| {
         let mut block = block.clone();
         if sliding.at(index) {
@@ -67,11 +71,13 @@ pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     let global = global_attention(source, &common, &local)?;
     let last = common.layers - 1;
     // Every sixth layer is global, and the last one whatever its number.
-    let sliding = sliding_layers(fields, common.layers, |index| (index + 1) % 6 != 0 && index != last)?;
+    let sliding =
+        sliding_layers(fields, common.layers, |index| !(index + 1).is_multiple_of(6) && index != last)?;
     let dense = common.gated(intermediate(fields)?);
     let mut block = decoder(local.clone(), FeedForwardShape::Dense(dense));
     block.norms = SANDWICH;
-    if fields.count(&["num_experts"], bounds::EXPERTS)?.unwrap_or(0) > 0 {
+    let enabled = fields.flag(&["enable_moe_block"])?.unwrap_or(true);
+    if enabled && fields.count(&["num_experts"], bounds::EXPERTS)?.unwrap_or(0) > 0 {
         let width = fields.required(&["moe_intermediate_size", "expert_intermediate_size"], bounds::WIDTH)?;
         let beside = SharedShape { mlp: dense, gate: SharedGate::None };
         let mut experts = routed(fields, common.gated(width), Some(beside))?;
@@ -90,10 +96,21 @@ pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     }
     let mut frame = common.frame(source);
     per_layer_inputs(source, &common, &mut frame, &mut block)?;
+    // The last layers may reuse keys and values of earlier ones, and have a wider MLP instead.
+    let shared = fields.count(&["num_kv_shared_layers"], bounds::SMALL)?.unwrap_or(0);
+    let first_shared = common.layers.saturating_sub(shared);
+    let double_wide = fields.flag(&["use_double_wide_mlp"])?.unwrap_or(false);
     assemble(frame, common.layers, |index| {
         let slides = sliding.at(index);
         let mut block = block.clone();
-        block.mixer = MixerShape::Attention(if slides { local.clone() } else { global.clone() });
+        let mut attention = if slides { local.clone() } else { global.clone() };
+        attention.reuses_keys = index >= first_shared;
+        if let (FeedForwardShape::Dense(mlp), true) =
+            (&mut block.feed_forward, attention.reuses_keys && double_wide)
+        {
+            mlp.width *= 2;
+        }
+        block.mixer = MixerShape::Attention(attention);
         block.name = if slides { "sliding" } else { "full" };
         Ok(block)
     })
@@ -112,7 +129,7 @@ fn global_attention(
     if global.keys_are_values {
         let heads = fields.count(&["num_global_key_value_heads"], bounds::HEADS)?;
         global.kv_heads = heads.unwrap_or(common.kv_heads);
-        if common.heads % global.kv_heads != 0 {
+        if !common.heads.is_multiple_of(global.kv_heads) {
             let message =
                 format!("{} key-value heads do not divide {} query heads", global.kv_heads, common.heads);
             return Err(fields.locate(Problem::new(message), "num_global_key_value_heads"));
@@ -129,12 +146,6 @@ fn per_layer_inputs(
     block: &mut Block,
 ) -> Result<(), Problem> {
     let fields = &source.fields;
-    let shared = fields.count(&["num_kv_shared_layers"], bounds::SMALL)?.unwrap_or(0);
-    if shared > 0 {
-        frame
-            .notes
-            .push(format!("{shared} layers reuse keys and values of others; they are counted as if not"));
-    }
     let width = fields.count(&["hidden_size_per_layer_input"], bounds::WIDTH_OR_ZERO)?.unwrap_or(0);
     if width == 0 {
         return Ok(());

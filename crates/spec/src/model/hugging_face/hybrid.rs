@@ -7,6 +7,7 @@ use crate::model::build::{
     Block, DeltaShape, DenseShape, FeedForwardShape, GateStyle, MixerShape, SharedGate, SharedShape,
     StateSpaceShape, assemble,
 };
+use crate::model::fields::missing;
 use crate::model::{Activation, Model, Position, bounds};
 use crate::problem::Problem;
 
@@ -73,7 +74,7 @@ fn pattern(source: &Source<'_>, layers: u64) -> Result<Vec<char>, Problem> {
         ("layers_block_type", kinds.collect::<Result<_, _>>()?)
     } else {
         let key = "hybrid_override_pattern";
-        let pattern = fields.string(&[key])?.ok_or_else(|| fields.missing(&[key, "layers_block_type"]))?;
+        let pattern = fields.string(&[key])?.ok_or_else(|| missing(&[key, "layers_block_type"]))?;
         // `|` separates pipeline stages in some files.
         (key, pattern.chars().filter(|kind| *kind != '|').collect())
     };
@@ -94,7 +95,7 @@ fn mamba(source: &Source<'_>) -> Result<StateSpaceShape, Problem> {
     let fields = &source.fields;
     let heads = fields.required(&["mamba_num_heads"], bounds::HEADS)?;
     let groups = fields.count(&["n_groups", "mamba_n_groups"], bounds::HEADS)?.unwrap_or(8);
-    if heads % groups != 0 {
+    if !heads.is_multiple_of(groups) {
         let problem = Problem::new(format!("{groups} groups do not divide {heads} Mamba heads"));
         return Err(fields.locate(problem, "n_groups"));
     }
@@ -114,8 +115,7 @@ pub(super) fn kimi_linear(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;
     let latent = MixerShape::Latent(latent(source, &common)?);
-    let linear =
-        fields.object("linear_attn_config")?.ok_or_else(|| fields.missing(&["linear_attn_config"]))?;
+    let linear = fields.object("linear_attn_config")?.ok_or_else(|| missing(&["linear_attn_config"]))?;
     let heads = linear.required(&["num_heads"], bounds::HEADS)?;
     let head_dim = linear.required(&["head_dim"], bounds::HEAD_DIM)?;
     let delta = MixerShape::Delta(DeltaShape {
@@ -128,7 +128,7 @@ pub(super) fn kimi_linear(source: &Source<'_>) -> Result<Model, Problem> {
     });
     // Counted from 1.
     let full = linear.counts("full_attn_layers", bounds::SMALL)?;
-    let full = full.ok_or_else(|| linear.missing(&["full_attn_layers"]))?;
+    let full = full.ok_or_else(|| missing(&["full_attn_layers"]))?;
     let dense_first = DenseFirst::read(fields, 0)?;
     let experts = FeedForwardShape::Experts(with_shared(fields, &common)?);
     let dense = FeedForwardShape::Dense(common.gated(intermediate(fields)?));

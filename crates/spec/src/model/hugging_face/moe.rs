@@ -3,6 +3,7 @@
 use super::common::{Common, Defaults, LAYERS, Source, decoder, intermediate, sliding_layers, window};
 use super::experts::{DenseFirst, routed, with_shared};
 use crate::model::build::{Block, FeedForwardShape, NormShape, QkNorm, SharedGate, SharedShape, assemble};
+use crate::model::fields::missing;
 use crate::model::{Model, Span, bounds};
 use crate::problem::Problem;
 
@@ -29,7 +30,7 @@ pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     experts.router_bias = true;
     let block = decoder(attention, FeedForwardShape::Experts(experts));
     let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.unwrap_or(128);
-    let sliding = sliding_layers(fields, common.layers, |index| index % 2 == 0)?;
+    let sliding = sliding_layers(fields, common.layers, |index| index.is_multiple_of(2))?;
     assemble(common.frame(source), common.layers, |index| {
         Ok(if sliding.at(index) { block.clone().with_span(Span::Window(window)) } else { block.clone() })
     })
@@ -54,7 +55,7 @@ pub(super) fn llama4(source: &Source<'_>) -> Result<Model, Problem> {
     let listed = fields.counts("moe_layers", bounds::SMALL)?;
     let has_experts = |index: u64| match &listed {
         Some(list) => list.contains(&index),
-        None => (index + 1) % step == 0,
+        None => (index + 1).is_multiple_of(step),
     };
     let chunk = fields.count(&["attention_chunk_size"], bounds::POSITIONS)?.filter(|&chunk| chunk > 0);
     // 1 where positions are rotated; exactly those layers are chunked.
@@ -62,7 +63,7 @@ pub(super) fn llama4(source: &Source<'_>) -> Result<Model, Problem> {
     let interval = fields.count(&["no_rope_layer_interval"], bounds::SMALL)?.unwrap_or(4).max(1);
     let chunked = sliding_layers(fields, common.layers, |index| match &rotated {
         Some(list) => list.get(index as usize).is_none_or(|&flag| flag != 0),
-        None => (index + 1) % interval != 0,
+        None => !(index + 1).is_multiple_of(interval),
     })?;
     assemble(common.frame(source), common.layers, |index| {
         let sparse = has_experts(index);
@@ -127,7 +128,7 @@ pub(super) fn dbrx(source: &Source<'_>) -> Result<Model, Problem> {
         common.kv_heads = attention.count(&["kv_n_heads"], bounds::HEADS)?.unwrap_or(1);
         common.check_kv_heads(&attention)?;
     }
-    let experts = fields.object("ffn_config")?.ok_or_else(|| fields.missing(&["ffn_config"]))?;
+    let experts = fields.object("ffn_config")?.ok_or_else(|| missing(&["ffn_config"]))?;
     let width = experts.required(&["ffn_hidden_size"], bounds::WIDTH)?;
     let routed = routed(&experts, common.gated(width), None)?;
     let mut block: Block = decoder(common.attention(), FeedForwardShape::Experts(routed));

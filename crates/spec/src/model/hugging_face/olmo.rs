@@ -29,7 +29,7 @@ pub(super) fn olmo2(source: &Source<'_>) -> Result<Model, Problem> {
     block.norms = &["post_attention_layernorm", "post_feedforward_layernorm"];
     let third = source.family == "olmo3";
     let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.unwrap_or(4096);
-    let sliding = sliding_layers(fields, common.layers, |index| third && (index + 1) % 4 != 0)?;
+    let sliding = sliding_layers(fields, common.layers, |index| third && !(index + 1).is_multiple_of(4))?;
     assemble(common.frame(source), common.layers, |index| {
         let slides = sliding.at(index);
         Ok(block.clone().with_span(if slides { Span::Window(window) } else { Span::Causal }))

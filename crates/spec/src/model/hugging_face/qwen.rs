@@ -99,7 +99,7 @@ pub(super) fn hybrid(source: &Source<'_>) -> Result<Model, Problem> {
     attention.output_gate = fields.flag(&["attn_output_gate"])?.unwrap_or(true);
     let delta = delta(source)?;
     let full_every = fields.count(&["full_attention_interval"], bounds::LAYERS)?.unwrap_or(4);
-    let linear = linear_layers(fields, common.layers, |index| (index + 1) % full_every != 0)?;
+    let linear = linear_layers(fields, common.layers, |index| !(index + 1).is_multiple_of(full_every))?;
     let has_experts = source.family != "qwen3_5";
     let feed_forwards = if has_experts { Some(FeedForwards::read(source, &common, true)?) } else { None };
     let dense = match &feed_forwards {
@@ -131,7 +131,7 @@ fn delta(source: &Source<'_>) -> Result<DeltaShape, Problem> {
         conv_kernel: count("linear_conv_kernel_dim", 4)?,
         gate: GateStyle::Scalar,
     };
-    if shape.value_heads % shape.key_heads != 0 {
+    if !shape.value_heads.is_multiple_of(shape.key_heads) {
         let message =
             format!("{} key heads do not divide {} value heads", shape.key_heads, shape.value_heads);
         return Err(fields.locate(Problem::new(message), "linear_num_key_heads"));
