@@ -11,7 +11,7 @@ pub(crate) use degrees::MOST_DEVICES;
 pub use layout::{Group, Layout};
 pub use names::Master;
 pub use spec::{DEFAULT_SOFTWARE, PlanSpec, PrecisionPreset};
-pub use validate::validate;
+pub use validate::{balanced_layers, validate, warnings};
 
 use crate::precision::DataType;
 use serde::{Deserialize, Serialize};

@@ -6,6 +6,8 @@
 pub(crate) mod field;
 mod resolved;
 pub(crate) mod section;
+mod schema;
+mod spec;
 mod specs;
 pub(crate) mod text;
 mod units;
@@ -13,6 +15,8 @@ mod value;
 
 pub use field::{Amount, Field};
 pub use resolved::{Cost, Run, Training};
+pub use schema::{reference, schema};
 pub use section::{Key, Section};
+pub use spec::{RunSpec, keys, parse};
 pub use specs::{CostSpec, ModelSpec, TrainingSpec};
 pub use value::{Kind, Value};

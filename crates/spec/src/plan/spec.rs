@@ -24,7 +24,7 @@ section! {
         /// Pipeline stages.
         pipeline_parallel: u64 = "pipeline_parallel", "1; chosen so that the model fits when no degree at all is given";
         /// Model chunks per pipeline stage (interleaving).
-        virtual_stages: u64 = "virtual_stages", "1; 2 for zb-v and dualpipe";
+        virtual_stages: u64 = "virtual_stages", "1; 2 for zb-v";
         /// Ranks that share each sequence.
         context_parallel: u64 = "context_parallel", "1";
         /// How ranks share a sequence.
@@ -195,7 +195,7 @@ impl PlanSpec {
     pub fn resolve(&self, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
         let Degrees { tensor, pipeline, context, data, expert } = degrees::resolve(self, model, cluster)?;
         let schedule = self.schedule.unwrap_or(Schedule::OneForwardOneBackward);
-        let two_chunks = matches!(schedule, Schedule::ZbV | Schedule::DualPipe);
+        let two_chunks = schedule == Schedule::ZbV;
         let virtual_stages = self.virtual_stages.unwrap_or(if two_chunks { 2 } else { 1 });
         let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
         let sequence_length = self.sequence_length.unwrap_or(declared.min(8192));

@@ -1,7 +1,10 @@
 //! The small sections of a run file: model, training and cost.
 
-use super::field::Amount;
+use super::field::{Amount, choice};
 use super::section::section;
+use super::{Cost, Section, Training};
+use crate::model::{self, Activation, Dimensions, Model, NormKind, Position, Style};
+use crate::problem::Problem;
 use crate::quantity::Dollars;
 
 section! {
@@ -14,29 +17,67 @@ section! {
         /// Layers.
         layers: u64 = "layers", "none";
         /// Width of the residual stream.
-        hidden_size: u64 = "hidden_size", "none";
-        /// Inner width of the MLP.
-        ffn_size: u64 = "ffn_size", "4 x hidden_size";
+        hidden: u64 = "hidden", "none";
         /// Query heads.
-        heads: u64 = "heads", "hidden_size / 128";
+        heads: u64 = "heads", "none";
+        /// Which family fills the gaps between the dimensions.
+        style: Style = "style", "told from the other dimensions, else llama";
         /// Key-value heads.
-        kv_heads: u64 = "kv_heads", "heads";
+        kv_heads: u64 = "kv_heads", "as many as heads";
         /// Width of a head.
-        head_dim: u64 = "head_dim", "hidden_size / heads";
-        /// Rows of the vocabulary.
-        vocabulary: u64 = "vocabulary", "32000";
+        head_dim: u64 = "head_dim", "hidden / heads";
+        /// Inner width of the dense MLP.
+        ffn: u64 = "ffn", "4 x hidden, or 8/3 of it if gated";
+        /// Rows of the word embedding.
+        vocab: u64 = "vocab", "50257 (gpt) or 32000 (llama)";
         /// Whether a gate matrix multiplies the MLP's up projection.
-        gated_mlp: bool = "gated_mlp", "true";
+        gated_mlp: bool = "gated_mlp", "true for llama style";
         /// Whether the head reuses the word embedding.
-        tied_embeddings: bool = "tied_embeddings", "false";
+        tied: bool = "tied", "true for gpt style";
         /// Routed experts per layer.
         experts: u64 = "experts", "none: a dense model";
         /// Experts that one token visits.
         top_k: u64 = "top_k", "2";
         /// Inner width of one expert.
-        expert_ffn_size: u64 = "expert_ffn_size", "ffn_size";
+        moe_ffn: u64 = "moe_ffn", "ffn";
         /// Inner width of all shared experts together.
-        shared_ffn_size: u64 = "shared_ffn_size", "0";
+        shared_ffn: u64 = "shared_ffn", "none";
+        /// Dense layers in front of the first layer with experts.
+        first_dense_layers: u64 = "first_dense_layers", "0";
+        /// Behind those, every so many-th layer has experts.
+        moe_every: u64 = "moe_every", "1";
+        /// How positions enter.
+        position: Position = "position", "learned (gpt) or rotary (llama)";
+        /// Longest sequence, in tokens.
+        max_positions: u64 = "max_positions", "2048";
+        /// The norm.
+        norm: NormKind = "norm", "layer_norm (gpt) or rms_norm (llama)";
+        /// Whether all projections have biases.
+        biases: bool = "biases", "true for gpt style";
+        /// Whether queries, keys and values have biases.
+        qkv_bias: bool = "qkv_bias", "as biases";
+        /// Whether queries and keys are normed.
+        qk_norm: bool = "qk_norm", "false";
+        /// Rank of the query latent.
+        q_lora_rank: u64 = "q_lora_rank", "none";
+        /// Rank of the key-value latent; with it attention is latent.
+        kv_lora_rank: u64 = "kv_lora_rank", "none";
+        /// Latent attention: width of a head's part without rotation.
+        qk_nope_head_dim: u64 = "qk_nope_head_dim", "128";
+        /// Latent attention: width of a head's rotated part.
+        qk_rope_head_dim: u64 = "qk_rope_head_dim", "64";
+        /// Latent attention: width of a value head.
+        v_head_dim: u64 = "v_head_dim", "128";
+        /// The activation.
+        activation: Activation = "activation", "gelu (gpt) or silu (llama)";
+        /// Tokens that a query sees.
+        window: u64 = "window", "all earlier ones";
+        /// With a window: every so many-th layer sees everything all the same.
+        full_attention_every: u64 = "full_attention_every", "none";
+        /// Whether queries see later tokens too.
+        bidirectional: bool = "bidirectional", "false";
+        /// Multi-token-prediction modules.
+        mtp: u64 = "mtp", "none";
     }
 }
 
@@ -59,5 +100,193 @@ section! {
         electricity_price: Dollars = "electricity_price", "the catalogue's, dated";
         /// Mean power of a device while training, as a share of its limit.
         power_share: f64 = "power_share", "0.9";
+    }
+}
+
+choice!(Style { "llama" => Self::Llama, "gpt" => Self::Gpt });
+choice!(NormKind {
+    "rms_norm" | "rmsnorm" => Self::RmsNorm,
+    "layer_norm" | "layernorm" => Self::LayerNorm,
+});
+choice!(Position {
+    "rotary" | "rope" => Self::Rotary,
+    "learned" => Self::Learned,
+    "alibi" => Self::Alibi,
+    "none" => Self::None,
+});
+choice!(Activation {
+    "silu" | "swish" => Self::Silu,
+    "gelu" => Self::Gelu,
+    "relu" => Self::Relu,
+    "squared_relu" | "relu2" => Self::SquaredRelu,
+});
+
+impl ModelSpec {
+    /// The model. `read` gives the text of a `config.json` at a path.
+    pub fn resolve(&self, read: impl FnOnce(&str) -> Result<String, Problem>) -> Result<Model, Problem> {
+        let dimension = Self::KEYS.iter().skip(2).find(|key| self.get(key.name).is_some());
+        if let Some(path) = &self.config {
+            if let Some(key) = dimension {
+                return Err(Problem::new("`model.config` gives the dimensions already")
+                    .at_key(key.path())
+                    .hint("drop it, or edit a copy of the config"));
+            }
+            let text = read(path).map_err(|p| if p.place.is_none() { p.at_key("model.config") } else { p })?;
+            let name = self.name.clone().unwrap_or_else(|| name_of(path));
+            return model::from_hugging_face(&text, &name).map_err(|problem| problem.in_file(path.clone()));
+        }
+        let Some(given) = dimension else {
+            let Some(name) = &self.name else {
+                return Err(Problem::new("no model is named").at_key("model.name").hint(
+                    "set model.name to one of the catalogue, model.config to a config.json, or dimensions",
+                ));
+            };
+            return model::by_name(name).map_err(|problem| problem.at_key("model.name"));
+        };
+        let need = |key: &str, value: Option<u64>| {
+            value.ok_or_else(|| {
+                Problem::new(format!("`model.{key}` is missing beside `{}`", given.path()))
+                    .at_key(given.path())
+                    .hint("a model of your own needs layers, hidden and heads at least")
+            })
+        };
+        let dimensions = Dimensions {
+            name: self.name.clone().unwrap_or_default(),
+            style: self.style,
+            layers: need("layers", self.layers)?,
+            hidden: need("hidden", self.hidden)?,
+            heads: need("heads", self.heads)?,
+            kv_heads: self.kv_heads,
+            head_dim: self.head_dim,
+            ffn: self.ffn,
+            vocab: self.vocab,
+            gated_mlp: self.gated_mlp,
+            tied: self.tied,
+            experts: self.experts,
+            top_k: self.top_k,
+            moe_ffn: self.moe_ffn,
+            shared_ffn: self.shared_ffn,
+            first_dense_layers: self.first_dense_layers,
+            moe_every: self.moe_every,
+            position: self.position,
+            max_positions: self.max_positions,
+            norm: self.norm,
+            biases: self.biases,
+            qkv_bias: self.qkv_bias,
+            qk_norm: self.qk_norm,
+            q_lora_rank: self.q_lora_rank,
+            kv_lora_rank: self.kv_lora_rank,
+            qk_nope_head_dim: self.qk_nope_head_dim,
+            qk_rope_head_dim: self.qk_rope_head_dim,
+            v_head_dim: self.v_head_dim,
+            activation: self.activation,
+            window: self.window,
+            full_attention_every: self.full_attention_every,
+            bidirectional: self.bidirectional.unwrap_or(false),
+            mtp: self.mtp,
+        };
+        model::from_dimensions(dimensions).map_err(|problem| {
+            let key = problem.place.as_ref().and_then(|place| place.key.clone());
+            match key {
+                Some(key) => problem.at_key(format!("model.{key}")),
+                None => problem,
+            }
+        })
+    }
+}
+
+/// What a config is called by its path: the folder if the file is `config.json`, else the file.
+fn name_of(path: &str) -> String {
+    let mut parts = path.rsplit(['/', '\\']);
+    let file = parts.next().unwrap_or(path);
+    let stem = file.strip_suffix(".json").unwrap_or(file);
+    let folder = parts.next().filter(|folder| !folder.is_empty() && *folder != "." && *folder != "..");
+    if stem == "config" { folder.unwrap_or(stem).to_owned() } else { stem.to_owned() }
+}
+
+impl TrainingSpec {
+    /// Checks and fills in.
+    pub fn resolve(&self) -> Result<Training, Problem> {
+        let tokens = self.tokens.map(|amount| amount.0);
+        if let Some(tokens) = tokens
+            && !(1.0..=1e18).contains(&tokens)
+        {
+            return Err(out_of_range("training.tokens", tokens, "1 to 1e18"));
+        }
+        let availability = share("training.availability", self.availability.unwrap_or(1.0))?;
+        Ok(Training { tokens, availability })
+    }
+}
+
+impl CostSpec {
+    /// Checks and fills in.
+    pub fn resolve(&self) -> Result<Cost, Problem> {
+        let prices = [
+            ("cost.price_per_device_hour", self.price_per_device_hour),
+            ("cost.electricity_price", self.electricity_price),
+        ];
+        for (key, price) in prices {
+            if let Some(price) = price
+                && !(0.0..=1e6).contains(&price.get())
+            {
+                return Err(out_of_range(key, price.get(), "0 to 1e6"));
+            }
+        }
+        Ok(Cost {
+            price_per_device_hour: self.price_per_device_hour,
+            electricity_price: self.electricity_price,
+            power_share: share("cost.power_share", self.power_share.unwrap_or(Cost::default().power_share))?,
+        })
+    }
+}
+
+fn share(key: &str, x: f64) -> Result<f64, Problem> {
+    if x > 0.0 && x <= 1.0 { Ok(x) } else { Err(out_of_range(key, x, "a share above 0 and at most 1")) }
+}
+
+fn out_of_range(key: &str, x: f64, range: &str) -> Problem {
+    Problem::new(format!("expected {range}, found {x}")).at_key(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none(_: &str) -> Result<String, Problem> {
+        Err(Problem::new("not read"))
+    }
+
+    #[test]
+    fn a_model_by_name_by_dimensions_or_not_at_all() {
+        let named = ModelSpec { name: Some("llama-3.1-8b".to_owned()), ..ModelSpec::default() };
+        assert_eq!(named.resolve(none).expect("known").parameters().total, 8_030_261_248);
+        let own = ModelSpec { layers: Some(96), hidden: Some(12288), heads: Some(96), ..ModelSpec::default() };
+        assert_eq!(own.resolve(none).expect("sound").num_layers(), 96);
+        assert_eq!(ModelSpec::default().resolve(none).expect_err("none").message, "no model is named");
+        let half = ModelSpec { layers: Some(96), ..ModelSpec::default() };
+        assert_eq!(
+            half.resolve(none).expect_err("half").message,
+            "`model.hidden` is missing beside `model.layers`"
+        );
+        let wrong = ModelSpec { kv_heads: Some(7), ..own };
+        let place = wrong.resolve(none).expect_err("7").place.expect("a place");
+        assert_eq!(place.key.as_deref(), Some("model.kv_heads"));
+    }
+
+    #[test]
+    fn a_config_is_named_after_its_folder() {
+        assert_eq!(name_of("models/llama-70b/config.json"), "llama-70b");
+        assert_eq!(name_of("my-model.json"), "my-model");
+        assert_eq!(name_of("./config.json"), "config");
+    }
+
+    #[test]
+    fn shares_and_prices_have_ranges() {
+        let training = TrainingSpec { tokens: Some(Amount(-1.0)), ..TrainingSpec::default() };
+        assert_eq!(training.resolve().expect_err("negative").message, "expected 1 to 1e18, found -1");
+        let training = TrainingSpec { availability: Some(1.5), ..TrainingSpec::default() };
+        assert!(training.resolve().is_err());
+        let cost = CostSpec { price_per_device_hour: Some(Dollars::new(-2.0)), ..CostSpec::default() };
+        assert!(cost.resolve().is_err());
     }
 }

@@ -1,0 +1,89 @@
+//! Ranks: whether the degrees make up the cluster, and whether its accelerator can do what is asked.
+
+use super::super::{Plan, Sharding};
+use super::{nearest_divisors, use_one_of};
+use crate::cluster::Cluster;
+use crate::precision::DataType;
+use crate::problem::Problem;
+
+pub(super) fn check(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
+    world(cluster, plan, problems);
+    expert_ranks(plan, problems);
+    shard_group(plan, problems);
+    formats(cluster, plan, problems);
+}
+
+/// tensor x context x pipeline x data = devices.
+fn world(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
+    let (world, devices) = (plan.world_size(), cluster.devices);
+    if world == devices {
+        return;
+    }
+    let inner = plan.tensor_parallel * plan.context_parallel * plan.pipeline_parallel;
+    let hint = if devices % inner == 0 {
+        format!("use data_parallel {}, or leave it out; or set cluster.devices to {world}", devices / inner)
+    } else {
+        format!("set cluster.devices to {world}, or change a degree")
+    };
+    problems.push(
+        Problem::new(format!(
+            "tensor {} x context {} x pipeline {} x data {} = {world} ranks, but the cluster has {devices} devices",
+            plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel, plan.data_parallel
+        ))
+        .at_key("plan.data_parallel")
+        .hint(hint),
+    );
+}
+
+/// Megatron's rule: expert_tensor x expert x expert_data = tensor x context x data.
+fn expert_ranks(plan: &Plan, problems: &mut Vec<Problem>) {
+    if plan.expert_parallel == 1 {
+        return;
+    }
+    let ranks = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
+    let wanted = plan.expert_parallel.saturating_mul(plan.expert_tensor_parallel);
+    if ranks % wanted != 0 {
+        let rest = ranks / plan.expert_tensor_parallel.min(ranks);
+        problems.push(
+            Problem::new(format!(
+                "{} ranks of expert parallelism x {} of expert tensor parallelism do not divide the {ranks} ranks of a \
+                 pipeline stage (tensor x context x data)",
+                plan.expert_parallel, plan.expert_tensor_parallel
+            ))
+            .at_key("plan.expert_parallel")
+            .hint(use_one_of(&nearest_divisors(rest, plan.expert_parallel))),
+        );
+    }
+}
+
+/// Groups of ranks that share one copy divide the ranks that hold the same weights.
+fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
+    let Sharding { zero_stage, group: Some(group), .. } = plan.sharding else { return };
+    let ranks = plan.data_parallel * plan.context_parallel;
+    if zero_stage > 0 && ranks % group != 0 {
+        problems.push(
+            Problem::new(format!("groups of {group} do not divide the {ranks} ranks of data x context parallelism"))
+                .at_key("plan.sharding")
+                .hint(use_one_of(&nearest_divisors(ranks, group))),
+        );
+    }
+}
+
+/// The accelerator multiplies in the format of the plan.
+fn formats(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
+    let peak = &cluster.accelerator.peak;
+    let compute = plan.precision.compute;
+    if peak.contains_key(&compute) {
+        return;
+    }
+    let known: Vec<&str> = DataType::ALL.into_iter().filter(|t| peak.contains_key(t)).map(DataType::name).collect();
+    let because = match compute {
+        DataType::Mxfp8 if peak.contains_key(&DataType::Fp8) => " (its fp8 has no block scales in hardware)",
+        _ => "",
+    };
+    problems.push(
+        Problem::new(format!("{} cannot multiply in {compute}{because}", cluster.accelerator.name))
+            .at_key("plan.precision.preset")
+            .hint(format!("it can in {}", known.join(", "))),
+    );
+}

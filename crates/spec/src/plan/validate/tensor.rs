@@ -1,0 +1,149 @@
+//! Cutting matrices and sequences: tensor, sequence, context and expert parallelism against the model's shapes.
+
+use super::super::degrees::{expert_count, head_counts};
+use super::super::{ContextKind, Plan};
+use super::{greatest_common_divisor, nearest_divisors, use_one_of};
+use crate::model::{FeedForward, Mixer, Model, Position};
+use crate::problem::Problem;
+
+pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    heads(model, plan, problems);
+    widths(model, plan, problems);
+    experts(model, plan, problems);
+    sequence(model, plan, problems);
+}
+
+/// Query heads divide among ranks; key-value heads divide, or each is shared by a whole number of ranks.
+fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    let tp = plan.tensor_parallel;
+    let kinds = head_counts(model);
+    let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
+    if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
+        problems.push(
+            Problem::new(format!("{tp} ranks cannot divide {heads} attention heads"))
+                .at_key("plan.tensor_parallel")
+                .hint(use_one_of(&nearest_divisors(common, tp))),
+        );
+    } else if let Some((_, kv)) = kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && tp % kv != 0) {
+        let works: Vec<u64> = nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
+        problems.push(
+            Problem::new(format!("{tp} ranks can neither divide nor evenly share {kv} key-value heads"))
+                .at_key("plan.tensor_parallel")
+                .hint(use_one_of(&works)),
+        );
+    }
+    let (cp, both) = (plan.context_parallel, tp * plan.context_parallel);
+    if cp > 1 && plan.context_kind == ContextKind::Ulysses && common % both != 0 && common % tp == 0 {
+        problems.push(
+            Problem::new(format!(
+                "ulysses gives each of {tp} x {cp} ranks whole heads, but {both} does not divide {common} heads"
+            ))
+            .at_key("plan.context_parallel")
+            .hint(format!("{}, or context_kind = \"ring\"", use_one_of(&nearest_divisors(common / tp, cp)))),
+        );
+    }
+}
+
+/// The divisors of `n` nearest to `wanted` that pass a test.
+fn nearest_where(n: u64, wanted: u64, test: impl Fn(u64) -> bool) -> Vec<u64> {
+    let fits = |d: &u64| *d > 0 && n % d == 0 && test(*d);
+    let below = (1..wanted.min(n + 1)).rev().find(fits);
+    let above = (wanted + 1..=n.max(wanted)).find(fits);
+    below.into_iter().chain(above).collect()
+}
+
+/// Inner widths of MLPs and experts divide among ranks.
+fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    let (tp, etp) = (plan.tensor_parallel, plan.expert_tensor_parallel);
+    let mut bad: Vec<(&str, u64, u64, &str)> = Vec::new();
+    for layer in &model.layer_kinds {
+        match &layer.feed_forward {
+            FeedForward::Dense(mlp) => bad.push(("the MLP's width", mlp.intermediate_size, tp, "plan.tensor_parallel")),
+            FeedForward::MixtureOfExperts(moe) => {
+                bad.push(("the shared experts' width", moe.shared_intermediate_size, tp, "plan.tensor_parallel"));
+                let width = moe.expert.intermediate_size;
+                bad.push(("an expert's width", width, etp, "plan.expert_tensor_parallel"));
+            }
+            FeedForward::None => {}
+        }
+    }
+    bad.retain(|(_, width, ranks, _)| width % ranks != 0);
+    bad.sort_unstable();
+    bad.dedup();
+    for (what, width, ranks, key) in bad {
+        problems.push(
+            Problem::new(format!("{ranks} ranks cannot divide {what} of {width}"))
+                .at_key(key)
+                .hint(use_one_of(&nearest_divisors(width, ranks))),
+        );
+    }
+}
+
+fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    let ep = plan.expert_parallel;
+    match expert_count(model) {
+        None if ep > 1 => problems.push(
+            Problem::new(format!("{ep} ranks of expert parallelism, but {} has no experts", model.name))
+                .at_key("plan.expert_parallel")
+                .hint("use 1"),
+        ),
+        Some(experts) if experts % ep != 0 => problems.push(
+            Problem::new(format!("{ep} ranks cannot divide {experts} experts"))
+                .at_key("plan.expert_parallel")
+                .hint(use_one_of(&nearest_divisors(experts, ep))),
+        ),
+        _ => {}
+    }
+}
+
+/// The sequence divides among the ranks that share it.
+fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    let (length, tp, cp) = (plan.sequence_length, plan.tensor_parallel, plan.context_parallel);
+    let split = plan.context_kind == ContextKind::Ulysses;
+    // Causal load is balanced by giving each rank a piece from either end: two pieces per rank.
+    let pieces = if cp == 1 { 1 } else if split { cp } else { 2 * cp };
+    if length % pieces != 0 {
+        let why = if split { "" } else { " (two per rank, to balance causal attention)" };
+        problems.push(
+            Problem::new(format!("{length} tokens cannot be cut into {pieces} pieces{why}"))
+                .at_key("plan.sequence_length")
+                .hint(multiples(length, pieces)),
+        );
+    } else if plan.sequence_parallel && tp > 1 && (length / cp) % tp != 0 {
+        problems.push(
+            Problem::new(format!("sequence parallelism cannot cut {} tokens among {tp} ranks", length / cp))
+                .at_key("plan.sequence_length")
+                .hint(multiples(length, pieces * tp)),
+        );
+    }
+    if model.position == Position::Learned && model.max_positions > 0 && length > model.max_positions {
+        problems.push(
+            Problem::new(format!(
+                "{length} tokens, but {} has learned positions for {} only",
+                model.name, model.max_positions
+            ))
+            .at_key("plan.sequence_length")
+            .hint(format!("use at most {}", model.max_positions)),
+        );
+    }
+    if plan.document_length.is_some_and(|document| document > length) {
+        problems.push(
+            Problem::new("documents are longer than the sequences that they are packed into")
+                .at_key("plan.document_length")
+                .hint(format!("use at most {length}, or leave it out")),
+        );
+    }
+    let is_attention = |mixer: &Mixer| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_));
+    if cp > 1 && split && !model.layer_kinds.iter().any(|layer| is_attention(&layer.mixer)) {
+        problems.push(
+            Problem::new("ulysses shares attention heads, but the model has no attention")
+                .at_key("plan.context_kind"),
+        );
+    }
+}
+
+/// The multiples of `unit` around a number.
+fn multiples(n: u64, unit: u64) -> String {
+    let below = n / unit * unit;
+    use_one_of(&[below, below + unit].into_iter().filter(|m| *m > 0).collect::<Vec<_>>())
+}

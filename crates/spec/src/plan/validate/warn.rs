@@ -1,0 +1,86 @@
+//! What is possible and doubtful all the same.
+
+use super::super::{AttentionKernel, Plan, Recompute, RecomputeModule, Schedule};
+use crate::cluster::Cluster;
+use crate::model::{Mixer, Model};
+use crate::problem::Warning;
+
+/// What is doubtful about a plan that passed [`super::validate`].
+pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
+    let mut found = Vec::new();
+    let mut warn = |id: &str, message: String| found.push(Warning::new(id, message));
+    let (tp, pp, cp) = (plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel);
+    let domain = cluster.scale_up.domain_size;
+    if tp > domain && tp > 1 {
+        warn(
+            "tensor-parallel-leaves-domain",
+            format!("{tp} tensor-parallel ranks reach beyond a scale-up domain of {domain}; expect less than half the speed"),
+        );
+    }
+    if plan.sequence_parallel && tp == 1 {
+        warn("sequence-parallel-without-tensor", "sequence parallelism does nothing without tensor parallelism".to_owned());
+    }
+    if !plan.sequence_parallel && tp > 1 && plan.expert_parallel > 1 {
+        warn(
+            "expert-and-tensor-without-sequence",
+            "Megatron refuses expert with tensor parallelism unless sequence parallelism is on".to_owned(),
+        );
+    }
+    if plan.sharding.zero_stage >= 2 && pp > 1 {
+        warn(
+            "zero-with-pipeline",
+            format!(
+                "ZeRO stage {} with pipeline stages reduces{} in every micro batch; stage 1 is usual",
+                plan.sharding.zero_stage,
+                if plan.sharding.zero_stage == 3 { " and gathers" } else { "" }
+            ),
+        );
+    }
+    let count = plan.micro_batches();
+    if pp > 1 && count < pp {
+        warn("few-micro-batches", format!("{count} micro batches do not fill {pp} pipeline stages; most of the step is bubble"));
+    }
+    let interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
+    if interleaved && count % pp != 0 {
+        warn(
+            "micro-batches-not-in-rounds",
+            format!("interleaving wants a multiple of {pp} micro batches, found {count}; older Megatron refuses it"),
+        );
+    }
+    if model.max_positions > 0 && plan.sequence_length > model.max_positions {
+        warn(
+            "sequence-beyond-declared",
+            format!("{} declares at most {} tokens, the plan has {}", model.name, model.max_positions, plan.sequence_length),
+        );
+    }
+    if cp > 1 && model.layer_kinds.iter().any(|l| matches!(l.mixer, Mixer::Linear(_) | Mixer::StateSpace(_))) {
+        warn("context-parallel-recurrent", "few frameworks share the sequence of recurrent layers among ranks".to_owned());
+    }
+    if let Recompute::Selective { modules, .. } = &plan.recompute
+        && modules.contains(&RecomputeModule::Moe)
+        && !model.is_mixture_of_experts()
+    {
+        warn("recompute-without-experts", "the model has no expert blocks to recompute".to_owned());
+    }
+    let architecture = cluster.accelerator.architecture.as_str();
+    if plan.attention_kernel == AttentionKernel::Flash3 && ["Volta", "Ampere", "Ada"].contains(&architecture) {
+        warn("kernel-too-new", format!("FlashAttention 3 does not run on {architecture}"));
+    }
+    if cluster.devices > cluster.devices_per_node && cluster.devices % cluster.devices_per_node != 0 {
+        warn(
+            "node-partly-used",
+            format!("{} devices are not whole nodes of {}", cluster.devices, cluster.devices_per_node),
+        );
+    }
+    let tiers = &cluster.network.tiers;
+    if let Some(last) = tiers.last()
+        && cluster.devices > last.devices
+        && cluster.devices > domain
+    {
+        warn(
+            "fabric-too-small",
+            format!("the fabric's tiers join {} devices, the run has {}", last.devices, cluster.devices),
+        );
+    }
+    found
+}

@@ -1,0 +1,196 @@
+//! A run as a user writes it, from a file and from settings on the command line, layer on layer.
+
+use super::section::{Key, Section};
+use super::text::{self, Keys};
+use super::value::{Kind, Value};
+use super::{CostSpec, ModelSpec, Run, TrainingSpec};
+use crate::cluster::ClusterSpec;
+use crate::human::shorten;
+use crate::plan::{PlanSpec, validate, warnings};
+use crate::problem::{Place, Problem, Warning};
+use std::collections::BTreeMap;
+use toml::de::DeValue;
+
+/// Everything that can be said about a run; what is open has a default or follows from the rest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunSpec {
+    /// What is trained.
+    pub model: ModelSpec,
+    /// What on.
+    pub cluster: ClusterSpec,
+    /// How.
+    pub plan: PlanSpec,
+    /// How much.
+    pub training: TrainingSpec,
+    /// At what price.
+    pub cost: CostSpec,
+    /// Where each key was set, for messages about its value later.
+    places: BTreeMap<String, Place>,
+}
+
+/// Every key of a run file, in the order of the documentation.
+pub fn keys() -> Vec<Key> {
+    sections().concat()
+}
+
+fn sections() -> Vec<&'static [Key]> {
+    vec![ModelSpec::KEYS, ClusterSpec::KEYS, PlanSpec::KEYS, TrainingSpec::KEYS, CostSpec::KEYS]
+}
+
+/// Reads a run file. Every mistake is told with line, column and the nearest valid key; the first in the text is returned.
+pub fn parse(text: &str, file: &str) -> Result<RunSpec, Problem> {
+    let mut spec = RunSpec::default();
+    for entry in text::read(text, file, "", &Keys(sections()))? {
+        let here = Problem::new("").in_file(file).at_key(&entry.path).at_offset(text, entry.span.start);
+        let place = here.place.map_or_else(Place::default, |place| *place);
+        spec.put(&entry.path, &entry.value, place)?;
+    }
+    Ok(spec)
+}
+
+impl RunSpec {
+    /// Takes one setting `key=value` as `--set` has it: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
+    pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {
+        let file = "--set";
+        let shown = shorten(assignment);
+        let Some((path, value)) = assignment.split_once('=') else {
+            return Err(Problem::new(format!("`{shown}` has no `=`"))
+                .in_file(file)
+                .hint("write --set plan.tensor_parallel=8"));
+        };
+        let keys = Keys(sections());
+        let path = keys.real(path.trim());
+        let Some(key) = keys.find(path) else {
+            return Err(keys.unknown(path).in_file(file));
+        };
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(Problem::new(format!("no value, expected {}", key.kind.expects())).at_key(path).in_file(file));
+        }
+        let place = Place { file: file.to_owned(), key: Some(path.to_owned()), text: Some(shown), ..Place::default() };
+        self.put(path, &from_words(value, key.kind), place)
+    }
+
+    /// The value of a dotted key, if it is set.
+    pub fn get(&self, path: &str) -> Option<Value> {
+        let (section, name) = path.split_once('.')?;
+        match section {
+            "model" => self.model.get(name),
+            "cluster" => self.cluster.get(name),
+            "plan" => self.plan.get(name),
+            "training" => self.training.get(name),
+            "cost" => self.cost.get(name),
+            _ => None,
+        }
+    }
+
+    /// Takes everything that the other sets.
+    pub fn overlay(&mut self, other: &Self) {
+        self.model.overlay(&other.model);
+        self.cluster.overlay(&other.cluster);
+        self.plan.overlay(&other.plan);
+        self.training.overlay(&other.training);
+        self.cost.overlay(&other.cost);
+        self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
+    }
+
+    /// The run file that says the same.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        for section in sections() {
+            let set: Vec<(&Key, Value)> =
+                section.iter().filter_map(|key| Some((key, self.get(&key.path())?))).collect();
+            let Some((first, _)) = set.first() else { continue };
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&format!("[{}]\n", first.section));
+            let is_preset_alone = set.iter().filter(|(key, _)| key.name.starts_with("precision.")).count() == 1;
+            for (key, value) in set {
+                let name = if key.name == "precision.preset" && is_preset_alone { "precision" } else { key.name };
+                out.push_str(&format!("{name} = {}\n", value.to_toml()));
+            }
+        }
+        out
+    }
+
+    /// Fills in everything and refuses what contradicts itself. `read` gives the text of the model's `config.json` by its
+    /// path. Whether the plan is possible is not asked; see [`RunSpec::resolve_valid`].
+    pub fn resolve(&self, read: impl FnOnce(&str) -> Result<String, Problem>) -> Result<Run, Problem> {
+        let placed = |problem| self.placed(problem);
+        let model = self.model.resolve(read).map_err(placed)?;
+        let cluster = self.cluster.resolve().map_err(placed)?;
+        let plan = self.plan.resolve(&model, &cluster).map_err(placed)?;
+        let training = self.training.resolve().map_err(placed)?;
+        let cost = self.cost.resolve().map_err(placed)?;
+        Ok(Run { model, cluster, plan, training, cost })
+    }
+
+    /// The same, and asks whether the plan is possible: all problems, or the run with what is doubtful about it.
+    pub fn resolve_valid(
+        &self,
+        read: impl FnOnce(&str) -> Result<String, Problem>,
+    ) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
+        let run = self.resolve(read).map_err(|problem| vec![problem])?;
+        let problems = validate(&run.model, &run.cluster, &run.plan);
+        if problems.is_empty() {
+            let warnings = warnings(&run.model, &run.cluster, &run.plan);
+            Ok((run, warnings))
+        } else {
+            Err(problems.into_iter().map(|problem| self.placed(problem)).collect())
+        }
+    }
+
+    /// A problem with a key gets the place where that key was set.
+    pub fn placed(&self, mut problem: Problem) -> Problem {
+        if let Some(place) = problem.place.as_mut()
+            && place.line.is_none()
+            && place.file.is_empty()
+            && let Some(known) = place.key.as_deref().and_then(|key| self.places.get(key))
+        {
+            **place = known.clone();
+        }
+        problem
+    }
+
+    fn put(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
+        let (section, name) = path.split_once('.').unwrap_or((path, ""));
+        let done = match section {
+            "model" => self.model.set(name, value),
+            "cluster" => self.cluster.set(name, value),
+            "plan" => self.plan.set(name, value),
+            "training" => self.training.set(name, value),
+            "cost" => self.cost.set(name, value),
+            _ => None,
+        };
+        let done = done.unwrap_or_else(|| Err(Keys(sections()).unknown(path)));
+        done.map_err(|problem| Problem { place: Some(Box::new(place.clone())), ..problem })?;
+        self.places.insert(path.to_owned(), place);
+        Ok(())
+    }
+}
+
+/// The value that a word on the command line means for a kind of key: quotes are not needed there.
+fn from_words(word: &str, kind: Kind) -> Value {
+    let parsed = DeValue::parse(word).ok().and_then(|value| text::plain(value.get_ref()).ok());
+    let raw = || Value::Text(word.to_owned());
+    match (parsed, kind) {
+        (Some(Value::Text(text)), _) => Value::Text(text),
+        (Some(value @ Value::Integer(_)), Kind::Form(_)) => value,
+        (_, kind) if kind.is_textual() => raw(),
+        (Some(value @ Value::List(_)), _) => value,
+        // A list without brackets: 4,4,3.
+        (_, Kind::Counts | Kind::Texts) => Value::List(
+            word.trim_matches(['[', ']'])
+                .split(',')
+                .map(str::trim)
+                .map(|item| match item.parse() {
+                    Ok(n) if kind == Kind::Counts => Value::Integer(n),
+                    _ => Value::Text(item.to_owned()),
+                })
+                .collect(),
+        ),
+        (Some(value), _) => value,
+        (None, _) => raw(),
+    }
+}
