@@ -5,8 +5,8 @@
 
 pub(crate) mod field;
 mod resolved;
-pub(crate) mod section;
 mod schema;
+pub(crate) mod section;
 mod spec;
 mod specs;
 pub(crate) mod text;
@@ -20,3 +20,6 @@ pub use section::{Key, Section};
 pub use spec::{RunSpec, keys, parse};
 pub use specs::{CostSpec, ModelSpec, TrainingSpec};
 pub use value::{Kind, Value};
+
+#[cfg(test)]
+mod tests;

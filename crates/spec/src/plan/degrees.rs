@@ -92,7 +92,9 @@ fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
     let experts = expert_count(model);
     let mut candidates = Vec::new();
     for tensor in [1, 2, 4, 8] {
-        let divides = heads.iter().all(|(heads, _)| heads % tensor == 0);
+        let divides = heads
+            .iter()
+            .all(|(heads, kv)| heads % tensor == 0 && (*kv == 0 || kv % tensor == 0 || tensor % kv == 0));
         if tensor > cluster.scale_up.domain_size || !divides {
             continue;
         }

@@ -58,7 +58,9 @@ pub fn reference() -> String {
     for key in keys() {
         if key.section != section {
             section = key.section;
-            out.push_str(&format!("\n## `[{section}]`\n\n| key | expects | meaning | without it |\n| --- | --- | --- | --- |\n"));
+            out.push_str(&format!(
+                "\n## `[{section}]`\n\n| key | expects | meaning | without it |\n| --- | --- | --- | --- |\n"
+            ));
         }
         let expects = key.kind.expects().replace('|', "\\|");
         out.push_str(&format!("| `{}` | {expects} | {} | {} |\n", key.name, key.doc.trim(), key.default));
@@ -77,7 +79,8 @@ mod tests {
         let all = keys();
         assert!(all.len() > 80);
         for key in &all {
-            let pointer = format!("/properties/{}/properties/{}", key.section, key.name.replace('.', "/properties/"));
+            let pointer =
+                format!("/properties/{}/properties/{}", key.section, key.name.replace('.', "/properties/"));
             let pointer = pointer.replace("/precision/properties", "/precision/anyOf/1/properties");
             let property = schema.pointer(&pointer).unwrap_or_else(|| panic!("{pointer}"));
             assert!(property["description"].as_str().is_some_and(|d| d.ends_with('.')), "{pointer}");

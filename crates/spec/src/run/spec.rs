@@ -65,9 +65,16 @@ impl RunSpec {
         };
         let value = value.trim();
         if value.is_empty() {
-            return Err(Problem::new(format!("no value, expected {}", key.kind.expects())).at_key(path).in_file(file));
+            return Err(Problem::new(format!("no value, expected {}", key.kind.expects()))
+                .at_key(path)
+                .in_file(file));
         }
-        let place = Place { file: file.to_owned(), key: Some(path.to_owned()), text: Some(shown), ..Place::default() };
+        let place = Place {
+            file: file.to_owned(),
+            key: Some(path.to_owned()),
+            text: Some(shown),
+            ..Place::default()
+        };
         self.put(path, &from_words(value, key.kind), place)
     }
 
@@ -105,9 +112,11 @@ impl RunSpec {
                 out.push('\n');
             }
             out.push_str(&format!("[{}]\n", first.section));
-            let is_preset_alone = set.iter().filter(|(key, _)| key.name.starts_with("precision.")).count() == 1;
+            let is_preset_alone =
+                set.iter().filter(|(key, _)| key.name.starts_with("precision.")).count() == 1;
             for (key, value) in set {
-                let name = if key.name == "precision.preset" && is_preset_alone { "precision" } else { key.name };
+                let name =
+                    if key.name == "precision.preset" && is_preset_alone { "precision" } else { key.name };
                 out.push_str(&format!("{name} = {}\n", value.to_toml()));
             }
         }

@@ -131,7 +131,8 @@ impl ModelSpec {
                     .at_key(key.path())
                     .hint("drop it, or edit a copy of the config"));
             }
-            let text = read(path).map_err(|p| if p.place.is_none() { p.at_key("model.config") } else { p })?;
+            let text =
+                read(path).map_err(|p| if p.place.is_none() { p.at_key("model.config") } else { p })?;
             let name = self.name.clone().unwrap_or_else(|| name_of(path));
             return model::from_hugging_face(&text, &name).map_err(|problem| problem.in_file(path.clone()));
         }
@@ -260,7 +261,8 @@ mod tests {
     fn a_model_by_name_by_dimensions_or_not_at_all() {
         let named = ModelSpec { name: Some("llama-3.1-8b".to_owned()), ..ModelSpec::default() };
         assert_eq!(named.resolve(none).expect("known").parameters().total, 8_030_261_248);
-        let own = ModelSpec { layers: Some(96), hidden: Some(12288), heads: Some(96), ..ModelSpec::default() };
+        let own =
+            ModelSpec { layers: Some(96), hidden: Some(12288), heads: Some(96), ..ModelSpec::default() };
         assert_eq!(own.resolve(none).expect("sound").num_layers(), 96);
         assert_eq!(ModelSpec::default().resolve(none).expect_err("none").message, "no model is named");
         let half = ModelSpec { layers: Some(96), ..ModelSpec::default() };

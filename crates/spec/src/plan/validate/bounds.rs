@@ -35,11 +35,19 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
             problems.push(Problem::new(message).at_key("plan.data_parallel").hint("lower the degrees"));
         }
         if plan.pipeline_parallel.saturating_mul(plan.virtual_stages) > 100_000 {
-            problems.push(outside("plan.virtual_stages", &plan.virtual_stages.to_string(), "fewer than 100000 stages in all"));
+            problems.push(outside(
+                "plan.virtual_stages",
+                &plan.virtual_stages.to_string(),
+                "fewer than 100000 stages in all",
+            ));
         }
     }
     if plan.sharding.zero_stage > 3 {
-        problems.push(outside("plan.sharding", &plan.sharding.zero_stage.to_string(), "a ZeRO stage from 0 to 3"));
+        problems.push(outside(
+            "plan.sharding",
+            &plan.sharding.zero_stage.to_string(),
+            "a ZeRO stage from 0 to 3",
+        ));
     }
     let numbers = [
         ("plan.expert_imbalance", plan.expert_imbalance, 1.0, 1e4),
@@ -54,7 +62,11 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
             problems.push(outside(key, &x.to_string(), &format!("a number from {least} to {most}")));
         }
     }
-    if plan.layers_per_stage.as_ref().is_some_and(|list| list.len() > 100_000 || list.iter().any(|n| *n > 1_000_000)) {
+    if plan
+        .layers_per_stage
+        .as_ref()
+        .is_some_and(|list| list.len() > 100_000 || list.iter().any(|n| *n > 1_000_000))
+    {
         problems.push(outside("plan.layers_per_stage", "more", "at most 100000 stages of 1000000 layers"));
     }
     problems

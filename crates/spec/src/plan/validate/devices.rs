@@ -62,9 +62,11 @@ fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
     let ranks = plan.data_parallel * plan.context_parallel;
     if zero_stage > 0 && ranks % group != 0 {
         problems.push(
-            Problem::new(format!("groups of {group} do not divide the {ranks} ranks of data x context parallelism"))
-                .at_key("plan.sharding")
-                .hint(use_one_of(&nearest_divisors(ranks, group))),
+            Problem::new(format!(
+                "groups of {group} do not divide the {ranks} ranks of data x context parallelism"
+            ))
+            .at_key("plan.sharding")
+            .hint(use_one_of(&nearest_divisors(ranks, group))),
         );
     }
 }
@@ -76,7 +78,8 @@ fn formats(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
     if peak.contains_key(&compute) {
         return;
     }
-    let known: Vec<&str> = DataType::ALL.into_iter().filter(|t| peak.contains_key(t)).map(DataType::name).collect();
+    let known: Vec<&str> =
+        DataType::ALL.into_iter().filter(|t| peak.contains_key(t)).map(DataType::name).collect();
     let because = match compute {
         DataType::Mxfp8 if peak.contains_key(&DataType::Fp8) => " (its fp8 has no block scales in hardware)",
         _ => "",

@@ -84,7 +84,11 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
         problems.push(Problem::new(message).at_key(key).hint(hint));
     };
     if vp > 1 && pp == 1 {
-        complain(format!("{vp} virtual stages, but no pipeline to interleave them on"), "plan.virtual_stages", "use 1");
+        complain(
+            format!("{vp} virtual stages, but no pipeline to interleave them on"),
+            "plan.virtual_stages",
+            "use 1",
+        );
         return;
     }
     let (name, chunks) = match plan.schedule {
@@ -95,19 +99,34 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
         Schedule::DualPipe => ("dualpipe", 1),
     };
     if pp == 1 {
-        complain(format!("{name} schedules a pipeline, but there is one stage only"), "plan.schedule", "use 1f1b");
+        complain(
+            format!("{name} schedules a pipeline, but there is one stage only"),
+            "plan.schedule",
+            "use 1f1b",
+        );
     } else if vp != chunks {
         let hint = format!("use {chunks}");
-        complain(format!("{name} runs {chunks} chunk{} per stage, found {vp}", plural(chunks)), "plan.virtual_stages", &hint);
+        complain(
+            format!("{name} runs {chunks} chunk{} per stage, found {vp}", plural(chunks)),
+            "plan.virtual_stages",
+            &hint,
+        );
     }
     if plan.schedule == Schedule::DualPipe && pp > 1 {
         let micro_batches = plan.micro_batches();
         if pp % 2 != 0 {
-            complain(format!("dualpipe pairs stages from both ends, {pp} is odd"), "plan.pipeline_parallel", "use an even number");
+            complain(
+                format!("dualpipe pairs stages from both ends, {pp} is odd"),
+                "plan.pipeline_parallel",
+                "use an even number",
+            );
         }
         if micro_batches % 2 != 0 || micro_batches < 2 * pp {
             complain(
-                format!("dualpipe needs an even number of micro batches, {} at least, found {micro_batches}", 2 * pp),
+                format!(
+                    "dualpipe needs an even number of micro batches, {} at least, found {micro_batches}",
+                    2 * pp
+                ),
                 "plan.global_batch",
                 &format!("use {} or more", 2 * pp * plan.micro_batch * plan.data_parallel),
             );
@@ -121,7 +140,8 @@ fn plural(n: u64) -> &'static str {
 
 /// Layers to recompute are layers that a stage has.
 fn recompute(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
-    let (Recompute::Full { layers: Some(n) } | Recompute::Selective { layers: Some(n), .. }) = plan.recompute else {
+    let (Recompute::Full { layers: Some(n) } | Recompute::Selective { layers: Some(n), .. }) = plan.recompute
+    else {
         return;
     };
     let pp = plan.pipeline_parallel as usize;

@@ -25,7 +25,8 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .hint(use_one_of(&nearest_divisors(common, tp))),
         );
     } else if let Some((_, kv)) = kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && tp % kv != 0) {
-        let works: Vec<u64> = nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
+        let works: Vec<u64> =
+            nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
         problems.push(
             Problem::new(format!("{tp} ranks can neither divide nor evenly share {kv} key-value heads"))
                 .at_key("plan.tensor_parallel")
@@ -58,9 +59,16 @@ fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let mut bad: Vec<(&str, u64, u64, &str)> = Vec::new();
     for layer in &model.layer_kinds {
         match &layer.feed_forward {
-            FeedForward::Dense(mlp) => bad.push(("the MLP's width", mlp.intermediate_size, tp, "plan.tensor_parallel")),
+            FeedForward::Dense(mlp) => {
+                bad.push(("the MLP's width", mlp.intermediate_size, tp, "plan.tensor_parallel"))
+            }
             FeedForward::MixtureOfExperts(moe) => {
-                bad.push(("the shared experts' width", moe.shared_intermediate_size, tp, "plan.tensor_parallel"));
+                bad.push((
+                    "the shared experts' width",
+                    moe.shared_intermediate_size,
+                    tp,
+                    "plan.tensor_parallel",
+                ));
                 let width = moe.expert.intermediate_size;
                 bad.push(("an expert's width", width, etp, "plan.expert_tensor_parallel"));
             }
@@ -101,7 +109,13 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let (length, tp, cp) = (plan.sequence_length, plan.tensor_parallel, plan.context_parallel);
     let split = plan.context_kind == ContextKind::Ulysses;
     // Causal load is balanced by giving each rank a piece from either end: two pieces per rank.
-    let pieces = if cp == 1 { 1 } else if split { cp } else { 2 * cp };
+    let pieces = if cp == 1 {
+        1
+    } else if split {
+        cp
+    } else {
+        2 * cp
+    };
     if length % pieces != 0 {
         let why = if split { "" } else { " (two per rank, to balance causal attention)" };
         problems.push(

@@ -6,8 +6,10 @@ use crate::problem::Warning;
 
 /// The first problem of a plan as `key: message; hint`, from settings on an otherwise sound plan.
 fn first(model: &str, cluster: &str, devices: u64, change: impl FnOnce(&mut Plan)) -> String {
-    let (model, cluster) = (model::by_name(model).expect("model"), by_name(cluster, devices).expect("cluster"));
-    let mut plan = PlanSpec { tensor_parallel: Some(1), ..PlanSpec::default() }.resolve(&model, &cluster).expect("plan");
+    let (model, cluster) =
+        (model::by_name(model).expect("model"), by_name(cluster, devices).expect("cluster"));
+    let mut plan =
+        PlanSpec { tensor_parallel: Some(1), ..PlanSpec::default() }.resolve(&model, &cluster).expect("plan");
     change(&mut plan);
     match validate(&model, &cluster, &plan).first() {
         None => "possible".to_owned(),
@@ -64,7 +66,10 @@ fn layers_are_divided_or_listed() {
         })
     };
     assert_eq!(listed(vec![6, 7, 7, 6, 6]), "possible");
-    assert!(listed(vec![6, 7, 7, 6, 7]).starts_with("plan.layers_per_stage: the entries sum to 33, but llama-3-8b has 32"));
+    assert!(
+        listed(vec![6, 7, 7, 6, 7])
+            .starts_with("plan.layers_per_stage: the entries sum to 33, but llama-3-8b has 32")
+    );
     assert!(listed(vec![32]).starts_with("plan.layers_per_stage: 1 entries for 5 x 1 = 5 virtual stages"));
 }
 
@@ -116,7 +121,10 @@ fn sequences_are_cut_evenly() {
     let ulysses = first(LLAMA, "dgx-h100", 64, |p| {
         (p.context_parallel, p.data_parallel, p.context_kind) = (64, 1, crate::plan::ContextKind::Ulysses);
     });
-    assert!(ulysses.starts_with("plan.context_parallel: ulysses gives each of 1 x 64 ranks whole heads"), "{ulysses}");
+    assert!(
+        ulysses.starts_with("plan.context_parallel: ulysses gives each of 1 x 64 ranks whole heads"),
+        "{ulysses}"
+    );
     assert!(ulysses.ends_with("use 32, or context_kind = \"ring\""), "{ulysses}");
 }
 
@@ -132,14 +140,20 @@ fn schedules_need_what_they_need() {
         on(Schedule::OneForwardOneBackward, 1, 4, 8),
         "plan.virtual_stages: 4 virtual stages, but no pipeline to interleave them on; use 1"
     );
-    assert!(on(Schedule::ZbV, 4, 1, 8).starts_with("plan.virtual_stages: zb-v runs 2 chunks per stage, found 1"));
+    assert!(
+        on(Schedule::ZbV, 4, 1, 8).starts_with("plan.virtual_stages: zb-v runs 2 chunks per stage, found 1")
+    );
     assert_eq!(on(Schedule::ZbV, 4, 2, 8), "possible");
     assert!(on(Schedule::ZbH1, 1, 1, 8).starts_with("plan.schedule: zb-h1 schedules a pipeline"));
-    assert!(on(Schedule::DualPipe, 4, 1, 6).contains("dualpipe needs an even number of micro batches, 8 at least, found 6"));
+    assert!(
+        on(Schedule::DualPipe, 4, 1, 6)
+            .contains("dualpipe needs an even number of micro batches, 8 at least, found 6")
+    );
     assert_eq!(on(Schedule::DualPipe, 4, 1, 8), "possible");
     assert!(
-        on(Schedule::OneForwardOneBackward, 8, 2, 4)
-            .starts_with("plan.global_batch: interleaving needs as many micro batches as stages (8), found 4")
+        on(Schedule::OneForwardOneBackward, 8, 2, 4).starts_with(
+            "plan.global_batch: interleaving needs as many micro batches as stages (8), found 4"
+        )
     );
 }
 
@@ -201,9 +215,17 @@ fn doubtful_plans_are_warned_about() {
         warnings(&model, &cluster, &plan).into_iter().map(|Warning { id, .. }| id).collect()
     };
     assert_eq!(ids(PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() }), [""; 0]);
-    assert_eq!(ids(PlanSpec { tensor_parallel: Some(16), ..PlanSpec::default() }), ["tensor-parallel-leaves-domain"]);
+    assert_eq!(
+        ids(PlanSpec { tensor_parallel: Some(16), ..PlanSpec::default() }),
+        ["tensor-parallel-leaves-domain"]
+    );
     let zero = super::super::Sharding { zero_stage: 2, group: None, reshard_after_forward: false };
-    let spec = PlanSpec { pipeline_parallel: Some(4), sharding: Some(zero), global_batch: Some(32), ..PlanSpec::default() };
+    let spec = PlanSpec {
+        pipeline_parallel: Some(4),
+        sharding: Some(zero),
+        global_batch: Some(32),
+        ..PlanSpec::default()
+    };
     assert_eq!(ids(spec), ["zero-with-pipeline", "few-micro-batches"]);
 }
 
@@ -211,7 +233,9 @@ fn doubtful_plans_are_warned_about() {
 fn defaults_are_possible_for_every_model_of_the_catalogue() {
     for entry in model::catalogue() {
         let model = model::by_name(entry.name).expect("known");
-        for (cluster, devices) in [("dgx-h100", 8), ("dgx-h100", 1024), ("gb200-nvl72", 72), ("dgx-v100", 16), ("mi300x", 1)] {
+        for (cluster, devices) in
+            [("dgx-h100", 8), ("dgx-h100", 1024), ("gb200-nvl72", 72), ("dgx-v100", 16), ("mi300x", 1)]
+        {
             let cluster = by_name(cluster, devices).expect("known");
             let plan = Plan::default_for(&model, &cluster).unwrap_or_else(|p| panic!("{}: {p}", entry.name));
             let problems = validate(&model, &cluster, &plan);

@@ -14,11 +14,16 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     if tp > domain && tp > 1 {
         warn(
             "tensor-parallel-leaves-domain",
-            format!("{tp} tensor-parallel ranks reach beyond a scale-up domain of {domain}; expect less than half the speed"),
+            format!(
+                "{tp} tensor-parallel ranks reach beyond a scale-up domain of {domain}; expect less than half the speed"
+            ),
         );
     }
     if plan.sequence_parallel && tp == 1 {
-        warn("sequence-parallel-without-tensor", "sequence parallelism does nothing without tensor parallelism".to_owned());
+        warn(
+            "sequence-parallel-without-tensor",
+            "sequence parallelism does nothing without tensor parallelism".to_owned(),
+        );
     }
     if !plan.sequence_parallel && tp > 1 && plan.expert_parallel > 1 {
         warn(
@@ -38,23 +43,35 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     }
     let count = plan.micro_batches();
     if pp > 1 && count < pp {
-        warn("few-micro-batches", format!("{count} micro batches do not fill {pp} pipeline stages; most of the step is bubble"));
+        warn(
+            "few-micro-batches",
+            format!("{count} micro batches do not fill {pp} pipeline stages; most of the step is bubble"),
+        );
     }
     let interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
     if interleaved && count % pp != 0 {
         warn(
             "micro-batches-not-in-rounds",
-            format!("interleaving wants a multiple of {pp} micro batches, found {count}; older Megatron refuses it"),
+            format!(
+                "interleaving wants a multiple of {pp} micro batches, found {count}; older Megatron refuses it"
+            ),
         );
     }
     if model.max_positions > 0 && plan.sequence_length > model.max_positions {
         warn(
             "sequence-beyond-declared",
-            format!("{} declares at most {} tokens, the plan has {}", model.name, model.max_positions, plan.sequence_length),
+            format!(
+                "{} declares at most {} tokens, the plan has {}",
+                model.name, model.max_positions, plan.sequence_length
+            ),
         );
     }
-    if cp > 1 && model.layer_kinds.iter().any(|l| matches!(l.mixer, Mixer::Linear(_) | Mixer::StateSpace(_))) {
-        warn("context-parallel-recurrent", "few frameworks share the sequence of recurrent layers among ranks".to_owned());
+    if cp > 1 && model.layer_kinds.iter().any(|l| matches!(l.mixer, Mixer::Linear(_) | Mixer::StateSpace(_)))
+    {
+        warn(
+            "context-parallel-recurrent",
+            "few frameworks share the sequence of recurrent layers among ranks".to_owned(),
+        );
     }
     if let Recompute::Selective { modules, .. } = &plan.recompute
         && modules.contains(&RecomputeModule::Moe)
@@ -63,7 +80,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         warn("recompute-without-experts", "the model has no expert blocks to recompute".to_owned());
     }
     let architecture = cluster.accelerator.architecture.as_str();
-    if plan.attention_kernel == AttentionKernel::Flash3 && ["Volta", "Ampere", "Ada"].contains(&architecture) {
+    if plan.attention_kernel == AttentionKernel::Flash3 && ["Volta", "Ampere", "Ada"].contains(&architecture)
+    {
         warn("kernel-too-new", format!("FlashAttention 3 does not run on {architecture}"));
     }
     if cluster.devices > cluster.devices_per_node && cluster.devices % cluster.devices_per_node != 0 {

@@ -1,0 +1,277 @@
+use super::*;
+use crate::problem::Problem;
+use proptest::prelude::*;
+
+fn none(_: &str) -> Result<String, Problem> {
+    Err(Problem::new("no such file"))
+}
+
+/// A message as a printer shows it: problem, line of text, hint.
+fn told(problem: &Problem) -> String {
+    let text = problem.place.as_ref().and_then(|p| p.text.clone()).unwrap_or_default();
+    format!("{problem} | {text} | {}", problem.hint.clone().unwrap_or_default())
+}
+
+fn refused(text: &str) -> String {
+    told(&parse(text, "run.toml").expect_err("a mistake"))
+}
+
+const WHOLE: &str = r#"
+[model]
+name = "llama-3.1-405b"
+
+[cluster]
+preset = "dgx-h100"
+gpus = 16384
+network.bandwidth = "400 Gbit/s"
+network.tiers = ["leaf:16", "pod:3072", "core:24576:7:3 us"]
+
+[plan]
+tp = 8
+pipeline_parallel = 16
+virtual_stages = 1
+layers_per_stage = [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7]
+global_batch = 2048
+sequence_length = 8192
+precision = "bf16"
+sharding = "hsdp:8"
+recompute = "selective:core_attention,mlp"
+overlap.tensor = true
+
+[training]
+tokens = "15.6T"
+availability = 0.9
+
+[cost]
+price_per_device_hour = 2
+"#;
+
+#[test]
+fn a_whole_run_file_resolves() {
+    let spec = parse(WHOLE, "run.toml").expect("sound");
+    let (run, warnings) = spec.resolve_valid(none).expect("possible");
+    assert_eq!((run.plan.data_parallel, run.plan.world_size(), run.plan.micro_batches()), (128, 16384, 16));
+    assert_eq!(run.cluster.network.tiers[2].oversubscription, 7.0);
+    assert_eq!(run.training, Training { tokens: Some(15.6e12), availability: 0.9 });
+    assert_eq!(run.cost.price_per_device_hour.map(crate::quantity::Dollars::get), Some(2.0));
+    assert!(run.plan.overlap.tensor && run.plan.overlap.gradient_reduce);
+    assert_eq!(warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(), ["zero-with-pipeline"]);
+}
+
+#[test]
+fn what_is_written_reads_back_the_same() {
+    let spec = parse(WHOLE, "run.toml").expect("sound");
+    let text = spec.to_toml();
+    let back = parse(&text, "run.toml").unwrap_or_else(|p| panic!("{}\n{text}", told(&p)));
+    for key in keys() {
+        assert_eq!(back.get(&key.path()), spec.get(&key.path()), "{}", key.path());
+    }
+    assert_eq!(back.to_toml(), text);
+    assert_eq!(RunSpec::default().to_toml(), "");
+}
+
+#[test]
+fn unknown_keys_are_told_with_the_nearest() {
+    assert_eq!(
+        refused("[plan]\ntensor_paralel = 8\n"),
+        "run.toml:2:1 `plan.tensor_paralel`: there is no key `plan.tensor_paralel` | tensor_paralel = 8 | did you mean \
+         `plan.tensor_parallel`?"
+    );
+    assert_eq!(
+        refused("[modl]\nname = \"x\"\n"),
+        "run.toml:1:2 `modl`: there is no key `modl` | [modl] | did you mean `model`?"
+    );
+    // A key that stands in another section.
+    assert_eq!(
+        refused("[training]\nglobal_batch = 8\n"),
+        "run.toml:2:1 `training.global_batch`: there is no key `training.global_batch` | global_batch = 8 | did you mean \
+         `plan.global_batch`?"
+    );
+    assert_eq!(
+        refused("[training]\nxyzzy = 8\n").split(" | ").last(),
+        Some("valid here: `availability`, `tokens`")
+    );
+    assert_eq!(
+        refused("[plan.overlap]\ntensr = true\n").split(" | ").last(),
+        Some("did you mean `plan.overlap.tensor`?")
+    );
+}
+
+#[test]
+fn wrong_values_are_told_with_their_place() {
+    assert_eq!(
+        refused("[plan]\ntensor_parallel = \"8\"\n"),
+        "run.toml:2:19 `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `8` | tensor_parallel = \
+         \"8\" | "
+    );
+    assert_eq!(
+        refused("[plan]\n\n  tp = -8 # half\n"),
+        "run.toml:3:8 `plan.tensor_parallel`: expected a whole number, 0 or more, found -8 |   tp = -8 # half | "
+    );
+    assert!(refused("[plan]\nschedule = \"1f1\"\n").ends_with("| did you mean `1f1b`?"));
+    assert!(
+        refused("[cluster]\nnetwork.bandwidth = 400\n")
+            .contains("expected a text with a unit, such as `400 Gbit/s`")
+    );
+    assert!(refused("[plan]\noptimizer = [1]\n").contains("expected one of `adam`, `sgd`"));
+    assert!(refused("[plan]\ntensor_parallel = { a = 1 }\n").contains("expected a value, found a table"));
+    assert!(refused("[plan]\noverlap = true\n").contains("expected a table, found a value"));
+    assert!(refused("[plan]\nmicro_batch = 2020-01-01\n").contains("a date is of no use here"));
+    assert!(refused("[plan]\nmicro_batch = 99999999999999999999\n").contains("too large"));
+    assert!(refused("[plan]\nexpert_imbalance = nan\n").contains("expected a number, found NaN"));
+    assert!(refused("[plan]\ntp = 8\ntensor_parallel = 8\n").contains("set twice; line 2 sets it first"));
+}
+
+#[test]
+fn broken_toml_is_told_with_its_place() {
+    let place = parse("[plan]\ntp = = 8\n", "run.toml").expect_err("broken").place.expect("a place");
+    assert_eq!((place.line, place.text.as_deref()), (Some(2), Some("tp = = 8")));
+    assert!(refused("[plan\n").starts_with("run.toml:1:"));
+    assert!(refused("[plan]\ntp = 1\ntp = 2\n").contains("duplicate key"));
+    assert!(parse(&"[".repeat(100_000), "run.toml").is_err());
+    assert!(parse(&format!("a = {}", "[".repeat(100_000)), "run.toml").is_err());
+    assert!(refused(&" ".repeat(1 << 21)).contains("longer than 1 MiB"));
+}
+
+#[test]
+fn settings_on_the_command_line_need_no_quotes() {
+    let mut spec = RunSpec::default();
+    for setting in [
+        "model.name=llama-3.1-8b",
+        "cluster.preset=dgx-h100",
+        "cluster.gpus=64",
+        "cluster.network.bandwidth=200 Gbit/s",
+        "plan.tp=8",
+        "plan.recompute=full:5",
+        "plan.sharding=1",
+        "plan.layers_per_stage=8,8,8,8",
+        "plan.precision=fp8",
+        "plan.overlap.tensor=true",
+        "training.tokens=15T",
+        "plan.expert_imbalance=1.2",
+    ] {
+        spec.set(setting).unwrap_or_else(|p| panic!("{setting}: {}", told(&p)));
+    }
+    assert_eq!(spec.plan.layers_per_stage, Some(vec![8; 4]));
+    assert_eq!(spec.training.tokens, Some(Amount(15e12)));
+    assert_eq!(spec.cluster.network_bandwidth.map(crate::quantity::BytesPerSecond::gb), Some(25.0));
+    let refused = |setting: &str| told(&RunSpec::default().set(setting).expect_err(setting));
+    assert_eq!(
+        refused("plan.tensor_parallel=eight"),
+        "--set `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `eight` | \
+         plan.tensor_parallel=eight | "
+    );
+    assert_eq!(
+        refused("plan.tensor_paralel=8"),
+        "--set `plan.tensor_paralel`: there is no key `plan.tensor_paralel` |  | did you mean `plan.tensor_parallel`?"
+    );
+    assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | write --set plan.tensor_parallel=8");
+    assert!(refused("plan.tp=").contains("no value, expected a whole number"));
+    assert!(refused("=8").contains("there is no key ``"));
+}
+
+#[test]
+fn a_problem_found_late_still_has_its_line() {
+    let text =
+        "[model]\nname = \"llama-3.1-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 64\n[plan]\ntp = 6\n";
+    let problems = parse(text, "run.toml").expect("readable").resolve_valid(none).expect_err("6 ranks");
+    assert!(
+        told(&problems[0]).starts_with("run.toml:7:6 `plan.tensor_parallel`: 64 devices cannot be divided"),
+        "{}",
+        told(&problems[0])
+    );
+    let text = text.replace("tp = 6", "ep = 4").replace("dgx-h100", "dgx-h1000");
+    let problems = parse(&text, "run.toml").expect("readable").resolve_valid(none).expect_err("no cluster");
+    assert_eq!(
+        told(&problems[0]),
+        "run.toml:4:10 `cluster.preset`: no cluster is called `dgx-h1000` | preset = \"dgx-h1000\" | did you mean \
+         `dgx-h100` or `dgx-a100` or `dgx-h200`?"
+    );
+}
+
+#[test]
+fn a_cluster_can_start_from_another() {
+    let text = "preset = \"dgx-h100\"\nname = \"ours\"\nnetwork.kind = \"RoCE\"\n[scale_up]\nbandwidth = \"400 GB/s\"\n";
+    let cluster =
+        crate::cluster::ClusterSpec::parse(text, "ours.toml").expect("sound").resolve().expect("possible");
+    assert_eq!((cluster.name.as_str(), cluster.network.kind.as_str()), ("ours", "RoCE"));
+    assert_eq!((cluster.scale_up.bandwidth.gb(), cluster.network.bandwidth.gb()), (400.0, 50.0));
+    let wrong = crate::cluster::ClusterSpec::parse("prest = \"x\"", "ours.toml").expect_err("typo");
+    assert_eq!(
+        told(&wrong),
+        "ours.toml:1:1 `cluster.prest`: there is no key `cluster.prest` | prest = \"x\" | did you mean `cluster.preset`?"
+    );
+}
+
+#[test]
+fn impossible_hardware_is_refused() {
+    let refused = |setting: &str| {
+        let mut spec = RunSpec::default();
+        spec.set("model=llama-3.1-8b").expect("sound");
+        spec.set("cluster=dgx-h100").expect("sound");
+        spec.set(setting).expect("readable");
+        told(&spec.resolve(none).expect_err(setting))
+    };
+    assert!(refused("cluster.devices=0").starts_with("--set `cluster.devices`: 0 devices can train nothing"));
+    assert!(
+        refused("cluster.devices=1000000000000").contains("more than any cluster has (at most 10,000,000)")
+    );
+    assert!(refused("cluster.network.bandwidth=1e30 GB/s").contains("cannot be true"));
+    assert!(refused("cluster.memory=-80 GB").contains("cannot be true"));
+    assert!(refused("cluster.power_usage_effectiveness=0.5").contains("cannot be true"));
+    assert!(refused("training.availability=0").contains("expected a share above 0 and at most 1, found 0"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,400}") {
+        let _ = parse(&text, "f").map(|spec| spec.resolve_valid(none));
+    }
+
+    #[test]
+    fn no_setting_makes_it_panic(index in 0_usize..200, value in "\\PC{0,40}") {
+        let all = keys();
+        let mut spec = RunSpec::default();
+        let _ = spec.set("model.name=llama-3.1-8b");
+        let _ = spec.set("cluster.preset=dgx-h100");
+        let _ = spec.set(&format!("{}={value}", all[index % all.len()].path()));
+        let _ = spec.resolve_valid(none);
+    }
+
+    #[test]
+    fn no_numbers_make_it_panic(values in proptest::collection::vec((0_usize..200, prop_oneof![
+        Just(0_i64), Just(i64::MAX), Just(9_999_999), 1..64_i64, any::<i64>()
+    ]), 0..12)) {
+        let all = keys();
+        let mut spec = RunSpec::default();
+        let _ = spec.set("model.name=mixtral-8x7b");
+        let _ = spec.set("cluster.preset=dgx-h100");
+        for (index, value) in values {
+            let _ = spec.set(&format!("{}={value}", all[index % all.len()].path()));
+        }
+        let _ = spec.resolve_valid(none);
+    }
+
+    #[test]
+    fn every_key_reads_back_what_it_wrote(index in 0_usize..200, n in 1..1000_u64, x in 0.0..1.0_f64) {
+        let all = keys();
+        let key = &all[index % all.len()];
+        let value = match key.kind {
+            Kind::Text => format!("text {n}"),
+            Kind::Count => n.to_string(),
+            Kind::Number => format!("{x}"),
+            Kind::Flag => (n % 2 == 0).to_string(),
+            Kind::Choice(names) | Kind::Form(names) => names[n as usize % names.len()].to_owned(),
+            Kind::Counts => format!("[{n}, 2]"),
+            Kind::Texts => format!("[\"leaf:{n}:1:2 us\"]"),
+            Kind::Quantity(names) | Kind::Amount(names) => {
+                let unit: String = names[0].chars().skip_while(|c| c.is_ascii_digit() || *c == '.').collect();
+                format!("{x}{unit}")
+            }
+        };
+        let mut spec = RunSpec::default();
+        spec.set(&format!("{}={value}", key.path())).expect("an example value");
+        let back = parse(&spec.to_toml(), "f").expect("what was written");
+        prop_assert_eq!(back.get(&key.path()), spec.get(&key.path()));
+    }
+}
