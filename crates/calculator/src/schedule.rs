@@ -22,6 +22,7 @@ mod in_flight;
 mod order;
 mod program;
 mod summary;
+mod to_step;
 mod zero_bubble;
 
 pub use check::{chunk_count, local_chunks, stage_of};
@@ -29,6 +30,7 @@ pub use engine::{PipelineTimeline, TimedOperation, simulate};
 pub use in_flight::{InFlight, in_flight};
 pub use order::{Operation, OperationKind, operations};
 pub use summary::{PipelineSummary, Workspace, summarize};
+pub use to_step::{ChunkParts, Detail, write_step};
 
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;

@@ -1,1 +1,34 @@
-//! One training step.
+//! One training step as a timeline of ranks, streams and spans, whether a formula or a trace wrote it, and the analyses that
+//! read it.
+//!
+//! Start at [`Step`]. Builders push [`Span`]s with [`Step::push`] or, for a pipeline, with [`build::write_pass`]; then
+//! [`Step::validate`] says whether the timeline can be. The analyses are one module each: [`breakdown`], [`exposure`],
+//! [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`]. [`chrome`] writes a trace for Perfetto and
+//! [`svg`] a picture.
+//!
+//! This crate reads no file and no clock, prints nothing and spawns nothing.
+
+pub mod breakdown;
+pub mod bubbles;
+pub mod build;
+pub mod chrome;
+pub mod collective;
+pub mod compare;
+pub mod critical_path;
+pub mod exposure;
+pub mod imbalance;
+mod intervals;
+pub mod memory;
+mod names;
+pub mod span;
+mod step;
+pub mod svg;
+mod time;
+mod validate;
+
+pub use collective::{Collective, CollectiveId, CollectiveKind, GroupId};
+pub use memory::{MemoryEvents, MemoryKind};
+pub use names::{NameId, Names};
+pub use span::{Activity, Dimension, OperatorFamily, Phase, Span, Spans};
+pub use step::{Dependency, DependencyKind, Origin, RankTimeline, SpanRef, Step, Stream, StreamKind};
+pub use time::Time;

@@ -57,9 +57,9 @@ pub(super) fn order(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let turns = depth + 1;
     let mut split = false;
     for turn in 0..turns {
-        split |= turn == turns / 2 && depth % 2 == 1;
+        split |= turn == turns / 2 && !depth.is_multiple_of(2);
         order.backward(far, split);
-        split |= turn == turns / 2 && depth % 2 == 0;
+        split |= turn == turns / 2 && depth.is_multiple_of(2);
         order.backward(near, split);
     }
     for _ in 0..to_middle {

@@ -36,7 +36,9 @@ pub struct TimedOperation {
     pub receive_start: Seconds,
     /// The stage was blocked in sending from `end` to here; equal to `end` when it was not.
     pub send_end: Seconds,
-    /// The stage that the input came from, if another, and what was sent arrived at `start` at the latest.
+    /// When the output was made: `end`, or the end of the fused pair that this is the forward of.
+    pub output_end: Seconds,
+    /// The stage that the input came from, if another.
     pub source: Option<u32>,
     /// The stage that the output goes to, if another.
     pub target: Option<u32>,
@@ -60,6 +62,9 @@ pub(super) fn fused_duration(forward: &ChunkCost, backward: &ChunkCost) -> f64 {
         - forward.fused_saving.get()
         - backward.fused_saving.get()
 }
+
+/// When an input arrives, and from which stage, if from another.
+type Arrival = Option<(f64, u32)>;
 
 struct Engine<'a> {
     pipeline: &'a Pipeline<'a>,
@@ -109,7 +114,7 @@ impl Engine<'_> {
     }
 
     /// When a slot's input arrives from another stage: `Ok(None)` if it needs none, `Err` if it is not made yet.
-    fn arrival(&self, slot: Slot) -> Result<Option<(f64, u32)>, (bool, usize)> {
+    fn arrival(&self, slot: Slot) -> Result<Arrival, (bool, usize)> {
         let Some((stage, chunk)) = self.shape.source(slot) else { return Ok(None) };
         let back = !slot.is_forward();
         let index = self.index(chunk, slot.micro_batch);
@@ -149,14 +154,7 @@ impl Engine<'_> {
         }
     }
 
-    fn execute(
-        &mut self,
-        stage: usize,
-        slot: Slot,
-        pair: Option<Slot>,
-        first: Option<(f64, u32)>,
-        second: Option<(f64, u32)>,
-    ) {
+    fn execute(&mut self, stage: usize, slot: Slot, pair: Option<Slot>, first: Arrival, second: Arrival) {
         let block = if self.pipeline.overlap_transfer { 0.0 } else { self.pipeline.transfer.get() };
         let (free, sent) = self.free[stage];
         let receives = first.is_some() || second.is_some();
@@ -187,7 +185,7 @@ impl Engine<'_> {
     }
 
     /// Writes the parts of one slot, or of a fused pair, one after the other; a pair's parts are shortened alike.
-    fn record(&mut self, stage: usize, slots: [Option<(Slot, Option<(f64, u32)>)>; 2], times: [f64; 4]) {
+    fn record(&mut self, stage: usize, slots: [Option<(Slot, Arrival)>; 2], times: [f64; 4]) {
         let [receive_start, start, end, send_end] = times;
         let mut parts: Vec<(OperationKind, f64, Slot, Option<u32>)> = Vec::with_capacity(4);
         for (slot, arrival) in slots.into_iter().flatten() {
@@ -223,6 +221,7 @@ impl Engine<'_> {
                 end: Seconds::new(until),
                 receive_start: Seconds::new(if n == 0 { receive_start } else { at }),
                 send_end: Seconds::new(if n == last { send_end } else { until }),
+                output_end: Seconds::new(end),
                 source,
                 target: if hands_on { self.shape.target(slot).map(|t| t as u32) } else { None },
             });

@@ -182,9 +182,9 @@ pub(super) fn compile(shape: Shape) -> Result<Program, Problem> {
         marks.first_backward = at(items[stage].iter().position(back).unwrap_or(0));
         marks.last_backward = at(items[stage].iter().rposition(back).unwrap_or(0));
         let (end, gradients) = &ends[stage];
-        let moment = |(item, after): &(usize, Before)| Moment { entry: at(*item), after: after.clone() };
-        marks.end = moment(end);
-        marks.gradients = gradients.iter().map(moment).collect();
+        let moment = |(item, after): (usize, &Before)| Moment { entry: at(item), after: after.clone() };
+        marks.end = moment((end.0, &end.1));
+        marks.gradients = gradients.iter().map(|(item, after)| moment((*item, after))).collect();
     }
     if shape == reduced(&shape) && shape.micro_batches >= enough(&shape) && repeats(&shape) {
         program.find_bodies();
@@ -221,12 +221,12 @@ fn fold(shape: &Shape, order: &[Slot], local: &[u64], marks: &mut StageMarks) ->
         marks.transfers += u64::from(before.transfers);
         let fused_with = if second { order[n - 1].chunk } else { slot.chunk };
         if second {
-            match marks.fused.iter_mut().find(|f| (f.forward, f.backward) == (fused_with, slot.chunk)) {
-                Some(found) => found.count += 1,
-                None => {
-                    let (forward, backward) = (fused_with, slot.chunk);
-                    marks.fused.push(Fused { forward, backward, count: 1, per_period: 0 });
-                }
+            let (forward, backward) = (fused_with, slot.chunk);
+            let known = marks.fused.iter_mut().find(|f| (f.forward, f.backward) == (forward, backward));
+            if let Some(known) = known {
+                known.count += 1;
+            } else {
+                marks.fused.push(Fused { forward, backward, count: 1, per_period: 0 });
             }
         }
         items.push(Item { slot, before: std::mem::take(&mut before), fused_with, receives });

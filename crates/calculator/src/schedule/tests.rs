@@ -140,3 +140,46 @@ fn zb_h1_bubble_is_a_third_of_1f1b() {
         }
     }
 }
+
+#[test]
+fn a_step_of_every_schedule_is_valid_and_adds_up() {
+    for (schedule, virtual_stages) in ALL {
+        for (transfer, overlap_transfer) in [(0.0, true), (0.02, true), (0.02, false), (1.3, true)] {
+            let mut chunks = even(chunk_count(schedule, 4, virtual_stages), 1.0, 1.1, 0.9);
+            for chunk in &mut chunks {
+                chunk.recompute = seconds(0.25);
+            }
+            let pipeline = Pipeline {
+                transfer: seconds(transfer),
+                overlap_transfer,
+                ..pipeline(schedule, [4, virtual_stages, 9], &chunks)
+            };
+            let timeline = simulate(&pipeline).expect("a timeline");
+            let mut step = railwright_step::Step::new("test");
+            let mut detail =
+                Detail { message: railwright_spec::quantity::Bytes::new(1e6), ..Detail::default() };
+            detail.chunks = vec![
+                ChunkParts {
+                    activations: railwright_spec::quantity::Bytes::new(10.0),
+                    ..ChunkParts::default()
+                };
+                chunks.len()
+            ];
+            write_step(&mut step, &pipeline, &timeline, &detail).expect("a step");
+            assert_eq!(step.validate(), [], "{schedule:?} {transfer} {overlap_transfer}");
+            for rank in railwright_step::breakdown::breakdown(&step).ranks {
+                let sum: railwright_step::Time = rank.parts.iter().map(|(_, time)| *time).sum();
+                assert_eq!(sum, step.duration());
+            }
+            let summary = summarize(&pipeline).expect("a summary");
+            for (peak, in_flight) in railwright_step::memory::peaks(&step).iter().zip(&summary.in_flight) {
+                assert_eq!(peak.bytes, 10 * in_flight.peak as i64, "{schedule:?}");
+            }
+            // What the path is made of adds up, and it does compute on all its way but for transfers.
+            let path = railwright_step::critical_path::critical_path(&step);
+            let sum: railwright_step::Time = path.parts.iter().map(|(_, time)| *time).sum();
+            assert_eq!(sum, step.duration());
+            assert!(path.crossings > 0);
+        }
+    }
+}

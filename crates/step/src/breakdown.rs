@@ -1,0 +1,149 @@
+//! Where the step's time goes: every picosecond of every rank gets exactly one label.
+//!
+//! Responsible for: the labels and their precedence. Compute hides communication, communication hides copies, those hide the
+//! host; what is left is bubble while the pipeline runs and idle otherwise. The parts of a rank add up to the step exactly.
+//! Refuses to judge.
+
+use crate::intervals::{Intervals, computes};
+use crate::{Activity, Dimension, Phase, RankTimeline, Step, Time};
+use railwright_spec::quantity::{Rank, Stage};
+use serde::Serialize;
+
+/// What a moment is counted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// Compute of a phase.
+    Compute(Phase),
+    /// Communication of a dimension with no compute beside it.
+    Exposed(Dimension),
+    /// Copies between device and host with neither beside them.
+    Copy,
+    /// The host at work and nothing else.
+    Host,
+    /// Nothing, while the pipeline runs.
+    Bubble,
+    /// Nothing, otherwise.
+    Idle,
+}
+
+impl Label {
+    /// Every label, in the order in which they are shown.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let compute = Phase::ALL.into_iter().map(Self::Compute);
+        let exposed = Dimension::ALL.into_iter().map(Self::Exposed);
+        compute.chain(exposed).chain([Self::Copy, Self::Host, Self::Bubble, Self::Idle])
+    }
+
+    /// What to call it.
+    pub fn name(self) -> String {
+        match self {
+            Self::Compute(phase) => phase.name().to_owned(),
+            Self::Exposed(dimension) => format!("exposed {} communication", dimension.name()),
+            Self::Copy => "copy".to_owned(),
+            Self::Host => "host".to_owned(),
+            Self::Bubble => "bubble".to_owned(),
+            Self::Idle => "idle".to_owned(),
+        }
+    }
+}
+
+/// Where the time of a step goes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Breakdown {
+    /// The step.
+    pub duration: Time,
+    /// Each rank, in the step's order.
+    pub ranks: Vec<RankBreakdown>,
+    /// The mean over ranks, labels in order, none that is nothing. Rounded down, so it may miss the step by a picosecond each.
+    pub mean: Vec<(Label, Time)>,
+}
+
+/// Where the time of a rank goes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankBreakdown {
+    /// Which rank.
+    pub rank: Rank,
+    /// On which stage.
+    pub stage: Stage,
+    /// Labels in order, none that is nothing; they add up to the step.
+    pub parts: Vec<(Label, Time)>,
+}
+
+impl RankBreakdown {
+    /// The time under a label.
+    pub fn get(&self, label: Label) -> Time {
+        self.parts.iter().find(|(l, _)| *l == label).map_or(Time::ZERO, |(_, time)| *time)
+    }
+}
+
+/// Breaks a step down.
+pub fn breakdown(step: &Step) -> Breakdown {
+    let pipeline = pipeline_window(step);
+    let ranks: Vec<RankBreakdown> = step
+        .ranks
+        .iter()
+        .map(|rank| RankBreakdown {
+            rank: rank.rank,
+            stage: rank.stage,
+            parts: labelled(step, rank, pipeline)
+                .into_iter()
+                .map(|(label, stretches)| (label, stretches.length()))
+                .filter(|(_, time)| *time > Time::ZERO)
+                .collect(),
+        })
+        .collect();
+    let mean = Label::all()
+        .map(|label| {
+            let sum: i128 = ranks.iter().map(|rank| i128::from(rank.get(label).0)).sum();
+            (label, Time(i64::try_from(sum / ranks.len().max(1) as i128).unwrap_or(i64::MAX)))
+        })
+        .filter(|(_, time)| *time > Time::ZERO)
+        .collect();
+    Breakdown { duration: step.duration(), ranks, mean }
+}
+
+/// From the first to the last pass of any rank; `None` with fewer than two stages, where nothing is a bubble.
+pub(crate) fn pipeline_window(step: &Step) -> Option<(Time, Time)> {
+    if step.stages() < 2 {
+        return None;
+    }
+    let spans = step.ranks.iter().flat_map(|rank| &rank.streams).flat_map(|stream| stream.spans.iter());
+    let passes = spans.filter(|span| computes(span) && span.phase.is_pass());
+    passes.fold(None, |window, span| {
+        let (start, end) = window.unwrap_or((span.start, span.end));
+        Some((span.start.min(start), span.end.max(end)))
+    })
+}
+
+/// The stretches under each label, which share no moment and leave none out.
+pub(crate) fn labelled(
+    step: &Step,
+    rank: &RankTimeline,
+    pipeline: Option<(Time, Time)>,
+) -> Vec<(Label, Intervals)> {
+    let window = (step.start, step.end);
+    let mut rest = Intervals::union_of(vec![window]);
+    let mut labelled = Vec::new();
+    let mut take = |label: Label, stretches: &Intervals| {
+        if !stretches.0.is_empty() {
+            labelled.push((label, stretches.intersection(&rest)));
+            rest = rest.without(stretches);
+        }
+    };
+    for phase in Phase::ALL {
+        let stretches = Intervals::of(rank, window, |span| computes(span) && span.phase == phase);
+        take(Label::Compute(phase), &stretches);
+    }
+    for dimension in Dimension::ALL {
+        let wanted = Activity::Communication(dimension);
+        take(Label::Exposed(dimension), &Intervals::of(rank, window, |span| span.activity == wanted));
+    }
+    take(Label::Copy, &Intervals::of(rank, window, |span| span.activity == Activity::Copy));
+    take(Label::Host, &Intervals::of(rank, window, |span| span.activity == Activity::Host));
+    if let Some(window) = pipeline {
+        take(Label::Bubble, &Intervals::union_of(vec![window]));
+    }
+    take(Label::Idle, &Intervals::union_of(vec![window]));
+    labelled
+}

@@ -1,0 +1,216 @@
+//! Building a step from passes: each pass of a pipeline is filled with the parts that it is made of.
+//!
+//! Responsible for: laying the parts of a pass into its stretch of time, on the streams that they run on. Refuses to order
+//! passes; the calculator's schedule has timed them.
+
+use crate::{
+    Activity, CollectiveId, DependencyKind, Dimension, NameId, OperatorFamily, Phase, Span, SpanRef, Step,
+    StreamKind, Time,
+};
+use railwright_spec::quantity::{LayerIndex, MicroBatch, Seconds};
+
+/// A part of a pass: an operator, or a communication.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// What it is called.
+    pub name: NameId,
+    /// What is done.
+    pub activity: Activity,
+    /// By what kind of operator.
+    pub operator: OperatorFamily,
+    /// How long it takes. Parts in sequence are stretched alike to fill the pass.
+    pub duration: Seconds,
+    /// Where it runs.
+    pub stream: StreamKind,
+    /// Whether the part after it starts beside it rather than behind it.
+    pub overlapped: bool,
+    /// In which layer.
+    pub layer: Option<LayerIndex>,
+    /// Bytes moved, 0 if unknown.
+    pub bytes: u64,
+    /// What it says to the network.
+    pub collective: Option<CollectiveId>,
+}
+
+impl Part {
+    /// Compute in sequence.
+    pub fn compute(name: NameId, operator: OperatorFamily, duration: Seconds) -> Self {
+        Self {
+            name,
+            activity: Activity::Compute,
+            operator,
+            duration,
+            stream: StreamKind::Compute,
+            overlapped: false,
+            layer: None,
+            bytes: 0,
+            collective: None,
+        }
+    }
+
+    /// Communication for a dimension, in sequence unless `overlapped`.
+    pub fn communication(
+        name: NameId,
+        dimension: Dimension,
+        duration: Seconds,
+        overlapped: bool,
+        collective: Option<CollectiveId>,
+    ) -> Self {
+        Self {
+            activity: Activity::Communication(dimension),
+            operator: OperatorFamily::Collective,
+            stream: StreamKind::Communication(dimension, 0),
+            overlapped,
+            collective,
+            ..Self::compute(name, OperatorFamily::Collective, duration)
+        }
+    }
+
+    /// The same, in a layer.
+    #[must_use]
+    pub fn in_layer(mut self, layer: LayerIndex) -> Self {
+        self.layer = Some(layer);
+        self
+    }
+}
+
+/// A pass that has been timed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedPass {
+    /// Index of the rank.
+    pub rank: usize,
+    /// The phase of all its parts.
+    pub phase: Phase,
+    /// For which micro batch.
+    pub micro_batch: Option<MicroBatch>,
+    /// On which virtual stage.
+    pub chunk: Option<u32>,
+    /// From when.
+    pub start: Time,
+    /// Until when.
+    pub end: Time,
+}
+
+/// Writes a pass into a step, and returns its first and last span.
+///
+/// Parts in sequence fill the pass from start to end without a gap. An overlapped part starts where the sequence stands, or
+/// when its stream is free, keeps its own duration, and may outlast the pass. Without parts in sequence the pass is one span
+/// called `whole`.
+pub fn write_pass(
+    step: &mut Step,
+    pass: &TimedPass,
+    whole: NameId,
+    parts: &[Part],
+) -> Option<(SpanRef, SpanRef)> {
+    let span = |start: Time, end: Time| Span {
+        start,
+        end,
+        phase: pass.phase,
+        micro_batch: pass.micro_batch,
+        chunk: pass.chunk,
+        ..Span::default()
+    };
+    let sequence: f64 = parts.iter().filter(|p| !p.overlapped).map(|p| p.duration.get()).sum();
+    let length = (pass.end - pass.start).0 as f64;
+    let (mut first, mut last) = (None, None);
+    if sequence <= 0.0 {
+        let operator = OperatorFamily::Pass;
+        let one = Span { name: whole, operator, ..span(pass.start, pass.end) };
+        first = step.push(pass.rank, StreamKind::Compute, one);
+        last = first;
+    }
+    let mut reached = 0.0;
+    let mut at = pass.start;
+    for part in parts {
+        let (start, end) = if part.overlapped {
+            let free = step.stream_end(pass.rank, part.stream).unwrap_or(at);
+            let start = at.max(free);
+            (start, start + Time::from_seconds(part.duration))
+        } else {
+            reached += part.duration.get();
+            // Each end is rounded from the pass's start, so that the last part ends where the pass does.
+            let end = (pass.start + Time((length * reached / sequence).round() as i64)).min(pass.end).max(at);
+            (std::mem::replace(&mut at, end), end)
+        };
+        let row = Span {
+            activity: part.activity,
+            operator: part.operator,
+            name: part.name,
+            layer: part.layer,
+            bytes: part.bytes,
+            collective: part.collective,
+            ..span(start, end)
+        };
+        let pushed = step.push(pass.rank, part.stream, row);
+        if !part.overlapped {
+            first = first.or(pushed);
+            last = pushed;
+        }
+    }
+    first.zip(last)
+}
+
+/// One end of a message: the rank's index, the span that made or uses what is sent, and when this end is at it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MessageEnd {
+    /// Index of the rank.
+    pub rank: usize,
+    /// The pass at this end.
+    pub pass: SpanRef,
+    /// From when.
+    pub start: Time,
+    /// Until when.
+    pub end: Time,
+    /// What the span is called.
+    pub name: NameId,
+    /// Which of the rank's pipeline streams it is on.
+    pub lane: u8,
+    /// What it says to the network.
+    pub collective: Option<CollectiveId>,
+}
+
+/// A message from one stage to another: a span at each end, and what waits for what. A message that would overlap the one
+/// before it on its stream is shown from that one's end; one that takes no time is shown as an arrow alone.
+pub fn write_message(step: &mut Step, from: &MessageEnd, to: &MessageEnd, bytes: u64) {
+    let (send, receive) = (write_end(step, from, bytes), write_end(step, to, bytes));
+    if let Some(send) = send {
+        depend(step, from.pass, send, DependencyKind::Stream);
+    }
+    match receive {
+        Some(receive) => {
+            depend(step, from.pass, receive, DependencyKind::Message);
+            depend(step, receive, to.pass, DependencyKind::Stream);
+        }
+        None => depend(step, from.pass, to.pass, DependencyKind::Message),
+    }
+}
+
+fn write_end(step: &mut Step, end: &MessageEnd, bytes: u64) -> Option<SpanRef> {
+    if end.start >= end.end {
+        return None;
+    }
+    let stream = StreamKind::Communication(Dimension::Pipeline, end.lane);
+    let free = step.stream_end(end.rank, stream).unwrap_or(end.start);
+    let pass = step.span(end.pass)?;
+    let span = Span {
+        start: end.start.max(free),
+        end: end.end.max(free),
+        activity: Activity::Communication(Dimension::Pipeline),
+        operator: OperatorFamily::Collective,
+        name: end.name,
+        collective: end.collective,
+        bytes,
+        phase: pass.phase,
+        micro_batch: pass.micro_batch,
+        chunk: pass.chunk,
+        layer: None,
+    };
+    step.push(end.rank, stream, span)
+}
+
+/// Adds a dependency, unless showing a crowded message later made it untrue.
+fn depend(step: &mut Step, from: SpanRef, to: SpanRef, kind: DependencyKind) {
+    if step.span(from).zip(step.span(to)).is_some_and(|(from, to)| from.end <= to.start) {
+        step.depend(from, to, kind);
+    }
+}

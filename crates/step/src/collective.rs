@@ -1,0 +1,70 @@
+//! What a span that communicates says to the network: what kind, among whom, how much.
+//!
+//! Responsible for: the description that the network designer and the bandwidth analyses read. Refuses to know how long it
+//! takes or which algorithm carries it.
+
+use railwright_spec::quantity::{Bytes, Rank};
+use serde::Serialize;
+
+/// A kind of communication among ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CollectiveKind {
+    /// Everyone gets the sum.
+    AllReduce,
+    /// Everyone gets everyone's part.
+    AllGather,
+    /// Everyone gets a part of the sum.
+    ReduceScatter,
+    /// Everyone gets a part from everyone.
+    AllToAll,
+    /// Everyone gets one rank's data.
+    Broadcast,
+    /// One rank gets the sum.
+    Reduce,
+    /// One rank to another.
+    Send,
+    /// The other end of [`CollectiveKind::Send`].
+    Receive,
+    /// Nothing but waiting for each other.
+    Barrier,
+}
+
+impl CollectiveKind {
+    /// The field's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all_reduce",
+            Self::AllGather => "all_gather",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::AllToAll => "all_to_all",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Send => "send",
+            Self::Receive => "receive",
+            Self::Barrier => "barrier",
+        }
+    }
+}
+
+/// A collective, by its place in [`crate::Step::collectives`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CollectiveId(pub u32);
+
+/// A group of ranks, by its place in [`crate::Step::groups`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupId(pub u32);
+
+/// A communication as all its spans share it. Spans with the same description share one entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collective {
+    /// What kind.
+    pub kind: CollectiveKind,
+    /// Among whom.
+    pub group: GroupId,
+    /// The size by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the buffer
+    /// before a reduce-scatter, what one rank holds before an all-to-all, the message of a send.
+    pub bytes: Bytes,
+    /// The other end of a send or a receive.
+    pub peer: Option<Rank>,
+}

@@ -1,0 +1,71 @@
+//! Two steps side by side: where the second one takes more or less time than the first.
+//!
+//! Responsible for: differences by label, on the mean of ranks and on each stage, largest first. It does not matter who wrote
+//! which step. Refuses to explain a difference.
+
+use crate::breakdown::{Label, RankBreakdown, breakdown};
+use crate::{Step, Time};
+use railwright_spec::quantity::Stage;
+use serde::Serialize;
+
+/// The difference of two steps.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The first step.
+    pub first: Time,
+    /// The second step.
+    pub second: Time,
+    /// On the mean of all ranks, largest difference first.
+    pub mean: Vec<Difference>,
+    /// On the mean of each stage's ranks, for stages that both have: largest difference first.
+    pub stages: Vec<(Stage, Vec<Difference>)>,
+}
+
+/// A label's time in both steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// What.
+    pub label: Label,
+    /// In the first step.
+    pub first: Time,
+    /// In the second step.
+    pub second: Time,
+}
+
+impl Difference {
+    /// How much more the second has.
+    pub fn change(&self) -> Time {
+        self.second - self.first
+    }
+}
+
+/// Compares two steps.
+pub fn compare(first: &Step, second: &Step) -> Comparison {
+    let (a, b) = (breakdown(first), breakdown(second));
+    let all = |_: &RankBreakdown| true;
+    let stages = (0..first.stages().min(second.stages())).map(Stage);
+    Comparison {
+        first: a.duration,
+        second: b.duration,
+        mean: differences(&a.ranks, &b.ranks, all),
+        stages: stages.map(|stage| (stage, differences(&a.ranks, &b.ranks, |r| r.stage == stage))).collect(),
+    }
+}
+
+fn differences(
+    first: &[RankBreakdown],
+    second: &[RankBreakdown],
+    wanted: impl Fn(&RankBreakdown) -> bool,
+) -> Vec<Difference> {
+    let mean = |ranks: &[RankBreakdown], label| {
+        let times = ranks.iter().filter(|rank| wanted(rank)).map(|rank| i128::from(rank.get(label).0));
+        let (count, sum) = times.fold((0i128, 0i128), |(count, sum), time| (count + 1, sum + time));
+        Time(i64::try_from(sum / count.max(1)).unwrap_or(i64::MAX))
+    };
+    let mut rows: Vec<Difference> = Label::all()
+        .map(|label| Difference { label, first: mean(first, label), second: mean(second, label) })
+        .filter(|row| row.first != Time::ZERO || row.second != Time::ZERO)
+        .collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.change().0.unsigned_abs()), row.label));
+    rows
+}

@@ -1,0 +1,43 @@
+//! Communication beside compute: how much is hidden and how much is not.
+//!
+//! Responsible for: per rank and dimension, the time with communication under way, split by whether compute ran too. Refuses to
+//! say whether hiding made the compute slower.
+
+use crate::intervals::{Intervals, computes};
+use crate::{Activity, Dimension, Step, Time};
+use railwright_spec::quantity::Rank;
+use serde::Serialize;
+
+/// One dimension's communication on one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Exposure {
+    /// Which rank.
+    pub rank: Rank,
+    /// For which dimension.
+    pub dimension: Dimension,
+    /// Time in which it communicates, streams that do so at once counted once.
+    pub total: Time,
+    /// Of that, with compute beside it.
+    pub hidden: Time,
+    /// Of that, without. Dimensions that are exposed at once each count it, unlike in [`crate::breakdown`].
+    pub exposed: Time,
+}
+
+/// Every rank's and dimension's communication; what is nothing is left out.
+pub fn exposure(step: &Step) -> Vec<Exposure> {
+    let window = (step.start, step.end);
+    let mut rows = Vec::new();
+    for rank in &step.ranks {
+        let compute = Intervals::of(rank, window, computes);
+        for dimension in Dimension::ALL {
+            let wanted = Activity::Communication(dimension);
+            let communication = Intervals::of(rank, window, |span| span.activity == wanted);
+            let total = communication.length();
+            if total > Time::ZERO {
+                let hidden = communication.intersection(&compute).length();
+                rows.push(Exposure { rank: rank.rank, dimension, total, hidden, exposed: total - hidden });
+            }
+        }
+    }
+    rows
+}

@@ -1,0 +1,51 @@
+//! Imbalance: how unlike the ranks and the stages are.
+//!
+//! Responsible for: compute time by phase across ranks, who has most, and what the mean would save. Refuses to count waiting:
+//! who waits has less to do, and that is already in the compute times.
+
+use crate::intervals::{Intervals, computes};
+use crate::{Phase, Step, Time};
+use railwright_spec::quantity::Rank;
+use serde::Serialize;
+
+/// One phase across ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Imbalance {
+    /// The phase; `None` is all compute together.
+    pub phase: Option<Phase>,
+    /// Compute time by rank, in the step's order.
+    pub ranks: Vec<(Rank, Time)>,
+    /// Their mean.
+    pub mean: Time,
+    /// The most.
+    pub most: Time,
+    /// Who has the most, the first of them.
+    pub slowest: Rank,
+    /// The most over the mean, less one: 0 is balanced.
+    pub excess: f64,
+}
+
+/// Imbalance of all compute, then of each phase that there is.
+pub fn imbalance(step: &Step) -> Vec<Imbalance> {
+    let phases = std::iter::once(None).chain(Phase::ALL.into_iter().map(Some));
+    phases.filter_map(|phase| across(step, phase)).collect()
+}
+
+fn across(step: &Step, phase: Option<Phase>) -> Option<Imbalance> {
+    let window = (step.start, step.end);
+    let ranks: Vec<(Rank, Time)> = step
+        .ranks
+        .iter()
+        .map(|rank| {
+            let wanted = Intervals::of(rank, window, |span| {
+                computes(span) && phase.is_none_or(|phase| span.phase == phase)
+            });
+            (rank.rank, wanted.length())
+        })
+        .collect();
+    let most = ranks.iter().map(|(_, time)| *time).max().filter(|most| *most > Time::ZERO)?;
+    let slowest = ranks.iter().find(|(_, time)| *time == most)?.0;
+    let sum: i128 = ranks.iter().map(|(_, time)| i128::from(time.0)).sum();
+    let mean = Time(i64::try_from(sum / ranks.len() as i128).unwrap_or(i64::MAX));
+    Some(Imbalance { phase, ranks, mean, most, slowest, excess: most.share_of(mean) - 1.0 })
+}

@@ -1,0 +1,282 @@
+//! Spans: what ran from when to when, kept in columns.
+//!
+//! Responsible for: the vocabulary of a timeline ([`Phase`], [`Activity`], [`Dimension`], [`OperatorFamily`]) and the columns.
+//! Refuses to know which stream it is on or to check order; [`crate::Step`] does.
+
+use crate::{CollectiveId, NameId, Time};
+use railwright_spec::quantity::{LayerIndex, MicroBatch};
+use serde::Serialize;
+
+/// For which part of the step something runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The forward pass.
+    Forward,
+    /// Forward work done again for the backward pass.
+    Recompute,
+    /// A backward pass that is not divided.
+    Backward,
+    /// The gradient of the input.
+    BackwardInput,
+    /// The gradient of the weights.
+    BackwardWeight,
+    /// Reducing gradients, clipping, updating and gathering parameters.
+    Optimizer,
+    /// Anything else, or unknown.
+    #[default]
+    Other,
+}
+
+impl Phase {
+    /// All phases in the order of a step.
+    pub const ALL: [Self; 7] = [
+        Self::Forward,
+        Self::Recompute,
+        Self::Backward,
+        Self::BackwardInput,
+        Self::BackwardWeight,
+        Self::Optimizer,
+        Self::Other,
+    ];
+
+    /// The field's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Recompute => "recompute",
+            Self::Backward => "backward",
+            Self::BackwardInput => "backward_input",
+            Self::BackwardWeight => "backward_weight",
+            Self::Optimizer => "optimizer",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether it is part of what runs through the pipeline.
+    pub const fn is_pass(self) -> bool {
+        !matches!(self, Self::Optimizer | Self::Other)
+    }
+}
+
+/// A parallel dimension, for whose sake ranks communicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    /// Tensor (and sequence) parallel.
+    Tensor,
+    /// Context parallel.
+    Context,
+    /// Expert parallel.
+    Expert,
+    /// Pipeline parallel.
+    Pipeline,
+    /// Data parallel and its shards.
+    Data,
+    /// None of these, or unknown.
+    Other,
+}
+
+impl Dimension {
+    /// All dimensions.
+    pub const ALL: [Self; 6] =
+        [Self::Tensor, Self::Context, Self::Expert, Self::Pipeline, Self::Data, Self::Other];
+
+    /// The field's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tensor => "tensor",
+            Self::Context => "context",
+            Self::Expert => "expert",
+            Self::Pipeline => "pipeline",
+            Self::Data => "data",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// What a stream does during a span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Arithmetic, or moving its operands.
+    #[default]
+    Compute,
+    /// Communication for a dimension's sake.
+    Communication(Dimension),
+    /// Copies between device and host memory.
+    Copy,
+    /// The host at work.
+    Host,
+    /// Waiting for someone, recorded as a span of its own.
+    Wait,
+}
+
+/// What kind of operator a span is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperatorFamily {
+    /// Matrix products, grouped ones included.
+    MatrixProduct,
+    /// Softmax attention.
+    Attention,
+    /// Norms.
+    Norm,
+    /// Activation functions and other elementwise work.
+    Elementwise,
+    /// Table lookups.
+    Embedding,
+    /// Routing and permutation of tokens to experts.
+    Routing,
+    /// The loss.
+    Loss,
+    /// Optimizer updates.
+    Optimizer,
+    /// Communication.
+    Collective,
+    /// Copies.
+    Copy,
+    /// A whole pass, its operators not told apart.
+    Pass,
+    /// Anything else, or unknown.
+    #[default]
+    Other,
+}
+
+impl OperatorFamily {
+    /// The field's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MatrixProduct => "matrix_product",
+            Self::Attention => "attention",
+            Self::Norm => "norm",
+            Self::Elementwise => "elementwise",
+            Self::Embedding => "embedding",
+            Self::Routing => "routing",
+            Self::Loss => "loss",
+            Self::Optimizer => "optimizer",
+            Self::Collective => "collective",
+            Self::Copy => "copy",
+            Self::Pass => "pass",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// One row of [`Spans`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// From when.
+    pub start: Time,
+    /// Until when.
+    pub end: Time,
+    /// What is done.
+    pub activity: Activity,
+    /// For which part of the step.
+    pub phase: Phase,
+    /// By what kind of operator.
+    pub operator: OperatorFamily,
+    /// What it is called.
+    pub name: NameId,
+    /// For which micro batch.
+    pub micro_batch: Option<MicroBatch>,
+    /// On which virtual stage, numbered along the pipeline.
+    pub chunk: Option<u32>,
+    /// In which layer.
+    pub layer: Option<LayerIndex>,
+    /// Bytes moved: through memory, over the wire or across the host bus, as `activity` says; 0 is unknown.
+    pub bytes: u64,
+    /// What it says to the network.
+    pub collective: Option<CollectiveId>,
+}
+
+impl Span {
+    /// How long.
+    pub fn duration(&self) -> Time {
+        self.end - self.start
+    }
+}
+
+/// "None" in a column.
+const NONE: u32 = u32::MAX;
+
+/// Spans of one stream in columns, in order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    start: Vec<Time>,
+    end: Vec<Time>,
+    activity: Vec<Activity>,
+    phase: Vec<Phase>,
+    operator: Vec<OperatorFamily>,
+    name: Vec<NameId>,
+    micro_batch: Vec<u32>,
+    chunk: Vec<u32>,
+    layer: Vec<u32>,
+    bytes: Vec<u64>,
+    collective: Vec<u32>,
+}
+
+impl Spans {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Adds a span at the end.
+    pub fn push(&mut self, span: Span) {
+        self.start.push(span.start);
+        self.end.push(span.end);
+        self.activity.push(span.activity);
+        self.phase.push(span.phase);
+        self.operator.push(span.operator);
+        self.name.push(span.name);
+        self.micro_batch.push(span.micro_batch.map_or(NONE, |m| m.0));
+        self.chunk.push(span.chunk.unwrap_or(NONE));
+        self.layer.push(span.layer.map_or(NONE, |l| l.0));
+        self.bytes.push(span.bytes);
+        self.collective.push(span.collective.map_or(NONE, |c| c.0));
+    }
+
+    /// The span at a place.
+    pub fn get(&self, index: usize) -> Option<Span> {
+        let some = |value: u32| (value != NONE).then_some(value);
+        Some(Span {
+            start: *self.start.get(index)?,
+            end: *self.end.get(index)?,
+            activity: *self.activity.get(index)?,
+            phase: *self.phase.get(index)?,
+            operator: *self.operator.get(index)?,
+            name: *self.name.get(index)?,
+            micro_batch: some(*self.micro_batch.get(index)?).map(MicroBatch),
+            chunk: some(*self.chunk.get(index)?),
+            layer: some(*self.layer.get(index)?).map(LayerIndex),
+            bytes: *self.bytes.get(index)?,
+            collective: some(*self.collective.get(index)?).map(CollectiveId),
+        })
+    }
+
+    /// All spans.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Span> + ExactSizeIterator {
+        (0..self.len()).map(|index| self.get(index).unwrap_or_default())
+    }
+
+    /// The last span's end.
+    pub fn last_end(&self) -> Option<Time> {
+        self.end.last().copied()
+    }
+
+    /// The column of starts.
+    pub fn starts(&self) -> &[Time] {
+        &self.start
+    }
+
+    /// The column of ends.
+    pub fn ends(&self) -> &[Time] {
+        &self.end
+    }
+}
