@@ -84,13 +84,16 @@ def gemm_time(machine, c, d, element, output=2.0, factor=1.0):
     return c[2] * 1e-6 + (compute**4 + move**4) ** 0.25 + cast
 
 
-def fit_gemm(machine, d, dtype):
+def fit_gemm(machine, d, dtype, ceiling=None):
+    """`ceiling`: the best rate that a sweep of bare products found; where times hold a cast it tells the two apart."""
     measured = d.latency_us.to_numpy() * 1e-6
     low, high, start = list(GEMM_LOW), list(GEMM_HIGH), list(GEMM_START)
     if dtype == "bf16":
         high[9] = 1e-9
     else:
         start[9] = 4
+        if ceiling:
+            high[0] = ceiling / machine.peak * 1.02
     residual = lambda c: np.log(gemm_time(machine, c, d, ELEMENT[dtype]) / measured)
     best = None
     for wave in (0.3, 0.9):
@@ -102,12 +105,12 @@ def fit_gemm(machine, d, dtype):
     return best.x, residual(best.x)
 
 
-def held_out(machine, d, dtype):
+def held_out(machine, d, dtype, ceiling):
     """Mean error over each third of the rows, predicted from the other two."""
     third = np.arange(len(d)) * 2654435761 % 2**32 // 7 % 3
     errors = []
     for part in range(3):
-        c, _ = fit_gemm(machine, d[third != part], dtype)
+        c, _ = fit_gemm(machine, d[third != part], dtype, ceiling)
         rest = d[third == part]
         errors.append(np.abs(gemm_time(machine, c, rest, ELEMENT[dtype]) / (rest.latency_us.to_numpy() * 1e-6) - 1))
     return np.concatenate(errors).mean()
@@ -175,7 +178,9 @@ def gemm_rows(sheet, table):
         if d.empty:
             continue
         machine = Machine(sheet, name, dtype)
-        c, x = fit_gemm(machine, d, dtype)
+        best = table[(table.gpu == name) & (table.dtype == dtype) & table.op.str.startswith("gemm (best")]
+        ceiling = best.tflops.max() * 1e12 if len(best) else None
+        c, x = fit_gemm(machine, d, dtype, ceiling)
         floors.setdefault(name, c[2])
         # The floor of narrow formats holds the cast's kernels; the product alone starts like a bf16 one.
         floor = min(c[2], floors[name]) if dtype != "bf16" else c[2]
@@ -189,7 +194,7 @@ def gemm_rows(sheet, table):
                    floor_us=floor, hbm=c[3], wave=c[4], rate_medium=rates[0], rate_small=rates[1], rate_tiny=rates[2],
                    split_k=c[8], data_gradient=data, weight_gradient=weight, grouped=share, group_us=each, rows=len(d),
                    median_error=np.median(error), mape=error.mean(), mape_large=error[big].mean(),
-                   held_out=held_out(machine, d, dtype), cast_bytes=c[9],
+                   held_out=held_out(machine, d, dtype, ceiling), cast_bytes=c[9],
                    range=f"m {d.m.min()}-{d.m.max()} n {d.n.min()}-{d.n.max()} k {d.k.min()}-{d.k.max()}",
                    source=f"{d.source.iloc[0]} ({d.licence.iloc[0]})")
         print({k: round(v, 3) if isinstance(v, float) else v for k, v in row.items() if k not in ("source", "range")},
@@ -306,10 +311,12 @@ def attention_rows(sheet, table):
     table = table[(table.op == "attention") & table.seq_q.notna()]
     part = lambda name, kernel: table[(table.gpu == name) & (table.kernel == kernel)]
     out = []
-    # Training kernels of a library: `floor` is then its host path, so the kernel's own floor is set to 5 us.
+    # A kernel's own floor is 5 us throughout; what a library's host path adds is not an operator's.
+    # Its rows have 4096 keys only; what starting a block costs is as on the SXM card below.
     machine = Machine(sheet, "A100-80G-PCIe")
     d = part("A100-80G-PCIe", "TransformerEngine fused attention")
-    pcie, pcie_shares, error = fit_attention(machine, d, dict(extra=0))
+    pcie, pcie_shares, error = fit_attention(machine, d, dict(extra=0, floor=5, key_start=120, diagonal=96,
+                                                              key_start_backward=172))
     out.append(attention_row(machine, "A100-80G-PCIe", "flash2", pcie, pcie_shares, error, d, 5.0))
     # Charts: forward and backward together leave their ratio open, taken from the library's.
     machine = Machine(sheet, "A100-80G-SXM")
@@ -330,9 +337,12 @@ def attention_rows(sheet, table):
         out.append(attention_row(machine, "H100-80G-SXM", kernel, q, shares, error, d, 5.0, note))
     machine = Machine(sheet, "B200")
     d = part("B200", "TransformerEngine fused attention")
+    # Below 120 us the forward rows no longer depend on the shape: the library's host path.
+    d = d[d.latency_us > 120]
     # All but three shapes have 4096 keys, which leaves the cost of starting a block open: the fall of the forward rate
     # from 32k to 4k keys (1352 to 1121 TFLOP/s on full machines) is worth about 400 keys.
-    base, base_shares, error = fit_attention(machine, d, dict(extra=0, key_start=250, diagonal=150, key_start_backward=250))
+    base, base_shares, error = fit_attention(machine, d, dict(extra=0, floor=5, key_start=250, diagonal=150,
+                                                              key_start_backward=250))
     # Other widths and the other Blackwells: ratios of forward-only tables that all of them have.
     ratios = {}
     for name in ("B200", "GB200", "GB300"):

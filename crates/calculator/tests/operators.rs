@@ -60,8 +60,7 @@ fn number(cell: &str) -> f64 {
 const GEMM: &str = include_str!("data/gemm_measured.csv");
 const ATTENTION: &str = include_str!("data/attention_measured.csv");
 
-/// Predicted over measured microseconds of the rows that `keep` accepts: forward products from inference stacks, whose
-/// narrow formats include a cast of the activations (two reads of 16 bits to scale, one write: about 7 bytes each).
+/// Predicted over measured time of the rows that `keep` accepts.
 fn products(keep: impl Fn(&[&str]) -> bool) -> Vec<f64> {
     let mut ratios = Vec::new();
     for row in rows(GEMM).filter(|row| keep(row)) {
@@ -111,6 +110,28 @@ fn bf16_products_are_within_the_error_of_the_tables() {
         let error = mean_error(&ratios);
         println!("{id} bf16: mean {error:.4} median {:.4}", median_error(&ratios));
         assert!(error < bound, "{id}: mean error {error:.4}");
+    }
+}
+
+#[test]
+fn narrow_products_and_the_cast_of_their_input_are_within_the_error_of_the_tables() {
+    // These times hold a dynamic cast of the activations by two or three kernels. 8 bits: two reads of 16 bits (largest
+    // value, then scaling), the write, and what partial results need. 4 bits: one read less.
+    for (data_type, bytes, bound) in [(DataType::Fp8, 7.5, 0.08), (DataType::Nvfp4, 4.5, 0.08)] {
+        let mut ratios = Vec::new();
+        for row in rows(GEMM).filter(|row| row[2] == data_type.name() && row[1] != "l40s-48gb") {
+            let [m, n, k, measured] = [5, 6, 7, 8].map(|i| number(row[i]));
+            let device = device(row[1]);
+            let product = device.gemm(m, n, k, data_type, Pass::Forward);
+            let cast = device.memory_bound(Bytes::new(bytes * m * k));
+            if measured > 100.0 {
+                ratios.push((product + cast).time.micros() / measured);
+            }
+        }
+        assert!(ratios.len() >= 30, "{data_type}: {} rows", ratios.len());
+        let error = mean_error(&ratios);
+        println!("{data_type}: mean {error:.4} median {:.4} of {}", median_error(&ratios), ratios.len());
+        assert!(error < bound, "{data_type}: mean error {error:.4}");
     }
 }
 

@@ -121,6 +121,12 @@ impl Constants {
     }
 }
 
+/// The next whole number of a positive one: [`f64::ceil`] without the library call that it is on baseline processors.
+fn ceil(x: f64) -> f64 {
+    let whole = x as i64 as f64;
+    if whole < x { whole + 1.0 } else { whole }
+}
+
 /// The variants of the table that may serve a number format, best first.
 fn variants(data_type: DataType) -> &'static [&'static str] {
     match data_type {
@@ -150,7 +156,9 @@ fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
 /// What a contiguous dimension that starts rows off the memory grid costs: tensor cores want rows that start at multiples
 /// of 128 bytes and do without them below 16. Factors of time.
 fn misalignment(dimension: f64, element: f64) -> f64 {
-    let bytes = (dimension * element) as u64;
+    // Scales of block formats lie apart: 1.03 bytes per element are rows of 1 byte per element.
+    let whole = if element >= 1.0 { element.floor() } else { 0.5 };
+    let bytes = (dimension * whole) as u64;
     match bytes.trailing_zeros() {
         0..=3 => 2.0,
         4 => 1.12,
@@ -194,11 +202,11 @@ impl GemmLaw {
         let per_unit = groups / self.units;
         let mut best = f64::INFINITY;
         for (rows, columns, rate) in TILES {
-            let waves = per_unit * (m / rows).ceil() * (n / columns).ceil();
+            let waves = per_unit * ceil(m / rows) * ceil(n / columns);
             let tile = rows * columns * self.seconds_per_area[rate];
             for split in SPLITS {
                 let cut = waves * split;
-                let filled = (self.wave * cut.ceil() + (1.0 - self.wave) * cut).max(1.0) / split;
+                let filled = (self.wave * ceil(cut) + (1.0 - self.wave) * cut).max(1.0) / split;
                 let time = filled * tile * (k + self.k_start + (split - 1.0) * self.split_k);
                 best = best.min(time);
             }

@@ -85,3 +85,156 @@ fn flash_attention_3_at_16k_takes_what_its_chart_says() {
     let tera = (cost.flop / cost.time).tera();
     assert!((tera / 616.0 - 1.0).abs() < 0.15, "{tera}");
 }
+
+/// One accelerator with its own tables, one of a known architecture, one of an unknown.
+fn devices() -> [Device; 4] {
+    [
+        a100(),
+        Device::new(&accelerator("b200-sxm-180gb", "Blackwell", 148, 2250.0, 8000.0)),
+        Device::new(&accelerator("h20-96gb", "Hopper", 78, 148.0, 4000.0)),
+        Device::new(&accelerator("mi300x", "CDNA3", 304, 1307.4, 5300.0)),
+    ]
+}
+
+#[test]
+fn a_cost_says_how_far_it_is_from_a_measurement() {
+    let sources = devices().map(|d| d.gemm(4096.0, 4096.0, 4096.0, DataType::Bf16, Pass::Forward).source);
+    assert_eq!(sources, [Source::Fitted, Source::Fitted, Source::Derived, Source::Roofline]);
+}
+
+#[test]
+fn a_measured_ceiling_bounds_an_accelerator_without_tables() {
+    // MI300X: the best shape of a sweep reached 668.4 of 1307.4 TFLOP/s (ml-engineering, maximum achievable matmul).
+    let mut mi300x = accelerator("mi300x", "CDNA3", 304, 1307.4, 5300.0);
+    mi300x.measured_matmul = Some(FlopPerSecond::from_tera(668.4));
+    let cost = Device::new(&mi300x).gemm(8192.0, 8192.0, 8192.0, DataType::Bf16, Pass::Forward);
+    let tera = (cost.flop / cost.time).tera();
+    assert!((550.0..668.4).contains(&tera), "{tera}");
+}
+
+#[test]
+fn products_in_8_bits_match_a_library_that_the_law_never_saw() {
+    // DeepGEMM on H800 (a Hopper like the H100), 4096 tokens, fp8, TFLOP/s printed in its README. Its fine-grained scales
+    // slow it down, most where k is short, so the law of plain products must lie above it, but not far.
+    let device = Device::new(&accelerator("h800-sxm5-80gb", "Hopper", 132, 989.4, 3350.0));
+    for (n, k, measured) in [(7168.0, 16384.0, 1358.0), (4096.0, 7168.0, 1304.0)] {
+        let cost = device.gemm(4096.0, n, k, DataType::Fp8, Pass::Forward);
+        let ratio = (cost.flop / cost.time).tera() / measured;
+        assert!((0.92..1.15).contains(&ratio), "{n} x {k}: {ratio:.3}");
+    }
+}
+
+#[test]
+fn weight_gradients_pay_for_their_32_bit_accumulator() {
+    let device = a100();
+    let price = |device: &Device, pass| device.gemm(1024.0, 8192.0, 8192.0, DataType::Bf16, pass).time;
+    let added = price(&device, Pass::WeightGradient);
+    let plain = price(&device.with_accumulation(false), Pass::WeightGradient);
+    assert!(added > plain && plain > Seconds::ZERO);
+}
+
+#[test]
+fn unfused_attention_costs_twice_fused_attention_at_8k() {
+    // Whole steps slow down 1.95 times at 8k tokens without FlashAttention 2, so attention alone slows down by more.
+    let shape = AttentionShape {
+        batch: 1.0,
+        query_length: 8192.0,
+        key_length: 8192.0,
+        heads: 16.0,
+        kv_heads: 16.0,
+        head_dim: 128.0,
+        value_dim: 128.0,
+        span: Span::Causal,
+    };
+    let unfused = AttentionKernel::Unfused { fused_softmax: true, dropout: true };
+    let price = |kernel| a100().attention(&shape, kernel, Pass::Forward).time;
+    let ratio = price(unfused) / price(AttentionKernel::Flash2);
+    assert!((2.5..12.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn a_window_sees_what_it_says() {
+    let shape = |span| AttentionShape {
+        batch: 1.0,
+        query_length: 4096.0,
+        key_length: 4096.0,
+        heads: 1.0,
+        kv_heads: 1.0,
+        head_dim: 64.0,
+        value_dim: 64.0,
+        span,
+    };
+    assert_eq!(shape(Span::Causal).mean_keys(), 2048.0);
+    assert_eq!(shape(Span::Bidirectional).mean_keys(), 4096.0);
+    // 1024 of 4096 keys: 1024 - 1024^2 / (2 * 4096).
+    assert_eq!(shape(Span::Window(1024)).mean_keys(), 896.0);
+    assert_eq!(shape(Span::Window(1 << 20)).mean_keys(), 2048.0);
+    assert_eq!(shape(Span::Chunk(1024)).mean_keys(), 512.0);
+}
+
+mod properties {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn pass() -> impl Strategy<Value = Pass> {
+        prop_oneof![Just(Pass::Forward), Just(Pass::DataGradient), Just(Pass::WeightGradient)]
+    }
+
+    fn data_type() -> impl Strategy<Value = DataType> {
+        prop::sample::select(DataType::ALL.to_vec())
+    }
+
+    proptest! {
+        /// More of any dimension never takes less time, as long as rows stay aligned.
+        #[test]
+        fn products_grow_with_every_dimension(
+            m in 1u32..300, n in 1u32..300, k in 1u32..300, more in 0usize..3, by in 1u32..50,
+            data_type in data_type(), pass in pass(), device in 0usize..4,
+        ) {
+            let device = &devices()[device];
+            let mut side = [m, n, k].map(|x| f64::from(x) * 256.0);
+            let price = |s: [f64; 3]| device.gemm(s[0], s[1], s[2], data_type, pass).time;
+            let before = price(side);
+            side[more] += f64::from(by) * 256.0;
+            prop_assert!(price(side) >= before * (1.0 - 1e-12));
+        }
+
+        /// No product beats the data sheet's arithmetic, and every finite shape has a finite price.
+        #[test]
+        fn products_respect_the_roofline(
+            groups in 1.0..512.0, m in 0.1..1e7, n in 0.1..1e7, k in 0.1..1e7, pass in pass(), device in 0usize..4,
+        ) {
+            let peak = [312e12, 2250e12, 148e12, 1307.4e12][device];
+            let device = &devices()[device];
+            let cost = device.grouped_gemm(groups, m, n, k, DataType::Bf16, pass);
+            prop_assert!(cost.time.is_finite() && cost.time > Seconds::ZERO);
+            prop_assert!((cost.flop / cost.time).get() <= peak * (1.0 + 1e-9));
+        }
+
+        /// Longer sequences, more heads and more sequences never take less time.
+        #[test]
+        fn attention_grows_with_every_dimension(
+            batch in 1u32..16, length in 1u32..256, heads in 1u32..64, more in 0usize..3, device in 0usize..4,
+            kernel in prop::sample::select(vec![
+                AttentionKernel::Unfused { fused_softmax: true, dropout: false },
+                AttentionKernel::Flash1, AttentionKernel::Flash2, AttentionKernel::Flash3, AttentionKernel::CuDnn,
+            ]),
+            backward in any::<bool>(),
+        ) {
+            let device = &devices()[device];
+            let pass = if backward { Pass::DataGradient } else { Pass::Forward };
+            let mut dimensions = [batch, length, heads].map(f64::from);
+            let price = |[batch, length, heads]: [f64; 3]| {
+                let shape = AttentionShape {
+                    batch, query_length: length * 128.0, key_length: length * 128.0, heads, kv_heads: heads,
+                    head_dim: 128.0, value_dim: 128.0, span: Span::Causal,
+                };
+                device.attention(&shape, kernel, pass).time
+            };
+            let before = price(dimensions);
+            dimensions[more] += 1.0;
+            let after = price(dimensions);
+            prop_assert!(after.is_finite() && after >= before * (1.0 - 1e-12), "{before:?} {after:?}");
+        }
+    }
+}
