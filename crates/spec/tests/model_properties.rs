@@ -29,7 +29,7 @@ fn check(model: &Model) {
 
 #[test]
 fn every_catalogue_model_is_the_sum_of_its_parts() {
-    assert_eq!(catalogue().len(), 105);
+    assert!(catalogue().len() >= 105);
     for entry in catalogue() {
         check(&by_name(entry.name).expect(entry.name));
     }

@@ -86,6 +86,29 @@ fn kimi_linear_counts_near_its_name() {
 }
 
 #[test]
+fn models_beside_the_table_count_as_published() {
+    let total = |name: &str| by_name(name).expect(name).parameters().total;
+    // Model card of MPT-7B: 6.7B; the exact figure is that of its weight files.
+    assert_eq!(total("mpt-7b"), 6_649_286_656);
+    // Nemotron-4 reports: 15B is 3.1B of embeddings and 12.5B others; 340B is 9.4B and 331.6B.
+    for (name, embeddings, others) in [("nemotron-4-15b", 3.1e9, 12.5e9), ("nemotron-4-340b", 9.4e9, 331.6e9)]
+    {
+        let count = by_name(name).expect(name).parameters();
+        let ours = (count.word_embedding + count.head) as f64;
+        assert!((ours / embeddings - 1.0).abs() < 0.02, "{name}: {ours}");
+        assert!(((count.total as f64 - ours) / others - 1.0).abs() < 0.005, "{name}: {count:?}");
+    }
+    // Named 120B with 12B active; experts project tokens to 1,024 before they work.
+    let count = by_name("nemotron-3-super").expect("super").parameters();
+    assert!((118e9..125e9).contains(&(count.total as f64)), "{count:?}");
+    assert!((11.5e9..13.5e9).contains(&(count.active as f64)), "{count:?}");
+    let width =
+        |name: &str| by_name(name).expect(name).layer_kinds.iter().find_map(Layer::expert_input_width);
+    assert_eq!(width("nemotron-3-super"), Some(1024));
+    assert_eq!((width("mixtral-8x7b"), width("llama-2-7b")), (Some(4096), None));
+}
+
+#[test]
 fn windows_follow_each_familys_pattern() {
     let gemma = spans(&by_name("gemma-3-27b").expect("gemma"));
     assert_eq!(gemma.iter().filter(|&&s| s == Span::Causal).count(), 10);

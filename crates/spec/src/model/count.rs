@@ -37,6 +37,12 @@ impl Layer {
         sum(self.weights.iter().filter(|w| w.is_routed()))
     }
 
+    /// Width of the tokens that travel to routed experts: hidden, or the narrower space that the experts work in. `None`
+    /// without experts.
+    pub fn expert_input_width(&self) -> Option<u64> {
+        self.weights.iter().find(|weight| weight.is_routed()).map(|weight| weight.columns)
+    }
+
     /// Parameters that one token uses: routed experts count `top_k` of `experts`.
     pub fn active_parameters(&self) -> u64 {
         let routed = self.routed_parameters();

@@ -315,6 +315,7 @@ impl FeedForwards {
             top_k,
             expert: with_width(moe_width.unwrap_or(width)),
             router_bias: false,
+            latent: None,
             shared,
             routing_groups: 1,
             top_k_groups: 1,

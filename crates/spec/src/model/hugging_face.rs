@@ -52,6 +52,8 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("minimax_m2", moe::minimax_m2),
     ("mistral", llama::mistral),
     ("mixtral", moe::mixtral),
+    ("mpt", gpt::mpt),
+    ("nemotron", gpt::nemotron),
     ("nemotron_h", hybrid::nemotron_h),
     ("olmo", olmo::olmo),
     ("olmo2", olmo::olmo2),

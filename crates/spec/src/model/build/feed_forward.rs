@@ -27,6 +27,8 @@ pub(crate) struct ExpertsShape {
     pub(crate) top_k: u64,
     pub(crate) expert: DenseShape,
     pub(crate) router_bias: bool,
+    /// Width of the space that experts work in, where tokens are projected down to it before they travel.
+    pub(crate) latent: Option<u64>,
     pub(crate) shared: Option<SharedShape>,
     pub(crate) routing_groups: u64,
     pub(crate) top_k_groups: u64,
@@ -114,7 +116,13 @@ impl ExpertsShape {
         for (name, length) in &self.router_vectors {
             weights.push(vector(name, Module::Router, *length, Cut::Replicated));
         }
-        weights.extend(self.expert.weights(hidden, Module::Experts, "experts.", "experts_", self.experts));
+        let inner = self.latent.unwrap_or(hidden);
+        if let Some(latent) = self.latent {
+            let module = Module::SharedExpert;
+            weights.push(matrix("fc1_latent_proj", module, (latent, hidden), Cut::Replicated, "latent_down"));
+            weights.push(matrix("fc2_latent_proj", module, (hidden, latent), Cut::Replicated, "latent_up"));
+        }
+        weights.extend(self.expert.weights(inner, Module::Experts, "experts.", "experts_", self.experts));
         if let Some(shared) = self.shared {
             let module = Module::SharedExpert;
             weights.extend(shared.mlp.weights(hidden, module, "shared_expert.", "shared_", 1));

@@ -1,4 +1,4 @@
-//! Families with LayerNorm and two-matrix MLPs: gpt2, gpt_neox, opt, bloom, falcon, phi.
+//! Families with LayerNorm and two-matrix MLPs: gpt2, gpt_neox, opt, bloom, falcon, phi, mpt, nemotron.
 
 use super::common::{Common, Defaults, INTERMEDIATE, Source, decoder, intermediate};
 use crate::model::build::{Block, FeedForwardShape, Frame, NormShape, QkNorm, assemble};
@@ -112,5 +112,51 @@ pub(super) fn phi(source: &Source<'_>) -> Result<Model, Problem> {
         block.edit_attention(|attention| attention.qk_norm = QkNorm::PerHead(NormShape::LAYER));
     }
     frame.head_bias = true;
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// MPT: ALiBi, no biases anywhere, tied.
+pub(super) fn mpt(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let common = Common::read(source, &Defaults { max_positions: 2048, ..GPT })?;
+    let ratio = fields.count(&["expansion_ratio"], bounds::SMALL)?.unwrap_or(4).max(1);
+    let (mut frame, mut block) = biased(source, &common, ratio * common.hidden, &["norm_1", "norm_2"]);
+    without_biases(&mut block, fields.flag(&["no_bias"])?.unwrap_or(true));
+    frame.final_norm = block.norm;
+    frame.position = Position::Alibi;
+    if let Some(attention) = fields.object("attn_config")?
+        && attention.flag(&["alibi"])? == Some(false)
+    {
+        (frame.position, frame.position_rows) = (Position::Learned, common.max_positions);
+    }
+    assemble(frame, common.layers, |_| Ok(block.clone()))
+}
+
+/// Takes every bias from projections and norms.
+fn without_biases(block: &mut Block, no_bias: bool) {
+    if !no_bias {
+        return;
+    }
+    block.norm.bias = false;
+    block.edit_attention(|attention| (attention.qkv_bias, attention.output_bias) = (false, false));
+    if let FeedForwardShape::Dense(mlp) = &mut block.feed_forward {
+        mlp.bias = false;
+    }
+}
+
+/// Nemotron 3 and 4 (dense): squared ReLU, rotary positions, norms with biases, projections without.
+pub(super) fn nemotron(source: &Source<'_>) -> Result<Model, Problem> {
+    let fields = &source.fields;
+    let defaults = Defaults { tied: false, activation: Activation::SquaredRelu, max_positions: 4096, ..GPT };
+    let common = Common::read(source, &defaults)?;
+    let norms = &["input_layernorm", "post_attention_layernorm"];
+    let (frame, mut block) = biased(source, &common, intermediate(fields)?, norms);
+    without_biases(&mut block, true);
+    block.norm.bias = true;
+    let bias = fields.flag(&["attention_bias"])?.unwrap_or(false);
+    block.edit_attention(|attention| (attention.qkv_bias, attention.output_bias) = (bias, bias));
+    if let FeedForwardShape::Dense(mlp) = &mut block.feed_forward {
+        mlp.bias = fields.flag(&["mlp_bias"])?.unwrap_or(false);
+    }
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }

@@ -14,10 +14,6 @@ use crate::problem::Problem;
 /// Nemotron H: one character a layer: M is Mamba 2, * attention, - an MLP, E experts.
 pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
-    if fields.count(&["moe_latent_size"], bounds::WIDTH_OR_ZERO)?.unwrap_or(0) > 0 {
-        let problem = Problem::new("experts that work in a narrower latent space are not counted yet");
-        return Err(fields.locate(problem, "moe_latent_size"));
-    }
     let defaults = Defaults { activation: Activation::SquaredRelu, head_dim: Some(128), ..Defaults::LLAMA };
     let common = Common::read(source, &defaults)?;
     let pattern = pattern(source, common.layers)?;
@@ -33,7 +29,10 @@ pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
         let shared = fields.count(&["moe_shared_expert_intermediate_size"], bounds::WIDTH_OR_ZERO)?;
         let shared = count * shared.unwrap_or(0);
         let shared = (shared > 0).then(|| SharedShape { mlp: mlp(shared), gate: SharedGate::None });
-        FeedForwardShape::Experts(routed(fields, mlp(width), shared)?)
+        let mut experts = routed(fields, mlp(width), shared)?;
+        experts.latent =
+            fields.count(&["moe_latent_size"], bounds::WIDTH_OR_ZERO)?.filter(|&latent| latent > 0);
+        FeedForwardShape::Experts(experts)
     } else {
         FeedForwardShape::None
     };
@@ -42,6 +41,11 @@ pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
     (attention.qkv_bias, attention.output_bias) = (attention_bias, attention_bias);
     let mut frame = common.frame(source);
     frame.position = Position::None;
+    if frame.prediction_depth > 0 {
+        frame.notes.push(
+            "a prediction module is counted as one layer like the last; this family's have two".to_owned(),
+        );
+    }
     assemble(frame, common.layers, |index| {
         let kind = pattern.get(index as usize).copied().unwrap_or('M');
         let mut block = decoder(attention.clone(), FeedForwardShape::None);
