@@ -148,7 +148,9 @@ fn every_pass_of_a_training_stack_is_within_its_error() {
 
 #[test]
 fn grouped_products_follow_the_tokens_per_expert() {
-    for (id, bound) in [("a100-pcie-80gb", 0.15), ("b200-sxm-180gb", 0.30)] {
+    // The law is of bursts; the B200 rows are of a training stack that runs plain products 1.0 to 1.4 times slower than
+    // bursts, which the software's generation accounts for, not the operator.
+    for (id, bound) in [("a100-pcie-80gb", 0.06), ("b200-sxm-180gb", 0.25)] {
         let ratios = products(|row| row[1] == id && number(row[4]) > 1.0);
         assert!(ratios.len() >= 10, "{id}: {} rows", ratios.len());
         let error = mean_error(&ratios);

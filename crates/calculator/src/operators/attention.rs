@@ -185,6 +185,11 @@ impl AttentionLaw {
     }
 }
 
+/// Kernels exist for head widths in steps of 32; what lies between is padded.
+fn padded(width: f64) -> f64 {
+    (width / 32.0).ceil() * 32.0
+}
+
 /// The kernel generations on one accelerator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AttentionLaws {
@@ -238,8 +243,9 @@ impl AttentionLaws {
             _ => (BACKWARD_FLOP, law.backward, law.key_start_backward, 2.0),
         };
         let diagonal = if shape.span == Span::Bidirectional { 0.0 } else { law.diagonal };
-        let widths = shape.head_dim + shape.value_dim;
-        let rate = self.peak * share * law.share(shape.head_dim) / self.units;
+        let (head_dim, value_dim) = (padded(shape.head_dim), padded(shape.value_dim));
+        let widths = head_dim + value_dim;
+        let rate = self.peak * share * law.share(head_dim) / self.units;
         let blocks = shape.batch * shape.heads * (shape.query_length / BLOCK).ceil() / self.units;
         let filled = (law.wave * blocks.ceil() + (1.0 - law.wave) * blocks).max(1.0);
         let keys =
