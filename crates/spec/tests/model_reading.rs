@@ -109,6 +109,41 @@ fn models_beside_the_table_count_as_published() {
 }
 
 #[test]
+fn further_families_count_as_their_weight_files_do() {
+    // Exact counts of the published weight files, recalled; each agrees with an independent computation by hand.
+    for (config, total) in [
+        (
+            json!({"model_type": "starcoder2", "num_hidden_layers": 32, "hidden_size": 4608, "num_attention_heads": 36,
+                "num_key_value_heads": 4, "intermediate_size": 18432, "vocab_size": 49152, "sliding_window": 4096}),
+            7_173_923_840_u64,
+        ),
+        (
+            json!({"model_type": "cohere", "num_hidden_layers": 40, "hidden_size": 8192, "num_attention_heads": 64,
+                "intermediate_size": 22528, "vocab_size": 256_000}),
+            34_980_831_232,
+        ),
+        (
+            json!({"model_type": "phimoe", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
+                "num_key_value_heads": 8, "intermediate_size": 6400, "vocab_size": 32064, "attention_bias": true,
+                "lm_head_bias": true, "num_local_experts": 16, "num_experts_per_tok": 2}),
+            41_873_153_344,
+        ),
+        (
+            json!({"model_type": "glm4", "num_hidden_layers": 40, "hidden_size": 4096, "num_attention_heads": 32,
+                "num_key_value_heads": 2, "intermediate_size": 13696, "vocab_size": 151_552, "attention_bias": true}),
+            9_400_279_040,
+        ),
+        (
+            json!({"model_type": "seed_oss", "num_hidden_layers": 64, "hidden_size": 5120, "num_attention_heads": 80,
+                "num_key_value_heads": 8, "intermediate_size": 27648, "vocab_size": 155_136}),
+            36_151_104_512,
+        ),
+    ] {
+        assert_eq!(read(&config.to_string()).parameters().total, total, "{config}");
+    }
+}
+
+#[test]
 fn windows_follow_each_familys_pattern() {
     let gemma = spans(&by_name("gemma-3-27b").expect("gemma"));
     assert_eq!(gemma.iter().filter(|&&s| s == Span::Causal).count(), 10);

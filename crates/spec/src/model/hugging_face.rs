@@ -12,6 +12,8 @@ mod hybrid;
 mod llama;
 mod moe;
 mod olmo;
+mod other;
+mod per_layer;
 mod qwen;
 
 use super::Model;
@@ -27,6 +29,7 @@ type Reader = fn(&Source<'_>) -> Result<Model, Problem>;
 const FAMILIES: &[(&str, Reader)] = &[
     ("bailing_moe_v2", moe::glm4),
     ("bloom", gpt::bloom),
+    ("cohere", other::cohere),
     ("dbrx", moe::dbrx),
     ("deepseek_v2", deepseek::read),
     ("deepseek_v3", deepseek::read),
@@ -38,6 +41,8 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("gemma3", gemma::gemma2),
     ("gemma4", gemma::gemma4),
     ("gemma4_unified", gemma::gemma4),
+    ("glm", other::glm),
+    ("glm4", other::glm),
     ("glm4_moe", moe::glm4),
     ("glm_moe_dsa", deepseek::read),
     ("gpt2", gpt::gpt2),
@@ -62,6 +67,7 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("opt", gpt::opt),
     ("phi", gpt::phi),
     ("phi3", llama::mistral),
+    ("phimoe", other::phimoe),
     ("qwen2", qwen::dense),
     ("qwen2_5_vl", qwen::dense),
     ("qwen2_moe", qwen::moe),
@@ -73,7 +79,9 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("qwen3_next", qwen::hybrid),
     ("qwen3_vl", qwen::dense),
     ("qwen3_vl_moe", qwen::moe),
+    ("seed_oss", other::seed_oss),
     ("smollm3", llama::llama_tied),
+    ("starcoder2", other::starcoder2),
 ];
 
 /// Longest text that is looked at; a real file has a few kilobytes.

@@ -91,6 +91,11 @@ pub(super) fn v4(source: &Source<'_>) -> Result<Model, Problem> {
     let streams = fields.count(&["hc_mult"], bounds::HEADS)?.unwrap_or(4);
     let mixes = (2 + streams) * streams;
     let mut frame = common.frame(source);
+    frame.notes.push(
+        "attention to compressed entries of the past is described by its window and index alone: layers without an index \
+         also see one entry per 128 tokens"
+            .to_owned(),
+    );
     frame.extra = vec![
         matrix("hc_head.fn", Module::Embedding, (streams, streams * hidden), Cut::Replicated, "hc_head"),
         vector("hc_head.base", Module::Embedding, streams, Cut::Replicated),

@@ -1,7 +1,8 @@
 //! Gemma 1 to 4: gated GELU, tied embeddings, windows that alternate with full attention.
 
-use super::common::{Common, Defaults, Source, decoder, intermediate, sliding_layers};
+use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::experts::routed;
+use super::per_layer::sliding_layers;
 use crate::model::build::{
     AttentionShape, Block, ExtraMatrix, FeedForwardShape, Frame, MixerShape, NormShape, QkNorm, SharedGate,
     SharedShape, assemble, matrix, vector,

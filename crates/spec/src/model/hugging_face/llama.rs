@@ -1,6 +1,7 @@
 //! Llama and dense families that follow its layer closely: mistral, phi 3, smollm 3, granite.
 
-use super::common::{Common, Defaults, Source, decoder, intermediate, window};
+use super::common::{Common, Defaults, Source, decoder, intermediate};
+use super::per_layer::window;
 use crate::model::Model;
 use crate::model::build::{FeedForwardShape, assemble};
 use crate::problem::Problem;

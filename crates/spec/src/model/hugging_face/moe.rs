@@ -1,7 +1,8 @@
 //! Families of experts with ordinary attention: mixtral, gpt-oss, llama 4, GLM 4.5, minimax M2, dbrx.
 
-use super::common::{Common, Defaults, LAYERS, Source, decoder, intermediate, sliding_layers, window};
+use super::common::{Common, Defaults, LAYERS, Source, decoder, intermediate};
 use super::experts::{DenseFirst, routed, with_shared};
+use super::per_layer::{sliding_layers, window};
 use crate::model::build::{Block, FeedForwardShape, NormShape, QkNorm, SharedGate, SharedShape, assemble};
 use crate::model::fields::missing;
 use crate::model::{Model, Span, bounds};

@@ -1,7 +1,8 @@
 //! OLMo 1 to 3 and OLMoE.
 
-use super::common::{Common, Defaults, Source, decoder, intermediate, sliding_layers};
+use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::experts::routed;
+use super::per_layer::sliding_layers;
 use crate::model::build::{FeedForwardShape, NormShape, QkNorm, assemble};
 use crate::model::{Model, Norm, Span, bounds};
 use crate::problem::Problem;

@@ -1,7 +1,8 @@
 //! Qwen 2, 3, 3-next and 3.5, dense and with experts.
 
-use super::common::{Common, Defaults, Source, decoder, intermediate, linear_layers, sliding_layers};
+use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::experts::{SparseLayers, gated_shared, routed};
+use super::per_layer::{linear_layers, sliding_layers};
 use crate::model::build::{
     AttentionShape, DeltaShape, FeedForwardShape, GateStyle, MixerShape, NormShape, QkNorm, assemble,
 };

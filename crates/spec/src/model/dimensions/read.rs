@@ -1,0 +1,228 @@
+//! From dimensions to a model: defaults, checks, and which layer has what.
+
+use super::{Dimensions, NormKind, Style};
+use crate::model::build::{
+    AttentionShape, Block, DenseShape, ExpertsShape, FeedForwardShape, Frame, LatentShape, MixerShape,
+    NormShape, QkNorm, SharedGate, SharedShape, assemble,
+};
+use crate::model::{Activation, Model, Position, Span, bounds};
+use crate::problem::Problem;
+
+/// Makes a model of dimensions.
+pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
+    let d = &dimensions;
+    let gpt = d.style() == Style::Gpt;
+    bounds::LAYERS.check("layers", d.layers)?;
+    bounds::HIDDEN.check("hidden", d.hidden)?;
+    bounds::HEADS.check("heads", d.heads)?;
+    let vocabulary =
+        bounded("vocab", d.vocab, bounds::VOCABULARY)?.unwrap_or(if gpt { 50_257 } else { 32_000 });
+    let max_positions = bounded("max_positions", d.max_positions, bounds::POSITIONS)?.unwrap_or(2048);
+    let position = d.position.unwrap_or(if gpt { Position::Learned } else { Position::Rotary });
+    let norm = match d.norm {
+        Some(NormKind::LayerNorm) => NormShape::LAYER,
+        None if gpt => NormShape::LAYER,
+        Some(NormKind::RmsNorm) | None => NormShape::RMS,
+    };
+    let feed_forward = FeedForwards::read(d, gpt)?;
+    let spans = Spans::read(d)?;
+    let template = Block {
+        name: "decoder",
+        mixer: mixer(d, norm, gpt)?,
+        feed_forward: FeedForwardShape::None,
+        norm,
+        norms: &["input_layernorm", "post_attention_layernorm"],
+        parallel_residual: false,
+        extra_vectors: Vec::new(),
+        extra_matrices: Vec::new(),
+    };
+    let mut notes = Vec::new();
+    if d.vocab.is_none() {
+        notes.push(format!("`vocab` is not given: {vocabulary}"));
+    }
+    if d.ffn.is_none() && (feed_forward.sparse.is_none() || d.moe_ffn.is_none()) {
+        notes.push(format!("`ffn` is not given: {}", feed_forward.dense.width));
+    }
+    let layers = d.layers;
+    let frame = Frame {
+        family: "custom".to_owned(),
+        hidden: d.hidden,
+        vocabulary,
+        max_positions,
+        tied: d.tied.unwrap_or(gpt),
+        position,
+        position_rows: if position == Position::Learned { max_positions } else { 0 },
+        embedding_width: None,
+        embedding_norm: false,
+        final_norm: norm,
+        head_bias: false,
+        extra: Vec::new(),
+        prediction_depth: bounded("mtp", d.mtp, bounds::SMALL)?.unwrap_or(0),
+        notes,
+        // Last, for it ends the borrow.
+        name: if d.name.is_empty() { "custom".to_owned() } else { dimensions.name },
+    };
+    assemble(frame, layers, |index| {
+        let mut block = template.clone();
+        (block.name, block.feed_forward) = feed_forward.at(index);
+        Ok(block.with_span(spans.at(index)))
+    })
+}
+
+fn bounded(key: &str, value: Option<u64>, bound: bounds::Bound) -> Result<Option<u64>, Problem> {
+    value.map(|value| bound.check(key, value)).transpose()
+}
+
+fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Problem> {
+    let biases = d.biases.unwrap_or(gpt);
+    // A rank of 0 is how some tools write that there is none.
+    let given = |rank: Option<u64>| rank.filter(|&rank| rank > 0);
+    if let Some(kv_lora_rank) = bounded("kv_lora_rank", given(d.kv_lora_rank), bounds::HIDDEN)? {
+        return Ok(MixerShape::Latent(LatentShape {
+            heads: d.heads,
+            q_lora_rank: bounded("q_lora_rank", given(d.q_lora_rank), bounds::HIDDEN)?,
+            kv_lora_rank,
+            nope: bounded("qk_nope_head_dim", d.qk_nope_head_dim, bounds::HEAD_DIM)?.unwrap_or(128),
+            rope: bounded("qk_rope_head_dim", d.qk_rope_head_dim, bounds::HEAD_DIM)?.unwrap_or(64),
+            value: bounded("v_head_dim", d.v_head_dim, bounds::HEAD_DIM)?.unwrap_or(128),
+            bias: biases,
+            indexer: None,
+        }));
+    }
+    if let Some(key) = [("q_lora_rank", given(d.q_lora_rank)), ("qk_nope_head_dim", d.qk_nope_head_dim)]
+        .into_iter()
+        .chain([("qk_rope_head_dim", d.qk_rope_head_dim), ("v_head_dim", d.v_head_dim)])
+        .find_map(|(key, value)| value.map(|_| key))
+    {
+        return Err(Problem::new("belongs to latent attention, but `kv_lora_rank` is missing").at_key(key));
+    }
+    let kv_heads = bounded("kv_heads", d.kv_heads, bounds::HEADS)?.unwrap_or(d.heads);
+    if !d.heads.is_multiple_of(kv_heads) {
+        return Err(Problem::new(format!(
+            "{kv_heads} key-value heads do not divide {} query heads",
+            d.heads
+        ))
+        .at_key("kv_heads"));
+    }
+    let head_dim = match bounded("head_dim", d.head_dim, bounds::HEAD_DIM)? {
+        Some(head_dim) => head_dim,
+        None if d.hidden.is_multiple_of(d.heads) => d.hidden / d.heads,
+        None => {
+            let message = format!(
+                "hidden size {} is not a multiple of {} heads, and `head_dim` is missing",
+                d.hidden, d.heads
+            );
+            return Err(Problem::new(message)
+                .hint("add `head_dim`, or correct the one that is wrong")
+                .at_key("heads"));
+        }
+    };
+    Ok(MixerShape::Attention(AttentionShape {
+        heads: d.heads,
+        kv_heads,
+        head_dim,
+        span: Span::Causal,
+        qkv_bias: d.qkv_bias.unwrap_or(biases),
+        output_bias: biases,
+        qk_norm: if d.qk_norm == Some(true) { QkNorm::PerHead(norm) } else { QkNorm::None },
+        sinks: false,
+        output_gate: false,
+        keys_are_values: false,
+        reuses_keys: false,
+    }))
+}
+
+/// The dense MLP and the experts, and which layer has which.
+struct FeedForwards {
+    dense: DenseShape,
+    sparse: Option<ExpertsShape>,
+    first_dense: u64,
+    every: u64,
+}
+
+impl FeedForwards {
+    fn read(d: &Dimensions, gpt: bool) -> Result<Self, Problem> {
+        let gated = d.gated_mlp.unwrap_or(!gpt);
+        let default = if gated { (8 * d.hidden).div_ceil(3).next_multiple_of(256) } else { 4 * d.hidden };
+        let width = bounded("ffn", d.ffn, bounds::WIDTH)?.unwrap_or(default);
+        let activation =
+            d.activation.unwrap_or(if gpt && !gated { Activation::Gelu } else { Activation::Silu });
+        let dense = DenseShape { width, gated, activation, bias: d.biases.unwrap_or(gpt) };
+        let experts = bounded("experts", d.experts, bounds::EXPERTS)?.unwrap_or(0);
+        let moe_width = bounded("moe_ffn", d.moe_ffn, bounds::WIDTH)?;
+        let shared = bounded("shared_ffn", d.shared_ffn, bounds::WIDTH_OR_ZERO)?.unwrap_or(0);
+        let first_dense = bounded("first_dense_layers", d.first_dense_layers, bounds::SMALL)?.unwrap_or(0);
+        let every = bounded("moe_every", d.moe_every, bounds::SMALL)?.unwrap_or(1).max(1);
+        let top_k = bounded("top_k", d.top_k, bounds::SMALL)?;
+        if experts == 0 {
+            return match (top_k, moe_width, shared) {
+                (Some(1..), ..) | (_, Some(_), _) | (.., 1..) => Err(Problem::new(
+                    "`top_k`, `moe_ffn` and `shared_ffn` belong to experts, but there are none",
+                )
+                .at_key("experts")),
+                _ => Ok(Self { dense, sparse: None, first_dense, every }),
+            };
+        }
+        if first_dense + every > d.layers {
+            let message = format!("none of {} layers is left for the {experts} experts", d.layers);
+            return Err(Problem::new(message).at_key("first_dense_layers"));
+        }
+        let top_k = top_k.unwrap_or(experts.min(2));
+        if top_k == 0 || top_k > experts {
+            return Err(
+                Problem::new(format!("a token cannot visit {top_k} of {experts} experts")).at_key("top_k")
+            );
+        }
+        let with_width = |width| DenseShape { width, ..dense };
+        let shared = (shared > 0).then(|| SharedShape { mlp: with_width(shared), gate: SharedGate::None });
+        let sparse = ExpertsShape {
+            experts,
+            top_k,
+            expert: with_width(moe_width.unwrap_or(width)),
+            router_bias: false,
+            latent: None,
+            shared,
+            routing_groups: 1,
+            top_k_groups: 1,
+            router_vectors: Vec::new(),
+        };
+        Ok(Self { dense, sparse: Some(sparse), first_dense, every })
+    }
+
+    fn at(&self, index: u64) -> (&'static str, FeedForwardShape) {
+        match &self.sparse {
+            // Counted so that the last layer of each group has the experts, as qwen and llama 4 count.
+            Some(sparse)
+                if index >= self.first_dense && (index - self.first_dense + 1).is_multiple_of(self.every) =>
+            {
+                ("moe", FeedForwardShape::Experts(sparse.clone()))
+            }
+            Some(_) => ("dense", FeedForwardShape::Dense(self.dense)),
+            None => ("decoder", FeedForwardShape::Dense(self.dense)),
+        }
+    }
+}
+
+/// Which keys each layer's queries see.
+struct Spans {
+    local: Span,
+    global: Span,
+    every: Option<u64>,
+}
+
+impl Spans {
+    fn read(d: &Dimensions) -> Result<Self, Problem> {
+        let global = if d.bidirectional { Span::Bidirectional } else { Span::Causal };
+        let window = bounded("window", d.window, bounds::POSITIONS)?.filter(|&w| w > 0);
+        let every = bounded("full_attention_every", d.full_attention_every, bounds::LAYERS)?;
+        Ok(Self { local: window.map_or(global, Span::Window), global, every })
+    }
+
+    fn at(&self, index: u64) -> Span {
+        if self.every.is_some_and(|every| (index + 1).is_multiple_of(every)) {
+            self.global
+        } else {
+            self.local
+        }
+    }
+}
