@@ -10,6 +10,7 @@ pub mod evaluate;
 pub mod layer;
 pub mod memory;
 pub mod model_flop;
+pub mod money;
 pub mod operators;
 pub mod schedule;
 pub mod sharding;

@@ -1,0 +1,72 @@
+//! Which price is used, and since when it holds.
+
+use railwright_spec::cluster::Accelerator;
+use railwright_spec::quantity::Dollars;
+use railwright_spec::run::Cost;
+use serde::{Deserialize, Serialize};
+
+const PRICES: &str = include_str!("../../../../catalog/prices.toml");
+
+/// A price and where it was read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DatedPrice {
+    /// The price.
+    pub amount: Dollars,
+    /// Lowest and highest that were seen, where a range is known.
+    pub range: Option<(Dollars, Dollars)>,
+    /// Date and source, or that the user gave it.
+    pub source: String,
+}
+
+impl DatedPrice {
+    fn given(amount: Dollars) -> Self {
+        Self { amount, range: None, source: "given with the run".to_owned() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prices {
+    electricity: Electricity,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Electricity {
+    price_per_kilowatt_hour: f64,
+    date: String,
+    source: String,
+}
+
+/// The catalogue's price of a kilowatt-hour.
+pub fn electricity_price() -> DatedPrice {
+    match toml::from_str::<Prices>(PRICES) {
+        Ok(Prices { electricity: Electricity { price_per_kilowatt_hour, date, source } }) => DatedPrice {
+            amount: Dollars::new(price_per_kilowatt_hour),
+            range: None,
+            source: format!("{date}: {source}"),
+        },
+        // The text is part of the program, and a test reads it; there is nothing that a user could do.
+        Err(_) => {
+            DatedPrice { amount: Dollars::ZERO, range: None, source: "catalog/prices.toml is broken".to_owned() }
+        }
+    }
+}
+
+/// The run's own price of a kilowatt-hour, else the catalogue's.
+pub(super) fn electricity(cost: &Cost) -> DatedPrice {
+    cost.electricity_price.map_or_else(electricity_price, DatedPrice::given)
+}
+
+/// The run's own price of a device-hour, else the catalogue's typical one, if it has any.
+pub(super) fn device_price(accelerator: &Accelerator, cost: &Cost) -> Option<DatedPrice> {
+    let from_catalogue = || {
+        let price = accelerator.price.as_ref()?;
+        Some(DatedPrice {
+            amount: price.typical,
+            range: price.low.zip(price.high),
+            source: price.source.clone(),
+        })
+    };
+    cost.price_per_device_hour.map(DatedPrice::given).or_else(from_catalogue)
+}
