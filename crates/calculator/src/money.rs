@@ -76,9 +76,7 @@ pub fn rent(hours: DeviceHours, price_per_device_hour: Dollars) -> Dollars {
 /// (ISO/IEC 30134-2). Without a known limit a device counts 0 and [`bill`] warns.
 pub fn facility_power(cluster: &Cluster, cost: &Cost) -> Watts {
     let device = cluster.accelerator.power.unwrap_or(Watts::ZERO) * cost.power_share;
-    (device + cluster.host.power_per_device)
-        * cluster.devices as f64
-        * cluster.host.power_usage_effectiveness
+    (device + cluster.host.power_per_device) * cluster.devices as f64 * cluster.host.power_usage_effectiveness
 }
 
 /// Energy: `power x calendar time / 3.6e6`. Lost time draws power as training does: most of it is steps done twice.

@@ -44,7 +44,7 @@ fn scaled(x: f64, digits: usize, units: &[(f64, &str)]) -> String {
     }
     let fitting = |(scale, _): &&(f64, &str)| {
         // What rounds up to 1000 of a unit is 1 of the next.
-        let rounding = 0.5 * 10f64.powi(-(digits as i32) + 1);
+        let rounding = 5.0 / 10f64.powf(digits as f64);
         x.abs() >= *scale * (1.0 - rounding / 10.0)
     };
     let (scale, unit) = units.iter().rev().find(fitting).or(units.first()).copied().unwrap_or((1.0, ""));

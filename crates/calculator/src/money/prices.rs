@@ -47,9 +47,11 @@ pub fn electricity_price() -> DatedPrice {
             source: format!("{date}: {source}"),
         },
         // The text is part of the program, and a test reads it; there is nothing that a user could do.
-        Err(_) => {
-            DatedPrice { amount: Dollars::ZERO, range: None, source: "catalog/prices.toml is broken".to_owned() }
-        }
+        Err(_) => DatedPrice {
+            amount: Dollars::ZERO,
+            range: None,
+            source: "catalog/prices.toml is broken".to_owned(),
+        },
     }
 }
 

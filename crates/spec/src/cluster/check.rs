@@ -44,7 +44,13 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
             "bytes a second",
         ),
         ("cluster.host.power", cluster.host.power_per_device.get(), 0.0, 1e5, "watts"),
-        ("cluster.power", cluster.accelerator.power.map_or(0.0, |p| p.get()), 0.0, 1e5, "watts"),
+        (
+            "cluster.power",
+            cluster.accelerator.power.map_or(0.0, super::super::quantity::Watts::get),
+            0.0,
+            1e5,
+            "watts",
+        ),
         ("cluster.power_usage_effectiveness", cluster.host.power_usage_effectiveness, 1.0, 10.0, "times"),
     ];
     for (key, x, least, most, unit) in ranges {

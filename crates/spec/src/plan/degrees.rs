@@ -50,7 +50,7 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     let inner = tensor.saturating_mul(pipeline).saturating_mul(context);
     let data = match spec.data_parallel {
         Some(data) => data,
-        None if devices % inner == 0 && devices >= inner => devices / inner,
+        None if devices.is_multiple_of(inner) && devices >= inner => devices / inner,
         None => {
             let problem = Problem::new(format!(
                 "{devices} devices cannot be divided into replicas of {inner} (tensor {tensor} x pipeline {pipeline} \
@@ -98,15 +98,15 @@ fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
         if tensor > cluster.scale_up.domain_size || !divides {
             continue;
         }
-        for pipeline in (1..=layers.clamp(1, 64)).filter(|p| layers % p == 0) {
+        for pipeline in (1..=layers.clamp(1, 64)).filter(|p| layers.is_multiple_of(*p)) {
             let inner = tensor * pipeline;
-            if cluster.devices < inner || cluster.devices % inner != 0 {
+            if cluster.devices < inner || !cluster.devices.is_multiple_of(inner) {
                 continue;
             }
             let ranks = cluster.devices / pipeline;
             let mut expert = 1;
             for e in 1..=experts.unwrap_or(1).min(ranks).min(cluster.scale_up.domain_size.max(8)) {
-                if experts.is_some_and(|n| n % e == 0) && ranks % e == 0 && (cluster.devices / inner) % e == 0
+                if experts.is_some_and(|n| n % e == 0) && ranks.is_multiple_of(e) && (cluster.devices / inner).is_multiple_of(e)
                 {
                     expert = e;
                 }

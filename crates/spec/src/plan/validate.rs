@@ -41,7 +41,7 @@ fn nearest_divisors(n: u64, wanted: u64) -> Vec<u64> {
     let root = (n as f64).sqrt() as u64 + 1;
     let mut below = None;
     let mut above = None;
-    let pairs = (1..=root.min(n)).filter(|d| n % d == 0).flat_map(|d| [d, n / d]);
+    let pairs = (1..=root.min(n)).filter(|d| n.is_multiple_of(*d)).flat_map(|d| [d, n / d]);
     for divisor in pairs {
         if divisor < wanted {
             below = below.max(Some(divisor));

@@ -3,6 +3,7 @@
 use super::spec::keys;
 use super::value::Kind;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 /// The JSON schema of a run file, for editors that complete TOML.
 pub fn schema() -> Value {
@@ -58,12 +59,13 @@ pub fn reference() -> String {
     for key in keys() {
         if key.section != section {
             section = key.section;
-            out.push_str(&format!(
+            let _ = write!(
+                out,
                 "\n## `[{section}]`\n\n| key | expects | meaning | without it |\n| --- | --- | --- | --- |\n"
-            ));
+            );
         }
         let expects = key.kind.expects().replace('|', "\\|");
-        out.push_str(&format!("| `{}` | {expects} | {} | {} |\n", key.name, key.doc.trim(), key.default));
+        let _ = writeln!(out, "| `{}` | {expects} | {} | {} |", key.name, key.doc.trim(), key.default);
     }
     out
 }

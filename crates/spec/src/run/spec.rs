@@ -9,6 +9,7 @@ use crate::human::shorten;
 use crate::plan::{PlanSpec, validate, warnings};
 use crate::problem::{Place, Problem, Warning};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use toml::de::DeValue;
 
 /// Everything that can be said about a run; what is open has a default or follows from the rest.
@@ -111,13 +112,13 @@ impl RunSpec {
             if !out.is_empty() {
                 out.push('\n');
             }
-            out.push_str(&format!("[{}]\n", first.section));
+            let _ = writeln!(out, "[{}]", first.section);
             let is_preset_alone =
                 set.iter().filter(|(key, _)| key.name.starts_with("precision.")).count() == 1;
             for (key, value) in set {
                 let name =
                     if key.name == "precision.preset" && is_preset_alone { "precision" } else { key.name };
-                out.push_str(&format!("{name} = {}\n", value.to_toml()));
+                let _ = writeln!(out, "{name} = {}", value.to_toml());
             }
         }
         out

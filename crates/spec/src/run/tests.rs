@@ -224,6 +224,22 @@ fn impossible_hardware_is_refused() {
 
 proptest! {
     #[test]
+    fn a_damaged_file_is_read_or_told_with_its_line(at in 0_usize..700, cut in 0_usize..12, put in "[a-z0-9=.\\[\\]\"\n ]{0,6}") {
+        let mut text = WHOLE.to_owned();
+        let start = at.min(text.len());
+        let end = (start + cut).min(text.len());
+        text.replace_range(start..end, &put);
+        match parse(&text, "f") {
+            Ok(spec) => drop(spec.resolve_valid(none)),
+            Err(problem) => {
+                let place = problem.place.clone().unwrap_or_default();
+                prop_assert!(place.line.is_some() && place.file == "f", "{}", told(&problem));
+                prop_assert!(!problem.message.is_empty() && !problem.message.ends_with('.'), "{}", told(&problem));
+            }
+        }
+    }
+
+    #[test]
     fn no_text_makes_it_panic(text in "\\PC{0,400}") {
         let _ = parse(&text, "f").map(|spec| spec.resolve_valid(none));
     }

@@ -3,6 +3,7 @@
 //! Responsible for: the few shapes of TOML that a run file uses. Refuses to know keys.
 
 use serde::Serialize;
+use std::fmt::Write as _;
 
 /// A value as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +109,9 @@ fn quote(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", c as u32);
+            }
             c => out.push(c),
         }
     }

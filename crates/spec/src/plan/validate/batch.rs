@@ -11,7 +11,7 @@ const MOST_MICRO_BATCHES: u64 = 1_000_000;
 pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let unit = plan.micro_batch * plan.data_parallel;
     let batch = plan.global_batch;
-    if batch % unit != 0 {
+    if !batch.is_multiple_of(unit) {
         let below = batch / unit * unit;
         let works: Vec<u64> = [below, below + unit].into_iter().filter(|n| *n > 0).collect();
         problems.push(

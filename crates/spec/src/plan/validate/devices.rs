@@ -42,7 +42,7 @@ fn expert_ranks(plan: &Plan, problems: &mut Vec<Problem>) {
     }
     let ranks = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
     let wanted = plan.expert_parallel.saturating_mul(plan.expert_tensor_parallel);
-    if ranks % wanted != 0 {
+    if !ranks.is_multiple_of(wanted) {
         let rest = ranks / plan.expert_tensor_parallel.min(ranks);
         problems.push(
             Problem::new(format!(
@@ -60,7 +60,7 @@ fn expert_ranks(plan: &Plan, problems: &mut Vec<Problem>) {
 fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
     let Sharding { zero_stage, group: Some(group), .. } = plan.sharding else { return };
     let ranks = plan.data_parallel * plan.context_parallel;
-    if zero_stage > 0 && ranks % group != 0 {
+    if zero_stage > 0 && !ranks.is_multiple_of(group) {
         problems.push(
             Problem::new(format!(
                 "groups of {group} do not divide the {ranks} ranks of data x context parallelism"

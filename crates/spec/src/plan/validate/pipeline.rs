@@ -54,8 +54,8 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .at_key(key)
                 .hint(format!("use at most {}", if pp > layers { layers } else { layers / pp })),
         );
-    } else if layers % chunks != 0 {
-        let (key, works) = if layers % pp == 0 {
+    } else if !layers.is_multiple_of(chunks) {
+        let (key, works) = if layers.is_multiple_of(pp) {
             ("plan.virtual_stages", nearest_divisors(layers / pp, vp))
         } else {
             ("plan.pipeline_parallel", nearest_divisors(layers, pp))
@@ -121,7 +121,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
                 "use an even number",
             );
         }
-        if micro_batches % 2 != 0 || micro_batches < 2 * pp {
+        if !micro_batches.is_multiple_of(2) || micro_batches < 2 * pp {
             complain(
                 format!(
                     "dualpipe needs an even number of micro batches, {} at least, found {micro_batches}",

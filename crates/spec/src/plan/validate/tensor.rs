@@ -24,7 +24,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .at_key("plan.tensor_parallel")
                 .hint(use_one_of(&nearest_divisors(common, tp))),
         );
-    } else if let Some((_, kv)) = kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && tp % kv != 0) {
+    } else if let Some((_, kv)) = kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv)) {
         let works: Vec<u64> =
             nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
         problems.push(
@@ -47,7 +47,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 
 /// The divisors of `n` nearest to `wanted` that pass a test.
 fn nearest_where(n: u64, wanted: u64, test: impl Fn(u64) -> bool) -> Vec<u64> {
-    let fits = |d: &u64| *d > 0 && n % d == 0 && test(*d);
+    let fits = |d: &u64| *d > 0 && n.is_multiple_of(*d) && test(*d);
     let below = (1..wanted.min(n + 1)).rev().find(fits);
     let above = (wanted + 1..=n.max(wanted)).find(fits);
     below.into_iter().chain(above).collect()
@@ -60,7 +60,7 @@ fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     for layer in &model.layer_kinds {
         match &layer.feed_forward {
             FeedForward::Dense(mlp) => {
-                bad.push(("the MLP's width", mlp.intermediate_size, tp, "plan.tensor_parallel"))
+                bad.push(("the MLP's width", mlp.intermediate_size, tp, "plan.tensor_parallel"));
             }
             FeedForward::MixtureOfExperts(moe) => {
                 bad.push((

@@ -159,10 +159,11 @@ fn schedules_need_what_they_need() {
 
 #[test]
 fn formats_are_those_of_the_hardware() {
+    use crate::plan::PrecisionPreset::{Bf16, Fp8, Mxfp8};
+
     let in_format = |cluster, preset: crate::plan::PrecisionPreset| {
         first(LLAMA, cluster, 8, |p| p.precision = preset.precision())
     };
-    use crate::plan::PrecisionPreset::{Bf16, Fp8, Mxfp8};
     assert_eq!(in_format("dgx-h100", Fp8), "possible");
     assert_eq!(
         in_format("dgx-h100", Mxfp8),

@@ -49,7 +49,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
         );
     }
     let interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
-    if interleaved && count % pp != 0 {
+    if interleaved && !count.is_multiple_of(pp) {
         warn(
             "micro-batches-not-in-rounds",
             format!(
@@ -84,7 +84,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn("kernel-too-new", format!("FlashAttention 3 does not run on {architecture}"));
     }
-    if cluster.devices > cluster.devices_per_node && cluster.devices % cluster.devices_per_node != 0 {
+    if cluster.devices > cluster.devices_per_node && !cluster.devices.is_multiple_of(cluster.devices_per_node) {
         warn(
             "node-partly-used",
             format!("{} devices are not whole nodes of {}", cluster.devices, cluster.devices_per_node),
