@@ -21,7 +21,7 @@ mod testing;
 pub use fit::{probability_of_fitting, retry_slowdown};
 pub use in_flight::in_flight;
 pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
-pub use software::{AttentionMemory, MemorySoftware, SoftwareCatalogue, StageSplit};
+pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};
 pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak};
 

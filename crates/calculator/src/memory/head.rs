@@ -23,13 +23,12 @@ pub(crate) struct HeadBytes {
 /// the peak, 4 (the softmax) after it. torch's own holds logits, fp32 copy, log-softmax and gradient: 14-16.
 pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> HeadBytes {
     let predictions = 1.0 + model.multi_token_prediction.as_ref().map_or(0.0, |mtp| mtp.depth as f64);
-    let logits = vocabulary_rows(model, plan) * sizes.tokens / software.logit_chunks.max(1.0);
+    let logits = vocabulary_rows(model, plan) * sizes.tokens;
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
     // Losses of further predictions come one after another: their saved parts add, their peaks do not.
-    let peak = saved
-        + (software.logit_bytes - software.logit_saved_bytes).max(0.0) * logits
-        + software.loss_hidden * sizes.hidden * sizes.tokens;
+    let temporary = (software.logit_bytes - software.logit_saved_bytes).max(0.0) / software.logit_chunks.max(1.0);
+    let peak = saved + temporary * logits + software.loss_hidden * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
 }
 

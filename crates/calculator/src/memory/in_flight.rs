@@ -22,8 +22,8 @@ pub(crate) fn is_folded(plan: &Plan) -> bool {
 /// Micro batches of chunk `chunk` alive on stage `stage` at its peak; p stages, m micro batches, v chunks.
 ///
 /// 1F1B: min(p - s, m) (Narayanan 2021). Interleaved: 2(p - s - 1) + (v - 1)p + 1 chunks in all, at most mv, dealt p at a
-/// time from chunk 0 (Megatron's warm-up). ZB-H1: as 1F1B. ZB-H2: 2(p - s) - 1 (Qi 2023, section 2.2). ZB-V: 2p half chunks on
-/// every stage. DualPipe: p + 1 over both directions (DeepSeek-V3, table 2). GPipe: m.
+/// time from chunk 0 (Megatron's warm-up). ZB-H1 and ZB-H2: p and 2p on every stage, the limits that the automatic schedules ZB-1p
+/// and ZB-2p are given and fill (Qi 2023, section 3). ZB-V: 2p half chunks on every stage. DualPipe: p + 1 over both directions (DeepSeek-V3, table 2). GPipe: m.
 pub fn in_flight(plan: &Plan, stage: usize, chunk: usize) -> f64 {
     let p = plan.pipeline_parallel.max(1) as f64;
     let s = stage as f64;
@@ -31,7 +31,8 @@ pub fn in_flight(plan: &Plan, stage: usize, chunk: usize) -> f64 {
     let v = chunks(plan) as f64;
     match plan.schedule {
         Schedule::Gpipe => m,
-        Schedule::ZbH2 => (2.0 * (p - s) - 1.0).min(m),
+        Schedule::ZbH1 => p.min(m),
+        Schedule::ZbH2 => (2.0 * p).min(m),
         Schedule::ZbV => {
             if chunk == 0 {
                 (2.0 * p - 1.0 - s).min(m)
@@ -40,8 +41,8 @@ pub fn in_flight(plan: &Plan, stage: usize, chunk: usize) -> f64 {
             }
         }
         Schedule::DualPipe => f64::midpoint(p, 1.0).min(m),
-        Schedule::OneForwardOneBackward | Schedule::ZbH1 if v < 2.0 => (p - s).min(m),
-        Schedule::OneForwardOneBackward | Schedule::ZbH1 => {
+        Schedule::OneForwardOneBackward if v < 2.0 => (p - s).min(m),
+        Schedule::OneForwardOneBackward => {
             let total = (2.0 * (p - s - 1.0) + (v - 1.0) * p + 1.0).min(m * v);
             // Rounds of p micro batches go to chunks 0, 1, ..., v-1, 0, ...
             let round = p.min(m);
@@ -85,8 +86,8 @@ mod tests {
 
     #[test]
     fn zero_bubble_counts_are_the_papers() {
-        assert_eq!(count(Schedule::ZbH1, 8, 1, 64, 0, 0), 8.0);
-        assert_eq!(count(Schedule::ZbH2, 8, 1, 64, 0, 0), 15.0);
+        assert_eq!(count(Schedule::ZbH1, 8, 1, 64, 3, 0), 8.0);
+        assert_eq!(count(Schedule::ZbH2, 8, 1, 64, 3, 0), 16.0);
         for stage in 0..8 {
             let both = count(Schedule::ZbV, 8, 2, 64, stage, 0) + count(Schedule::ZbV, 8, 2, 64, stage, 1);
             assert_eq!(both, 16.0, "half chunks on stage {stage}");

@@ -53,6 +53,8 @@ pub enum Moment {
     Loss,
     /// In the backward pass, with the most micro batches alive.
     Backward,
+    /// At the end of the backward pass, when all gradients have come into being and the activations are gone.
+    BackwardEnd,
     /// While the optimizer steps.
     OptimizerStep,
 }
@@ -134,6 +136,15 @@ pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
     }
 }
 
+/// What is there at the peak's moment.
+#[derive(Clone, Copy)]
+struct At {
+    /// Saved activations.
+    activations: bool,
+    /// Gradients.
+    gradients: bool,
+}
+
 struct Items(Vec<Item>);
 
 impl Items {
@@ -144,12 +155,14 @@ impl Items {
         }
     }
 
-    fn weights(&mut self, prepared: &Prepared, module: Module, layer: Option<usize>, held: Held) {
+    fn weights(&mut self, prepared: &Prepared, at: At, module: Module, layer: Option<usize>, held: Held) {
         let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
         let of = |dense: f64, routed: f64| held.dense * dense + held.routed * routed;
         let module = Some(module);
         self.push(Kind::Parameters, module, layer, of(dense.parameters, routed.parameters));
-        self.push(Kind::Gradients, module, layer, of(dense.gradients, routed.gradients));
+        if at.gradients {
+            self.push(Kind::Gradients, module, layer, of(dense.gradients, routed.gradients));
+        }
         self.push(Kind::MasterWeights, module, layer, of(dense.master, routed.master));
         self.push(Kind::OptimizerMoments, module, layer, of(dense.moments, routed.moments));
         self.push(Kind::NarrowWeights, module, layer, held.matmul * prepared.per.narrow);
@@ -176,10 +189,12 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
     let mut items = Items(Vec::new());
     let chunks = &prepared.stages[stage];
     let in_flight: Vec<f64> = (0..chunks.len()).map(|c| input.alive(stage, c)).collect();
+    let waits = matches!(moment, Moment::Loss | Moment::Backward);
+    let at = At { activations: waits, gradients: !waits || sum.lazy_gradients == 0.0 };
     let mut position = 0;
     for (chunk, &alive) in chunks.iter().zip(&in_flight) {
         let with_embedding = chunks.iter().any(|c| c.embedding);
-        chunk_items(input, prepared, chunk, alive, moment, &mut position, with_embedding, &mut items);
+        chunk_items(input, prepared, chunk, alive, at, &mut position, with_embedding, &mut items);
     }
     moment_items(&sum, moment, &mut items);
     let (reserved, device) = overheads(allocated, plan, software);
@@ -203,26 +218,25 @@ fn chunk_items(
     prepared: &Prepared,
     chunk: &StageLayers,
     alive: f64,
-    moment: Moment,
+    at: At,
     position: &mut u64,
     with_embedding: bool,
     items: &mut Items,
 ) {
     let MemoryInput { model, plan, software, .. } = *input;
-    let waits = moment != Moment::OptimizerStep;
     let on_device = 1.0 - plan.offload.activations.clamp(0.0, 1.0);
     if chunk.embedding {
-        items.weights(prepared, Module::Embedding, None, parameters::embedding(model, plan));
+        items.weights(prepared, at, Module::Embedding, None, parameters::embedding(model, plan));
     }
     for index in chunk.start..chunk.start + chunk.count {
         let layer = model.layer(index);
         for module in LAYER_MODULES {
             let held = parameters::module(layer, module, model, plan);
-            items.weights(prepared, module, Some(index), held);
+            items.weights(prepared, at, module, Some(index), held);
         }
         let recomputed = *position < prepared.recomputed_layers;
         *position += 1;
-        if waits {
+        if at.activations {
             let mut by_module = [0.0; LAYER_MODULES.len()];
             emit(layer, plan, software, &prepared.sizes, recomputed, &mut |module, bytes, kept| {
                 let slot = LAYER_MODULES.iter().position(|&m| m == module);
@@ -235,14 +249,14 @@ fn chunk_items(
             }
         }
     }
-    if waits {
+    if at.activations {
         let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
         items.push(Kind::Activations, Some(Module::Embedding), None, embedding * alive);
         items.push(Kind::Activations, None, None, output * alive);
     }
     if chunk.head {
-        items.weights(prepared, Module::Head, None, parameters::head(model, plan, with_embedding));
-        if waits {
+        items.weights(prepared, at, Module::Head, None, parameters::head(model, plan, with_embedding));
+        if at.activations {
             items.push(Kind::Logits, Some(Module::Head), None, prepared.head.saved * alive);
         }
     }

@@ -31,6 +31,18 @@ pub enum StageSplit {
     Compute,
 }
 
+/// A figure of peak memory, as frameworks print it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Published {
+    /// What tensors occupy.
+    Allocated,
+    /// What the allocator holds.
+    Reserved,
+    /// What the device shows.
+    Device,
+}
+
 /// Memory constants of one software generation. "Bytes per element" means per element of the named tensor of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,18 +72,25 @@ pub struct MemorySoftware {
     pub narrow_inputs: bool,
     /// Bytes per weight of narrow copies that outlive a micro batch.
     pub narrow_weight_bytes: f64,
+    /// Bytes per element of a stage's residual stream kept with every micro batch, not cut.
+    pub stage_replicated: f64,
     /// Whether a stage's output is kept until its backward pass.
     pub keeps_stage_output: bool,
     /// Bytes per logit at the peak of the loss.
     pub logit_bytes: f64,
     /// Bytes per logit that wait for the backward pass.
     pub logit_saved_bytes: f64,
-    /// Pieces in which logits and loss are computed.
+    /// Pieces in which the loss is computed; what waits for the backward pass is not cut.
     pub logit_chunks: f64,
     /// Bytes per element of the last hidden state, not cut, at the peak of the loss.
     pub loss_hidden: f64,
+    /// Whether gradients come into being only as the backward pass reaches them (with one micro batch they are not there at the
+    /// loss), rather than living in a buffer.
+    pub lazy_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.
     pub gradient_bucket: f64,
+    /// Bytes per stepped parameter that sharded optimizers keep beside master weights and moments (fp32 gradients).
+    pub optimizer_extra: f64,
     /// Bytes per stepped parameter that the optimizer needs for a moment.
     pub optimizer_temporary: f64,
     /// ZeRO-3: whether the shard is kept in the low-precision format beside the master copy.
@@ -90,6 +109,8 @@ pub struct MemorySoftware {
     pub communicator_mib: f64,
     /// What the allocator reserves over what is allocated, at the peak.
     pub reserved_over_allocated: f64,
+    /// Which figure the framework's users publish as peak memory.
+    pub published: Published,
     /// Standard deviation of ln(measured / predicted), for the probability of fitting.
     pub sigma: f64,
 }

@@ -8,7 +8,7 @@ use super::head::{HeadBytes, head_bytes};
 use super::parameters::{self, Held, PerParameter, gathered, per_parameter};
 use super::report::Moment;
 use super::stages::{StageLayers, layout};
-use super::{MemoryInput, MemorySoftware};
+use super::{MemoryInput, MemorySoftware, Published};
 use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
@@ -28,6 +28,17 @@ pub struct Peak {
     pub reserved: Bytes,
     /// What the device shows: reserved, the driver's context and the communicators.
     pub device: Bytes,
+}
+
+impl Peak {
+    /// The figure that a framework prints.
+    pub fn published(&self, software: &MemorySoftware) -> Bytes {
+        match software.published {
+            Published::Allocated => self.allocated,
+            Published::Reserved => self.reserved,
+            Published::Device => self.device,
+        }
+    }
 }
 
 /// One kind of layer, with and without recompute.
@@ -64,6 +75,8 @@ pub(crate) struct StageSum {
     pub loss: f64,
     /// More in the backward pass of the hungriest layer.
     pub working: f64,
+    /// Gradients that do not exist yet at the loss and at the start of the backward pass.
+    pub lazy_gradients: f64,
     pub gathered: f64,
     pub gradient_buffers: f64,
     pub pipeline_buffers: f64,
@@ -77,7 +90,7 @@ impl StageSum {
     }
 
     fn waiting(&self) -> f64 {
-        self.always() + self.activations + self.head + self.gathered + self.pipeline_buffers
+        self.always() - self.lazy_gradients + self.activations + self.head + self.gathered + self.pipeline_buffers
     }
 
     /// Allocated bytes at a moment.
@@ -85,13 +98,16 @@ impl StageSum {
         match moment {
             Moment::Loss => self.waiting() + self.loss,
             Moment::Backward => self.waiting() + self.gradient_buffers + self.working,
+            Moment::BackwardEnd => {
+                self.always() + self.gathered + self.pipeline_buffers + self.gradient_buffers + self.working
+            }
             Moment::OptimizerStep => self.always() + self.stepping,
         }
     }
 
     /// The peak and its moment.
     pub(crate) fn peak(&self) -> (f64, Moment) {
-        [Moment::Loss, Moment::Backward, Moment::OptimizerStep]
+        [Moment::Loss, Moment::Backward, Moment::BackwardEnd, Moment::OptimizerStep]
             .into_iter()
             .map(|moment| (self.at(moment), moment))
             .fold((0.0, Moment::Backward), |best, next| if next.0 > best.0 { next } else { best })
@@ -125,8 +141,9 @@ pub(crate) fn edges(
 ) -> (f64, f64) {
     let residual = sizes.hidden * sizes.cut_tokens;
     let embedding = if chunk.embedding { sizes.mask * residual } else { 0.0 };
+    let kept = software.stage_replicated * sizes.hidden * sizes.tokens;
     let sent = plan.pipeline_parallel > 1 && !chunk.head && software.keeps_stage_output;
-    (embedding, if sent { sizes.a * residual } else { 0.0 })
+    (embedding, kept + if sent { sizes.a * residual } else { 0.0 })
 }
 
 pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> StageSum {
@@ -166,6 +183,9 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     let per = &prepared.per;
     let cost = |dense, routed| sum.held.dense * dense + sum.held.routed * routed;
     sum.resident = cost(per.dense.resident(), per.routed.resident()) + sum.held.matmul * per.narrow;
+    if software.lazy_gradients && plan.micro_batches() <= 1 {
+        sum.lazy_gradients = cost(per.dense.gradients, per.routed.gradients);
+    }
     sum.stepping = cost(per.dense.stepping, per.routed.stepping);
     (sum.gathered, sum.gradient_buffers) =
         gathered(plan, software, largest, sum.layer_parameters, sum.end_parameters);

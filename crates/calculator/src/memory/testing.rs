@@ -1,6 +1,6 @@
 //! Models, plans and constants for the tests of this module.
 
-use super::software::{AttentionMemory, MemorySoftware, StageSplit};
+use super::software::{AttentionMemory, MemorySoftware, Published, StageSplit};
 use railwright_spec::cluster::{Accelerator, Cluster, Host, Network, ScaleUp};
 use railwright_spec::model::{
     Activation, Attention, Cut, FeedForward, Layer, Mixer, MixtureOfExperts, Mlp, Model, Module, Norm,
@@ -198,12 +198,15 @@ pub(crate) fn neutral() -> MemorySoftware {
         gathered_inputs: false,
         narrow_inputs: true,
         narrow_weight_bytes: 0.0,
+        stage_replicated: 0.0,
         keeps_stage_output: false,
         logit_bytes: 0.0,
         logit_saved_bytes: 0.0,
         logit_chunks: 1.0,
         loss_hidden: 0.0,
+        lazy_gradients: false,
         gradient_bucket: 0.0,
+        optimizer_extra: 0.0,
         optimizer_temporary: 0.0,
         keeps_low_precision_shard: true,
         gathered_layers: 2.0,
@@ -213,6 +216,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         context_mib: 0.0,
         communicator_mib: 0.0,
         reserved_over_allocated: 1.0,
+        published: Published::Allocated,
         sigma: 0.1,
     }
 }
