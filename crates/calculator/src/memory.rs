@@ -23,7 +23,7 @@ pub use in_flight::in_flight;
 pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
 pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};
 pub use stages::{StageLayers, layers_per_chunk};
-pub use sum::{Peak, peak};
+pub use sum::{Peak, peak, published_peak};
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;

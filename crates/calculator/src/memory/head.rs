@@ -27,7 +27,8 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
     // Losses of further predictions come one after another: their saved parts add, their peaks do not.
-    let temporary = (software.logit_bytes - software.logit_saved_bytes).max(0.0) / software.logit_chunks.max(1.0);
+    let temporary =
+        (software.logit_bytes - software.logit_saved_bytes).max(0.0) / software.logit_chunks.max(1.0);
     let peak = saved + temporary * logits + software.loss_hidden * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
 }

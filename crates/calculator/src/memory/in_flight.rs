@@ -10,7 +10,8 @@ pub(crate) fn chunks(plan: &Plan) -> usize {
     let virtual_stages = plan.virtual_stages.max(1) as usize;
     match plan.schedule {
         Schedule::ZbV | Schedule::DualPipe => 2,
-        _ => virtual_stages,
+        Schedule::ZbH1 | Schedule::ZbH2 => 1,
+        Schedule::Gpipe | Schedule::OneForwardOneBackward => virtual_stages,
     }
 }
 

@@ -170,7 +170,8 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64) -> Shares {
         },
         gradients: trained * precision.gradients.bytes() / cut(2),
         master: trained * device * master / cut(1),
-        moments: trained * device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 }) / cut(1),
+        moments: trained * device * (moments + if stage >= 1 { software.optimizer_extra } else { 0.0 })
+            / cut(1),
         bucket: if replicated { trained * software.gradient_bucket } else { 0.0 },
         stepping: trained * device * software.optimizer_temporary / cut(1),
     }

@@ -72,7 +72,8 @@ pub struct MemorySoftware {
     pub narrow_inputs: bool,
     /// Bytes per weight of narrow copies that outlive a micro batch.
     pub narrow_weight_bytes: f64,
-    /// Bytes per element of a stage's residual stream kept with every micro batch, not cut.
+    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro batch, not cut
+    /// (gathered buffers that another stream still holds).
     pub stage_replicated: f64,
     /// Whether a stage's output is kept until its backward pass.
     pub keeps_stage_output: bool,
@@ -111,6 +112,8 @@ pub struct MemorySoftware {
     pub reserved_over_allocated: f64,
     /// Which figure the framework's users publish as peak memory.
     pub published: Published,
+    /// Whether the published figure is the first stage's (the rank that logs), rather than the fullest stage's.
+    pub published_by_first_stage: bool,
     /// Standard deviation of ln(measured / predicted), for the probability of fitting.
     pub sigma: f64,
 }

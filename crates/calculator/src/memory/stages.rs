@@ -4,6 +4,7 @@
 
 use super::in_flight::{chunks, is_folded};
 use super::software::StageSplit;
+use crate::stage;
 use railwright_spec::model::{FeedForward, Layer, Model, Usage};
 use railwright_spec::plan::{Plan, Schedule};
 
@@ -20,26 +21,12 @@ pub struct StageLayers {
     pub head: bool,
 }
 
-/// Layers of each chunk in pipeline order (virtual stage 0 first).
+/// Layers of each chunk in pipeline order (virtual stage 0 first): what the plan gives, else the generation's way.
 pub fn layers_per_chunk(model: &Model, plan: &Plan, split: StageSplit) -> Vec<u64> {
-    let stages = plan.pipeline_parallel.max(1) as usize;
-    let parts = match plan.schedule {
-        // Both directions hold whole stages.
-        Schedule::DualPipe => stages,
-        _ => stages.saturating_mul(chunks(plan)),
-    };
-    if let Some(given) = &plan.layers_per_stage
-        && given.len() == parts
-    {
-        return given.clone();
-    }
-    let layers = model.layers.len();
-    match split {
-        StageSplit::Even => {
-            let (base, rest) = (layers / parts.max(1), layers % parts.max(1));
-            (0..parts).map(|i| (base + usize::from(i < rest)) as u64).collect()
-        }
-        StageSplit::Compute => by_compute(model, parts),
+    if split == StageSplit::Compute && plan.layers_per_stage.is_none() {
+        by_compute(model, stage::virtual_stages(plan) as usize)
+    } else {
+        stage::layers_per_virtual_stage(model, plan)
     }
 }
 
@@ -102,11 +89,11 @@ mod tests {
     use crate::memory::testing;
 
     #[test]
-    fn even_split_gives_the_remainder_to_the_first() {
+    fn even_split_is_the_one_that_time_uses() {
         let model = testing::llama(1024, 4096, 8, 8, 10, 32000);
         let mut plan = testing::plan();
         plan.pipeline_parallel = 4;
-        assert_eq!(layers_per_chunk(&model, &plan, StageSplit::Even), [3, 3, 2, 2]);
+        assert_eq!(layers_per_chunk(&model, &plan, StageSplit::Even), [2, 3, 3, 2]);
     }
 
     #[test]

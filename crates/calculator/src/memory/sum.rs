@@ -30,17 +30,6 @@ pub struct Peak {
     pub device: Bytes,
 }
 
-impl Peak {
-    /// The figure that a framework prints.
-    pub fn published(&self, software: &MemorySoftware) -> Bytes {
-        match software.published {
-            Published::Allocated => self.allocated,
-            Published::Reserved => self.reserved,
-            Published::Device => self.device,
-        }
-    }
-}
-
 /// One kind of layer, with and without recompute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindBytes {
@@ -90,7 +79,11 @@ impl StageSum {
     }
 
     fn waiting(&self) -> f64 {
-        self.always() - self.lazy_gradients + self.activations + self.head + self.gathered + self.pipeline_buffers
+        self.always() - self.lazy_gradients
+            + self.activations
+            + self.head
+            + self.gathered
+            + self.pipeline_buffers
     }
 
     /// Allocated bytes at a moment.
@@ -141,7 +134,7 @@ pub(crate) fn edges(
 ) -> (f64, f64) {
     let residual = sizes.hidden * sizes.cut_tokens;
     let embedding = if chunk.embedding { sizes.mask * residual } else { 0.0 };
-    let kept = software.stage_replicated * sizes.hidden * sizes.tokens;
+    let kept = if sizes.tp > 1.0 { software.stage_replicated * sizes.hidden * sizes.tokens } else { 0.0 };
     let sent = plan.pipeline_parallel > 1 && !chunk.head && software.keeps_stage_output;
     (embedding, kept + if sent { sizes.a * residual } else { 0.0 })
 }
@@ -225,7 +218,26 @@ pub fn peak(input: &MemoryInput<'_>) -> Peak {
     let worst = (0..prepared.stages.len())
         .map(|stage| (stage, stage_sum(input, &prepared, stage).peak()))
         .fold((0, (0.0, Moment::Backward)), |best, next| if next.1.0 > best.1.0 { next } else { best });
-    let (stage, (allocated, moment)) = worst;
+    finish(input, worst)
+}
+
+/// The figure that the framework's users would publish for the run: allocated, reserved or the device's, of the worst stage or
+/// of the rank that logs.
+pub fn published_peak(input: &MemoryInput<'_>) -> Bytes {
+    let software = input.software;
+    let peak = if software.published_by_first_stage {
+        finish(input, (0, stage_sum(input, &prepare(input), 0).peak()))
+    } else {
+        peak(input)
+    };
+    match software.published {
+        Published::Allocated => peak.allocated,
+        Published::Reserved => peak.reserved,
+        Published::Device => peak.device,
+    }
+}
+
+fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usize, (f64, Moment))) -> Peak {
     let (reserved, device) = overheads(allocated, input.plan, input.software);
     Peak {
         stage,

@@ -217,6 +217,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         communicator_mib: 0.0,
         reserved_over_allocated: 1.0,
         published: Published::Allocated,
+        published_by_first_stage: false,
         sigma: 0.1,
     }
 }
