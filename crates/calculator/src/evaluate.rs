@@ -52,6 +52,10 @@ pub struct Evaluation {
     pub critical_stage: usize,
     /// Time of one transfer between stages.
     pub transfer: Seconds,
+    /// The pipeline's part of the step: from the first pass to the last, or what zero-bubble schedules repeat at.
+    pub pipeline: Seconds,
+    /// Time in passes on each stage.
+    pub busy: Vec<Seconds>,
     /// Arithmetic that all ranks execute in a step, recompute included.
     pub hardware_flop: Flop,
 }
@@ -167,6 +171,8 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         time,
         critical_stage: critical.1,
         transfer,
+        pipeline: duration,
+        busy: summary.busy.clone(),
         hardware_flop: per_replica * (m * ranks),
         chunks,
         updates,

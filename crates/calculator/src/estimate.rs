@@ -1,0 +1,127 @@
+//! The answer: everything that a report, a JSON document, a page or a Python object shows about one run, as one value.
+//!
+//! Responsible for: gathering what the time, memory and cost models say, naming every figure and every convention, and warning of
+//! what is doubtful. Refuses to format for people and to compute physics of its own: its numbers are those of [`crate::evaluate`],
+//! [`crate::memory`] and [`crate::model_flop`], divided and added.
+
+mod breakdown;
+mod efficiency;
+mod identity;
+mod memory;
+mod stages;
+mod step_time;
+mod warnings;
+
+pub use breakdown::{Part, part};
+pub use efficiency::{Efficiency, ModelFlop, Utilisation};
+pub use identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity, plan_summary};
+pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
+pub use stages::StageRow;
+pub use step_time::{Interval, Throughput};
+
+use crate::costing::{Costing, Machine};
+use crate::evaluate::evaluate;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::{Cost, Run, Training};
+use serde::Serialize;
+
+/// Version of the serialised form; it grows when a field changes its meaning or goes away, not when one is added.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What an estimate depends on beside model, cluster and plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EstimateOptions {
+    /// Token budget and availability.
+    pub training: Training,
+    /// Prices.
+    pub cost: Cost,
+}
+
+/// Everything that is said about one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// What is trained.
+    pub model: ModelIdentity,
+    /// On what.
+    pub cluster: ClusterIdentity,
+    /// How, in one line.
+    pub plan_summary: String,
+    /// How, in full.
+    pub plan: Plan,
+    /// With which software generation.
+    pub software: SoftwareIdentity,
+    /// How long one step takes.
+    pub step_time: Seconds,
+    /// Between what bounds a measurement of it is expected.
+    pub step_time_interval: Interval,
+    /// What a step gets done.
+    pub throughput: Throughput,
+    /// How well the arithmetic units are used, in every convention.
+    pub efficiency: Efficiency,
+    /// Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+    pub time: Part,
+    /// Every pipeline stage.
+    pub stages: Vec<StageRow>,
+    /// Memory per stage and kind against the device's.
+    pub memory: MemoryEstimate,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// Estimates one run. Fails when the plan is impossible or cannot be priced.
+pub fn estimate(
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    _options: &EstimateOptions,
+) -> Result<Estimate, Problem> {
+    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
+        return Err(problem);
+    }
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    let evaluation = evaluate(&costing)?;
+    let total = evaluation.time.total;
+    if !total.is_finite() || total <= Seconds::ZERO {
+        return Err(Problem::new(
+            "the step time is not a positive number, so something in the run is out of bounds",
+        )
+        .hint("look for dimensions, batches or bandwidths that are zero or beyond any machine"));
+    }
+    let time = breakdown::tree(&costing, &evaluation);
+    let throughput = step_time::throughput(plan, total);
+    let memory = memory::estimate(&costing)?;
+    let stages = stages::table(&costing, &evaluation, &memory);
+    let mut estimate = Estimate {
+        schema_version: SCHEMA_VERSION,
+        model: identity::model(model),
+        cluster: identity::cluster(cluster),
+        plan_summary: plan_summary(plan),
+        plan: plan.clone(),
+        software: identity::software(costing.software),
+        step_time: total,
+        step_time_interval: step_time::interval(total),
+        throughput,
+        efficiency: efficiency::efficiency(&costing, &evaluation),
+        time,
+        stages,
+        memory,
+        warnings: Vec::new(),
+    };
+    estimate.warnings = warnings::all(&costing, &estimate);
+    Ok(estimate)
+}
+
+/// Estimates a resolved run.
+pub fn estimate_run(run: &Run) -> Result<Estimate, Problem> {
+    estimate(&run.model, &run.cluster, &run.plan, &EstimateOptions { training: run.training, cost: run.cost })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Where a step's time goes, as a tree whose children sum to their parent.
+
+use crate::costing::Costing;
+use crate::evaluate::{Evaluation, local_chunks};
+use crate::layer::LayerCost;
+use crate::work::{Dimension, Family, Work};
+use railwright_spec::plan::Schedule;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// A part of the step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// How long.
+    pub time: Seconds,
+    /// Its share of the step.
+    pub share: f64,
+    /// What it consists of; they sum to it.
+    pub children: Vec<Part>,
+}
+
+impl Part {
+    /// The part with an identifier, at any depth.
+    pub fn find(&self, id: &str) -> Option<&Self> {
+        if self.id == id { Some(self) } else { self.children.iter().find_map(|c| c.find(id)) }
+    }
+}
+
+/// A part without children.
+pub fn part(id: impl Into<String>, title: impl Into<String>, time: Seconds) -> Part {
+    Part { id: id.into(), title: title.into(), time, share: 0.0, children: Vec::new() }
+}
+
+fn parent(id: &str, title: &str, children: Vec<Part>) -> Part {
+    let children: Vec<Part> = children.into_iter().filter(|c| c.time.get() != 0.0).collect();
+    let time = children.iter().map(|c| c.time).sum();
+    Part { children, ..part(id, title, time) }
+}
+
+fn with_shares(mut tree: Part, total: Seconds) -> Part {
+    tree.share = tree.time / total;
+    tree.children = tree.children.into_iter().map(|c| with_shares(c, total)).collect();
+    tree
+}
+
+/// The identifier's last word for a family of operators.
+pub(super) const fn family_id(family: Family) -> &'static str {
+    match family {
+        Family::Embedding => "embedding",
+        Family::Norm => "norm",
+        Family::AttentionInput => "attention_input",
+        Family::AttentionCore => "attention_core",
+        Family::AttentionOutput => "attention_output",
+        Family::Mlp => "mlp",
+        Family::Activation => "activation",
+        Family::Router => "router",
+        Family::Experts => "experts",
+        Family::Residual => "residual",
+        Family::Head => "head",
+        Family::Loss => "loss",
+    }
+}
+
+/// The identifier's last word and the title for a dimension of parallelism.
+pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'static str) {
+    match dimension {
+        Dimension::Tensor => ("tensor", "tensor parallel"),
+        Dimension::Context => ("context", "context parallel"),
+        Dimension::Expert => ("expert", "expert parallel"),
+        Dimension::Shard => ("shard", "sharded parameters"),
+    }
+}
+
+/// Times each of a stage's chunks runs in a step: half of the micro batches where the stage serves two directions.
+pub(super) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
+    let micro_batches = costing.plan.micro_batches().max(1) as f64;
+    if costing.plan.schedule == Schedule::DualPipe { micro_batches / 2.0 } else { micro_batches }
+}
+
+/// All chunks of a stage for a whole step.
+pub(super) fn stage_work(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> LayerCost {
+    let mut sum = LayerCost::default();
+    let runs = runs_per_chunk(costing);
+    for index in local_chunks(costing.plan, stage) {
+        sum.add(&evaluation.chunks[index].cost, runs);
+    }
+    sum
+}
+
+/// The step of the critical stage. Host time is what its passes take beyond the device's time.
+pub(super) fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
+    let time = &evaluation.time;
+    let work = stage_work(costing, evaluation, evaluation.critical_stage);
+    let passes: [(&str, &str, &[&Work]); 3] = [
+        ("forward", "forward", &[&work.forward]),
+        ("backward", "backward", &[&work.backward_input, &work.backward_weight]),
+        ("recompute", "recompute", &[&work.recompute]),
+    ];
+    let compute = Family::ALL
+        .iter()
+        .map(|&family| {
+            let id = format!("compute.{}", family_id(family));
+            let children = passes
+                .iter()
+                .map(|(name, title, works)| {
+                    let time = works.iter().map(|w| w.compute[family as usize]).sum();
+                    part(format!("{id}.{name}"), *title, time)
+                })
+                .collect();
+            parent(&id, family.label(), children)
+        })
+        .collect();
+    let exposed = Dimension::ALL
+        .iter()
+        .zip(&time.exposed)
+        .map(|(&dimension, &(_, value))| {
+            let (id, title) = dimension_id(dimension);
+            part(format!("exposed.{id}"), title, value)
+        })
+        .collect();
+    let compute = parent("compute", "compute", compute);
+    let exposed = parent("exposed", "exposed communication", exposed);
+    let rest = [
+        ("data_parallel", "data parallel, exposed", time.data_parallel),
+        ("optimizer", "optimizer", time.optimizer),
+        ("fixed", "fixed per step", time.fixed),
+        ("jitter", "unequal devices and noise", time.jitter),
+    ];
+    let mut children = vec![
+        compute,
+        exposed,
+        part("host", "waiting for the host", time.host),
+        part("bubble", "pipeline bubble and transfers", time.bubble),
+    ];
+    children.extend(rest.map(|(id, title, value)| part(id, title, value)));
+    let total = time.total;
+    with_shares(Part { children, ..part("step", "step", total) }, total)
+}

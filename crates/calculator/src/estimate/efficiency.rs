@@ -1,0 +1,101 @@
+//! Model and hardware FLOPs utilisation, in every convention that papers and frameworks use.
+//!
+//! MFU divides the arithmetic that a step needs by what the devices could do in its time; HFU what is executed, recompute
+//! included. Attention counts in full or as a causal mask leaves it, and the peak is that of the compute format or of bf16.
+
+use crate::costing::Costing;
+use crate::evaluate::Evaluation;
+use crate::model_flop::{Convention, per_token};
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{Flop, FlopPerSecond};
+use serde::Serialize;
+
+/// How well the arithmetic units are used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Efficiency {
+    /// The arithmetic that the model needs, by convention.
+    pub model_flop: Vec<ModelFlop>,
+    /// Arithmetic that all devices execute in a step, recompute included and masked attention not.
+    pub hardware_flop: Flop,
+    /// The same per second and accelerator.
+    pub hardware_flop_rate: FlopPerSecond,
+    /// Peaks, and what share of them is hardware arithmetic.
+    pub hardware: Vec<Utilisation>,
+}
+
+/// The arithmetic of one step in one convention.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelFlop {
+    /// How attention is counted.
+    pub convention: Convention,
+    /// Forward and backward for one token.
+    pub per_token: Flop,
+    /// For a step.
+    pub per_step: Flop,
+    /// Achieved per second and accelerator.
+    pub rate: FlopPerSecond,
+    /// MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower.
+    pub utilisation: Vec<Utilisation>,
+}
+
+/// A share of a peak.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Utilisation {
+    /// The number format whose peak is meant.
+    pub peak_format: DataType,
+    /// That peak per accelerator, dense.
+    pub peak: FlopPerSecond,
+    /// The share.
+    pub share: f64,
+}
+
+impl Efficiency {
+    /// MFU against the compute format's peak.
+    pub fn mfu(&self, convention: Convention) -> Option<f64> {
+        self.model_flop.iter().find(|m| m.convention == convention)?.utilisation.first().map(|u| u.share)
+    }
+
+    /// HFU against the compute format's peak.
+    pub fn hfu(&self) -> Option<f64> {
+        self.hardware.first().map(|u| u.share)
+    }
+}
+
+pub(super) fn efficiency(costing: &Costing<'_>, evaluation: &Evaluation) -> Efficiency {
+    let plan = costing.plan;
+    let compute = plan.precision.compute;
+    let mut formats = vec![compute];
+    if compute.is_narrow() {
+        formats.push(DataType::Bf16);
+    }
+    let peaks: Vec<(DataType, FlopPerSecond)> = formats
+        .into_iter()
+        .filter_map(|f| costing.cluster.accelerator.peak_rate(f).map(|peak| (f, peak)))
+        .collect();
+    let shares = |rate: FlopPerSecond| -> Vec<Utilisation> {
+        let share = |&(peak_format, peak): &(DataType, FlopPerSecond)| Utilisation {
+            peak_format,
+            peak,
+            share: rate / peak,
+        };
+        peaks.iter().map(share).collect()
+    };
+    let devices = plan.world_size() as f64;
+    let step = evaluation.time.total;
+    let model_flop = [Convention::FullAttention, Convention::CausalAttention]
+        .into_iter()
+        .map(|convention| {
+            let one = per_token(costing.model, plan.sequence_length, convention);
+            let all = one * plan.tokens_per_step() as f64;
+            let rate = all / step / devices;
+            ModelFlop { convention, per_token: one, per_step: all, rate, utilisation: shares(rate) }
+        })
+        .collect();
+    let hardware_flop_rate = evaluation.hardware_flop / step / devices;
+    Efficiency {
+        model_flop,
+        hardware_flop: evaluation.hardware_flop,
+        hardware_flop_rate,
+        hardware: shares(hardware_flop_rate),
+    }
+}

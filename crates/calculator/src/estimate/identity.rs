@@ -1,0 +1,143 @@
+//! What was estimated: model, cluster, plan and software in a few fields each.
+
+use crate::software::Software;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::{Model, ParameterCount};
+use railwright_spec::plan::{Plan, Recompute, Schedule};
+use serde::Serialize;
+
+/// The model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModelIdentity {
+    /// Its name.
+    pub name: String,
+    /// Its family.
+    pub family: String,
+    /// Layers.
+    pub layers: u64,
+    /// Width of the residual stream.
+    pub hidden_size: u64,
+    /// Words.
+    pub vocabulary: u64,
+    /// Parameters in every convention.
+    pub parameters: ParameterCount,
+}
+
+/// The cluster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClusterIdentity {
+    /// Its name.
+    pub name: String,
+    /// The accelerator's identifier in the catalogue.
+    pub accelerator: String,
+    /// The vendor's name for it.
+    pub accelerator_name: String,
+    /// Its architecture.
+    pub architecture: String,
+    /// Accelerators used.
+    pub devices: u64,
+    /// Accelerators per server.
+    pub devices_per_node: u64,
+    /// Accelerators per scale-up domain.
+    pub domain_size: u64,
+}
+
+/// The software generation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SoftwareIdentity {
+    /// Its identifier.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// How its constants were obtained.
+    pub source: String,
+}
+
+pub(super) fn model(model: &Model) -> ModelIdentity {
+    ModelIdentity {
+        name: model.name.clone(),
+        family: model.family.clone(),
+        layers: model.num_layers(),
+        hidden_size: model.hidden_size,
+        vocabulary: model.vocabulary,
+        parameters: model.parameters(),
+    }
+}
+
+pub(super) fn cluster(cluster: &Cluster) -> ClusterIdentity {
+    let accelerator = &cluster.accelerator;
+    ClusterIdentity {
+        name: cluster.name.clone(),
+        accelerator: accelerator.id.clone(),
+        accelerator_name: accelerator.name.clone(),
+        architecture: accelerator.architecture.clone(),
+        devices: cluster.devices,
+        devices_per_node: cluster.devices_per_node,
+        domain_size: cluster.scale_up.domain_size,
+    }
+}
+
+pub(super) fn software(software: &Software) -> SoftwareIdentity {
+    SoftwareIdentity { id: software.id.clone(), name: software.name.clone(), source: software.source.clone() }
+}
+
+/// A plan in one line, dimensions of one rank left out: `TP8 SP PP16 VP4 DP128 ZeRO-1, 1F1B, 16 micro batches of 1 x 8192, bf16`.
+pub fn plan_summary(plan: &Plan) -> String {
+    let mut degrees = Vec::new();
+    let mut degree = |name: &str, n: u64| {
+        if n > 1 {
+            degrees.push(format!("{name}{n}"));
+        }
+    };
+    degree("TP", plan.tensor_parallel);
+    degree("CP", plan.context_parallel);
+    degree("PP", plan.pipeline_parallel);
+    degree("VP", plan.virtual_stages);
+    degree("EP", plan.expert_parallel);
+    if plan.expert_parallel > 1 {
+        degree("ETP", plan.expert_tensor_parallel);
+    }
+    degree("DP", plan.data_parallel);
+    if plan.sequence_parallel && plan.tensor_parallel > 1 {
+        degrees.push("SP".into());
+    }
+    match (plan.sharding.zero_stage, plan.sharding.group) {
+        (0, _) => {}
+        (stage, None) => degrees.push(format!("ZeRO-{stage}")),
+        (stage, Some(group)) => degrees.push(format!("ZeRO-{stage} over {group}")),
+    }
+    let mut parts = Vec::new();
+    if !degrees.is_empty() {
+        parts.push(degrees.join(" "));
+    }
+    if plan.pipeline_parallel > 1 {
+        parts.push(schedule_name(plan).to_owned());
+    }
+    parts.push(format!(
+        "{} micro batches of {} x {}",
+        plan.micro_batches(),
+        plan.micro_batch,
+        plan.sequence_length
+    ));
+    parts.push(plan.precision.compute.name().to_owned());
+    match &plan.recompute {
+        Recompute::None => {}
+        Recompute::Selective { .. } => parts.push("selective recompute".into()),
+        Recompute::Full { layers: None } => parts.push("full recompute".into()),
+        Recompute::Full { layers: Some(n) } => parts.push(format!("full recompute of {n} layers a stage")),
+    }
+    parts.join(", ")
+}
+
+/// The schedule as the field names it.
+pub(super) fn schedule_name(plan: &Plan) -> &'static str {
+    match plan.schedule {
+        Schedule::Gpipe => "GPipe",
+        Schedule::OneForwardOneBackward if plan.virtual_stages > 1 => "interleaved 1F1B",
+        Schedule::OneForwardOneBackward => "1F1B",
+        Schedule::ZbH1 => "ZB-H1",
+        Schedule::ZbH2 => "ZB-H2",
+        Schedule::ZbV => "ZB-V",
+        Schedule::DualPipe => "DualPipe",
+    }
+}

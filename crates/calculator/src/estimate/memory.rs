@@ -1,0 +1,130 @@
+//! The memory report, summed up by kind for every stage, with the largest items of the worst one.
+
+use crate::costing::Costing;
+use crate::memory::{Item, Kind, MemoryInput, Moment, SoftwareCatalogue, report};
+use railwright_spec::model::Module;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Items of the worst stage that are named.
+const TOP: usize = 12;
+
+/// Memory against the device's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemoryEstimate {
+    /// What the device has.
+    pub device_memory: Bytes,
+    /// What the worst stage needs, context included.
+    pub peak: Bytes,
+    /// What is left on it; negative when it does not fit.
+    pub margin: Bytes,
+    /// Whether the expected peak fits.
+    pub fits: bool,
+    /// Probability that the real one does.
+    pub probability_of_fitting: f64,
+    /// Whether the peak is so near the limit that the allocator will free and retry.
+    pub near_limit: bool,
+    /// The stage that needs most.
+    pub worst: usize,
+    /// Every stage.
+    pub stages: Vec<StageMemory>,
+    /// The largest items of the worst stage.
+    pub top: Vec<TopItem>,
+}
+
+/// One stage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageMemory {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// When its peak occurs.
+    pub moment: Moment,
+    /// Micro batches alive, chunk by chunk.
+    pub in_flight: Vec<f64>,
+    /// What tensors occupy.
+    pub allocated: Bytes,
+    /// What the allocator holds.
+    pub reserved: Bytes,
+    /// What the device shows; the kinds sum to it.
+    pub device: Bytes,
+    /// By kind, in the order of [`Kind`].
+    pub kinds: Vec<KindBytes>,
+}
+
+/// Memory of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct KindBytes {
+    /// What for.
+    pub kind: Kind,
+    /// How much.
+    pub bytes: Bytes,
+}
+
+/// Memory of one kind and module, over all layers of the stage.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TopItem {
+    /// What for.
+    pub kind: Kind,
+    /// Of which module, if of one.
+    pub module: Option<Module>,
+    /// How much.
+    pub bytes: Bytes,
+}
+
+pub(super) fn estimate(costing: &Costing<'_>) -> Result<MemoryEstimate, Problem> {
+    let catalogue = SoftwareCatalogue::built_in()?;
+    let report = report(&MemoryInput {
+        model: costing.model,
+        cluster: costing.cluster,
+        plan: costing.plan,
+        software: catalogue.get(&costing.plan.software),
+        in_flight: None,
+    });
+    let stages: Vec<StageMemory> = report
+        .stages
+        .iter()
+        .map(|s| StageMemory {
+            stage: s.stage,
+            moment: s.moment,
+            in_flight: s.in_flight.clone(),
+            allocated: s.allocated,
+            reserved: s.reserved,
+            device: s.device,
+            kinds: by_kind(&s.items),
+        })
+        .collect();
+    Ok(MemoryEstimate {
+        device_memory: report.device_memory,
+        peak: report.device_memory - report.margin,
+        margin: report.margin,
+        fits: report.fits,
+        probability_of_fitting: report.probability_of_fitting,
+        near_limit: report.near_limit,
+        worst: report.worst,
+        top: report.stages.get(report.worst).map_or_else(Vec::new, |s| top(&s.items)),
+        stages,
+    })
+}
+
+fn by_kind(items: &[Item]) -> Vec<KindBytes> {
+    let mut sums: BTreeMap<Kind, Bytes> = BTreeMap::new();
+    for item in items {
+        *sums.entry(item.kind).or_default() += item.bytes;
+    }
+    sums.into_iter().map(|(kind, bytes)| KindBytes { kind, bytes }).collect()
+}
+
+fn top(items: &[Item]) -> Vec<TopItem> {
+    let mut list: Vec<TopItem> = Vec::new();
+    for item in items {
+        match list.iter_mut().find(|t| t.kind == item.kind && t.module == item.module) {
+            Some(known) => known.bytes += item.bytes,
+            None => list.push(TopItem { kind: item.kind, module: item.module, bytes: item.bytes }),
+        }
+    }
+    list.sort_by(|a, b| b.bytes.get().total_cmp(&a.bytes.get()));
+    list.truncate(TOP);
+    list
+}

@@ -1,0 +1,79 @@
+//! The pipeline stages side by side.
+
+use super::breakdown::{runs_per_chunk, stage_work};
+use super::memory::MemoryEstimate;
+use crate::costing::Costing;
+use crate::evaluate::{Evaluation, local_chunks};
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// One stage.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageRow {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// Layers on it.
+    pub layers: u64,
+    /// Whether the word embedding lies on it.
+    pub embedding: bool,
+    /// Whether the head and the loss lie on it.
+    pub head: bool,
+    /// Forward pass of one micro batch through all its chunks, host included.
+    pub forward: Seconds,
+    /// Backward pass of one micro batch, recompute and host included.
+    pub backward: Seconds,
+    /// Of that, recompute.
+    pub recompute: Seconds,
+    /// Time in passes in a step.
+    pub busy: Seconds,
+    /// Of that, exposed communication.
+    pub exposed: Seconds,
+    /// The rest of the pipeline's duration: idle, and transfers that block.
+    pub bubble: Seconds,
+    /// Reduction of gradients that is exposed on this stage.
+    pub gradient_exposed: Seconds,
+    /// Memory at the stage's peak.
+    pub memory: Bytes,
+    /// Whether the breakdown describes this stage.
+    pub critical: bool,
+}
+
+pub(super) fn table(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    memory: &MemoryEstimate,
+) -> Vec<StageRow> {
+    let chunks = &evaluation.chunks;
+    // A stage that serves two directions runs each chunk for half of the micro batches.
+    let per_micro_batch = runs_per_chunk(costing) / costing.plan.micro_batches().max(1) as f64;
+    evaluation
+        .busy
+        .iter()
+        .enumerate()
+        .map(|(stage, &busy)| {
+            let local = local_chunks(costing.plan, stage);
+            let work = stage_work(costing, evaluation, stage);
+            let sum = |time: fn(&crate::schedule::ChunkCost) -> Seconds| -> Seconds {
+                local.iter().map(|&i| time(&chunks[i].time)).sum::<Seconds>() * per_micro_batch
+            };
+            StageRow {
+                stage,
+                layers: local.iter().map(|&i| chunks[i].layers).sum(),
+                embedding: local.contains(&0),
+                head: local.contains(&(chunks.len() - 1)),
+                forward: sum(|c| c.forward),
+                backward: sum(|c| c.recompute + c.backward_input + c.backward_weight),
+                recompute: sum(|c| c.recompute),
+                busy,
+                exposed: work.forward.exposed_time()
+                    + work.backward_input.exposed_time()
+                    + work.backward_weight.exposed_time()
+                    + work.recompute.exposed_time(),
+                bubble: evaluation.pipeline - busy,
+                gradient_exposed: evaluation.updates.get(stage).map_or(Seconds::ZERO, |u| u.gradient_exposed),
+                memory: memory.stages.get(stage).map_or(Bytes::ZERO, |s| s.device),
+                critical: stage == evaluation.critical_stage,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,60 @@
+//! The step time's interval, and the throughput that follows from it.
+
+use railwright_spec::plan::Plan;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// Bounds between which a measurement is expected.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower bound.
+    pub low: Seconds,
+    /// Upper bound.
+    pub high: Seconds,
+    /// Share of measurements that lie between them.
+    pub coverage: f64,
+    /// Where the width comes from.
+    pub source: String,
+}
+
+/// Half the width of a 90% interval as a factor, until the residuals of the class of run say better.
+const PROVISIONAL: f64 = 1.2;
+
+/// The interval around a step time: a factor either way, since errors are relative.
+pub(super) fn interval(step: Seconds) -> Interval {
+    Interval {
+        low: step / PROVISIONAL,
+        high: step * PROVISIONAL,
+        coverage: 0.9,
+        source: format!("provisional: a factor of {PROVISIONAL} either way for every run"),
+    }
+}
+
+/// What a step gets done.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Throughput {
+    /// Sequences per step.
+    pub sequences_per_step: u64,
+    /// Micro batches per replica and step.
+    pub micro_batches: u64,
+    /// Tokens per step.
+    pub tokens_per_step: u64,
+    /// Tokens per second.
+    pub tokens_per_second: f64,
+    /// Tokens per second and accelerator.
+    pub tokens_per_second_per_device: f64,
+    /// Steps per day.
+    pub steps_per_day: f64,
+}
+
+pub(super) fn throughput(plan: &Plan, step: Seconds) -> Throughput {
+    let rate = plan.tokens_per_step() as f64 / step.get();
+    Throughput {
+        sequences_per_step: plan.global_batch,
+        micro_batches: plan.micro_batches(),
+        tokens_per_step: plan.tokens_per_step(),
+        tokens_per_second: rate,
+        tokens_per_second_per_device: rate / plan.world_size() as f64,
+        steps_per_day: 86_400.0 / step.get(),
+    }
+}
