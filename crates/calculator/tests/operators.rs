@@ -2,51 +2,14 @@
 //! the published tables that `catalog/operators/distill.py` distils (ai-dynamo/aiconfigurator, MooreThreads/SimuMax:
 //! Apache-2.0; Dao-AILab/flash-attention charts: BSD-3-Clause).
 
-use railwright_calculator::operators::{AttentionKernel, AttentionShape, Device, Pass};
-use railwright_spec::cluster::Accelerator;
+use railwright_calculator::operators::{AttentionKernel, AttentionShape, Device, Pass, Source};
+use railwright_spec::cluster::{accelerator_by_name, accelerators};
 use railwright_spec::model::Span;
 use railwright_spec::precision::DataType;
-use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond};
-
-/// Data sheets: id, architecture, multiprocessors, bf16 / fp8 / fp4 TFLOP/s, GB/s.
-const SHEETS: [(&str, &str, Option<u32>, f64, f64, f64, f64); 9] = [
-    ("a100-sxm4-80gb", "Ampere", Some(108), 312.0, 0.0, 0.0, 2039.0),
-    ("a100-pcie-80gb", "Ampere", Some(108), 312.0, 0.0, 0.0, 1935.0),
-    ("h100-sxm5-80gb", "Hopper", Some(132), 989.4, 1978.9, 0.0, 3350.0),
-    ("h200-sxm-141gb", "Hopper", Some(132), 989.4, 1978.9, 0.0, 4800.0),
-    ("b200-sxm-180gb", "Blackwell", Some(148), 2250.0, 4500.0, 9000.0, 8000.0),
-    ("b300-sxm-288gb", "Blackwell Ultra", None, 2250.0, 4500.0, 14000.0, 8000.0),
-    ("gb200-nvl72", "Blackwell", Some(152), 2500.0, 5000.0, 10000.0, 8000.0),
-    ("gb300-nvl72", "Blackwell Ultra", None, 2500.0, 5000.0, 15000.0, 8000.0),
-    ("l40s-48gb", "Ada", Some(142), 362.0, 733.0, 0.0, 864.0),
-];
+use railwright_spec::quantity::Bytes;
 
 fn device(id: &str) -> Device {
-    let sheet = SHEETS.iter().find(|sheet| sheet.0 == id).expect("a known accelerator");
-    let rates = [(DataType::Bf16, sheet.3), (DataType::Fp8, sheet.4), (DataType::Nvfp4, sheet.5)];
-    let supported = rates.into_iter().filter(|(_, tera)| *tera > 0.0);
-    Device::new(&Accelerator {
-        id: id.into(),
-        name: id.into(),
-        vendor: "NVIDIA".into(),
-        architecture: sheet.1.into(),
-        year: 2020,
-        compute_units: sheet.2,
-        memory: Bytes::from_gib(80.0),
-        memory_bandwidth: BytesPerSecond::from_gb(sheet.6),
-        peak: supported.map(|(data_type, tera)| (data_type, FlopPerSecond::from_tera(tera))).collect(),
-        measured_matmul: None,
-        scale_up_link: String::new(),
-        scale_up_bandwidth: BytesPerSecond::from_gb(300.0),
-        scale_up_domain: 8,
-        network_bandwidth: None,
-        host_bandwidth: None,
-        power: None,
-        price: None,
-        device_name_patterns: Vec::new(),
-        source: String::new(),
-        notes: String::new(),
-    })
+    Device::new(&accelerator_by_name(id).expect("the catalogue knows it"))
 }
 
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
@@ -211,4 +174,36 @@ fn fused_attention_is_within_the_error_of_its_charts() {
         assert!(ratios.len() >= 20);
         assert!(error < bound, "{id} {name}: {error:.4}");
     }
+}
+
+#[test]
+fn every_accelerator_of_the_catalogue_has_a_plausible_price() {
+    let shape = AttentionShape {
+        batch: 4.0,
+        query_length: 8192.0,
+        key_length: 8192.0,
+        heads: 32.0,
+        kv_heads: 8.0,
+        head_dim: 128.0,
+        value_dim: 128.0,
+        span: Span::Causal,
+    };
+    let mut fitted = 0;
+    for accelerator in accelerators() {
+        let device = Device::new(&accelerator);
+        let wide =
+            if accelerator.peak.contains_key(&DataType::Bf16) { DataType::Bf16 } else { DataType::Fp16 };
+        let Some(peak) = accelerator.peak_rate(wide) else { continue };
+        let product = device.gemm(8192.0, 8192.0, 8192.0, wide, Pass::Forward);
+        let attention = device.attention(&shape, AttentionKernel::Flash2, Pass::Forward);
+        let shares = [product, attention].map(|cost| cost.flop / cost.time / peak);
+        println!(
+            "{:22} {:?} product {:.2} attention {:.2}",
+            accelerator.id, product.source, shares[0], shares[1]
+        );
+        assert!((0.35..0.95).contains(&shares[0]), "{}: {}", accelerator.id, shares[0]);
+        assert!((0.1..0.8).contains(&shares[1]), "{}: {}", accelerator.id, shares[1]);
+        fitted += usize::from(product.source == Source::Fitted);
+    }
+    assert_eq!(fitted, 10, "accelerators with tables of their own");
 }

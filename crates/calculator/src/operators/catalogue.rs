@@ -34,26 +34,64 @@ fn family(architecture: &str) -> &str {
     architecture.split([' ', '+']).next().unwrap_or(architecture)
 }
 
-/// The row for `accelerator` and `variant`: its own, else the first of the same architecture, else of the same family.
+/// Cards for PCIe slots run at lower power than modules, so a card stands for a card.
+fn is_card(id: &str) -> bool {
+    id.contains("pcie")
+}
+
+/// The row for `accelerator` and `variant`: its own, else of the same architecture and form, else of the same
+/// architecture, else of the same family; the first of equals.
 pub(super) fn find(table: &'static str, accelerator: &Accelerator, variant: &str) -> Option<(Row, Source)> {
     let mut best: Option<(Row, u8)> = None;
     for line in table.lines().skip(1) {
         let Some([id, architecture, kind]) = cells(line) else { continue };
-        if kind != variant {
+        if kind != variant || family(architecture) != family(&accelerator.architecture) {
             continue;
         }
         let rank = if id == accelerator.id {
             0
-        } else if architecture == accelerator.architecture {
-            1
-        } else if family(architecture) == family(&accelerator.architecture) {
+        } else if architecture != accelerator.architecture {
+            3
+        } else if is_card(id) != is_card(&accelerator.id) {
             2
         } else {
-            continue;
+            1
         };
         if best.is_none_or(|(_, found)| rank < found) {
             best = Some((Row { line }, rank));
         }
     }
     best.map(|(row, rank)| (row, if rank == 0 { Source::Fitted } else { Source::Derived }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::cluster::accelerator_by_name;
+
+    #[test]
+    fn the_nearest_relative_stands_in() {
+        let stand_in = |name: &str| {
+            let accelerator = accelerator_by_name(name).unwrap();
+            find(GEMM, &accelerator, "bf16")
+                .map(|(row, source)| (row.line.split(',').next().unwrap(), source))
+        };
+        assert_eq!(stand_in("h100-sxm5-80gb"), Some(("h100-sxm5-80gb", Source::Fitted)));
+        assert_eq!(stand_in("a100-pcie-40gb"), Some(("a100-pcie-80gb", Source::Derived)));
+        assert_eq!(stand_in("a100-sxm4-40gb"), Some(("a100-sxm4-80gb", Source::Derived)));
+        assert_eq!(stand_in("gh200-144gb"), Some(("h100-sxm5-80gb", Source::Derived)));
+        assert_eq!(stand_in("mi300x"), None);
+    }
+
+    #[test]
+    fn every_row_is_whole() {
+        for (table, columns) in [(GEMM, 3..=16), (ATTENTION, 3..=13)] {
+            for line in table.lines().skip(1) {
+                for column in columns.clone() {
+                    let value = Row { line }.number(column, f64::NAN);
+                    assert!(value.is_finite() && value >= 0.0, "column {column} of {line}");
+                }
+            }
+        }
+    }
 }
