@@ -111,10 +111,10 @@ pub fn pipeline(step: &Step, options: &Options) -> String {
     let mut out = String::with_capacity(4096 + rows.iter().map(|marks| marks.len() * 90).sum::<usize>());
     let title = if options.title.is_empty() { &step.name } else { &options.title };
     // Writing to a string does not fail.
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-         height=\"{height:.0}\" role=\"img\"><title>{}</title>\n",
+         height=\"{height:.0}\" role=\"img\"><title>{}</title>",
         escaped(title)
     );
     style(&mut out, &used);

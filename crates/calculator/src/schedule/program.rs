@@ -309,8 +309,7 @@ impl Program {
     }
 
     /// Finds the stretches that repeat, the longest runs of entries equal to those one period later, and cuts every repetition
-    /// out of the program but the first, which is the body, and the last, in which the last passes of stages may lie. Relative
-    /// addresses need no change.
+    /// but one out of the program. Relative addresses need no change.
     fn find_bodies(&mut self) {
         // GPipe's forwards and backwards repeat apart from each other.
         let apart = self.shape.schedule == Schedule::Gpipe;
@@ -337,7 +336,7 @@ impl Program {
             return;
         }
         runs.sort_unstable();
-        let periods = runs.iter().map(|(_, run)| run / len - 1).min().unwrap_or(0);
+        let periods = runs.iter().map(|(_, run)| run / len).min().unwrap_or(0);
         self.bodies = runs.iter().map(|&(start, _)| Body { start, len, reach: 0 }).collect();
         self.count_per_period();
         self.cut(periods);
@@ -360,13 +359,14 @@ impl Program {
             for later in &mut self.bodies[n + 1..] {
                 later.start -= gone;
             }
+            // The last of a kind may move into the body, and then is meant to be in its last repetition. The first of a kind
+            // is never in what is cut.
             let moved = |place: &mut u32| {
                 if *place as usize > end {
-                    *place -= gone as u32;
+                    *place = (*place - gone as u32).max((end - self.bodies[n].len) as u32 + 1);
                 }
             };
             for marks in &mut self.stages {
-                moved(&mut marks.first);
                 moved(&mut marks.first_backward);
                 moved(&mut marks.last_backward);
                 moved(&mut marks.end.entry);

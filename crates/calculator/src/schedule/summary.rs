@@ -7,8 +7,9 @@
 use super::engine::{duration, fused_duration};
 use super::in_flight::InFlight;
 use super::order::{Pass, Shape};
-use super::program::{Before, Body, Moment, Program, compile, period, reduced};
+use super::program::{Before, Body, Code, Entry, Moment, Program, compile, period, reduced};
 use super::{Pipeline, local_chunks};
+use railwright_spec::plan::Schedule;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
@@ -55,17 +56,19 @@ pub struct Workspace {
     summary: PipelineSummary,
 }
 
+/// From the end of the stage's previous entry, and from the end of the input's, to this entry's end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
-    before: f64,
-    latency: f64,
-    duration: f64,
+    from_own: f64,
+    from_input: f64,
 }
 
-/// Entries after `place` stand `entries` later than compiled, and ran `time` later than written.
+/// Entries after `end` stand `entries` later than compiled, and ran `time` later than written. Those from `start` to `end` are
+/// the body: so does the last of its repetitions, while the first one stands where it was compiled.
 #[derive(Clone, Copy, Debug)]
 struct Skip {
-    place: usize,
+    start: usize,
+    end: usize,
     entries: usize,
     time: f64,
 }
@@ -117,15 +120,11 @@ impl Workspace {
         let block = if pipeline.overlap_transfer { 0.0 } else { transfer };
         self.times.clear();
         self.times.extend(program.codes.iter().map(|code| {
-            let chunk = &pipeline.chunks[code.chunk as usize];
+            let duration = time(code, pipeline);
+            let latency = if code.receives { transfer } else { f64::NEG_INFINITY };
             Times {
-                before: after(&code.before, pipeline, block),
-                latency: if code.receives { transfer } else { f64::NEG_INFINITY },
-                duration: match code.pass {
-                    Pass::FusedForward => 0.0,
-                    Pass::FusedBackward => fused_duration(&pipeline.chunks[code.fused_with as usize], chunk),
-                    pass => duration(pass, chunk),
-                },
+                from_own: after(&code.before, pipeline, block) + duration,
+                from_input: latency + duration,
             }
         }));
         let beyond = pipeline.micro_batches - program.shape.micro_batches;
@@ -138,8 +137,7 @@ impl Workspace {
             for body in &program.bodies {
                 let end = body.start + body.len;
                 advance(&mut self.ends, &program.entries[done..end], &self.times);
-                let skip = repeat(&mut self.ends, program, body, &self.times, repeats);
-                self.skips.push(Skip { place: end, ..skip });
+                self.skips.push(repeat(&mut self.ends, program, body, &self.times, repeats));
                 done = end;
             }
         }
@@ -150,37 +148,44 @@ impl Workspace {
         let program = &self.programs[program];
         let block = if pipeline.overlap_transfer { 0.0 } else { pipeline.transfer.get() };
         let ends = &self.ends;
-        // Places are compiled ones, from 1.
-        let at = |place: u32| {
+        // Places are compiled ones, from 1. What is the last of its kind is in a body's last repetition.
+        let at = |place: u32, last: bool| {
             let place = place as usize;
             let (mut shift, mut time) = (0, 0.0);
-            for skip in self.skips.iter().filter(|skip| place > skip.place) {
+            for skip in self.skips.iter().filter(|skip| place > if last { skip.start } else { skip.end }) {
                 shift += skip.entries;
                 time += skip.time;
             }
             ends[place + shift] + time
         };
-        let times = |place: u32| {
+        let duration = |place: u32| {
             let entry = program.entries[place as usize - 1];
-            self.times[entry.code as usize]
+            time(&program.codes[entry.code as usize], pipeline)
         };
-        let moment = |m: &Moment| Seconds::new(at(m.entry) + after(&m.after, pipeline, block));
+        let moment = |m: &Moment| Seconds::new(at(m.entry, true) + after(&m.after, pipeline, block));
         let beyond = pipeline.micro_batches - program.shape.micro_batches;
         let out = &mut self.summary;
         clear(out);
         let mut longest = Seconds::ZERO;
         for (stage, marks) in program.stages.iter().enumerate() {
-            let (start, end) = (at(marks.first) - times(marks.first).duration, moment(&marks.end));
+            let (start, end) = (at(marks.first, false) - duration(marks.first), moment(&marks.end));
             out.start.push(Seconds::new(start));
             out.end.push(end);
             out.cycle = out.cycle.max(end - Seconds::new(start));
             longest = longest.max(end);
-            out.first_backward_end.push(Seconds::new(at(marks.first_backward)));
-            out.last_backward_end.push(Seconds::new(at(marks.last_backward)));
-            let last = at(marks.last_backward) - times(marks.last_backward).duration;
+            out.first_backward_end.push(Seconds::new(at(marks.first_backward, false)));
+            out.last_backward_end.push(Seconds::new(at(marks.last_backward, true)));
+            let last = at(marks.last_backward, true) - duration(marks.last_backward);
             out.last_backward_start.push(Seconds::new(last));
             out.gradients_ready.extend(marks.gradients.iter().map(moment));
             out.in_flight.push(marks.in_flight.clone());
+            if pipeline.schedule == Schedule::Gpipe
+                && let Some(all) = out.in_flight.last_mut()
+            {
+                // The one schedule whose activations grow with the micro batches.
+                all.per_chunk.fill(pipeline.micro_batches);
+                all.peak = all.per_chunk.iter().sum();
+            }
             let (busy, transfers) = work(program, pipeline, stage, beyond);
             out.busy.push(busy);
             out.transfer.push(Seconds::new(transfers * block));
@@ -201,32 +206,53 @@ fn after(before: &Before, pipeline: &Pipeline, block: f64) -> f64 {
     f64::from(before.transfers) * block + weights.sum::<f64>()
 }
 
-/// Runs the recurrence over some entries.
-fn advance(ends: &mut Vec<f64>, entries: &[super::program::Entry], times: &[Times]) {
-    let first = ends.len();
-    ends.resize(first + entries.len(), 0.0);
-    for (i, entry) in (first..).zip(entries) {
-        let time = times[entry.code as usize];
-        let own = ends[i - entry.own as usize] + time.before;
-        let input = ends[i - entry.input as usize] + time.latency;
-        ends[i] = own.max(input) + time.duration;
+/// The time of an entry itself.
+fn time(code: &Code, pipeline: &Pipeline) -> f64 {
+    let chunk = &pipeline.chunks[code.chunk as usize];
+    match code.pass {
+        Pass::FusedForward => 0.0,
+        Pass::FusedBackward => fused_duration(&pipeline.chunks[code.fused_with as usize], chunk),
+        pass => duration(pass, chunk),
     }
 }
 
-/// Runs a body `repeats` times more, or until every end still visible has moved by one and the same time since a period ago;
-/// from there on each further period moves by that time, and is not run.
+/// Runs the recurrence over some entries.
+fn advance(ends: &mut Vec<f64>, entries: &[Entry], times: &[Times]) {
+    let first = ends.len();
+    ends.resize(first + entries.len(), 0.0);
+    let ends = ends.as_mut_slice();
+    for (i, entry) in (first..ends.len()).zip(entries) {
+        let time = times[entry.code as usize];
+        let own = ends[i - entry.own as usize] + time.from_own;
+        let input = ends[i - entry.input as usize] + time.from_input;
+        // Not `f64::max`, whose care for NaN costs a third of the loop; there is none here.
+        ends[i] = if own > input { own } else { input };
+    }
+}
+
+/// Runs a body `repeats` times more, or until every end that a later entry can look back at has moved by one and the same time
+/// since some periods ago; from there on every so many periods move by that time, and are not run.
 fn repeat(ends: &mut Vec<f64>, program: &Program, body: &Body, times: &[Times], repeats: usize) -> Skip {
     let entries = &program.entries[body.start..body.start + body.len];
-    let window = body.len.max(body.reach);
-    let mut done = 0;
-    while done < repeats {
-        if let Some(step) = settled(ends, body.len, window) {
-            return Skip { place: 0, entries: done * body.len, time: (repeats - done) as f64 * step };
+    let stages = program.shape.stages as usize;
+    // Even stages with slow transfers move in a rhythm of as many micro batches as are between them.
+    let rhythms = [1, 2, stages.div_ceil(2), stages];
+    let (mut run, mut left, mut time) = (0, repeats, 0.0);
+    while left > 0 {
+        if time == 0.0 {
+            let steps = rhythms.iter().filter(|&&rhythm| rhythm <= left);
+            let found = steps.map(|&rhythm| (rhythm, settled(ends, rhythm * body.len, body.reach)));
+            if let Some((rhythm, Some(step))) = found.into_iter().find(|(_, step)| step.is_some()) {
+                time = (left / rhythm) as f64 * step;
+                left %= rhythm;
+                continue;
+            }
         }
         advance(ends, entries, times);
-        done += 1;
+        run += 1;
+        left -= 1;
     }
-    Skip { place: 0, entries: done * body.len, time: 0.0 }
+    Skip { start: body.start, end: body.start + body.len, entries: run * body.len, time }
 }
 
 /// The time by which all of the last `window` ends have moved since `len` entries ago, if it is the same for all.
