@@ -8,6 +8,7 @@ mod breakdown;
 mod efficiency;
 mod identity;
 mod memory;
+mod money;
 mod stages;
 mod step_time;
 mod warnings;
@@ -21,6 +22,7 @@ pub use step_time::{Interval, Throughput};
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate;
+use crate::money::Bill;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
@@ -70,6 +72,8 @@ pub struct Estimate {
     pub stages: Vec<StageRow>,
     /// Memory per stage and kind against the device's.
     pub memory: MemoryEstimate,
+    /// What the token budget takes and costs; absent without a budget.
+    pub money: Option<Bill>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
 }
@@ -79,7 +83,7 @@ pub fn estimate(
     model: &Model,
     cluster: &Cluster,
     plan: &Plan,
-    _options: &EstimateOptions,
+    options: &EstimateOptions,
 ) -> Result<Estimate, Problem> {
     if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
         return Err(problem);
@@ -98,6 +102,7 @@ pub fn estimate(
     let throughput = step_time::throughput(plan, total);
     let memory = memory::estimate(&costing)?;
     let stages = stages::table(&costing, &evaluation, &memory);
+    let money = money::money(model, cluster, plan, options, total);
     let mut estimate = Estimate {
         schema_version: SCHEMA_VERSION,
         model: identity::model(model),
@@ -112,9 +117,12 @@ pub fn estimate(
         time,
         stages,
         memory,
-        warnings: Vec::new(),
+        warnings: money.iter().flat_map(|bill| bill.warnings.clone()).collect(),
+        money,
     };
-    estimate.warnings = warnings::all(&costing, &estimate);
+    let mut warnings = warnings::all(&costing, &estimate);
+    warnings.append(&mut estimate.warnings);
+    estimate.warnings = warnings;
     Ok(estimate)
 }
 

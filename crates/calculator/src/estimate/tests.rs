@@ -59,3 +59,22 @@ fn a_405b_run_is_believable() {
     let json = serde_json::to_string(&estimate).expect("serialises");
     assert!(json.len() < 200_000, "{}", json.len());
 }
+
+#[test]
+fn a_token_budget_has_a_bill() {
+    let model = model::by_name("llama-3.1-405b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 1024).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        pipeline_parallel: Some(8),
+        layers_per_stage: Some([vec![15], vec![16; 6], vec![15]].concat()),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let training = Training { tokens: Some(15.6e12), availability: 0.9 };
+    let options = EstimateOptions { training, ..EstimateOptions::default() };
+    let estimate = estimate(&model, &cluster, &plan, &options).expect("priced");
+    let bill = estimate.money.expect("a bill");
+    let hours = 15.6e12 / estimate.throughput.tokens_per_second_per_device / 3600.0 / 0.9;
+    assert!((bill.device_hours.0 / hours - 1.0).abs() < 1e-3, "{} {hours}", bill.device_hours.0);
+}

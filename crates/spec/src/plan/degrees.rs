@@ -106,7 +106,9 @@ fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
             let ranks = cluster.devices / pipeline;
             let mut expert = 1;
             for e in 1..=experts.unwrap_or(1).min(ranks).min(cluster.scale_up.domain_size.max(8)) {
-                if experts.is_some_and(|n| n % e == 0) && ranks.is_multiple_of(e) && (cluster.devices / inner).is_multiple_of(e)
+                if experts.is_some_and(|n| n % e == 0)
+                    && ranks.is_multiple_of(e)
+                    && (cluster.devices / inner).is_multiple_of(e)
                 {
                     expert = e;
                 }

@@ -24,7 +24,9 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .at_key("plan.tensor_parallel")
                 .hint(use_one_of(&nearest_divisors(common, tp))),
         );
-    } else if let Some((_, kv)) = kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv)) {
+    } else if let Some((_, kv)) =
+        kinds.iter().find(|(_, kv)| *kv > 0 && kv % tp != 0 && !tp.is_multiple_of(*kv))
+    {
         let works: Vec<u64> =
             nearest_where(common, tp, |n| kinds.iter().all(|(_, kv)| kv % n == 0 || n % kv == 0));
         problems.push(

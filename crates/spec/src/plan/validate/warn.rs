@@ -84,7 +84,8 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     {
         warn("kernel-too-new", format!("FlashAttention 3 does not run on {architecture}"));
     }
-    if cluster.devices > cluster.devices_per_node && !cluster.devices.is_multiple_of(cluster.devices_per_node) {
+    if cluster.devices > cluster.devices_per_node && !cluster.devices.is_multiple_of(cluster.devices_per_node)
+    {
         warn(
             "node-partly-used",
             format!("{} devices are not whole nodes of {}", cluster.devices, cluster.devices_per_node),

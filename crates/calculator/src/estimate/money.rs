@@ -1,0 +1,28 @@
+//! The bill of an estimate, from [`crate::money`].
+
+use super::EstimateOptions;
+use crate::money::{Bill, bill};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
+
+/// What the token budget takes and costs, if there is one.
+pub(super) fn money(
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    options: &EstimateOptions,
+    step: Seconds,
+) -> Option<Bill> {
+    options.training.tokens?;
+    let run = Run {
+        model: model.clone(),
+        cluster: cluster.clone(),
+        plan: plan.clone(),
+        training: options.training,
+        cost: options.cost,
+    };
+    bill(&run, step)
+}
