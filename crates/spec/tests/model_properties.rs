@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use railwright_spec::model::{
-    Dimensions, Mixer, Model, Position, Span, Style, by_name, catalogue, from_dimensions, from_hugging_face,
+    Dimensions, Mixer, Model, Position, Span, Style, Usage, Weight, by_name, catalogue, from_dimensions,
+    from_hugging_face,
 };
 
 fn parts(model: &Model) -> u64 {
@@ -23,6 +24,19 @@ fn check(model: &Model) {
     // Layers that are equal share one value.
     for (index, kind) in model.layer_kinds.iter().enumerate() {
         assert!(!model.layer_kinds[..index].contains(kind), "{}: kind {index} twice", model.name);
+        // Weights under one label run as one product: the same input for all.
+        for weight in &kind.weights {
+            let Usage::Matmul { fused } = &weight.usage else { continue };
+            let same = |w: &&Weight| matches!(&w.usage, Usage::Matmul { fused: other } if other == fused);
+            for other in kind.weights.iter().filter(same) {
+                assert_eq!(
+                    (other.columns, other.copies, other.module),
+                    (weight.columns, weight.copies, weight.module),
+                    "{}: {fused}",
+                    model.name
+                );
+            }
+        }
         assert!(kind.weights.iter().all(|w| w.rows > 0 && w.columns > 0 && w.copies > 0), "{kind:?}");
     }
 }

@@ -2,6 +2,10 @@
 //!
 //! Responsible for: [`Block`], what a family's reader fills in with plain numbers, and [`assemble`], which turns blocks
 //! into a [`Model`] and checks the whole. Refuses to know JSON or family names.
+//!
+//! Labels of fused products: `qkv`, `q`, `q_a`, `q_b`, `kv_a`, `kv_b`, `attention_output`, `gate_up` (`up` where there is
+//! no gate), `down`, the same behind `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`, `latent_up`,
+//! `in_proj`, `head`; a few families add their own. Weights under one label share input and module.
 
 mod attention;
 mod feed_forward;

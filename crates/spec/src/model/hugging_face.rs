@@ -95,7 +95,13 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
         return Err(Problem::new("a config.json holds one object, this text holds another JSON value"));
     };
     let outer = Fields::new(map, text);
-    let (fields, notes) = language_model(outer)?;
+    let (fields, mut notes) = language_model(outer)?;
+    if outer.has("quantization_config") || fields.has("quantization_config") {
+        notes.push(
+            "`quantization_config` tells how the checkpoint is stored; training runs in the plan's precision"
+                .into(),
+        );
+    }
     let own = fields.string(&["model_type"])?;
     let Some(model_type) = own.map_or_else(|| outer.string(&["model_type"]), |t| Ok(Some(t)))? else {
         return Err(not_a_config(map));
