@@ -51,6 +51,7 @@ fn get(software: &Software, key: &str) -> Option<f64> {
         ("jitter_per_doubling", _) => software.jitter_per_doubling,
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter,
         ("router_kernels", _) => software.router_kernels,
+        ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us,
         _ => return None,
     })
 }
@@ -77,6 +78,7 @@ fn set(software: &mut Software, key: &str, value: f64) {
         ("jitter_per_doubling", _) => software.jitter_per_doubling = value,
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter = value,
         ("router_kernels", _) => software.router_kernels = value,
+        ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us = value,
         _ => {}
     }
 }

@@ -39,8 +39,10 @@ pub struct Software {
     pub loss_bytes_per_logit: f64,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
-    /// Kernels that one dense layer launches forward (backward launches twice as many), beside communication.
-    pub kernels_per_layer: f64,
+    /// Microseconds, per rank of the tensor group, that the host loses at each tensor-parallel collective while receives from another
+    /// node's pipeline stage are pending: with one hardware queue the collective is launched behind them. Zero where receives have a
+    /// queue of their own.
+    pub pipelined_collective_stall_us: f64,
     /// Host microseconds per micro batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
     /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.

@@ -142,10 +142,20 @@ fn pace(device: Seconds, host: Seconds) -> Seconds {
 
 fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let software = costing.software;
-    let host = |launches: f64| Seconds::from_micros(launches * software.host_us_per_kernel);
+    let stall = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
+        software.pipelined_collective_stall_us * costing.plan.tensor_parallel as f64
+    } else {
+        0.0
+    };
+    let host = |launches: f64, collectives: f64| {
+        Seconds::from_micros(launches * software.host_us_per_kernel + collectives * stall)
+    };
     let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
     let backward_device = cost.backward_input.time() + cost.backward_weight.time();
-    let backward_host = host(cost.backward_input.launches + cost.backward_weight.launches) + fixed;
+    let backward_host = host(
+        cost.backward_input.launches + cost.backward_weight.launches,
+        cost.backward_input.tensor_collectives + cost.backward_weight.tensor_collectives,
+    ) + fixed;
     // Both halves of backward share one host thread; stretch them alike.
     let stretch = if backward_device > Seconds::ZERO {
         pace(backward_device, backward_host) / backward_device
@@ -154,11 +164,11 @@ fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     };
     let recompute = cost.recompute.time();
     ChunkCost {
-        forward: pace(cost.forward.time(), host(cost.forward.launches) + fixed),
+        forward: pace(cost.forward.time(), host(cost.forward.launches, cost.forward.tensor_collectives) + fixed),
         backward_input: cost.backward_input.time() * stretch,
         backward_weight: cost.backward_weight.time() * stretch,
         recompute: if recompute > Seconds::ZERO {
-            pace(recompute, host(cost.recompute.launches))
+            pace(recompute, host(cost.recompute.launches, cost.recompute.tensor_collectives))
         } else {
             recompute
         },

@@ -99,6 +99,8 @@ pub struct Work {
     pub communication: [Seconds; Dimension::ALL.len()],
     /// Kernels launched.
     pub launches: f64,
+    /// Tensor-parallel collectives among them.
+    pub tensor_collectives: f64,
     /// Arithmetic.
     pub flop: Flop,
     /// Memory traffic.
@@ -146,6 +148,7 @@ impl Work {
             *value = *value * times;
         }
         result.launches *= times;
+        result.tensor_collectives *= times;
         result.flop = result.flop * times;
         result.bytes = result.bytes * times;
         result
@@ -164,6 +167,7 @@ impl std::ops::AddAssign<&Work> for Work {
             *a += *b;
         }
         self.launches += other.launches;
+        self.tensor_collectives += other.tensor_collectives;
         self.flop += other.flop;
         self.bytes += other.bytes;
     }
