@@ -52,6 +52,8 @@ fn get(software: &Software, key: &str) -> Option<f64> {
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter,
         ("router_kernels", _) => software.router_kernels,
         ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us,
+        ("spanning_collective_stall_us", _) => software.spanning_collective_stall_us,
+        ("gradient_bucket_elements", _) => software.gradient_bucket_elements,
         _ => return None,
     })
 }
@@ -79,6 +81,8 @@ fn set(software: &mut Software, key: &str, value: f64) {
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter = value,
         ("router_kernels", _) => software.router_kernels = value,
         ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us = value,
+        ("spanning_collective_stall_us", _) => software.spanning_collective_stall_us = value,
+        ("gradient_bucket_elements", _) => software.gradient_bucket_elements = value,
         _ => {}
     }
 }

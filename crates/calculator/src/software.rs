@@ -43,6 +43,8 @@ pub struct Software {
     /// node's pipeline stage are pending: with one hardware queue the collective is launched behind them. Zero where receives have a
     /// queue of their own.
     pub pipelined_collective_stall_us: f64,
+    /// The same while the tensor group itself spans scale-up domains: each ring step waits for a proxy thread on the host.
+    pub spanning_collective_stall_us: f64,
     /// Host microseconds per micro batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
     /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.
@@ -65,6 +67,10 @@ pub struct Software {
     pub jitter_per_doubling: f64,
     /// Bytes of memory traffic per parameter in the optimizer step (Adam, fp32 states): all passes.
     pub optimizer_bytes_per_parameter: f64,
+    /// Elements of one bucket of gradients; each is reduced by itself.
+    pub gradient_bucket_elements: f64,
+    /// The bucket grows to this many elements per data-parallel rank, if that is more.
+    pub gradient_bucket_elements_per_rank: f64,
     /// What communication the generation overlaps unless the plan says otherwise.
     pub overlap: Overlap,
     /// ZeRO stage that it runs unless the plan says otherwise.

@@ -142,11 +142,14 @@ fn pace(device: Seconds, host: Seconds) -> Seconds {
 
 fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let software = costing.software;
-    let stall = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
-        software.pipelined_collective_stall_us * costing.plan.tensor_parallel as f64
+    let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
+        software.pipelined_collective_stall_us
     } else {
         0.0
     };
+    let per_rank =
+        per_rank.max(if costing.layout.tensor.is_inside_domain() { 0.0 } else { software.spanning_collective_stall_us });
+    let stall = per_rank * costing.plan.tensor_parallel as f64;
     let host = |launches: f64, collectives: f64| {
         Seconds::from_micros(launches * software.host_us_per_kernel + collectives * stall)
     };
