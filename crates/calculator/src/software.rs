@@ -83,6 +83,8 @@ pub struct Software {
     pub gradient_reduce: Option<DataType>,
     /// Whether its recipes train with dropout.
     pub dropout: bool,
+    /// Whether experts are cut by tensor parallelism as everything else is, unless the plan says otherwise.
+    pub expert_tensor_follows_tensor: bool,
     /// Multiple to which it pads the vocabulary, times tensor parallel.
     pub vocabulary_multiple: u64,
 }
