@@ -57,6 +57,10 @@ pub struct Software {
     pub expert_overlap_exposed: f64,
     /// Whether dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
+    /// Whether expert communication that spans scale-up domains is overlapped even when the plan does not ask.
+    pub overlap_spanning_experts: bool,
+    /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero where shapes stay on the device.
+    pub host_us_per_expert_layer: f64,
     /// Kernels of routing and permutation per layer and direction.
     pub router_kernels: f64,
     /// Sustained over measured rate of collectives (other streams, PCIe, unequal arrival).
