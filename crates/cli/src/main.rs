@@ -1,2 +1,38 @@
-//! The program.
-fn main() {}
+//! The program `railwright`: arguments in, one command run, an exit code out.
+//!
+//! This crate is wiring. Arguments are in [`args`], each command is a file in [`commands`], everything printed passes
+//! [`printer`], everything read passes [`input`], and [`exit`] says how a command ends.
+
+mod args;
+mod commands;
+mod exit;
+mod input;
+mod printer;
+
+use args::Arguments;
+use clap::Parser;
+use exit::Failure;
+use printer::Printer;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are answers, the rest is a mistake; clap prints each to its stream. A closed stream is no
+            // reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { exit::OK });
+        }
+    };
+    let printer = Printer::new(&arguments.global);
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| commands::run(&arguments.command, &printer)));
+    let Ok(end) = ran else {
+        printer.note("this is a bug in railwright; please report it with the command line and its inputs");
+        return ExitCode::from(exit::INTERNAL);
+    };
+    if let Err(Failure::Input(problems)) = &end {
+        printer.problems(problems);
+    }
+    exit::code(&end)
+}

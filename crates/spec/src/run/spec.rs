@@ -59,23 +59,31 @@ impl RunSpec {
                 .in_file(file)
                 .hint("write --set plan.tensor_parallel=8"));
         };
+        self.assign(file, path.trim(), value, true).map_err(|problem| problem.in_file(file))
+    }
+
+    /// Takes one setting from a flag of its own: `--tensor-parallel 8`. Messages name the flag.
+    pub fn set_flag(&mut self, flag: &str, path: &str, value: &str) -> Result<(), Problem> {
+        self.assign(flag, path, value, false)
+    }
+
+    fn assign(&mut self, file: &str, path: &str, value: &str, with_key: bool) -> Result<(), Problem> {
         let keys = Keys(sections());
-        let path = keys.real(path.trim());
+        let path = keys.real(path);
         let Some(key) = keys.find(path) else {
-            return Err(keys.unknown(path).in_file(file));
+            return Err(keys.unknown(path));
         };
         let value = value.trim();
-        if value.is_empty() {
-            return Err(Problem::new(format!("no value, expected {}", key.kind.expects()))
-                .at_key(path)
-                .in_file(file));
-        }
         let place = Place {
             file: file.to_owned(),
-            key: Some(path.to_owned()),
-            text: Some(shown),
+            key: with_key.then(|| path.to_owned()),
+            text: Some(shorten(&format!("{path}={value}"))),
             ..Place::default()
         };
+        if value.is_empty() {
+            let problem = Problem::new(format!("no value, expected {}", key.kind.expects()));
+            return Err(Problem { place: Some(Box::new(place)), ..problem });
+        }
         self.put(path, &from_words(value, key.kind), place)
     }
 

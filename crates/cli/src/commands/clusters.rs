@@ -1,0 +1,154 @@
+//! `clusters`: presets, and how to write one's own.
+
+use crate::args::{Listing, Showing};
+use crate::exit::{Failure, Outcome};
+use crate::input::Pattern;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_spec::cluster::{Cluster, by_name, preset_names, preset_text};
+use railwright_spec::human;
+use serde_json::{Map, Value, json};
+
+/// A preset says nothing about how many devices a run uses; figures are shown for as many.
+const SHOWN_DEVICES: u64 = 1024;
+
+struct Clusters(Vec<Cluster>);
+struct Preset {
+    cluster: Cluster,
+    text: Option<&'static str>,
+}
+
+/// Lists the presets.
+pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Failure> {
+    let patterns: Vec<Pattern> = listing.patterns.iter().map(|p| Pattern::new(p)).collect();
+    let mut chosen = Vec::new();
+    for name in preset_names() {
+        let cluster = by_name(name, SHOWN_DEVICES)?;
+        let matches = |p: &Pattern| p.matches(name) || p.matches(&cluster.accelerator.id);
+        if patterns.is_empty() || patterns.iter().any(matches) {
+            chosen.push(cluster);
+        }
+    }
+    if chosen.is_empty() {
+        printer.note("no cluster matches; `railwright clusters list` has all");
+    }
+    let end = if chosen.is_empty() { Outcome::No } else { Outcome::Yes };
+    printer.answer(&Clusters(chosen), &listing.output)?;
+    Ok(end)
+}
+
+/// Shows one preset, with the text to copy from.
+pub(crate) fn show(showing: &Showing, printer: &Printer) -> Result<Outcome, Failure> {
+    let cluster = by_name(&showing.name, SHOWN_DEVICES)?;
+    let text = preset_text(&cluster.name);
+    printer.answer(&Preset { cluster, text }, &showing.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// The cluster without a number of devices, which presets leave open.
+fn as_json(cluster: &Cluster) -> Value {
+    let mut value = json!(cluster);
+    if let Value::Object(map) = &mut value {
+        map.remove("devices");
+    }
+    value
+}
+
+impl Answer for Clusters {
+    const KIND: &'static str = "clusters";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("clusters".to_owned(), Value::Array(self.0.iter().map(as_json).collect()))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let columns = vec![
+            Column::words("cluster"),
+            Column::words("accelerator"),
+            Column::numbers("per node").expendable(3),
+            Column::numbers("domain").expendable(2),
+            Column::numbers("scale-up").expendable(1),
+            Column::numbers("network").expendable(4),
+            Column::words("kind").expendable(5),
+        ];
+        let n = |n: u64| Cell::number(human::whole(n), n as f64);
+        let rows = self.0.iter().map(|c| {
+            vec![
+                Cell::new(c.name.as_str(), Tone::Name),
+                c.accelerator.id.as_str().into(),
+                n(c.devices_per_node),
+                n(c.scale_up.domain_size),
+                Cell::number(human::bandwidth(c.scale_up.bandwidth), c.scale_up.bandwidth.get()),
+                Cell::number(human::bandwidth(c.network.bandwidth), c.network.bandwidth.get()),
+                c.network.kind.as_str().into(),
+            ]
+        });
+        let mut document = Document::default();
+        document.table(Table { columns, rows: rows.collect() });
+        document
+    }
+}
+
+impl Answer for Preset {
+    const KIND: &'static str = "cluster";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("cluster".to_owned(), as_json(&self.cluster)), ("file".to_owned(), json!(self.text))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let c = &self.cluster;
+        let mut document = Document::default();
+        document.heading_with(c.name.clone(), format!("{} {}", c.accelerator.vendor, c.accelerator.name));
+        let reduces = if c.scale_up.in_network_reduction { ", switches reduce" } else { "" };
+        let oversubscribed = |x: f64| if x > 1.0 { format!(", {x}:1") } else { String::new() };
+        let tiers: Vec<String> = c
+            .network
+            .tiers
+            .iter()
+            .map(|t| format!("{} of {} devices{}", t.name, human::whole(t.devices), oversubscribed(t.oversubscription)))
+            .collect();
+        document.pairs(vec![
+            ("accelerator", Cell::new(c.accelerator.id.as_str(), Tone::Name)),
+            ("devices per node", human::whole(c.devices_per_node).into()),
+            (
+                "scale-up",
+                format!(
+                    "domains of {} at {} per device and direction over {}{reduces}",
+                    human::whole(c.scale_up.domain_size),
+                    human::bandwidth(c.scale_up.bandwidth),
+                    c.scale_up.link
+                )
+                .into(),
+            ),
+            (
+                "network",
+                format!(
+                    "{} per device and direction, {}, latency {}",
+                    human::bandwidth(c.network.bandwidth),
+                    c.network.kind,
+                    human::seconds(c.network.latency)
+                )
+                .into(),
+            ),
+            ("tiers", tiers.join("; ").into()),
+            (
+                "host",
+                format!(
+                    "{} and {} of memory per device, {} beside the accelerator, PUE {}",
+                    human::bytes(c.host.memory_per_device),
+                    human::bandwidth(c.host.memory_bandwidth_per_device),
+                    human::watts(c.host.power_per_device),
+                    c.host.power_usage_effectiveness
+                )
+                .into(),
+            ),
+            ("source", c.source.as_str().into()),
+        ]);
+        if let Some(text) = self.text {
+            document.heading("as a file: copy it, change it, and name its path with --cluster");
+            document.blocks.push(Block::Verbatim(text.to_owned()));
+        }
+        document
+    }
+}

@@ -1,0 +1,136 @@
+//! `gpus`: accelerators, their figures and where these come from.
+
+use crate::args::{Listing, Showing};
+use crate::exit::{Failure, Outcome};
+use crate::input::Pattern;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_spec::cluster::{Accelerator, accelerator_by_name, accelerators};
+use railwright_spec::human;
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::{BytesPerSecond, FlopPerSecond};
+use serde_json::{Map, Value, json};
+
+struct Gpus(Vec<Accelerator>);
+struct Gpu(Accelerator);
+
+/// Lists accelerators.
+pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Failure> {
+    let patterns: Vec<Pattern> = listing.patterns.iter().map(|p| Pattern::new(p)).collect();
+    let chosen: Vec<Accelerator> = accelerators()
+        .into_iter()
+        .filter(|a| {
+            let names = [&a.id, &a.name, &a.vendor, &a.architecture];
+            patterns.is_empty() || names.iter().any(|name| patterns.iter().any(|p| p.matches(name)))
+        })
+        .collect();
+    if chosen.is_empty() {
+        printer.note("no accelerator matches; `railwright gpus list` has all");
+    }
+    let end = if chosen.is_empty() { Outcome::No } else { Outcome::Yes };
+    printer.answer(&Gpus(chosen), &listing.output)?;
+    Ok(end)
+}
+
+/// Shows one accelerator.
+pub(crate) fn show(showing: &Showing, printer: &Printer) -> Result<Outcome, Failure> {
+    let accelerator = accelerator_by_name(&showing.name)?;
+    printer.answer(&Gpu(accelerator), &showing.output)?;
+    Ok(Outcome::Yes)
+}
+
+fn rate(rate: Option<FlopPerSecond>) -> Cell {
+    rate.map_or_else(Cell::default, |rate| Cell::number(human::flop_rate(rate), rate.get()))
+}
+
+fn bandwidth(rate: Option<BytesPerSecond>) -> Cell {
+    rate.map_or_else(Cell::default, |rate| Cell::number(human::bandwidth(rate), rate.get()))
+}
+
+impl Answer for Gpus {
+    const KIND: &'static str = "accelerators";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("accelerators".to_owned(), json!(self.0))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let columns = vec![
+            Column::words("accelerator"),
+            Column::numbers("memory"),
+            Column::numbers("bandwidth").expendable(2),
+            Column::numbers("dense bf16").expendable(1),
+            Column::numbers("dense fp8").expendable(3),
+            Column::numbers("scale-up").expendable(4),
+            Column::numbers("power").expendable(6),
+            Column::numbers("$/h").expendable(5),
+            Column::numbers("year").expendable(7),
+        ];
+        let rows = self.0.iter().map(|a| {
+            vec![
+                Cell::new(a.id.as_str(), Tone::Name),
+                Cell::number(human::bytes(a.memory), a.memory.get()),
+                bandwidth(Some(a.memory_bandwidth)),
+                rate(a.peak_rate(DataType::Bf16)),
+                rate(a.peak_rate(DataType::Fp8)),
+                bandwidth(Some(a.scale_up_bandwidth).filter(|b| b.get() > 0.0)),
+                a.power.map_or_else(Cell::default, |p| Cell::number(human::watts(p), p.get())),
+                a.price.as_ref().map_or_else(Cell::default, |p| {
+                    Cell::number(human::dollars(p.typical), p.typical.get())
+                }),
+                Cell::number(a.year.to_string(), f64::from(a.year)),
+            ]
+        });
+        let mut document = Document::default();
+        document.table(Table { columns, rows: rows.collect() });
+        document
+    }
+}
+
+impl Answer for Gpu {
+    const KIND: &'static str = "accelerator";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("accelerator".to_owned(), json!(self.0))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let a = &self.0;
+        let mut document = Document::default();
+        document.heading_with(a.id.clone(), format!("{} {}, {}, {}", a.vendor, a.name, a.architecture, a.year));
+        let price = a.price.as_ref().map_or_else(String::new, |p| {
+            let range = match (p.low, p.high) {
+                (Some(low), Some(high)) => format!(", {} to {}", human::dollars(low), human::dollars(high)),
+                _ => String::new(),
+            };
+            format!("{}{range} ({})", human::dollars(p.typical), p.source)
+        });
+        let units = a.compute_units.map(|n| n.to_string()).unwrap_or_default();
+        document.pairs(vec![
+            ("memory", format!("{}, as the device reports it", human::bytes(a.memory)).into()),
+            ("memory bandwidth", human::bandwidth(a.memory_bandwidth).into()),
+            ("compute units", units.into()),
+            ("scale-up link", a.scale_up_link.as_str().into()),
+            ("scale-up bandwidth", bandwidth(Some(a.scale_up_bandwidth).filter(|b| b.get() > 0.0))),
+            ("usual scale-up domain", human::whole(a.scale_up_domain).into()),
+            ("usual network per device", bandwidth(a.network_bandwidth)),
+            ("to the host", bandwidth(a.host_bandwidth)),
+            ("power", a.power.map(human::watts).unwrap_or_default().into()),
+            ("price per hour", price.into()),
+            ("drivers call it", a.device_name_patterns.join(", ").into()),
+            ("source", a.source.as_str().into()),
+            ("notes", a.notes.as_str().into()),
+        ]);
+        document.heading_with("matrix products", "dense peak by number format; bandwidths above are decimal, one direction");
+        let mut rows: Vec<Vec<Cell>> = a
+            .peak
+            .iter()
+            .map(|(format, peak)| vec![format.name().into(), rate(Some(*peak))])
+            .collect();
+        if let Some(measured) = a.measured_matmul {
+            rows.push(vec!["bf16, best measured".into(), rate(Some(measured))]);
+        }
+        document.table(Table { columns: vec![Column::words("format"), Column::numbers("peak")], rows });
+        document
+    }
+}

@@ -1,0 +1,99 @@
+//! `models`: what the catalogue holds, and the structure of any one model.
+
+mod show;
+
+use crate::args::Listing;
+use crate::exit::{Failure, Outcome};
+use crate::input::Pattern;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_spec::human;
+use railwright_spec::model::{self, CatalogueEntry, Mixer, Model, ParameterCount};
+use serde_json::{Map, Value, json};
+pub(crate) use show::show;
+
+struct Models(Vec<(&'static CatalogueEntry, Model, ParameterCount)>);
+
+/// Query and key-value heads of the first layer that has heads.
+fn heads(model: &Model) -> Option<(u64, u64)> {
+    model.layer_kinds.iter().find_map(|layer| match &layer.mixer {
+        Mixer::Attention(a) => Some((a.heads, a.kv_heads)),
+        Mixer::Latent(a) => Some((a.heads, a.heads)),
+        _ => None,
+    })
+}
+
+impl Answer for Models {
+    const KIND: &'static str = "models";
+
+    fn json(&self) -> Map<String, Value> {
+        let models = self.0.iter().map(|(entry, model, count)| {
+            json!({
+                "name": entry.name,
+                "aliases": entry.aliases,
+                "family": entry.family,
+                "parameters": count,
+                "layers": model.num_layers(),
+                "hidden_size": model.hidden_size,
+                "vocabulary": model.vocabulary,
+                "max_positions": model.max_positions,
+                "source": entry.source,
+                "notes": entry.notes,
+            })
+        });
+        Map::from_iter([("models".to_owned(), Value::Array(models.collect()))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let columns = vec![
+            Column::words("model"),
+            Column::numbers("parameters"),
+            Column::numbers("active").expendable(1),
+            Column::numbers("layers").expendable(2),
+            Column::numbers("hidden").expendable(3),
+            Column::numbers("heads").expendable(4),
+            Column::numbers("kv heads").expendable(5),
+            Column::numbers("vocabulary").expendable(6),
+            Column::words("family").expendable(7),
+        ];
+        let whole = |n: u64| Cell::number(n.to_string(), n as f64);
+        let rows = self.0.iter().map(|(entry, model, count)| {
+            let (heads, kv_heads) = heads(model).map_or_else(Default::default, |(q, kv)| (whole(q), whole(kv)));
+            vec![
+                Cell::new(entry.name, Tone::Name),
+                Cell::number(human::count(count.total as f64), count.total as f64),
+                Cell::number(human::count(count.active as f64), count.active as f64),
+                whole(model.num_layers()),
+                whole(model.hidden_size),
+                heads,
+                kv_heads,
+                whole(model.vocabulary),
+                entry.family.as_str().into(),
+            ]
+        });
+        let mut document = Document::default();
+        document.table(Table { columns, rows: rows.collect() });
+        document
+    }
+}
+
+/// Lists models.
+pub(crate) fn list(listing: &Listing, printer: &Printer) -> Result<Outcome, Failure> {
+    let patterns: Vec<Pattern> = listing.patterns.iter().map(|p| Pattern::new(p)).collect();
+    let is_chosen = |entry: &&CatalogueEntry| {
+        let mut names = entry.aliases.iter().map(String::as_str).chain([entry.name, entry.family.as_str()]);
+        patterns.is_empty() || names.any(|name| patterns.iter().any(|p| p.matches(name)))
+    };
+    let mut models = Vec::new();
+    for entry in model::catalogue().iter().filter(is_chosen) {
+        let model = model::by_name(entry.name)?;
+        let count = model.parameters();
+        models.push((entry, model, count));
+    }
+    if models.is_empty() {
+        printer.note("no model matches; `railwright models list` has all");
+    }
+    let is_empty = models.is_empty();
+    printer.answer(&Models(models), &listing.output)?;
+    Ok(if is_empty { Outcome::No } else { Outcome::Yes })
+}

@@ -1,0 +1,259 @@
+//! `models show`: layers, weights, counts in every convention, sources.
+
+use crate::args::Showing;
+use crate::exit::{Failure, Outcome};
+use crate::input;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_calculator::model_flop::{Convention, per_token};
+use railwright_spec::human;
+use railwright_spec::model::{
+    self, CatalogueEntry, Cut, FeedForward, Layer, Mixer, Mlp, Model, ParameterCount, Span, Weight,
+};
+use railwright_spec::quantity::Flop;
+use serde_json::{Map, Value, json};
+
+struct Shown {
+    model: Model,
+    count: ParameterCount,
+    entry: Option<&'static CatalogueEntry>,
+    sequence: u64,
+    flop: [Flop; 2],
+}
+
+/// Shows one model.
+pub(crate) fn show(showing: &Showing, printer: &Printer) -> Result<Outcome, Failure> {
+    let model = input::model(&showing.name)?;
+    let count = model.parameters();
+    let entry = model::catalogue().iter().find(|entry| entry.name == model.name);
+    let sequence = if model.max_positions == 0 { 4096 } else { model.max_positions.min(8192) };
+    let flop = [Convention::CausalAttention, Convention::FullAttention].map(|c| per_token(&model, sequence, c));
+    printer.answer(&Shown { model, count, entry, sequence, flop }, &showing.output)?;
+    Ok(Outcome::Yes)
+}
+
+impl Answer for Shown {
+    const KIND: &'static str = "model";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([
+            ("catalogue".to_owned(), json!(self.entry)),
+            ("parameters".to_owned(), json!(self.count)),
+            ("flop_per_token".to_owned(), json!({
+                "sequence_length": self.sequence,
+                "causal_attention": self.flop[0],
+                "full_attention": self.flop[1],
+            })),
+            ("model".to_owned(), json!(self.model)),
+        ])
+    }
+
+    fn csv(&self) -> String {
+        let mut document = Document::default();
+        for block in self.document(Terminal::file(false)).blocks {
+            if matches!(&block, Block::Table(table) if table.columns[0].name == "weight") {
+                document.blocks.push(block);
+            }
+        }
+        let mut whole = Table::default();
+        for block in document.blocks {
+            if let Block::Table(table) = block {
+                whole.columns = table.columns;
+                whole.rows.extend(table.rows);
+            }
+        }
+        let mut merged = Document::default();
+        merged.table(whole);
+        crate::printer::csv(&merged)
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let Self { model, count, .. } = self;
+        let mut document = Document::default();
+        document.heading_with(model.name.clone(), format!("family {}", model.family));
+        let positions = if model.max_positions == 0 { String::new() } else { human::whole(model.max_positions) };
+        document.pairs(vec![
+            ("layers", human::whole(model.num_layers()).into()),
+            ("hidden size", human::whole(model.hidden_size).into()),
+            ("vocabulary", human::whole(model.vocabulary).into()),
+            ("longest sequence", positions.into()),
+            ("embeddings", if model.tied_embeddings { "tied to the head" } else { "separate from the head" }.into()),
+            ("also called", self.entry.map(|e| e.aliases.join(", ")).unwrap_or_default().into()),
+            ("source", self.entry.map(|e| e.source.clone()).unwrap_or_default().into()),
+            ("notes", self.entry.map(|e| e.notes.clone()).unwrap_or_default().into()),
+        ]);
+        document.heading("parameters, in the conventions of cards and papers");
+        let n = |n: u64| Cell::number(human::whole(n), n as f64);
+        let unless_zero = |count: u64| if count == 0 { Cell::default() } else { n(count) };
+        document.pairs(vec![
+            ("all", n(count.total)),
+            ("all but word embedding", n(count.total - count.word_embedding)),
+            ("all but embedding and head", n(count.total - count.word_embedding - count.head)),
+            ("used by one token", n(count.active)),
+            ("the same, no input embedding", n(count.active_without_embedding)),
+            ("word embedding", n(count.word_embedding)),
+            ("head of its own", unless_zero(count.head)),
+            ("routed experts", unless_zero(count.routed_experts)),
+            ("multi-token prediction, extra", unless_zero(count.multi_token_prediction)),
+            (
+                "training FLOP per token",
+                format!(
+                    "{} causal, {} full attention, at {} tokens",
+                    human::flop(self.flop[0]),
+                    human::flop(self.flop[1]),
+                    human::whole(self.sequence)
+                )
+                .into(),
+            ),
+        ]);
+        outside(&mut document, model);
+        for (kind, layer) in model.layer_kinds.iter().enumerate() {
+            let which: Vec<usize> =
+                model.layers.iter().enumerate().filter(|(_, k)| **k == kind).map(|(i, _)| i).collect();
+            if !which.is_empty() {
+                layer_kind(&mut document, layer, &which);
+            }
+        }
+        if !model.notes.is_empty() {
+            document.heading("notes of the reader");
+            document.blocks.push(Block::Bullets(model.notes.iter().map(|n| n.as_str().into()).collect()));
+        }
+        document
+    }
+}
+
+fn outside(document: &mut Document, model: &Model) {
+    document.heading("outside the layers");
+    document.table(weights(model.embedding.iter().chain(&model.final_norm).chain(&model.head)));
+    if let Some(mtp) = &model.multi_token_prediction {
+        document.heading(format!("multi-token prediction, {} deep, beside a layer each", mtp.depth));
+        document.table(weights(&mtp.weights));
+    }
+}
+
+fn layer_kind(document: &mut Document, layer: &Layer, which: &[usize]) {
+    document.heading_with(
+        format!("layer kind `{}`: {} layers", layer.name, which.len()),
+        format!("({}), {} parameters each", ranges(which), human::whole(layer.parameters())),
+    );
+    document.pairs(vec![
+        ("mixer", mixer(&layer.mixer).into()),
+        ("feed-forward", feed_forward(&layer.feed_forward).into()),
+        ("norms", format!("{} x {:?}", layer.norms, layer.norm).into()),
+        ("residual", if layer.parallel_residual { "parallel" } else { "" }.into()),
+    ]);
+    document.table(weights(&layer.weights));
+}
+
+fn weights<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> Table {
+    let columns = vec![
+        Column::words("weight"),
+        Column::numbers("rows"),
+        Column::numbers("columns"),
+        Column::numbers("copies"),
+        Column::numbers("parameters"),
+        Column::words("module").expendable(2),
+        Column::words("cut by tensor parallelism").expendable(1),
+    ];
+    let n = |n: u64| Cell::number(human::whole(n), n as f64);
+    let rows = weights.into_iter().map(|weight| {
+        let module = serde_json::to_value(weight.module).ok();
+        vec![
+            Cell::new(weight.name.as_str(), Tone::Name),
+            n(weight.rows),
+            n(weight.columns),
+            n(weight.copies),
+            n(weight.parameters()),
+            module.as_ref().and_then(Value::as_str).unwrap_or_default().replace('_', " ").into(),
+            match weight.cut {
+                Cut::Replicated => "no".to_owned(),
+                Cut::Column => "rows".to_owned(),
+                Cut::Row => "columns".to_owned(),
+                Cut::Heads(parts) => format!("by heads, at most {parts} parts"),
+                Cut::Vocabulary => "vocabulary".to_owned(),
+            }
+            .into(),
+        ]
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+fn mixer(mixer: &Mixer) -> String {
+    let span = |span: Span| match span {
+        Span::Causal => "causal".to_owned(),
+        Span::Bidirectional => "bidirectional".to_owned(),
+        Span::Window(n) => format!("window of {}", human::whole(n)),
+        Span::Chunk(n) => format!("chunks of {}", human::whole(n)),
+    };
+    match mixer {
+        Mixer::Attention(a) => {
+            let name = match a.kv_heads {
+                1 => "multi-query attention",
+                n if n == a.heads => "multi-head attention",
+                _ => "grouped-query attention",
+            };
+            let norm = if a.qk_norm { ", norms on queries and keys" } else { "" };
+            format!(
+                "{name}, {} heads, {} key-value heads, head width {}, {}{norm}",
+                a.heads,
+                a.kv_heads,
+                a.head_dim,
+                span(a.span)
+            )
+        }
+        Mixer::Latent(a) => format!(
+            "multi-head latent attention, {} heads, latent ranks {} and {}, head widths {} + {} and {}{}",
+            a.heads,
+            a.q_lora_rank.map_or_else(|| "none".to_owned(), |rank| rank.to_string()),
+            a.kv_lora_rank,
+            a.qk_nope_head_dim,
+            a.qk_rope_head_dim,
+            a.v_head_dim,
+            a.sparse_top_k.map_or_else(String::new, |k| format!(", sparse: {k} keys"))
+        ),
+        Mixer::Linear(a) => format!(
+            "linear attention, {} key heads of {}, {} value heads of {}",
+            a.key_heads, a.key_head_dim, a.value_heads, a.value_head_dim
+        ),
+        Mixer::StateSpace(s) => {
+            format!("state space, {} heads of {}, state {}, {} groups", s.heads, s.head_dim, s.state_size, s.groups)
+        }
+        Mixer::None => String::new(),
+    }
+}
+
+fn feed_forward(feed_forward: &FeedForward) -> String {
+    let mlp = |mlp: &Mlp| {
+        let gate = if mlp.gated { "gated " } else { "" };
+        format!("{gate}MLP of inner width {} ({:?})", human::whole(mlp.intermediate_size), mlp.activation)
+    };
+    match feed_forward {
+        FeedForward::Dense(dense) => mlp(dense),
+        FeedForward::MixtureOfExperts(moe) => {
+            let shared = match moe.shared_intermediate_size {
+                0 => String::new(),
+                width => format!(", shared width {}", human::whole(width)),
+            };
+            format!("{} of {} experts per token, each a {}{shared}", moe.top_k, moe.experts, mlp(&moe.expert))
+        }
+        FeedForward::None => String::new(),
+    }
+}
+
+/// `0-2, 5, 7-9`.
+fn ranges(which: &[usize]) -> String {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    for &index in which {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == index => *last = index,
+            _ => parts.push((index, index)),
+        }
+    }
+    let shown: Vec<String> = parts
+        .iter()
+        .take(4)
+        .map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") })
+        .chain((parts.len() > 4).then(|| "...".to_owned()))
+        .collect();
+    shown.join(", ")
+}

@@ -1,0 +1,54 @@
+//! How a command ends: the exit codes, and what leads to each.
+//!
+//! Scripts rely on these numbers; they are part of the interface and do not change within a major version.
+
+use railwright_spec::problem::Problem;
+use std::process::ExitCode;
+
+/// The command did what it was asked. A reader that stops listening (a broken pipe) counts as this.
+pub(crate) const OK: u8 = 0;
+/// The question has an answer, and the answer is no: the plan does not fit the devices, a limit is exceeded.
+pub(crate) const NO: u8 = 1;
+/// The input is wrong: an unknown flag or name, a file that cannot be read, a plan that is impossible.
+pub(crate) const BAD_INPUT: u8 = 2;
+/// The program is wrong. Please report it.
+pub(crate) const INTERNAL: u8 = 3;
+
+/// The answer of a command that worked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Yes, or there was no question.
+    Yes,
+    /// No.
+    No,
+}
+
+/// Why a command did not work.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// The input is at fault; all problems that were found, at least one.
+    Input(Vec<Problem>),
+    /// Nobody listens to the output any more.
+    BrokenPipe,
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Input(vec![problem])
+    }
+}
+
+impl From<Vec<Problem>> for Failure {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::Input(problems)
+    }
+}
+
+/// The exit code of a command's end.
+pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
+    ExitCode::from(match end {
+        Ok(Outcome::Yes) | Err(Failure::BrokenPipe) => OK,
+        Ok(Outcome::No) => NO,
+        Err(Failure::Input(_)) => BAD_INPUT,
+    })
+}

@@ -1,0 +1,133 @@
+//! Everything that is read from, and written to, the disk. The libraries never touch it.
+//!
+//! Responsible for: bounded reads and errors that say which file, why, and which file was probably meant. Refuses to interpret.
+
+mod model;
+mod names;
+
+pub(crate) use model::{config_text, model};
+pub(crate) use names::Pattern;
+
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, nearest};
+use railwright_spec::quantity::Bytes;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The longest configuration file that is read.
+pub(crate) const CONFIG_LIMIT: u64 = 64 << 20;
+/// The longest table that is read.
+pub(crate) const TABLE_LIMIT: u64 = 1 << 30;
+
+/// Reads a text file, `-` being standard input.
+pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
+    let bytes = if path == "-" {
+        bounded(std::io::stdin().lock(), limit, "standard input")?
+    } else {
+        let name = Path::new(path);
+        let about = fs::metadata(name).map_err(|error| cannot(&error, path))?;
+        if about.is_dir() {
+            return Err(Problem::new("this is a directory, not a file").in_file(path).hint(inside(name)));
+        }
+        if about.is_file() && about.len() > limit {
+            return Err(too_long(about.len(), limit, path));
+        }
+        let file = File::open(name).map_err(|error| cannot(&error, path))?;
+        bounded(file, limit, path)?
+    };
+    let label = if path == "-" { "standard input" } else { path };
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let problem = Problem::new(format!("not a text file: byte {at} is not UTF-8")).in_file(label);
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            problem.hint("it is gzipped: unpack it first")
+        } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            problem.hint("it is UTF-16: save it as UTF-8")
+        } else {
+            problem.hint("save it as UTF-8")
+        }
+    })
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &str, text: &str) -> Result<(), Problem> {
+    fs::write(path, text).map_err(|error| {
+        let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
+        let problem = Problem::new(format!("cannot write: {}", cause(&error))).in_file(path);
+        match parent {
+            Some(parent) if !parent.exists() => {
+                problem.hint(format!("the folder `{}` does not exist", parent.display()))
+            }
+            _ if Path::new(path).is_dir() => problem.hint("it is a folder: name a file in it"),
+            _ => problem,
+        }
+    })
+}
+
+fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    source.take(limit + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error, label))?;
+    if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64, limit, label)) } else { Ok(bytes) }
+}
+
+fn too_long(length: u64, limit: u64, path: &str) -> Problem {
+    let size = |n: u64| human::bytes(Bytes::new(n as f64));
+    Problem::new(format!("the file is too long: {} or more, at most {} are read", size(length), size(limit))).in_file(path)
+}
+
+/// The cause without the number that the operating system gives it.
+fn cause(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission is denied".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        }
+    }
+}
+
+fn cannot(error: &std::io::Error, path: &str) -> Problem {
+    let problem = Problem::new(format!("cannot read: {}", cause(error))).in_file(path);
+    if error.kind() == ErrorKind::NotFound { problem.hint(missing(Path::new(path))) } else { problem }
+}
+
+/// What may have been meant by a file that is not there.
+fn missing(path: &Path) -> String {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return format!("the folder `{}` does not exist either", folder.display());
+    }
+    let wanted = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let names = listing(folder);
+    let near = nearest(&wanted, names.iter().map(String::as_str));
+    if near.is_empty() {
+        format!("nothing in `{}` has a similar name", folder.display())
+    } else {
+        let near: Vec<String> = near.iter().map(|name| format!("`{}`", folder.join(name).display())).collect();
+        format!("did you mean {}?", near.join(" or "))
+    }
+}
+
+/// Names in a folder, sorted; as many as a hint can use.
+fn listing(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<String> =
+        entries.take(5000).flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// What stands in a directory where a file was expected.
+fn inside(folder: &Path) -> String {
+    let files: Vec<String> = listing(folder)
+        .into_iter()
+        .filter(|name| [".json", ".toml", ".csv"].iter().any(|suffix| name.ends_with(suffix)))
+        .take(4)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if files.is_empty() { "name a file in it".to_owned() } else { format!("name a file in it, such as {}", files.join(", ")) }
+}

@@ -1,0 +1,71 @@
+//! Which model a word on the command line means: a name of the catalogue, a `config.json`, a folder that holds one, or `-`.
+
+use super::{CONFIG_LIMIT, read};
+use railwright_spec::model::{self, Model};
+use railwright_spec::problem::Problem;
+use std::path::{Path, PathBuf};
+
+/// The model of a word.
+pub(crate) fn model(word: &str) -> Result<Model, Problem> {
+    match path_of(word)? {
+        Some(path) => {
+            let text = config_text(&path)?;
+            let label = if path == "-" { "standard input" } else { path.as_str() };
+            model::from_hugging_face(&text, &name_of(&path)).map_err(|problem| problem.in_file(label))
+        }
+        None => model::by_name(word),
+    }
+}
+
+/// The text of a `config.json`.
+pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
+    match config_in(path)? {
+        Some(inside) => read(&inside, CONFIG_LIMIT),
+        None => read(path, CONFIG_LIMIT),
+    }
+}
+
+/// The path that a word means, or `None` if it is a name of the catalogue.
+pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
+    if word == "-" {
+        return Ok(Some(word.to_owned()));
+    }
+    let path = Path::new(word);
+    let looks_like_a_path = word.starts_with(['.', '/', '~'])
+        || word.contains('\\')
+        || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    if !looks_like_a_path {
+        // A file in the way of a name of the catalogue loses: `./llama-3-8b` names the file.
+        let is_known = model::by_name(word).is_ok();
+        if is_known || !path.exists() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(config_in(word)?.unwrap_or_else(|| word.to_owned())))
+}
+
+/// The `config.json` in a directory; `None` if the path is no directory.
+fn config_in(path: &str) -> Result<Option<String>, Problem> {
+    let folder = Path::new(path);
+    if path == "-" || !folder.is_dir() {
+        return Ok(None);
+    }
+    let inside: PathBuf = folder.join("config.json");
+    if inside.is_file() {
+        return Ok(Some(inside.to_string_lossy().into_owned()));
+    }
+    let problem = Problem::new("this is a directory without a config.json").in_file(path);
+    Err(problem.hint("name a model's config.json, a directory that holds one, or a model of `railwright models list`"))
+}
+
+/// What a config is called: the directory's name for `config.json`, else the file's.
+fn name_of(path: &str) -> String {
+    let path = Path::new(path);
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    match folder {
+        Some(folder) if stem == "config" => folder,
+        _ if stem == "-" => "model".to_owned(),
+        _ => stem,
+    }
+}

@@ -1,0 +1,175 @@
+//! The voices of an answer: terminal, JSON, CSV, Markdown; and the talk on stderr.
+//!
+//! Responsible for: how answers and problems look and where they go. Data goes to stdout or a file, talk to stderr. Refuses to
+//! compute a number: whatever is printed was computed by the commands' libraries.
+
+mod delimited;
+pub(crate) mod document;
+mod markdown;
+mod talk;
+mod terminal;
+mod text;
+
+use crate::args::{ColourChoice, Format, Global, Output};
+use crate::exit::Failure;
+use crate::input;
+use document::{Document, Tone};
+use railwright_spec::problem::{Problem, Warning};
+use serde_json::{Map, Value, json};
+use std::io::{ErrorKind, Write as _};
+pub(crate) use terminal::Terminal;
+
+/// Version of the JSON of every command. It grows when a field changes its meaning or goes; new fields leave it.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// Where answers and talk go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printer {
+    data: Terminal,
+    talk: Terminal,
+    quiet: bool,
+}
+
+/// An answer, ready for any voice.
+pub(crate) trait Answer {
+    /// What kind of answer the JSON says it is.
+    const KIND: &'static str;
+
+    /// For machines: the fields beside `schema_version` and `kind`.
+    fn json(&self) -> Map<String, Value>;
+
+    /// For people.
+    fn document(&self, terminal: Terminal) -> Document;
+
+    /// As CSV; the first table of the document unless the answer knows better.
+    fn csv(&self) -> String {
+        delimited::render(&self.document(Terminal::file(false)))
+    }
+}
+
+impl Printer {
+    /// Looks at the environment and the flags.
+    pub(crate) fn new(global: &Global) -> Self {
+        use anstream::{AutoStream, ColorChoice};
+        let wants = |auto: ColorChoice| match global.color {
+            ColourChoice::Always => true,
+            ColourChoice::Never => false,
+            ColourChoice::Auto => auto != ColorChoice::Never,
+        };
+        Self {
+            data: Terminal::detect(wants(AutoStream::choice(&std::io::stdout())), global.ascii),
+            talk: Terminal::detect(wants(AutoStream::choice(&std::io::stderr())), global.ascii),
+            quiet: global.quiet,
+        }
+    }
+
+    /// Prints an answer in the voice that was asked for, to where it was asked for.
+    pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
+        let path = output.output.as_deref();
+        let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
+        let text = match format(output)? {
+            Format::Table => text::render(&answer.document(terminal), terminal),
+            Format::Md => markdown::render(&answer.document(Terminal { colour: false, ..terminal })),
+            Format::Csv => answer.csv(),
+            Format::Json => envelope(A::KIND, answer.json()),
+        };
+        self.data(&text, path)
+    }
+
+    /// Writes data to stdout or a file.
+    pub(crate) fn data(&self, text: &str, path: Option<&str>) -> Result<(), Failure> {
+        match path.filter(|path| *path != "-") {
+            Some(path) => {
+                input::write(path, text)?;
+                self.note(&format!("wrote `{path}`"));
+                Ok(())
+            }
+            None => to_stdout(text),
+        }
+    }
+
+    /// Tells problems on stderr.
+    pub(crate) fn problems(&self, problems: &[Problem]) {
+        const MOST: usize = 12;
+        let mut out = String::new();
+        for (index, problem) in problems.iter().take(MOST).enumerate() {
+            if index > 0 {
+                out.push('\n');
+            }
+            out.push_str(&talk::problem(problem, self.talk));
+        }
+        if problems.len() > MOST {
+            out.push_str(&format!("\nand {} more\n", problems.len() - MOST));
+        }
+        to_stderr(&out);
+    }
+
+    /// Tells warnings on stderr, for voices that have no place for them.
+    pub(crate) fn warnings(&self, warnings: &[Warning]) {
+        if !self.quiet {
+            for warning in warnings {
+                to_stderr(&talk::remark("warning", Tone::Doubtful, &warning.message, self.talk));
+            }
+        }
+    }
+
+    /// Tells something worth knowing on stderr.
+    pub(crate) fn note(&self, message: &str) {
+        if !self.quiet {
+            to_stderr(&talk::remark("note", Tone::Name, message, self.talk));
+        }
+    }
+}
+
+/// The voice: as asked, else by the file's suffix, else the table.
+fn format(output: &Output) -> Result<Format, Problem> {
+    if output.json {
+        return Ok(Format::Json);
+    }
+    if let Some(format) = output.format {
+        return Ok(format);
+    }
+    let Some(path) = output.output.as_deref() else { return Ok(Format::Table) };
+    let suffix = path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, suffix)| suffix);
+    match suffix {
+        Some("json") => Ok(Format::Json),
+        Some("csv") => Ok(Format::Csv),
+        Some("md" | "markdown") => Ok(Format::Md),
+        Some("txt") | None => Ok(Format::Table),
+        Some(other) => Err(Problem::new(format!("no format is known by the suffix `.{other}`"))
+            .in_file("--output")
+            .hint("name one with --format: table, json, csv or md")),
+    }
+}
+
+/// JSON with its version, two spaces deep.
+pub(crate) fn envelope(kind: &str, fields: Map<String, Value>) -> String {
+    let mut whole = Map::new();
+    whole.insert("schema_version".to_owned(), json!(SCHEMA_VERSION));
+    whole.insert("kind".to_owned(), json!(kind));
+    whole.insert("railwright".to_owned(), json!(env!("CARGO_PKG_VERSION")));
+    whole.extend(fields);
+    // Maps with text keys and finite numbers always serialise.
+    let mut text = serde_json::to_string_pretty(&Value::Object(whole)).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn to_stdout(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::BrokenPipe),
+        Err(error) => Err(Problem::new(format!("cannot write to standard output: {error}")).into()),
+    }
+}
+
+/// Talk that nobody can hear is no reason to fail.
+fn to_stderr(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A report's first table as CSV.
+pub(crate) fn csv(document: &Document) -> String {
+    delimited::render(document)
+}

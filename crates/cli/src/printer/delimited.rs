@@ -1,0 +1,39 @@
+//! The tables of a report as CSV: exact numbers, one header per table.
+
+use super::document::{Block, Document, Table};
+
+/// The first table of the report, or its bars and pairs where it has no table.
+pub(crate) fn render(document: &Document) -> String {
+    let tables: Vec<&Table> = document
+        .blocks
+        .iter()
+        .filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None })
+        .collect();
+    if let Some(table) = tables.first() {
+        return lines(
+            &table.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>(),
+            table.rows.iter().map(|row| row.iter().map(|cell| cell.for_machines().to_owned()).collect()),
+        );
+    }
+    let pairs = document.blocks.iter().flat_map(|block| match block {
+        Block::Pairs(pairs) => pairs
+            .iter()
+            .map(|(label, cells)| {
+                vec![label.clone(), cells.iter().map(super::document::Cell::for_machines).collect::<String>()]
+            })
+            .collect::<Vec<_>>(),
+        _ => Vec::new(),
+    });
+    lines(&["name".to_owned(), "value".to_owned()], pairs)
+}
+
+/// A header and rows as CSV.
+pub(crate) fn lines(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory cannot fail, and every row has the header's length.
+    let _ = writer.write_record(header);
+    for row in rows {
+        let _ = writer.write_record(&row);
+    }
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}

@@ -1,0 +1,172 @@
+//! A report before it has a voice: headings, pairs, tables, bars. Terminal, Markdown and CSV are renderings of it.
+//!
+//! Responsible for: the few shapes that every report is made of. Refuses to compute: commands fill it with finished numbers.
+
+/// How a piece of text is meant; never the only carrier of a meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// As it is.
+    #[default]
+    Plain,
+    /// What the eye should find first.
+    Strong,
+    /// What can be skipped.
+    Faint,
+    /// A name that can be typed.
+    Name,
+    /// Fine.
+    Good,
+    /// Doubtful.
+    Doubtful,
+    /// Not fine.
+    Bad,
+}
+
+/// A text with a tone, and the exact value behind it for machines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+    /// The value without unit and rounding, for CSV.
+    pub(crate) raw: Option<String>,
+}
+
+impl Cell {
+    /// With a tone.
+    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone, raw: None }
+    }
+
+    /// With the exact number behind the text.
+    pub(crate) fn number(text: impl Into<String>, value: f64) -> Self {
+        Self { text: text.into(), tone: Tone::Plain, raw: Some(format!("{value}")) }
+    }
+
+    /// The same in another tone.
+    #[must_use]
+    pub(crate) fn toned(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
+    /// What CSV prints.
+    pub(crate) fn for_machines(&self) -> &str {
+        self.raw.as_deref().unwrap_or(&self.text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::new(text, Tone::Plain)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::new(text, Tone::Plain)
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) right: bool,
+    /// Whether its cells may be broken into lines.
+    pub(crate) prose: bool,
+    /// What is given up first on a narrow terminal: the highest goes first, 0 never.
+    pub(crate) expendable: u8,
+}
+
+impl Column {
+    /// A column of words.
+    pub(crate) fn words(name: &str) -> Self {
+        Self { name: name.to_owned(), right: false, prose: false, expendable: 0 }
+    }
+
+    /// A column of sentences.
+    pub(crate) fn prose(name: &str) -> Self {
+        Self { prose: true, ..Self::words(name) }
+    }
+
+    /// A column of numbers.
+    pub(crate) fn numbers(name: &str) -> Self {
+        Self { name: name.to_owned(), right: true, prose: false, expendable: 0 }
+    }
+
+    /// Given up on a narrow terminal, the highest rank first.
+    #[must_use]
+    pub(crate) fn expendable(mut self, rank: u8) -> Self {
+        self.expendable = rank;
+        self
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+/// One line of a bar chart or of a tree with shares.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bar {
+    pub(crate) depth: usize,
+    pub(crate) label: String,
+    pub(crate) value: String,
+    pub(crate) share: f64,
+    pub(crate) tone: Tone,
+}
+
+/// A piece of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Block {
+    /// A section's heading, with a remark behind it.
+    Heading(String, String),
+    /// A paragraph, wrapped to the width.
+    Paragraph(Vec<Cell>),
+    /// Labels with their values, aligned.
+    Pairs(Vec<(String, Vec<Cell>)>),
+    /// A table.
+    Table(Table),
+    /// A tree of shares with bars.
+    Bars(Vec<Bar>),
+    /// Text that is kept as it is.
+    Verbatim(String),
+    /// Bullet points.
+    Bullets(Vec<Cell>),
+}
+
+/// A report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Document {
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl Document {
+    pub(crate) fn heading(&mut self, title: impl Into<String>) {
+        self.blocks.push(Block::Heading(title.into(), String::new()));
+    }
+
+    pub(crate) fn heading_with(&mut self, title: impl Into<String>, remark: impl Into<String>) {
+        self.blocks.push(Block::Heading(title.into(), remark.into()));
+    }
+
+    pub(crate) fn paragraph(&mut self, text: impl Into<Cell>) {
+        self.blocks.push(Block::Paragraph(vec![text.into()]));
+    }
+
+    pub(crate) fn spans(&mut self, spans: Vec<Cell>) {
+        self.blocks.push(Block::Paragraph(spans));
+    }
+
+    pub(crate) fn pairs(&mut self, pairs: Vec<(&str, Cell)>) {
+        let pairs = pairs.into_iter().filter(|(_, value)| !value.text.is_empty());
+        self.blocks.push(Block::Pairs(pairs.map(|(k, v)| (k.to_owned(), vec![v])).collect()));
+    }
+
+    pub(crate) fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+}

@@ -1,0 +1,94 @@
+//! What goes to stderr: errors, warnings and notes, each with its place and what to do.
+
+use super::document::Tone;
+use super::terminal::Terminal;
+use railwright_spec::problem::{Place, Problem};
+use std::fmt::Write as _;
+
+/// A problem as `error: ...`, with the offending line, a caret under it, and `hint: ...`.
+pub(crate) fn problem(problem: &Problem, terminal: Terminal) -> String {
+    let mut out = String::new();
+    let place = problem.place.as_deref();
+    let label = terminal.paint("error", Tone::Bad);
+    let named = place.map(name_of).filter(|name| !name.is_empty());
+    // Writing to a String cannot fail.
+    let _ = match named {
+        Some(name) => writeln!(out, "{label}: {}: {}", terminal.paint(&name, Tone::Name), printable(&problem.message)),
+        None => writeln!(out, "{label}: {}", printable(&problem.message)),
+    };
+    if let Some(text) = place.and_then(|place| place.text.as_deref()).filter(|text| !text.trim().is_empty()) {
+        quote(&mut out, place, &printable(text), terminal);
+    }
+    if let Some(hint) = &problem.hint {
+        let _ = writeln!(out, "\n{}: {}", terminal.paint("hint", Tone::Name), printable(hint));
+    }
+    out
+}
+
+/// A remark that does not stop the work.
+pub(crate) fn remark(label: &str, tone: Tone, message: &str, terminal: Terminal) -> String {
+    format!("{}: {}\n", terminal.paint(label, tone), printable(message))
+}
+
+fn name_of(place: &Place) -> String {
+    printable(&place.to_string())
+}
+
+/// The offending line with a caret. Long lines (minified JSON) are cut around the column.
+fn quote(out: &mut String, place: Option<&Place>, text: &str, terminal: Terminal) {
+    let Some(line) = place.and_then(|place| place.line) else { return };
+    let column = place.and_then(|place| place.column).unwrap_or(1).max(1) - 1;
+    let number = line.to_string();
+    let room = terminal.width.saturating_sub(number.len() + 4).max(20);
+    let start = if column + 10 > room { column + 10 - room } else { 0 };
+    let shown: String = text.chars().skip(start).take(room).collect();
+    let bar = terminal.paint("|", Tone::Faint);
+    let margin = " ".repeat(number.len());
+    let caret = terminal.paint("^", Tone::Bad);
+    let _ = write!(
+        out,
+        "{margin} {bar}\n{} {bar} {}\n{margin} {bar} {}{caret}\n",
+        terminal.paint(&number, Tone::Faint),
+        shown.trim_end(),
+        " ".repeat(column.saturating_sub(start).min(shown.chars().count()))
+    );
+}
+
+/// Without control characters: a file's content must not steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c == '\t' { ' ' } else if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Terminal = Terminal { width: 80, colour: false, unicode: false };
+
+    #[test]
+    fn a_problem_shows_its_line_and_a_caret() {
+        let told = problem(
+            &Problem::new("bad value").in_file("a.toml").at_offset("x = 1\ntp = zz\n", 11).hint("write a number"),
+            PLAIN,
+        );
+        assert_eq!(
+            told,
+            "error: a.toml:2:6: bad value\n  |\n2 | tp = zz\n  |      ^\n\nhint: write a number\n"
+        );
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let told = problem(&Problem::new("bad \u{1b}[2Jname").hint("x\ny"), PLAIN);
+        assert!(!told.contains('\u{1b}') && told.contains('\u{fffd}'));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_column() {
+        let text = format!("{}HERE{}", "x".repeat(150), "y".repeat(40));
+        let told = problem(&Problem::new("bad").at_offset(&text, 150), PLAIN);
+        let lines: Vec<&str> = told.lines().collect();
+        assert!(lines[2].len() <= 80 && lines[2].contains("HERE"), "{told}");
+        assert_eq!(lines[3].find('^'), lines[2].find("HERE"), "{told}");
+    }
+}

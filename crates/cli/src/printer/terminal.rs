@@ -1,0 +1,88 @@
+//! What the terminal can show: its width, its colours, its characters.
+
+use super::document::Tone;
+use anstyle::{AnsiColor, Style};
+
+/// What a stream can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terminal {
+    /// Characters in a line.
+    pub(crate) width: usize,
+    /// Whether colours are understood and wanted.
+    pub(crate) colour: bool,
+    /// Whether characters beyond ASCII are.
+    pub(crate) unicode: bool,
+}
+
+/// Without a terminal, and the most that a report uses of a wide one: lines longer than this are hard to read.
+const USUAL_WIDTH: usize = 100;
+const NARROWEST: usize = 40;
+
+impl Terminal {
+    /// Looks at the environment.
+    pub(crate) fn detect(colour: bool, ascii: bool) -> Self {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let columns = variable("COLUMNS")
+            .and_then(|value| value.parse::<usize>().ok())
+            .or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
+            .filter(|&width| width > 0);
+        // The first that is set decides, as the C library has it.
+        let locale = variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG"));
+        let unicode = cfg!(windows)
+            || locale.is_some_and(|name| {
+                let name = name.to_ascii_lowercase();
+                name.contains("utf-8") || name.contains("utf8")
+            });
+        Self {
+            width: columns.unwrap_or(USUAL_WIDTH).clamp(NARROWEST, USUAL_WIDTH),
+            colour,
+            unicode: unicode && !ascii,
+        }
+    }
+
+    /// A terminal for files: wide, plain.
+    pub(crate) const fn file(unicode: bool) -> Self {
+        Self { width: USUAL_WIDTH, colour: false, unicode }
+    }
+
+    /// The text in a tone.
+    pub(crate) fn paint(self, text: &str, tone: Tone) -> String {
+        if !self.colour || tone == Tone::Plain || text.is_empty() {
+            return text.to_owned();
+        }
+        let style = style(tone);
+        format!("{style}{text}{style:#}")
+    }
+
+    /// One of two spellings, by what the terminal can show.
+    pub(crate) const fn either<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
+        if self.unicode { unicode } else { ascii }
+    }
+
+    /// A bar of a share, at most `width` characters.
+    pub(crate) fn bar(self, share: f64, width: usize) -> String {
+        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        let eighths = (share * width as f64 * 8.0).round() as usize;
+        if self.unicode {
+            let mut bar = "\u{2588}".repeat(eighths / 8);
+            let part = ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
+            bar.push_str(part[eighths % 8]);
+            bar
+        } else {
+            "#".repeat((eighths + 4) / 8)
+        }
+    }
+}
+
+fn style(tone: Tone) -> Style {
+    let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Strong => Style::new().bold(),
+        Tone::Faint => Style::new().dimmed(),
+        Tone::Name => colour(AnsiColor::Cyan),
+        Tone::Good => colour(AnsiColor::Green),
+        Tone::Doubtful => colour(AnsiColor::Yellow),
+        Tone::Bad => colour(AnsiColor::Red).bold(),
+    }
+}
