@@ -29,10 +29,11 @@ pub fn one_forward_one_backward(stages: u64, cost: &StageCost) -> Seconds {
     cost.sum() * (stages.saturating_sub(1)) as f64
 }
 
-/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`, and when the micro batches leave a remainder `r` over `p`, another
-/// `(v-1)(p-r)` chunks: the last group runs at the pace of a whole one in all but one of its rounds.
+/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`, and when the micro batches leave a remainder `r` over `p`, at most
+/// another `(v-1)(p-r)` chunks: the last group takes the time of a whole one in all of its rounds but one. Stages that go on
+/// while others wait lose less; [`super::summarize`] has it exactly.
 ///
-/// Narayanan et al. 2021, section 2.2.2; remainder: `modelling` notes on Megatron-LM's uneven groups.
+/// Narayanan et al. 2021, section 2.2.2.
 pub fn interleaved(stages: u64, virtual_stages: u64, micro_batches: u64, cost: &StageCost) -> Seconds {
     let v = virtual_stages.max(1);
     let remainder = micro_batches % stages.max(1);

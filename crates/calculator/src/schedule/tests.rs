@@ -183,3 +183,103 @@ fn a_step_of_every_schedule_is_valid_and_adds_up() {
         }
     }
 }
+
+#[test]
+fn a_remainder_of_micro_batches_costs_at_most_its_closed_form() {
+    let cost = cost(1.0, 1.0, 1.0);
+    for (p, v, m) in [(4, 2, 6), (4, 2, 7), (8, 4, 20), (8, 3, 17), (4, 2, 3), (16, 4, 136)] {
+        let (found, _) = idle(Schedule::OneForwardOneBackward, [p, v, m], &cost);
+        let least = closed_form::one_forward_one_backward(p, &cost).get() / v as f64;
+        let most = closed_form::interleaved(p, v, m, &cost).get();
+        assert!(found > least && found <= most + 1e-9, "p{p} v{v} m{m}: {least} < {found} <= {most}");
+    }
+}
+
+#[test]
+fn zb_h2_and_zb_v_stages_have_no_bubble_of_their_own() {
+    for (p, m) in [(4, 8), (8, 32), (16, 128)] {
+        let work = m as f64 * 3.0;
+        let even = cost(1.0, 1.0, 1.0);
+        near(idle(Schedule::ZbH2, [p, 1, m], &even).1.cycle.get(), work);
+        near(idle(Schedule::ZbV, [p, 2, m], &even).1.cycle.get(), work);
+        let uneven = cost(1.0, 1.2, 0.8);
+        let (_, summary) = idle(Schedule::ZbH2, [p, 1, m], &uneven);
+        near(summary.cycle.get() - work, closed_form::zb_h2(p, &uneven).get());
+        // The last stage starts p-1 forwards late, which a step that is alone pays: forwards of half a stage in the V.
+        near(idle(Schedule::ZbH2, [p, 1, m], &even).0, (p - 1) as f64);
+        near(idle(Schedule::ZbV, [p, 2, m], &even).0, (p - 1) as f64 / 2.0);
+    }
+}
+
+#[test]
+fn dual_pipe_bubble_is_the_published_one() {
+    for (p, m) in [(4, 8), (8, 32), (16, 64), (16, 128)] {
+        let even = cost(1.0, 1.0, 1.0);
+        near(
+            idle(Schedule::DualPipe, [p, 1, m], &even).0,
+            closed_form::dual_pipe(p, &even, seconds(3.0)).get(),
+        );
+        // With other ratios some of the published idle time is filled.
+        let uneven = cost(1.0, 1.2, 0.8);
+        let published = closed_form::dual_pipe(p, &uneven, seconds(3.0)).get();
+        let found = idle(Schedule::DualPipe, [p, 1, m], &uneven).0;
+        assert!(found <= published + 1e-9 && found >= 0.9 * published, "p{p}: {found} of {published}");
+    }
+}
+
+#[test]
+fn live_activations_are_the_published_ones() {
+    let cost = cost(1.0, 1.0, 1.0);
+    let peaks = |schedule, shape| -> Vec<u64> {
+        idle(schedule, shape, &cost).1.in_flight.iter().map(|stage| stage.peak).collect()
+    };
+    // 1F1B: min(m, p - s); with fewer micro batches than stages all of them.
+    assert_eq!(peaks(Schedule::OneForwardOneBackward, [8, 1, 64]), [8, 7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(peaks(Schedule::OneForwardOneBackward, [4, 1, 2]), [2, 2, 2, 1]);
+    for stage in 0..8 {
+        let expected = closed_form::one_forward_one_backward_in_flight(8, 64, stage);
+        assert_eq!(peaks(Schedule::OneForwardOneBackward, [8, 1, 64])[stage as usize], expected);
+    }
+    assert_eq!(peaks(Schedule::Gpipe, [4, 1, 32]), [32; 4]);
+    // Interleaving: 1 + (p-1)/(pv) times the p micro batches of 1F1B, counted in chunks of 1/v.
+    for (p, v, m) in [(4, 2, 16), (8, 4, 64), (16, 8, 128), (12, 3, 120)] {
+        let first = peaks(Schedule::OneForwardOneBackward, [p, v, m])[0];
+        near(first as f64 / (p * v) as f64, closed_form::interleaved_memory_factor(p, v));
+    }
+    // ZB-H1 keeps the worst stage of 1F1B everywhere, ZB-H2 about twice that; ZB-V 2p chunks of half a stage; DualPipe p + 1
+    // (Qi et al. 2023, table 1; DeepSeek-V3 report, table 2).
+    assert_eq!(peaks(Schedule::ZbH1, [8, 1, 64]), [8; 8]);
+    assert_eq!(peaks(Schedule::ZbH2, [8, 1, 64]), [15; 8]);
+    assert_eq!(peaks(Schedule::ZbV, [8, 2, 64]), [16; 8]);
+    assert_eq!(peaks(Schedule::DualPipe, [8, 1, 64]), [9; 8]);
+}
+
+#[test]
+fn exposed_transfers_cost_1f1b_two_exchanges_a_micro_batch() {
+    let chunks = even(4, 1.0, 1.0, 1.0);
+    let with = |transfer, overlap_transfer, micro_batches| {
+        let free = pipeline(Schedule::OneForwardOneBackward, [4, 1, micro_batches], &chunks);
+        let pipeline = Pipeline { transfer: seconds(transfer), overlap_transfer, ..free };
+        summarize(&pipeline).expect("valid").duration.get()
+    };
+    // In the steady state a middle stage sends an activation and a gradient per micro batch; what it receives travels meanwhile.
+    near(with(0.1, false, 101) - with(0.1, false, 100), 3.2);
+    near(with(0.0, false, 101) - with(0.0, false, 100), 3.0);
+    assert!(with(0.1, true, 100) < with(0.1, false, 100));
+}
+
+#[test]
+fn what_cannot_run_is_refused_with_a_reason() {
+    let chunks = even(4, 1.0, 1.0, 1.0);
+    let good = pipeline(Schedule::OneForwardOneBackward, [4, 1, 8], &chunks);
+    let refused = |pipeline: Pipeline| summarize(&pipeline).expect_err("refused").message;
+    assert!(refused(Pipeline { stages: 0, ..good }).contains("at least one stage"));
+    assert!(refused(Pipeline { stages: 2, ..good }).contains("costs for 4"));
+    assert!(refused(Pipeline { schedule: Schedule::ZbV, ..good }).contains("2 virtual stage(s)"));
+    assert!(refused(Pipeline { micro_batches: u64::MAX, ..good }).contains("passes"));
+    assert!(refused(Pipeline { transfer: seconds(f64::NAN), ..good }).contains("transfer"));
+    assert!(refused(Pipeline { schedule: Schedule::DualPipe, stages: 3, ..good }).contains("even number"));
+    let bad = even(4, 1.0, -1.0, 1.0);
+    assert!(refused(Pipeline { chunks: &bad, ..good }).contains("virtual stage 0"));
+    assert!(operations(&good, 4).is_err() && in_flight(&good, 4).is_err());
+}
