@@ -5,12 +5,15 @@
 mod degrees;
 mod layout;
 mod names;
+mod precision_preset;
 mod spec;
 mod validate;
+mod written;
 pub(crate) use degrees::MOST_DEVICES;
 pub use layout::{Group, Layout};
 pub use names::Master;
-pub use spec::{DEFAULT_SOFTWARE, PlanSpec, PrecisionPreset};
+pub use precision_preset::PrecisionPreset;
+pub use spec::{DEFAULT_SOFTWARE, PlanSpec};
 pub use validate::{balanced_layers, validate, warnings};
 
 use crate::precision::DataType;

@@ -49,19 +49,21 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     Ok(spec)
 }
 
-/// A cluster by the name of a preset, or of an accelerator (then with that accelerator's usual links), with so many devices.
+/// The system that an accelerator usually sits in, without its name: its host and its fabric are the best guess for any node of
+/// the same part.
+pub(super) fn usual_system(id: &str) -> Option<ClusterSpec> {
+    // The text is searched before it is read: reading every preset for every row of a table would take longer than all else.
+    let line = format!("accelerator = \"{id}\"");
+    let (name, _) = PRESETS.iter().find(|(_, text)| text.contains(&line))?;
+    Some(ClusterSpec { name: None, ..spec(name).ok()? })
+}
+
+/// A cluster by the name of a preset, or of an accelerator (then with its usual host and links), with so many devices.
 pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     match spec(name) {
         Ok(spec) => ClusterSpec { devices: Some(devices), ..spec }.resolve(),
-        Err(problem) => match accelerator_by_name(name) {
-            Ok(accelerator) => ClusterSpec {
-                accelerator: Some(accelerator.id),
-                devices: Some(devices),
-                ..ClusterSpec::default()
-            }
-            .resolve(),
-            Err(_) => Err(problem),
-        },
+        Err(problem) if accelerator_by_name(name).is_err() => Err(problem),
+        Err(_) => from_parts(name, devices, None, None),
     }
 }
 
@@ -73,23 +75,13 @@ pub fn from_parts(
     devices_per_node: Option<u64>,
     network: Option<BytesPerSecond>,
 ) -> Result<Cluster, Problem> {
-    let id = accelerator_by_name(accelerator)?.id;
-    // The host and the fabric of the vendor's own system are the best guess for a node of the same part. The text is searched
-    // first: reading every preset for every row of a table would take longer than all else.
-    let line = format!("accelerator = \"{id}\"");
-    let matching =
-        PRESETS.iter().find(|(_, text)| text.contains(&line)).and_then(|(name, _)| spec(name).ok());
-    let mut spec = matching.unwrap_or_default();
-    spec.accelerator = Some(id);
-    spec.devices = Some(devices);
-    spec.devices_per_node = devices_per_node.or(spec.devices_per_node);
-    spec.network_bandwidth = network.or(spec.network_bandwidth);
-    if let (Some(node), Some(domain)) = (devices_per_node, spec.scale_up_domain) {
-        // Half-filled nodes: the domain is no larger than the node unless it spans nodes by design (a rack).
-        if domain <= 16 && node < domain {
-            spec.scale_up_domain = Some(node);
-        }
-    }
+    let spec = ClusterSpec {
+        accelerator: Some(accelerator.to_owned()),
+        devices: Some(devices),
+        devices_per_node,
+        network_bandwidth: network,
+        ..ClusterSpec::default()
+    };
     spec.resolve()
 }
 
@@ -130,6 +122,8 @@ mod tests {
     #[test]
     fn an_accelerator_alone_makes_a_cluster_and_a_typo_is_told() {
         assert_eq!(by_name("mi325x", 16).expect("known").network.bandwidth.gb(), 50.0);
+        let (bare, preset) = (by_name("h100", 64).expect("known"), by_name("dgx-h100", 64).expect("known"));
+        assert_eq!((bare.name.as_str(), bare.host), ("h100-sxm5-80gb", preset.host));
         let problem = by_name("dgx-h10", 8).expect_err("typo");
         assert_eq!(problem.message, "no cluster is called `dgx-h10`");
         assert!(problem.hint.as_deref().is_some_and(|h| h.contains("`dgx-h100`")), "{:?}", problem.hint);
@@ -146,5 +140,8 @@ mod tests {
         let rack = from_parts("GB200", 256, Some(4), None).expect("known");
         assert_eq!((rack.devices_per_node, rack.scale_up.domain_size), (4, 72));
         assert!(from_parts("H100-96G-SXM", 8, None, None).is_ok());
+        // A part without a system of its own still has its links.
+        let v4 = from_parts("TPUv4", 6144, None, None).expect("known");
+        assert_eq!((v4.scale_up.bandwidth.gb(), v4.scale_up.domain_size), (300.0, 4096));
     }
 }

@@ -43,13 +43,13 @@ section! {
         /// One-way latency between two nodes under one switch.
         network_latency: Seconds = "network.latency", "the preset's, else 5 us";
         /// Tiers of the fabric from the leaf upwards, each `name:devices[:oversubscription[:latency]]`.
-        network_tiers: Tiers = "network.tiers", "the preset's, else one that does not block";
+        network_tiers: Tiers = "network.tiers", "those of the preset or the usual system, else one that does not block";
         /// Host memory per device.
-        host_memory: Bytes = "host.memory", "the preset's, else 128 GiB";
+        host_memory: Bytes = "host.memory", "that of the preset or the usual system, else 128 GiB";
         /// Host memory bandwidth per device.
-        host_memory_bandwidth: BytesPerSecond = "host.memory_bandwidth", "the preset's, else 40 GB/s";
+        host_memory_bandwidth: BytesPerSecond = "host.memory_bandwidth", "that of the preset or the usual system, else 40 GB/s";
         /// Power of everything in a node but the accelerators, per device.
-        host_power: Watts = "host.power", "the preset's, else a third of the accelerator's";
+        host_power: Watts = "host.power", "that of the preset or the usual system, else a third of the accelerator's";
         /// Facility power over machine power.
         power_usage_effectiveness: f64 = "power_usage_effectiveness", "1.25";
         /// Where the figures come from.
@@ -122,27 +122,45 @@ impl ClusterSpec {
         Ok(spec)
     }
 
-    /// The cluster: the preset's figures, then the accelerator's, with everything that is set here on top.
+    /// The cluster: the figures of the preset, or of the system that the accelerator usually sits in, with everything that is
+    /// set here on top.
     pub fn resolve(&self) -> Result<Cluster, Problem> {
-        let mut spec = match &self.preset {
-            Some(name) => preset::spec(name).map_err(|problem| problem.at_key("cluster.preset"))?,
-            None => Self::default(),
+        let named = match &self.accelerator {
+            Some(name) => {
+                Some(accelerator_by_name(name).map_err(|problem| problem.at_key("cluster.accelerator"))?)
+            }
+            None => None,
         };
-        let is_swapped = self.accelerator.is_some() && self.preset.is_some();
-        if is_swapped {
+        let mut spec = match (&self.preset, &named) {
+            (Some(name), _) => preset::spec(name).map_err(|problem| problem.at_key("cluster.preset"))?,
+            (None, Some(accelerator)) => preset::usual_system(&accelerator.id).unwrap_or_default(),
+            (None, None) => Self::default(),
+        };
+        if let (Some(_), Some(accelerator)) = (&self.preset, &named)
+            && spec.accelerator.as_deref() != Some(accelerator.id.as_str())
+        {
             // Another accelerator brings its own links; what the preset said of the old one's no longer holds.
             (spec.scale_up_domain, spec.scale_up_bandwidth, spec.scale_up_link) = (None, None, None);
             (spec.scale_up_reduction, spec.memory, spec.memory_bandwidth, spec.power) =
                 (None, None, None, None);
         }
         spec.overlay(self);
-        let name = spec.accelerator.as_deref().ok_or_else(|| {
-            Problem::new("neither a preset nor an accelerator is named")
-                .at_key("cluster.accelerator")
-                .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\"")
-        })?;
-        let accelerator =
-            accelerator_by_name(name).map_err(|problem| problem.at_key("cluster.accelerator"))?;
+        if let (Some(node), None, Some(domain)) =
+            (self.devices_per_node, self.scale_up_domain, spec.scale_up_domain)
+            && domain <= 16
+        {
+            // Half-filled servers: their domain is no larger than they are, unless it spans servers by design (a rack).
+            spec.scale_up_domain = Some(domain.min(node));
+        }
+        let accelerator = match (named, spec.accelerator.as_deref()) {
+            (Some(accelerator), _) => accelerator,
+            (None, Some(name)) => accelerator_by_name(name)?,
+            (None, None) => {
+                return Err(Problem::new("neither a preset nor an accelerator is named")
+                    .at_key("cluster.accelerator")
+                    .hint("set cluster.preset = \"dgx-h100\" or cluster.accelerator = \"h100\""));
+            }
+        };
         spec.build(accelerator)
     }
 

@@ -2,6 +2,7 @@
 
 use super::degrees::{self, Degrees};
 use super::names::Master;
+use super::precision_preset::PrecisionPreset;
 use super::{
     AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, Precision, RankOrder, Recompute,
     Schedule, Sharding,
@@ -11,7 +12,6 @@ use crate::model::Model;
 use crate::precision::DataType;
 use crate::problem::Problem;
 use crate::run::Amount;
-use crate::run::field::choice;
 use crate::run::section::section;
 
 section! {
@@ -108,76 +108,6 @@ section! {
     }
 }
 
-/// Number formats that belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PrecisionPreset {
-    /// bf16 products and parameters, fp32 gradients, master weights and moments (Megatron's mixed precision).
-    Bf16,
-    /// fp16 products, parameters and gradients, fp32 master weights and moments.
-    Fp16,
-    /// fp8 products on bf16 parameters, the rest as bf16.
-    Fp8,
-    /// Products in block-scaled fp8, the rest as bf16.
-    Mxfp8,
-    /// Products in 4 bits, the rest as bf16.
-    Nvfp4,
-    /// 8-bit integer products, the rest as bf16.
-    Int8,
-    /// Products in tf32, everything else fp32.
-    Tf32,
-    /// Everything in fp32.
-    Fp32,
-}
-
-choice!(PrecisionPreset {
-    "bf16" | "bfloat16" => Self::Bf16,
-    "fp16" | "float16" => Self::Fp16,
-    "fp8" | "float8" => Self::Fp8,
-    "mxfp8" => Self::Mxfp8,
-    "nvfp4" => Self::Nvfp4,
-    "int8" => Self::Int8,
-    "tf32" => Self::Tf32,
-    "fp32" | "float32" => Self::Fp32,
-});
-
-impl PrecisionPreset {
-    /// The formats. Static memory per parameter with Adam: 18 bytes (2 + 4 + 4 + 8) for all but fp16 (16) and fp32 (16).
-    pub fn precision(self) -> Precision {
-        let mixed = |compute| Precision {
-            compute,
-            parameters: DataType::Bf16,
-            gradients: DataType::Fp32,
-            gradient_reduce: DataType::Fp32,
-            master: Some(DataType::Fp32),
-            moments: DataType::Fp32,
-            activations: DataType::Bf16,
-            narrow_attention: false,
-        };
-        let single = |compute| Precision {
-            parameters: DataType::Fp32,
-            master: None,
-            activations: DataType::Fp32,
-            ..mixed(compute)
-        };
-        match self {
-            Self::Bf16 => mixed(DataType::Bf16),
-            Self::Fp16 => Precision {
-                parameters: DataType::Fp16,
-                gradients: DataType::Fp16,
-                gradient_reduce: DataType::Fp16,
-                activations: DataType::Fp16,
-                ..mixed(DataType::Fp16)
-            },
-            Self::Fp8 => mixed(DataType::Fp8),
-            Self::Mxfp8 => mixed(DataType::Mxfp8),
-            Self::Nvfp4 => mixed(DataType::Nvfp4),
-            Self::Int8 => mixed(DataType::Int8),
-            Self::Tf32 => single(DataType::Tf32),
-            Self::Fp32 => single(DataType::Fp32),
-        }
-    }
-}
-
 /// The software generation that holds without another.
 pub const DEFAULT_SOFTWARE: &str = "megatron-core-2025";
 
@@ -252,57 +182,6 @@ impl PlanSpec {
         Ok(plan)
     }
 
-    /// The specification that resolves to exactly this plan, whatever the model and the cluster: to write down a plan that was
-    /// found.
-    pub fn from_plan(plan: &Plan) -> Self {
-        Self {
-            tensor_parallel: Some(plan.tensor_parallel),
-            sequence_parallel: Some(plan.sequence_parallel),
-            pipeline_parallel: Some(plan.pipeline_parallel),
-            virtual_stages: Some(plan.virtual_stages),
-            context_parallel: Some(plan.context_parallel),
-            context_kind: Some(plan.context_kind),
-            data_parallel: Some(plan.data_parallel),
-            expert_parallel: Some(plan.expert_parallel),
-            expert_tensor_parallel: Some(plan.expert_tensor_parallel),
-            sharding: Some(plan.sharding),
-            rank_order: Some(plan.rank_order),
-            micro_batch: Some(plan.micro_batch),
-            global_batch: Some(plan.global_batch),
-            micro_batches: None,
-            batch_tokens: None,
-            sequence_length: Some(plan.sequence_length),
-            precision: None,
-            precision_compute: Some(plan.precision.compute),
-            precision_parameters: Some(plan.precision.parameters),
-            precision_gradients: Some(plan.precision.gradients),
-            precision_gradient_reduce: Some(plan.precision.gradient_reduce),
-            precision_master: Some(Master(plan.precision.master)),
-            precision_moments: Some(plan.precision.moments),
-            precision_activations: Some(plan.precision.activations),
-            precision_narrow_attention: Some(plan.precision.narrow_attention),
-            optimizer: Some(plan.optimizer),
-            recompute: Some(plan.recompute.clone()),
-            offload_optimizer: Some(plan.offload.optimizer),
-            offload_activations: Some(plan.offload.activations),
-            offload_parameters: Some(plan.offload.parameters),
-            schedule: Some(plan.schedule),
-            layers_per_stage: plan.layers_per_stage.clone(),
-            overlap_gradient_reduce: Some(plan.overlap.gradient_reduce),
-            overlap_parameter_gather: Some(plan.overlap.parameter_gather),
-            overlap_tensor: Some(plan.overlap.tensor),
-            overlap_pipeline: Some(plan.overlap.pipeline),
-            overlap_expert: Some(plan.overlap.expert),
-            attention_kernel: Some(plan.attention_kernel),
-            software: Some(plan.software.clone()),
-            dropout: Some(plan.dropout),
-            expert_imbalance: Some(plan.expert_imbalance),
-            expert_capacity: plan.expert_capacity,
-            document_length: plan.document_length,
-            vocabulary_multiple: Some(plan.vocabulary_multiple),
-        }
-    }
-
     fn precision(&self, cluster: &Cluster) -> Precision {
         let has = |data_type| cluster.accelerator.peak.contains_key(&data_type);
         let otherwise = if has(DataType::Bf16) || !has(DataType::Fp16) {
@@ -365,107 +244,4 @@ impl PlanSpec {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cluster::by_name;
-    use crate::model;
-    use crate::plan::validate;
-
-    fn resolved(model: &str, cluster: &str, devices: u64, spec: &PlanSpec) -> Plan {
-        let (model, cluster) =
-            (model::by_name(model).expect("model"), by_name(cluster, devices).expect("cluster"));
-        spec.resolve(&model, &cluster).expect("plan")
-    }
-
-    #[test]
-    fn a_plan_becomes_a_specification_of_itself() {
-        let spec = PlanSpec {
-            precision: Some(PrecisionPreset::Fp16),
-            sharding: Some(Sharding { zero_stage: 3, group: Some(8), reshard_after_forward: true }),
-            recompute: Some(Recompute::Full { layers: Some(2) }),
-            expert_capacity: Some(1.25),
-            ..PlanSpec::default()
-        };
-        let plan = resolved("llama-3-8b", "dgx-h100", 64, &spec);
-        assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::from_plan(&plan)), plan);
-    }
-
-    #[test]
-    fn defaults_are_what_people_start_with() {
-        // 8B: 6 x 8.03e9 B leave too little of 79 GiB for activations, so it is halved; 141 GB take it whole.
-        let plan = resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::default());
-        assert_eq!((plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel), (2, 1, 32));
-        assert_eq!(resolved("llama-3-8b", "dgx-h200", 64, &PlanSpec::default()).tensor_parallel, 1);
-        assert_eq!((plan.sequence_length, plan.global_batch), (8192, 512));
-        assert_eq!((plan.sharding.zero_stage, plan.software.as_str()), (1, DEFAULT_SOFTWARE));
-        // 70B: 6 x 70.6e9 B alone need at least ten devices' room.
-        let plan = resolved("llama-3-70b", "dgx-h100", 256, &PlanSpec::default());
-        assert!(plan.tensor_parallel * plan.pipeline_parallel >= 8, "{plan:?}");
-        assert!(plan.sequence_parallel);
-        // V100 has no bf16.
-        let plan = resolved("gpt2", "dgx-v100", 8, &PlanSpec::default());
-        assert_eq!(plan.precision, PrecisionPreset::Fp16.precision());
-        // Experts are spread before matrices are cut.
-        let plan = resolved("mixtral-8x7b", "dgx-h100", 64, &PlanSpec::default());
-        assert_eq!((plan.expert_parallel, plan.expert_tensor_parallel), (8, 1), "{plan:?}");
-    }
-
-    #[test]
-    fn a_batch_can_be_said_in_three_ways_but_only_once() {
-        let base = PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() };
-        let batch = |spec: &PlanSpec| resolved("llama-3-8b", "dgx-h100", 64, spec).global_batch;
-        assert_eq!(batch(&PlanSpec { global_batch: Some(48), ..base.clone() }), 48);
-        assert_eq!(batch(&PlanSpec { micro_batches: Some(4), ..base.clone() }), 32);
-        assert_eq!(batch(&PlanSpec { batch_tokens: Some(Amount(1e6)), ..base.clone() }), 120);
-        let twice = PlanSpec { global_batch: Some(48), micro_batches: Some(4), ..base };
-        let (model, cluster) =
-            (model::by_name("llama-3-8b").expect("model"), by_name("dgx-h100", 64).expect("cluster"));
-        let problem = twice.resolve(&model, &cluster).expect_err("twice");
-        assert_eq!(problem.message, "`plan.global_batch` and `plan.micro_batches` both set the batch");
-    }
-
-    #[test]
-    fn presets_keep_megatrons_bytes() {
-        // 2 + 4 + 4 + 8 bytes per parameter; ZeRO-1 divides the last 12 (Megatron's distributed optimizer: 6 + 12/d).
-        for preset in
-            [PrecisionPreset::Bf16, PrecisionPreset::Fp8, PrecisionPreset::Mxfp8, PrecisionPreset::Nvfp4]
-        {
-            let p = preset.precision();
-            let master = p.master.map_or(0.0, DataType::bytes);
-            assert_eq!(
-                (p.parameters.bytes() + p.gradients.bytes(), master + 2.0 * p.moments.bytes()),
-                (6.0, 12.0)
-            );
-        }
-    }
-
-    #[test]
-    fn degrees_that_do_not_divide_are_told() {
-        let (model, cluster) =
-            (model::by_name("llama-3-8b").expect("model"), by_name("dgx-h100", 60).expect("cluster"));
-        let refused = |spec: PlanSpec| {
-            let problem = spec.resolve(&model, &cluster).expect_err("60 devices");
-            let key = problem.place.as_ref().and_then(|p| p.key.clone()).unwrap_or_default();
-            format!("{key}: {}; {}", problem.message, problem.hint.unwrap_or_default())
-        };
-        assert_eq!(
-            refused(PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() }),
-            "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use \
-             56 or 64 devices, or lower a degree"
-        );
-        assert!(
-            refused(PlanSpec { pipeline_parallel: Some(128), ..PlanSpec::default() })
-                .ends_with("one replica alone needs 128 devices: lower a degree, or set cluster.devices")
-        );
-        assert!(
-            refused(PlanSpec { data_parallel: Some(0), ..PlanSpec::default() })
-                .contains("at least 1, found 0")
-        );
-        let far = PlanSpec { tensor_parallel: Some(u64::MAX), ..PlanSpec::default() };
-        assert!(refused(far).contains("more than any cluster has"));
-        let sound = PlanSpec { tensor_parallel: Some(4), ..PlanSpec::default() }
-            .resolve(&model, &cluster)
-            .expect("15 x 4");
-        assert_eq!(validate(&model, &cluster, &sound), []);
-    }
-}
+mod tests;

@@ -1,0 +1,101 @@
+use super::*;
+use crate::cluster::by_name;
+use crate::model;
+use crate::plan::validate;
+
+fn resolved(model: &str, cluster: &str, devices: u64, spec: &PlanSpec) -> Plan {
+    let (model, cluster) =
+        (model::by_name(model).expect("model"), by_name(cluster, devices).expect("cluster"));
+    spec.resolve(&model, &cluster).expect("plan")
+}
+
+#[test]
+fn a_plan_becomes_a_specification_of_itself() {
+    let spec = PlanSpec {
+        precision: Some(PrecisionPreset::Fp16),
+        sharding: Some(Sharding { zero_stage: 3, group: Some(8), reshard_after_forward: true }),
+        recompute: Some(Recompute::Full { layers: Some(2) }),
+        expert_capacity: Some(1.25),
+        ..PlanSpec::default()
+    };
+    let plan = resolved("llama-3-8b", "dgx-h100", 64, &spec);
+    assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::from_plan(&plan)), plan);
+}
+
+#[test]
+fn defaults_are_what_people_start_with() {
+    // 8B: 6 x 8.03e9 B leave too little of 79 GiB for activations, so it is halved; 141 GB take it whole.
+    let plan = resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::default());
+    assert_eq!((plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel), (2, 1, 32));
+    assert_eq!(resolved("llama-3-8b", "dgx-h200", 64, &PlanSpec::default()).tensor_parallel, 1);
+    assert_eq!((plan.sequence_length, plan.global_batch), (8192, 512));
+    assert_eq!((plan.sharding.zero_stage, plan.software.as_str()), (1, DEFAULT_SOFTWARE));
+    // 70B: 6 x 70.6e9 B alone need at least ten devices' room.
+    let plan = resolved("llama-3-70b", "dgx-h100", 256, &PlanSpec::default());
+    assert!(plan.tensor_parallel * plan.pipeline_parallel >= 8, "{plan:?}");
+    assert!(plan.sequence_parallel);
+    // V100 has no bf16.
+    let plan = resolved("gpt2", "dgx-v100", 8, &PlanSpec::default());
+    assert_eq!(plan.precision, PrecisionPreset::Fp16.precision());
+    // Experts are spread before matrices are cut.
+    let plan = resolved("mixtral-8x7b", "dgx-h100", 64, &PlanSpec::default());
+    assert_eq!((plan.expert_parallel, plan.expert_tensor_parallel), (8, 1), "{plan:?}");
+}
+
+#[test]
+fn a_batch_can_be_said_in_three_ways_but_only_once() {
+    let base = PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() };
+    let batch = |spec: &PlanSpec| resolved("llama-3-8b", "dgx-h100", 64, spec).global_batch;
+    assert_eq!(batch(&PlanSpec { global_batch: Some(48), ..base.clone() }), 48);
+    assert_eq!(batch(&PlanSpec { micro_batches: Some(4), ..base.clone() }), 32);
+    assert_eq!(batch(&PlanSpec { batch_tokens: Some(Amount(1e6)), ..base.clone() }), 120);
+    let twice = PlanSpec { global_batch: Some(48), micro_batches: Some(4), ..base };
+    let (model, cluster) =
+        (model::by_name("llama-3-8b").expect("model"), by_name("dgx-h100", 64).expect("cluster"));
+    let problem = twice.resolve(&model, &cluster).expect_err("twice");
+    assert_eq!(problem.message, "`plan.global_batch` and `plan.micro_batches` both set the batch");
+}
+
+#[test]
+fn presets_keep_megatrons_bytes() {
+    // 2 + 4 + 4 + 8 bytes per parameter; ZeRO-1 divides the last 12 (Megatron's distributed optimizer: 6 + 12/d).
+    for preset in
+        [PrecisionPreset::Bf16, PrecisionPreset::Fp8, PrecisionPreset::Mxfp8, PrecisionPreset::Nvfp4]
+    {
+        let p = preset.precision();
+        let master = p.master.map_or(0.0, DataType::bytes);
+        assert_eq!(
+            (p.parameters.bytes() + p.gradients.bytes(), master + 2.0 * p.moments.bytes()),
+            (6.0, 12.0)
+        );
+    }
+}
+
+#[test]
+fn degrees_that_do_not_divide_are_told() {
+    let (model, cluster) =
+        (model::by_name("llama-3-8b").expect("model"), by_name("dgx-h100", 60).expect("cluster"));
+    let refused = |spec: PlanSpec| {
+        let problem = spec.resolve(&model, &cluster).expect_err("60 devices");
+        let key = problem.place.as_ref().and_then(|p| p.key.clone()).unwrap_or_default();
+        format!("{key}: {}; {}", problem.message, problem.hint.unwrap_or_default())
+    };
+    assert_eq!(
+        refused(PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() }),
+        "plan.tensor_parallel: 60 devices cannot be divided into replicas of 8 (tensor 8 x pipeline 1 x context 1); use \
+         56 or 64 devices, or lower a degree"
+    );
+    assert!(
+        refused(PlanSpec { pipeline_parallel: Some(128), ..PlanSpec::default() })
+            .ends_with("one replica alone needs 128 devices: lower a degree, or set cluster.devices")
+    );
+    assert!(
+        refused(PlanSpec { data_parallel: Some(0), ..PlanSpec::default() }).contains("at least 1, found 0")
+    );
+    let far = PlanSpec { tensor_parallel: Some(u64::MAX), ..PlanSpec::default() };
+    assert!(refused(far).contains("more than any cluster has"));
+    let sound = PlanSpec { tensor_parallel: Some(4), ..PlanSpec::default() }
+        .resolve(&model, &cluster)
+        .expect("15 x 4");
+    assert_eq!(validate(&model, &cluster, &sound), []);
+}
