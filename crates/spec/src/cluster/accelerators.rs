@@ -32,6 +32,11 @@ pub fn accelerator_ids() -> Vec<String> {
 /// Case, spaces and punctuation do not count. A short name means the part that is commonest in training: `a100` is the
 /// SXM4 part of 80 GB, `h100` the SXM5 part of 80 GB, `v100` the SXM2 part of 32 GB.
 pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
+    // An identifier as it is (every preset's) needs one line only.
+    if let Some(line) = CATALOGUE.lines().skip(1).find(|line| line.split(',').next() == Some(name)) {
+        let header = fields(CATALOGUE.lines().next().unwrap_or_default());
+        return Ok(accelerator(&Record::new(&header, line)));
+    }
     let wanted = normal(name);
     if !wanted.is_empty() {
         // Identifiers and aliases come first in any row: a driver's name such as `NVIDIA H100` may fit two parts.
