@@ -182,7 +182,7 @@ proptest! {
             prop_assert!(near(summary.end[stage], end), "end {:?} {:?}", summary.end[stage], end);
             let first = of(hands_back).next().expect("a backward pass").output_end;
             prop_assert!(near(summary.first_backward_end[stage], first));
-            let last = of(hands_back).last().expect("a backward pass").output_end;
+            let last = of(hands_back).next_back().expect("a backward pass").output_end;
             prop_assert!(near(summary.last_backward_end[stage], last));
             prop_assert!(summary.last_backward_start[stage] <= last);
             let blocked: Seconds = passes.iter().map(|p| p.send_end - p.end + (p.start - p.receive_start)).sum();

@@ -322,8 +322,10 @@ impl Program {
                 run += 1;
                 if run == len {
                     runs.push((i + 1 - len, len));
-                } else if run > len {
-                    runs.last_mut().expect("pushed when the run was as long as a period").1 = run;
+                } else if run > len
+                    && let Some(last) = runs.last_mut()
+                {
+                    last.1 = run;
                 }
             } else {
                 run = 0;

@@ -173,7 +173,7 @@ fn a_step_of_every_schedule_is_valid_and_adds_up() {
             }
             let summary = summarize(&pipeline).expect("a summary");
             for (peak, in_flight) in railwright_step::memory::peaks(&step).iter().zip(&summary.in_flight) {
-                assert_eq!(peak.bytes, 10 * in_flight.peak as i64, "{schedule:?}");
+                assert_eq!(peak.bytes, 10 * in_flight.peak.cast_signed(), "{schedule:?}");
             }
             // What the path is made of adds up, and it does compute on all its way but for transfers.
             let path = railwright_step::critical_path::critical_path(&step);
