@@ -10,6 +10,7 @@ mod activations;
 mod fit;
 mod head;
 mod in_flight;
+mod over_time;
 mod parameters;
 mod report;
 mod software;
@@ -20,6 +21,7 @@ mod testing;
 
 pub use fit::{probability_of_fitting, retry_slowdown};
 pub use in_flight::in_flight;
+pub use over_time::over_time;
 pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
 pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};
 pub use stages::{StageLayers, layers_per_chunk};

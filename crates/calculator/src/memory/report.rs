@@ -102,9 +102,12 @@ pub struct MemoryReport {
     pub worst: usize,
     /// What the device has.
     pub device_memory: Bytes,
-    /// What is left on the worst stage; negative when it does not fit.
+    /// What is left on the worst stage at its expected peak; negative when the allocator has to give back, or fails.
     pub margin: Bytes,
-    /// Whether the worst stage's expected peak fits.
+    /// The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
+    /// can be used.
+    pub least: Bytes,
+    /// Whether that fits.
     pub fits: bool,
     /// Probability that it does, from the spread of past errors.
     pub probability_of_fitting: f64,
@@ -124,14 +127,16 @@ pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
         }
     }
     let need = stages.get(worst).map_or(Bytes::ZERO, |s| s.device);
+    let least = stages.get(worst).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5);
     let device_memory = input.cluster.accelerator.memory;
     MemoryReport {
         stages,
         worst,
         device_memory,
         margin: device_memory - need,
-        fits: need <= device_memory,
-        probability_of_fitting: probability_of_fitting(need, device_memory, input.software.sigma),
+        least,
+        fits: least <= device_memory,
+        probability_of_fitting: probability_of_fitting(least, device_memory, input.software.sigma),
         near_limit: need.get() > 0.92 * device_memory.get(),
     }
 }

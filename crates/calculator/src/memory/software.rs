@@ -5,6 +5,7 @@
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 const BUILT_IN: &str = include_str!("../../../../catalog/memory.toml");
 
@@ -131,6 +132,13 @@ impl SoftwareCatalogue {
     /// The catalogue that ships with the program.
     pub fn built_in() -> Result<Self, Problem> {
         Self::parse(BUILT_IN)
+    }
+
+    /// The same, read once.
+    pub fn shared() -> Result<&'static Self, Problem> {
+        static SHARED: LazyLock<Result<SoftwareCatalogue, Problem>> =
+            LazyLock::new(SoftwareCatalogue::built_in);
+        SHARED.as_ref().map_err(Clone::clone)
     }
 
     /// From text in the format of `catalog/memory.toml`: an entry inherits what it does not say from an earlier one.

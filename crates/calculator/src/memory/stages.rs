@@ -76,7 +76,12 @@ pub(crate) fn layout(model: &Model, plan: &Plan, split: StageSplit) -> Vec<Vec<S
     let at = |i: usize| chunk.get(i).copied();
     (0..stages)
         .map(|stage| match plan.schedule {
-            Schedule::DualPipe => [at(stage), at(stages - 1 - stage)].into_iter().flatten().collect(),
+            // Ascending, as the schedule lists them; a single stage has one.
+            Schedule::DualPipe => {
+                let mirror = stages - 1 - stage;
+                let both = [at(stage.min(mirror)), at(stage.max(mirror))];
+                both.into_iter().take(stages.min(2)).flatten().collect()
+            }
             _ if is_folded(plan) => [at(stage), at(2 * stages - 1 - stage)].into_iter().flatten().collect(),
             _ => (0..chunks(plan)).filter_map(|c| at(c * stages + stage)).collect(),
         })

@@ -30,6 +30,13 @@ pub struct Peak {
     pub device: Bytes,
 }
 
+impl Peak {
+    /// The least that the stage runs with, as in [`super::MemoryReport`].
+    pub fn least(&self) -> Bytes {
+        self.device - (self.reserved - self.allocated) * 0.5
+    }
+}
+
 /// One kind of layer, with and without recompute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindBytes {

@@ -7,6 +7,7 @@ fn check(model: &railwright_spec::model::Model, plan: &Plan, software: &crate::m
     let input = MemoryInput { model, cluster: &cluster, plan, software, in_flight: None };
     let report = report(&input);
     let fast = peak(&input);
+    assert_eq!(fast.least(), report.least);
     let worst = &report.stages[report.worst];
     assert_eq!((fast.stage, fast.moment), (report.worst, worst.moment));
     assert_eq!((fast.allocated, fast.reserved, fast.device), (worst.allocated, worst.reserved, worst.device));

@@ -1,0 +1,195 @@
+//! A stage's memory over the step: what is taken and given back as its passes run.
+//!
+//! Responsible for: turning the order of passes into events whose peak is the report's. Refuses to time anything; the schedule's
+//! engine did.
+
+use super::MemoryInput;
+use super::sum::{Prepared, StageSum, edges, overheads, prepare, stage_sum};
+use crate::schedule::{OperationKind, TimedOperation, local_chunks};
+use railwright_spec::quantity::Seconds;
+use railwright_step::{MemoryEvents, MemoryKind, Time};
+
+/// Layers are told apart while a stage has no more events than this; beyond, a pass is one event.
+const FINE_EVENTS: usize = 100_000;
+
+/// Memory of a stage over its passes, up to the end of the step at `step_end`: the optimizer steps between the last pass and then.
+///
+/// Forward passes take what each layer saves; backward passes take their working set and give back layer by layer; logits live
+/// from the end of a forward pass to the start of its backward pass. The driver's context and fragmentation are there all along.
+pub fn over_time(
+    input: &MemoryInput<'_>,
+    stage: usize,
+    passes: &[TimedOperation],
+    step_end: Seconds,
+) -> MemoryEvents {
+    let prepared = prepare(input);
+    let mut log = Log::default();
+    if stage >= prepared.stages.len() {
+        return log.finish();
+    }
+    let sum = stage_sum(input, &prepared, stage);
+    let begin = passes.first().map_or(Seconds::ZERO, |p| p.start);
+    let end = passes.last().map_or(begin, |p| p.end);
+    resident(input, &prepared, &sum, &mut log);
+    let buffers = sum.gathered + sum.pipeline_buffers;
+    log.take(begin, MemoryKind::Communication, buffers);
+    let plan = input.plan;
+    let local = local_chunks(plan.schedule, plan.pipeline_parallel, plan.virtual_stages, stage as u64);
+    let chunks: Vec<ChunkEvents> =
+        (0..local.len()).map(|c| ChunkEvents::new(input, &prepared, stage, c)).collect();
+    let layers: usize = chunks.iter().map(|c| c.layers.len()).max().unwrap_or(0);
+    let fine = layers.saturating_mul(passes.len()) <= FINE_EVENTS;
+    let mut started = false;
+    for pass in passes {
+        let Some(index) = local.iter().position(|&c| c == u64::from(pass.operation.chunk)) else { continue };
+        let Some(chunk) = chunks.get(index) else { continue };
+        match pass.operation.kind {
+            OperationKind::Forward => chunk.forward(pass, fine, &mut log),
+            OperationKind::Recompute => {}
+            OperationKind::Backward | OperationKind::BackwardInput => {
+                let gradients = if started { 0.0 } else { sum.lazy_gradients };
+                started = true;
+                let gives_back = pass.operation.kind == OperationKind::Backward;
+                log.take(pass.start, MemoryKind::Workspace, sum.working);
+                log.take(pass.start, MemoryKind::Communication, sum.gradient_buffers);
+                if gives_back {
+                    chunk.give_back(pass, fine, &mut log);
+                }
+                log.take(pass.end, MemoryKind::Gradients, gradients);
+                log.give(pass.end, MemoryKind::Workspace, sum.working);
+                log.give(pass.end, MemoryKind::Communication, sum.gradient_buffers);
+            }
+            OperationKind::BackwardWeight => chunk.give_back(pass, fine, &mut log),
+        }
+    }
+    if !started {
+        log.take(end, MemoryKind::Gradients, sum.lazy_gradients);
+    }
+    log.give(end, MemoryKind::Communication, buffers);
+    log.take(end, MemoryKind::Optimizer, sum.stepping);
+    log.give(Seconds::new(step_end.get().max(end.get())), MemoryKind::Optimizer, sum.stepping);
+    log.finish()
+}
+
+/// What is there from the start.
+fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &mut Log) {
+    let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
+    let of = |dense: f64, routed: f64| sum.held.dense * dense + sum.held.routed * routed;
+    let parameters = of(dense.parameters, routed.parameters) + sum.held.matmul * prepared.per.narrow;
+    log.take(Seconds::ZERO, MemoryKind::Parameters, parameters);
+    log.take(
+        Seconds::ZERO,
+        MemoryKind::Gradients,
+        of(dense.gradients, routed.gradients) - sum.lazy_gradients,
+    );
+    let optimizer = of(dense.master + dense.moments, routed.master + routed.moments);
+    log.take(Seconds::ZERO, MemoryKind::Optimizer, optimizer);
+    log.take(Seconds::ZERO, MemoryKind::Communication, of(dense.bucket, routed.bucket));
+    log.take(Seconds::ZERO, MemoryKind::Workspace, sum.workspace);
+    let allocated = sum.peak().0;
+    let (_, device) = overheads(allocated, input.plan, input.software);
+    log.take(Seconds::ZERO, MemoryKind::Overhead, device - allocated);
+}
+
+/// What one micro batch takes on one chunk.
+struct ChunkEvents {
+    /// Saved by each layer, in order.
+    layers: Vec<f64>,
+    /// Saved beside the layers.
+    edge: f64,
+    /// Saved by the head, and more while the loss is computed.
+    head: Option<(f64, f64)>,
+}
+
+impl ChunkEvents {
+    fn new(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize, index: usize) -> Self {
+        let chunks = &prepared.stages[stage];
+        let Some(chunk) = chunks.get(index) else {
+            return Self { layers: Vec::new(), edge: 0.0, head: None };
+        };
+        let before: usize = chunks[..index].iter().map(|c| c.count).sum();
+        let kinds = &input.model.layers[chunk.start..chunk.start + chunk.count];
+        let saved = |(i, &kind): (usize, &usize)| {
+            let kind = &prepared.kinds[kind];
+            let recomputed = ((before + i) as u64) < prepared.recomputed_layers;
+            if recomputed { kind.recomputed.saved } else { kind.plain.saved }
+        };
+        let (embedding, output) = edges(input.plan, input.software, &prepared.sizes, chunk);
+        let head = &prepared.head;
+        Self {
+            layers: kinds.iter().enumerate().map(saved).collect(),
+            edge: embedding + output,
+            head: chunk.head.then_some((head.saved, head.peak - head.saved)),
+        }
+    }
+
+    fn all(&self) -> f64 {
+        self.layers.iter().sum()
+    }
+
+    fn forward(&self, pass: &TimedOperation, fine: bool, log: &mut Log) {
+        log.take(pass.start, MemoryKind::Activations, self.edge);
+        if fine {
+            for (i, &bytes) in self.layers.iter().enumerate() {
+                log.take(part(pass, i, self.layers.len()), MemoryKind::Activations, bytes);
+            }
+        } else {
+            log.take(pass.start, MemoryKind::Activations, self.all());
+        }
+        if let Some((saved, loss)) = self.head {
+            log.take(pass.end, MemoryKind::Logits, saved + loss);
+            log.give(pass.end, MemoryKind::Logits, loss);
+        }
+    }
+
+    fn give_back(&self, pass: &TimedOperation, fine: bool, log: &mut Log) {
+        if fine {
+            for (i, &bytes) in self.layers.iter().rev().enumerate() {
+                log.give(part(pass, i + 1, self.layers.len()), MemoryKind::Activations, bytes);
+            }
+        } else {
+            log.give(pass.end, MemoryKind::Activations, self.all());
+        }
+        log.give(pass.end, MemoryKind::Activations, self.edge);
+        if let Some((saved, _)) = self.head {
+            log.give(pass.end, MemoryKind::Logits, saved);
+        }
+    }
+}
+
+/// The moment when `i` of `n` layers of a pass are done.
+fn part(pass: &TimedOperation, i: usize, n: usize) -> Seconds {
+    let (start, end) = (pass.start.get(), pass.end.get());
+    Seconds::new(start + (end - start) * i as f64 / n.max(1) as f64)
+}
+
+/// Events by time; at one moment in the order of their making, so that a peak of no duration is kept.
+#[derive(Default)]
+struct Log(Vec<(Time, MemoryKind, i64)>);
+
+impl Log {
+    fn take(&mut self, at: Seconds, kind: MemoryKind, bytes: f64) {
+        if bytes >= 1.0 {
+            self.0.push((Time::from_seconds(at), kind, bytes.round() as i64));
+        }
+    }
+
+    fn give(&mut self, at: Seconds, kind: MemoryKind, bytes: f64) {
+        if bytes >= 1.0 {
+            self.0.push((Time::from_seconds(at), kind, -(bytes.round() as i64)));
+        }
+    }
+
+    fn finish(mut self) -> MemoryEvents {
+        // Stable: what was made first comes first.
+        self.0.sort_by_key(|event| event.0);
+        let mut events = MemoryEvents::default();
+        for (time, kind, bytes) in self.0 {
+            events.push(time, kind, bytes);
+        }
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests;
