@@ -51,6 +51,10 @@ fn get(software: &Software, key: &str) -> Option<f64> {
         ("jitter_per_doubling", _) => software.jitter_per_doubling,
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter,
         ("router_kernels", _) => software.router_kernels,
+        ("host_us_per_expert_layer", _) => software.host_us_per_expert_layer,
+        ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us,
+        ("spanning_collective_stall_us", _) => software.spanning_collective_stall_us,
+        ("gradient_bucket_elements", _) => software.gradient_bucket_elements,
         _ => return None,
     })
 }
@@ -77,6 +81,10 @@ fn set(software: &mut Software, key: &str, value: f64) {
         ("jitter_per_doubling", _) => software.jitter_per_doubling = value,
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter = value,
         ("router_kernels", _) => software.router_kernels = value,
+        ("host_us_per_expert_layer", _) => software.host_us_per_expert_layer = value,
+        ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us = value,
+        ("spanning_collective_stall_us", _) => software.spanning_collective_stall_us = value,
+        ("gradient_bucket_elements", _) => software.gradient_bucket_elements = value,
         _ => {}
     }
 }

@@ -139,7 +139,12 @@ pub fn stage_update(
     let layout = &costing.layout;
     let rate = software.collective_rate;
     let wire = plan.precision.gradient_reduce.bytes();
-    let time = |op, bytes: f64, group| fabric.time(op, Bytes::new(bytes), group, 1.0).time / rate;
+    // Bucket by bucket: small buckets over many ranks are bound by the ring's latency, not by bandwidth.
+    let bucket = software.gradient_bucket_elements.max(software.gradient_bucket_elements_per_rank * layout.data.ranks as f64);
+    let time = |op, parameters: f64, bytes: f64, group| {
+        let buckets = (parameters / bucket).ceil().max(1.0);
+        fabric.time(op, Bytes::new(parameters * bytes / buckets), group, 1.0).time * buckets / rate
+    };
     if plan.sharding.zero_stage < 3 {
         let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
         for (parameters, group) in [(local.dense, &layout.data), (local.routed, &layout.expert_data)] {
@@ -149,15 +154,15 @@ pub fn stage_update(
             if sharded {
                 let hybrid = plan.sharding.group.is_some() && layout.replicate.ranks > 1;
                 let inner = if hybrid { &layout.shard } else { group };
-                update.gradient_reduce += time(Collective::ReduceScatter, parameters * wire, inner);
+                update.gradient_reduce += time(Collective::ReduceScatter, parameters, wire, inner);
                 update.parameter_gather +=
-                    time(Collective::AllGather, parameters * plan.precision.parameters.bytes(), inner);
+                    time(Collective::AllGather, parameters, plan.precision.parameters.bytes(), inner);
                 if hybrid {
-                    let part = parameters * wire / inner.ranks as f64;
-                    update.gradient_reduce += time(Collective::AllReduce, part, &layout.replicate);
+                    let part = parameters / inner.ranks as f64;
+                    update.gradient_reduce += time(Collective::AllReduce, part, wire, &layout.replicate);
                 }
             } else {
-                update.gradient_reduce += time(Collective::AllReduce, parameters * wire, group);
+                update.gradient_reduce += time(Collective::AllReduce, parameters, wire, group);
             }
         }
     }

@@ -39,8 +39,12 @@ pub struct Software {
     pub loss_bytes_per_logit: f64,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
-    /// Kernels that one dense layer launches forward (backward launches twice as many), beside communication.
-    pub kernels_per_layer: f64,
+    /// Microseconds, per rank of the tensor group, that the host loses at each tensor-parallel collective while receives from another
+    /// node's pipeline stage are pending: with one hardware queue the collective is launched behind them. Zero where receives have a
+    /// queue of their own.
+    pub pipelined_collective_stall_us: f64,
+    /// The same while the tensor group itself spans scale-up domains: each ring step waits for a proxy thread on the host.
+    pub spanning_collective_stall_us: f64,
     /// Host microseconds per micro batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
     /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.
@@ -53,6 +57,10 @@ pub struct Software {
     pub expert_overlap_exposed: f64,
     /// Whether dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
+    /// Whether expert communication that spans scale-up domains is overlapped even when the plan does not ask.
+    pub overlap_spanning_experts: bool,
+    /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero where shapes stay on the device.
+    pub host_us_per_expert_layer: f64,
     /// Kernels of routing and permutation per layer and direction.
     pub router_kernels: f64,
     /// Sustained over measured rate of collectives (other streams, PCIe, unequal arrival).
@@ -63,6 +71,10 @@ pub struct Software {
     pub jitter_per_doubling: f64,
     /// Bytes of memory traffic per parameter in the optimizer step (Adam, fp32 states): all passes.
     pub optimizer_bytes_per_parameter: f64,
+    /// Elements of one bucket of gradients; each is reduced by itself.
+    pub gradient_bucket_elements: f64,
+    /// The bucket grows to this many elements per data-parallel rank, if that is more.
+    pub gradient_bucket_elements_per_rank: f64,
     /// What communication the generation overlaps unless the plan says otherwise.
     pub overlap: Overlap,
     /// ZeRO stage that it runs unless the plan says otherwise.
@@ -75,6 +87,8 @@ pub struct Software {
     pub gradient_reduce: Option<DataType>,
     /// Whether its recipes train with dropout.
     pub dropout: bool,
+    /// Whether experts are cut by tensor parallelism as everything else is, unless the plan says otherwise.
+    pub expert_tensor_follows_tensor: bool,
     /// Multiple to which it pads the vocabulary, times tensor parallel.
     pub vocabulary_multiple: u64,
 }

@@ -9,7 +9,7 @@ use crate::layer::{LayerCost, tensor_exchange};
 use crate::operators::{Cost, Pass, Source};
 use crate::schedule::ChunkCost;
 use crate::sharding;
-use crate::work::{Dimension, Family};
+use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::precision::DataType;
@@ -106,7 +106,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
                     cost.add(template, with as f64);
                 }
                 if here > with {
-                    let kept = LayerCost { recompute: crate::work::Work::default(), ..*template };
+                    let kept = LayerCost { recompute: Work::default(), ..*template };
                     cost.add(&kept, (here - with) as f64);
                 }
             }
@@ -142,10 +142,20 @@ fn pace(device: Seconds, host: Seconds) -> Seconds {
 
 fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let software = costing.software;
-    let host = |launches: f64| Seconds::from_micros(launches * software.host_us_per_kernel);
+    let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
+        software.pipelined_collective_stall_us
+    } else {
+        0.0
+    };
+    let per_rank =
+        per_rank.max(if costing.layout.tensor.is_inside_domain() { 0.0 } else { software.spanning_collective_stall_us });
+    let stall = per_rank * costing.plan.tensor_parallel as f64;
+    let host = |work: &Work| {
+        work.host + Seconds::from_micros(work.launches * software.host_us_per_kernel + work.tensor_collectives * stall)
+    };
     let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
     let backward_device = cost.backward_input.time() + cost.backward_weight.time();
-    let backward_host = host(cost.backward_input.launches + cost.backward_weight.launches) + fixed;
+    let backward_host = host(&cost.backward_input) + host(&cost.backward_weight) + fixed;
     // Both halves of backward share one host thread; stretch them alike.
     let stretch = if backward_device > Seconds::ZERO {
         pace(backward_device, backward_host) / backward_device
@@ -154,11 +164,11 @@ fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     };
     let recompute = cost.recompute.time();
     ChunkCost {
-        forward: pace(cost.forward.time(), host(cost.forward.launches) + fixed),
+        forward: pace(cost.forward.time(), host(&cost.forward) + fixed),
         backward_input: cost.backward_input.time() * stretch,
         backward_weight: cost.backward_weight.time() * stretch,
         recompute: if recompute > Seconds::ZERO {
-            pace(recompute, host(cost.recompute.launches))
+            pace(recompute, host(&cost.recompute))
         } else {
             recompute
         },

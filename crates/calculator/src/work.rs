@@ -99,6 +99,10 @@ pub struct Work {
     pub communication: [Seconds; Dimension::ALL.len()],
     /// Kernels launched.
     pub launches: f64,
+    /// Host time beside launches: what routing reads back from the device before it can go on.
+    pub host: Seconds,
+    /// Tensor-parallel collectives among them.
+    pub tensor_collectives: f64,
     /// Arithmetic.
     pub flop: Flop,
     /// Memory traffic.
@@ -146,6 +150,8 @@ impl Work {
             *value = *value * times;
         }
         result.launches *= times;
+        result.host = result.host * times;
+        result.tensor_collectives *= times;
         result.flop = result.flop * times;
         result.bytes = result.bytes * times;
         result
@@ -164,6 +170,8 @@ impl std::ops::AddAssign<&Work> for Work {
             *a += *b;
         }
         self.launches += other.launches;
+        self.host += other.host;
+        self.tensor_collectives += other.tensor_collectives;
         self.flop += other.flop;
         self.bytes += other.bytes;
     }

@@ -51,14 +51,19 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     };
     let exposed = if costing.plan.overlap.tensor { costing.software.tensor_overlap_exposed } else { 1.0 };
     let time = tensor_exchange(costing, h) * halves;
-    cost.forward.add_communication(Dimension::Tensor, time, exposed);
-    cost.backward_input.add_communication(Dimension::Tensor, time, exposed);
+    let operations = if costing.plan.sequence_parallel { 2.0 } else { 1.0 };
+    for work in [&mut cost.forward, &mut cost.backward_input] {
+        work.add_communication(Dimension::Tensor, time, exposed);
+        work.tensor_collectives += operations * halves;
+        work.launches += operations * halves - 1.0;
+    }
     if costing.plan.sequence_parallel && costing.trains_weights() {
         // The weight gradient needs the gathered input again; the gather runs beside the data gradient when overlap is on.
         let bytes = Bytes::new(costing.tokens * h * costing.activation_bytes);
         let gather =
             costing.machine.fabric.time(Collective::AllGather, bytes, &costing.layout.tensor, 1.0).time
                 / costing.software.collective_rate;
+        cost.backward_weight.tensor_collectives += halves;
         cost.backward_weight.add_communication(
             Dimension::Tensor,
             gather * halves,

@@ -7,7 +7,7 @@ use crate::costing::Costing;
 use crate::operators::Pass;
 use crate::work::{Dimension, Family};
 use railwright_spec::model::{Layer, MixtureOfExperts, Usage};
-use railwright_spec::quantity::Bytes;
+use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Adds routing, grouped products and dispatch.
 ///
@@ -27,11 +27,16 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     let local_experts = (moe.experts as f64 / ep).max(1.0);
     let per_expert = held / local_experts;
 
+    // What travels is what experts take in: the hidden width, or a latent one.
+    let mut width = h;
     let mut labels: Vec<&str> = Vec::with_capacity(2);
     for weight in layer.weights.iter().filter(|w| w.is_routed()) {
         let Usage::Matmul { fused } = &weight.usage else { continue };
         if labels.contains(&fused.as_str()) {
             continue;
+        }
+        if labels.is_empty() {
+            width = weight.columns as f64;
         }
         labels.push(fused);
         let (mut rows, mut columns) = (0.0, 0.0);
@@ -60,9 +65,9 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
 
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
     let scores = Bytes::new(source_tokens * moe.experts as f64 * 4.0 * 6.0);
-    let permutes = Bytes::new(4.0 * copies * h * e * costing.software.elementwise_passes);
+    let permutes = Bytes::new(4.0 * copies * width * e * costing.software.elementwise_passes);
     let narrow = if plan.precision.compute.is_narrow() {
-        Bytes::new(2.0 * held * h * (e + 2.0 * plan.precision.compute.bytes()))
+        Bytes::new(2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()))
     } else {
         Bytes::ZERO
     };
@@ -70,10 +75,14 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     cost.forward.add_compute(Family::Router, router, 1.0, costing.software.router_kernels);
     cost.backward_input.add_compute(Family::Router, router, 1.0, costing.software.router_kernels);
 
+    cost.forward.host += Seconds::from_micros(costing.software.host_us_per_expert_layer);
+    cost.backward_input.host += Seconds::from_micros(costing.software.host_us_per_expert_layer);
+
     if plan.expert_parallel > 1 {
-        let exposed = if plan.overlap.expert { costing.software.expert_overlap_exposed } else { 1.0 };
+        let spans = !costing.layout.expert.is_inside_domain();
+        let exposed = if plan.overlap.expert || (spans && costing.software.overlap_spanning_experts) { costing.software.expert_overlap_exposed } else { 1.0 };
         let rate = costing.software.collective_rate;
-        let bytes = Bytes::new(copies * h * e * capped.max(1.0));
+        let bytes = Bytes::new(copies * width * e * capped.max(1.0));
         let operation = if costing.software.fused_expert_dispatch {
             Collective::ExpertDispatch {
                 copies: moe.top_k as u32,
@@ -89,7 +98,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
         }
     }
     if plan.expert_tensor_parallel > 1 {
-        let bytes = Bytes::new(held * h * e);
+        let bytes = Bytes::new(held * width * e);
         let fabric = &costing.machine.fabric;
         let group = &costing.layout.expert_tensor;
         let time = fabric.time(Collective::AllGather, bytes, group, 1.0).time

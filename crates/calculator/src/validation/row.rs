@@ -75,6 +75,17 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         return Err(format!("batch {global_batch} is no multiple of {micro_batch} x {data_parallel}"));
     }
     let expert_parallel = cells.count("ep").unwrap_or(1);
+    let expert_tensor_parallel = match number_after(&notes, "etp ") {
+        Some(etp) => etp,
+        None if generation.expert_tensor_follows_tensor && model.is_mixture_of_experts() => tensor_parallel,
+        None => 1,
+    };
+    let expert_tensor_parallel =
+        if (tensor_parallel * context_parallel * data_parallel).is_multiple_of(expert_parallel * expert_tensor_parallel) {
+            expert_tensor_parallel
+        } else {
+            1
+        };
     let sequence_parallel = cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1;
     let precision = precision(cells.text("dtype").unwrap_or("bf16"), generation, &notes)?;
     let (recompute, recompute_known) = recompute(cells.text("recompute"), &notes, &model, pipeline_parallel);
@@ -113,7 +124,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         context_kind: if notes.contains("ulysses") { ContextKind::Ulysses } else { ContextKind::Ring },
         data_parallel,
         expert_parallel,
-        expert_tensor_parallel: 1,
+        expert_tensor_parallel,
         sharding: Sharding { zero_stage, group: shard_group(&notes), reshard_after_forward: true },
         rank_order: RankOrder::TensorContextDataPipeline,
         micro_batch,
