@@ -3,6 +3,7 @@
 use super::degrees::{self, Degrees};
 use super::names::Master;
 use super::precision_preset::PrecisionPreset;
+use super::validate::balanced_layers;
 use super::{
     AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, Precision, RankOrder, Recompute,
     Schedule, Sharding,
@@ -81,6 +82,8 @@ section! {
         schedule: Schedule = "schedule", "1f1b";
         /// Layers per virtual stage in pipeline order.
         layers_per_stage: Vec<u64> = "layers_per_stage", "even division";
+        /// Whether layers that do not divide may be spread unevenly, the fewer at the two ends.
+        uneven_stages: bool = "uneven_stages", "false";
         /// Whether gradients are reduced beside the backward pass.
         overlap_gradient_reduce: bool = "overlap.gradient_reduce", "true";
         /// Whether sharded parameters are gathered beside the forward pass.
@@ -163,7 +166,7 @@ impl PlanSpec {
                 parameters: self.offload_parameters.unwrap_or(0.0),
             },
             schedule,
-            layers_per_stage: self.layers_per_stage.clone(),
+            layers_per_stage: self.layers_per_stage(model, pipeline.saturating_mul(virtual_stages)),
             overlap: Overlap {
                 gradient_reduce: self.overlap_gradient_reduce.unwrap_or(true),
                 parameter_gather: self.overlap_parameter_gather.unwrap_or(true),
@@ -180,6 +183,17 @@ impl PlanSpec {
             vocabulary_multiple: self.vocabulary_multiple.unwrap_or(128),
         };
         Ok(plan)
+    }
+
+    fn layers_per_stage(&self, model: &Model, chunks: u64) -> Option<Vec<u64>> {
+        let is_uneven = || {
+            let layers = model.num_layers();
+            // More chunks than twice the layers are a mistake, and validation says so.
+            let sane = (1..=layers.saturating_mul(2)).contains(&chunks);
+            (self.uneven_stages == Some(true) && sane && !layers.is_multiple_of(chunks))
+                .then(|| balanced_layers(layers, chunks))
+        };
+        self.layers_per_stage.clone().or_else(is_uneven)
     }
 
     fn precision(&self, cluster: &Cluster) -> Precision {

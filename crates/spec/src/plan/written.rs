@@ -39,6 +39,7 @@ impl PlanSpec {
             offload_parameters: Some(plan.offload.parameters),
             schedule: Some(plan.schedule),
             layers_per_stage: plan.layers_per_stage.clone(),
+            uneven_stages: None,
             overlap_gradient_reduce: Some(plan.overlap.gradient_reduce),
             overlap_parameter_gather: Some(plan.overlap.parameter_gather),
             overlap_tensor: Some(plan.overlap.tensor),

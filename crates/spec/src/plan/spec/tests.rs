@@ -99,3 +99,12 @@ fn degrees_that_do_not_divide_are_told() {
         .expect("15 x 4");
     assert_eq!(validate(&model, &cluster, &sound), []);
 }
+
+#[test]
+fn uneven_stages_are_spread_when_asked_for() {
+    let spec = PlanSpec { pipeline_parallel: Some(4), uneven_stages: Some(true), ..PlanSpec::default() };
+    let plan = resolved("deepseek-v3", "h800", 64, &spec);
+    assert_eq!(plan.layers_per_stage, Some(vec![15, 16, 15, 15]));
+    let even = PlanSpec { pipeline_parallel: Some(4), uneven_stages: Some(true), ..PlanSpec::default() };
+    assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &even).layers_per_stage, None);
+}

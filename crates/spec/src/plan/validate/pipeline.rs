@@ -16,14 +16,8 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 pub fn balanced_layers(layers: u64, stages: u64) -> Vec<u64> {
     let stages = stages.clamp(1, 100_000);
     let (each, extra) = (layers / stages, layers % stages);
-    let short = stages - extra;
-    // Short stages at the end first (the head is the heavier), then the start, and so on inwards.
-    let is_short = |stage: u64| {
-        let (from_start, from_end) = (stage, stages - 1 - stage);
-        let order = if from_end <= from_start { 2 * from_end } else { 2 * from_start + 1 };
-        order < short
-    };
-    (0..stages).map(|stage| if extra == 0 || is_short(stage) { each } else { each + 1 }).collect()
+    let first = (stages - extra) / 2;
+    (0..stages).map(|stage| each + u64::from(stage >= first && stage < first + extra)).collect()
 }
 
 fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
@@ -32,9 +26,11 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let chunks = pp * vp;
     if let Some(list) = &plan.layers_per_stage {
         let sum: u64 = list.iter().sum();
-        if list.len() as u64 != chunks {
+        // A list per pipeline stage is understood, too; its entries are divided among the chunks of the stage.
+        let entries = list.len() as u64;
+        if entries != chunks && entries != pp {
             problems.push(
-                Problem::new(format!("{} entries for {pp} x {vp} = {chunks} virtual stages", list.len()))
+                Problem::new(format!("{entries} entries for {pp} x {vp} = {chunks} virtual stages"))
                     .at_key("plan.layers_per_stage")
                     .hint(suggestion(layers, chunks)),
             );
@@ -49,10 +45,13 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
     if chunks > layers {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
+        let most = if pp > layers { layers } else { layers / pp };
         problems.push(
             Problem::new(format!("{chunks} virtual stages, but {} has {layers} layers only", model.name))
                 .at_key(key)
-                .hint(format!("use at most {}", if pp > layers { layers } else { layers / pp })),
+                .hint(format!(
+                    "use at most {most}, or set uneven_stages = true where embedding and head take a stage"
+                )),
         );
     } else if !layers.is_multiple_of(chunks) {
         let (key, works) = if layers.is_multiple_of(pp) {
@@ -72,10 +71,10 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 fn suggestion(layers: u64, chunks: u64) -> String {
     let list = balanced_layers(layers, chunks);
     if list.len() > 32 {
-        return format!("give layers_per_stage, {chunks} entries that sum to {layers}");
+        return "set uneven_stages = true".to_owned();
     }
     let list: Vec<String> = list.iter().map(u64::to_string).collect();
-    format!("set layers_per_stage = [{}]", list.join(", "))
+    format!("set uneven_stages = true for [{}]", list.join(", "))
 }
 
 fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {

@@ -56,8 +56,8 @@ fn layers_are_divided_or_listed() {
     };
     assert_eq!(
         first(LLAMA, "dgx-h100", 5, pipeline),
-        "plan.pipeline_parallel: 32 layers cannot be divided evenly among 5 stages; use 4 or 8, or set layers_per_stage = \
-         [6, 7, 7, 6, 6]"
+        "plan.pipeline_parallel: 32 layers cannot be divided evenly among 5 stages; use 4 or 8, or set uneven_stages = \
+         true for [6, 7, 7, 6, 6]"
     );
     let listed = |list: Vec<u64>| {
         first(LLAMA, "dgx-h100", 5, |plan| {
@@ -78,6 +78,8 @@ fn balanced_layers_keep_the_ends_short() {
     // Llama 3.1 405B as Meta trained it: 126 layers on 16 stages of 8, the first and the last one less.
     assert_eq!(balanced_layers(126, 16), [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7]);
     assert_eq!(balanced_layers(61, 4), [15, 16, 15, 15]);
+    // Where embedding and head each take a virtual stage of their own.
+    assert_eq!(balanced_layers(126, 128).iter().filter(|n| **n == 0).count(), 2);
     for (layers, stages) in [(61, 8), (32, 5), (7, 7), (3, 9), (126, 64)] {
         assert_eq!(balanced_layers(layers, stages).iter().sum::<u64>(), layers);
     }
