@@ -21,6 +21,7 @@ mod engine;
 mod in_flight;
 mod order;
 mod program;
+mod recurrence;
 mod summary;
 mod to_step;
 mod zero_bubble;

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: putting the passes of all stages into one order in which every input is made before it is used, with
 //! relative addresses, and for finding the stretch of that order which repeats for every further micro batch (or group of
-//! them). Refuses to time anything; [`super::summary`] runs the recurrence.
+//! them). Refuses to time anything; [`super::recurrence`] runs it.
 //!
 //! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times chosen by `code`. Weight
 //! gradients have no input from elsewhere and nobody waits for them, so they are part of `before` of the next pass on their
@@ -65,6 +65,8 @@ pub(super) struct Moment {
 /// What is asked about a stage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StageMarks {
+    /// The chunks that it holds.
+    pub(super) local: Vec<u64>,
     pub(super) first: u32,
     pub(super) first_backward: u32,
     pub(super) last_backward: u32,
@@ -162,6 +164,7 @@ pub(super) fn compile(shape: Shape) -> Result<Program, Problem> {
         let order = shape.order(stage);
         let mut marks = StageMarks { in_flight: in_flight::count(&order, &local), ..StageMarks::default() };
         let folded = fold(&shape, &order, &local, &mut marks);
+        marks.local = local;
         ends.push(folded.1);
         items.push(folded.0);
         stages.push(marks);
