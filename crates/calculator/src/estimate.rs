@@ -5,18 +5,23 @@
 //! [`crate::memory`] and [`crate::model_flop`], divided and added.
 
 mod breakdown;
+pub(crate) mod calls;
+pub(crate) mod communication;
 mod efficiency;
 mod identity;
 mod memory;
 mod money;
+mod provenance;
 mod stages;
 mod step_time;
 mod warnings;
 
 pub use breakdown::{Part, part};
+pub use communication::CommunicationRow;
 pub use efficiency::{Efficiency, ModelFlop, Utilisation};
 pub use identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity, plan_summary};
 pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
+pub use provenance::Foundation;
 pub use stages::StageRow;
 pub use step_time::{Interval, Throughput};
 
@@ -70,10 +75,14 @@ pub struct Estimate {
     pub time: Part,
     /// Every pipeline stage.
     pub stages: Vec<StageRow>,
+    /// Every kind of collective of the stage that the others wait for.
+    pub communication: Vec<CommunicationRow>,
     /// Memory per stage and kind against the device's.
     pub memory: MemoryEstimate,
     /// What the token budget takes and costs; absent without a budget.
     pub money: Option<Bill>,
+    /// What the step time rests on; the shares sum to 1.
+    pub provenance: Vec<Foundation>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
 }
@@ -102,6 +111,8 @@ pub fn estimate(
     let throughput = step_time::throughput(plan, total);
     let memory = memory::estimate(&costing)?;
     let stages = stages::table(&costing, &evaluation, &memory);
+    let communication = communication::table(&costing, &evaluation);
+    let provenance = provenance::foundations(&costing, &evaluation, &communication);
     let money = money::money(model, cluster, plan, options, total);
     let mut estimate = Estimate {
         schema_version: SCHEMA_VERSION,
@@ -116,7 +127,9 @@ pub fn estimate(
         efficiency: efficiency::efficiency(&costing, &evaluation),
         time,
         stages,
+        communication,
         memory,
+        provenance,
         warnings: money.iter().flat_map(|bill| bill.warnings.clone()).collect(),
         money,
     };

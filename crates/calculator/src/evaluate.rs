@@ -5,7 +5,7 @@
 
 use crate::collectives::Collective;
 use crate::costing::Costing;
-use crate::schedule::{self, Pipeline, Workspace};
+use crate::schedule::{self, ChunkCost, Pipeline, Workspace};
 use crate::sharding::{self, LocalParameters, StageUpdate};
 use crate::stage::{self, Chunk};
 use crate::work::{Dimension, Family};
@@ -80,6 +80,19 @@ pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
     time
 }
 
+/// The pipeline of a plan whose chunks take so long.
+pub fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost], transfer: Seconds) -> Pipeline<'a> {
+    Pipeline {
+        schedule: plan.schedule,
+        stages: plan.pipeline_parallel,
+        virtual_stages: stage::chunks_per_stage(plan),
+        micro_batches: plan.micro_batches().max(1),
+        chunks,
+        transfer,
+        overlap_transfer: plan.overlap.pipeline,
+    }
+}
+
 /// Evaluates a step. Fails when the schedule cannot run the plan.
 pub fn evaluate(costing: &Costing<'_>) -> Result<Evaluation, Problem> {
     evaluate_with(costing, &mut Workspace::default())
@@ -92,15 +105,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let micro_batches = plan.micro_batches().max(1);
     let transfer = transfer_time(costing);
     let times: Vec<_> = chunks.iter().map(|c| c.time).collect();
-    let pipeline = Pipeline {
-        schedule: plan.schedule,
-        stages: plan.pipeline_parallel,
-        virtual_stages: stage::chunks_per_stage(plan),
-        micro_batches,
-        chunks: &times,
-        transfer,
-        overlap_transfer: plan.overlap.pipeline,
-    };
+    let pipeline = pipeline(plan, &times, transfer);
     let summary = workspace.summarize(&pipeline)?;
     // Zero-bubble schedules validate the optimizer step afterwards, so stages run into the next step one after another.
     let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };

@@ -9,7 +9,7 @@ mod mixer;
 mod projections;
 mod recompute;
 
-pub(crate) use communication::tensor_exchange;
+pub(crate) use communication::{tensor_exchange, tensor_halves};
 
 use crate::costing::Costing;
 use crate::work::{Family, Work};

@@ -17,5 +17,6 @@ pub mod schedule;
 pub mod sharding;
 pub mod software;
 pub mod stage;
+pub mod timeline;
 pub mod validation;
 pub mod work;

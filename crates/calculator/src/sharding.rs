@@ -140,7 +140,9 @@ pub fn stage_update(
     let rate = software.collective_rate;
     let wire = plan.precision.gradient_reduce.bytes();
     // Bucket by bucket: small buckets over many ranks are bound by the ring's latency, not by bandwidth.
-    let bucket = software.gradient_bucket_elements.max(software.gradient_bucket_elements_per_rank * layout.data.ranks as f64);
+    let bucket = software
+        .gradient_bucket_elements
+        .max(software.gradient_bucket_elements_per_rank * layout.data.ranks as f64);
     let time = |op, parameters: f64, bytes: f64, group| {
         let buckets = (parameters / bucket).ceil().max(1.0);
         fabric.time(op, Bytes::new(parameters * bytes / buckets), group, 1.0).time * buckets / rate

@@ -147,11 +147,17 @@ fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     } else {
         0.0
     };
-    let per_rank =
-        per_rank.max(if costing.layout.tensor.is_inside_domain() { 0.0 } else { software.spanning_collective_stall_us });
+    let per_rank = per_rank.max(if costing.layout.tensor.is_inside_domain() {
+        0.0
+    } else {
+        software.spanning_collective_stall_us
+    });
     let stall = per_rank * costing.plan.tensor_parallel as f64;
     let host = |work: &Work| {
-        work.host + Seconds::from_micros(work.launches * software.host_us_per_kernel + work.tensor_collectives * stall)
+        work.host
+            + Seconds::from_micros(
+                work.launches * software.host_us_per_kernel + work.tensor_collectives * stall,
+            )
     };
     let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
     let backward_device = cost.backward_input.time() + cost.backward_weight.time();
@@ -167,11 +173,7 @@ fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
         forward: pace(cost.forward.time(), host(&cost.forward) + fixed),
         backward_input: cost.backward_input.time() * stretch,
         backward_weight: cost.backward_weight.time() * stretch,
-        recompute: if recompute > Seconds::ZERO {
-            pace(recompute, host(&cost.recompute))
-        } else {
-            recompute
-        },
+        recompute: if recompute > Seconds::ZERO { pace(recompute, host(&cost.recompute)) } else { recompute },
         fused_saving: Seconds::ZERO,
     }
 }

@@ -107,6 +107,8 @@ pub struct Work {
     pub flop: Flop,
     /// Memory traffic.
     pub bytes: Bytes,
+    /// The compute again, by how well founded it is, in the order of [`crate::operators::Source`].
+    pub founded: [Seconds; 4],
 }
 
 impl Work {
@@ -127,7 +129,9 @@ impl Work {
 
     /// Adds compute of a family.
     pub fn add_compute(&mut self, family: Family, cost: crate::operators::Cost, rate: f64, launches: f64) {
-        self.compute[family as usize] += cost.time / rate;
+        let time = cost.time / rate;
+        self.compute[family as usize] += time;
+        self.founded[cost.source as usize] += time;
         self.flop += cost.flop;
         self.bytes += cost.bytes;
         self.launches += launches;
@@ -146,7 +150,13 @@ impl Work {
     #[must_use]
     pub fn scaled(&self, times: f64) -> Self {
         let mut result = *self;
-        for value in result.compute.iter_mut().chain(&mut result.exposed).chain(&mut result.communication) {
+        for value in result
+            .compute
+            .iter_mut()
+            .chain(&mut result.exposed)
+            .chain(&mut result.communication)
+            .chain(&mut result.founded)
+        {
             *value = *value * times;
         }
         result.launches *= times;
@@ -167,6 +177,9 @@ impl std::ops::AddAssign<&Work> for Work {
             *a += *b;
         }
         for (a, b) in self.communication.iter_mut().zip(&other.communication) {
+            *a += *b;
+        }
+        for (a, b) in self.founded.iter_mut().zip(&other.founded) {
             *a += *b;
         }
         self.launches += other.launches;

@@ -78,3 +78,83 @@ fn a_token_budget_has_a_bill() {
     let hours = 15.6e12 / estimate.throughput.tokens_per_second_per_device / 3600.0 / 0.9;
     assert!((bill.device_hours.0 / hours - 1.0).abs() < 1e-3, "{} {hours}", bill.device_hours.0);
 }
+
+/// The calls that tables and timelines name take the time that the fast path adds up.
+fn check_calls(name: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) {
+    let model = model::by_name(name).expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+    let mut spec = PlanSpec::default();
+    change(&mut spec);
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("priced");
+    for (index, chunk) in evaluation.chunks.iter().enumerate() {
+        let calls = calls::of_chunk(&costing, &evaluation.chunks, index);
+        let cost = &chunk.cost;
+        for (pass, work) in [
+            (calls::Pass::Forward, &cost.forward),
+            (calls::Pass::BackwardInput, &cost.backward_input),
+            (calls::Pass::BackwardWeight, &cost.backward_weight),
+            (calls::Pass::Recompute, &cost.recompute),
+        ] {
+            for dimension in crate::work::Dimension::ALL {
+                let named: Seconds = calls
+                    .iter()
+                    .filter(|c| c.pass == pass && c.dimension == dimension)
+                    .map(|c| c.time(&costing))
+                    .sum();
+                let priced = work.communication[dimension as usize];
+                let error = (named - priced).get().abs();
+                assert!(
+                    error <= 1e-9 * priced.get(),
+                    "{name} {index} {pass:?} {dimension:?}: {named:?} {priced:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn named_collectives_take_the_priced_time() {
+    use railwright_spec::plan::{ContextKind, Recompute, Sharding};
+    check_calls("llama-3.1-405b", 1024, |p| {
+        p.tensor_parallel = Some(8);
+        p.pipeline_parallel = Some(16);
+        p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
+    });
+    for kind in [ContextKind::Ring, ContextKind::AllGather, ContextKind::Ulysses] {
+        check_calls("llama-3-70b", 256, |p| {
+            p.tensor_parallel = Some(4);
+            p.sequence_parallel = Some(false);
+            p.context_parallel = Some(2);
+            p.pipeline_parallel = Some(4);
+            p.context_kind = Some(kind);
+            p.recompute = Some(Recompute::Full { layers: Some(3) });
+        });
+    }
+    check_calls("deepseek-v3", 512, |p| {
+        p.pipeline_parallel = Some(8);
+        p.expert_parallel = Some(64);
+        p.layers_per_stage = Some(vec![7, 8, 8, 8, 8, 8, 7, 7]);
+        p.recompute = Some(Recompute::core_attention());
+    });
+    check_calls("mixtral-8x7b", 64, |p| {
+        p.sharding = Some(Sharding { zero_stage: 3, group: Some(16), reshard_after_forward: true });
+        p.tensor_parallel = Some(2);
+        p.expert_parallel = Some(4);
+        p.expert_tensor_parallel = Some(2);
+    });
+}
+
+#[test]
+fn foundations_and_rows_sum_to_the_step() {
+    let estimate = large();
+    let sum: f64 = estimate.provenance.iter().map(|f| f.share).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+    let exposed: Seconds =
+        estimate.communication.iter().filter(|r| r.dimension == "tensor").filter_map(|r| r.exposed).sum();
+    let part = estimate.time.find("exposed.tensor").expect("tensor parallel").time;
+    assert!((exposed / part - 1.0).abs() < 1e-9);
+    assert!(estimate.communication.iter().any(|r| r.dimension == "data"));
+}

@@ -1,6 +1,7 @@
 //! What is doubtful about an estimate, each under an identifier that `railwright explain` knows.
 
 use super::{Estimate, breakdown::Part};
+use crate::collectives::Source;
 use crate::costing::Costing;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
@@ -23,7 +24,7 @@ pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     memory(estimate, &mut list);
     pipeline(costing, estimate, &mut list);
     groups(costing, &mut list);
-    foundation(costing, &mut list);
+    foundation(costing, estimate, &mut list);
     list
 }
 
@@ -127,6 +128,16 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
             ),
         ));
     }
+    if costing.plan.expert_parallel > 1 && !layout.expert.is_inside_domain() && !costing.plan.overlap.expert {
+        list.push(Warning::new(
+            "expert-parallel-across-domains",
+            format!(
+                "tokens of {} expert-parallel ranks cross {} scale-up domains and nothing hides it; overlap.expert or a smaller group helps",
+                layout.expert.ranks,
+                layout.expert.domains()
+            ),
+        ));
+    }
     let (low, high) = MEASURED_TOKENS;
     if !(low..=high).contains(&costing.tokens) {
         list.push(Warning::new(
@@ -139,7 +150,27 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     }
 }
 
-fn foundation(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
+    let name = &costing.cluster.accelerator.name;
+    let weak = super::provenance::weak_operator_share(&estimate.provenance);
+    if weak > 0.5 {
+        list.push(Warning::new(
+            "operators-derived",
+            format!(
+                "{} of the operators' time rests on laws of other accelerators or on the data sheet, for lack of measurements on {name}",
+                human::percent(weak)
+            ),
+        ));
+    }
+    if estimate.communication.iter().any(|r| r.domains > 1 && r.source == Source::Derived) {
+        list.push(Warning::new(
+            "network-uncalibrated",
+            format!(
+                "collectives between domains follow from data-sheet bandwidths of {}, not from measurements of this fabric",
+                costing.cluster.network.kind
+            ),
+        ));
+    }
     let software = costing.software;
     let architecture = costing.machine.architecture.as_str();
     let knows = software.matmul.keys().any(|key| key.split('.').next() == Some(architecture));

@@ -33,8 +33,8 @@ pub(crate) fn tensor_exchange(costing: &Costing<'_>, width: f64) -> Seconds {
     time / costing.software.collective_rate
 }
 
-fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
-    let h = costing.model.hidden_size as f64;
+/// Exchanges of a layer's full-width activation: one behind the mixer and one behind the feed-forward, if they are cut.
+pub(crate) fn tensor_halves(costing: &Costing<'_>, layer: &Layer) -> f64 {
     let mixer = !matches!(layer.mixer, Mixer::None);
     let feed_forward = match &layer.feed_forward {
         FeedForward::Dense(_) => true,
@@ -44,11 +44,16 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
         }
         FeedForward::None => false,
     };
-    let halves = if layer.parallel_residual && mixer && feed_forward {
+    if layer.parallel_residual && mixer && feed_forward {
         1.0
     } else {
         f64::from(u8::from(mixer)) + f64::from(u8::from(feed_forward))
-    };
+    }
+}
+
+fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+    let h = costing.model.hidden_size as f64;
+    let halves = tensor_halves(costing, layer);
     let exposed = if costing.plan.overlap.tensor { costing.software.tensor_overlap_exposed } else { 1.0 };
     let time = tensor_exchange(costing, h) * halves;
     let operations = if costing.plan.sequence_parallel { 2.0 } else { 1.0 };

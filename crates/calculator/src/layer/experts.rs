@@ -80,7 +80,11 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
 
     if plan.expert_parallel > 1 {
         let spans = !costing.layout.expert.is_inside_domain();
-        let exposed = if plan.overlap.expert || (spans && costing.software.overlap_spanning_experts) { costing.software.expert_overlap_exposed } else { 1.0 };
+        let exposed = if plan.overlap.expert || (spans && costing.software.overlap_spanning_experts) {
+            costing.software.expert_overlap_exposed
+        } else {
+            1.0
+        };
         let rate = costing.software.collective_rate;
         let bytes = Bytes::new(copies * width * e * capped.max(1.0));
         let operation = if costing.software.fused_expert_dispatch {

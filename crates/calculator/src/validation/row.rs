@@ -80,12 +80,13 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         None if generation.expert_tensor_follows_tensor && model.is_mixture_of_experts() => tensor_parallel,
         None => 1,
     };
-    let expert_tensor_parallel =
-        if (tensor_parallel * context_parallel * data_parallel).is_multiple_of(expert_parallel * expert_tensor_parallel) {
-            expert_tensor_parallel
-        } else {
-            1
-        };
+    let expert_tensor_parallel = if (tensor_parallel * context_parallel * data_parallel)
+        .is_multiple_of(expert_parallel * expert_tensor_parallel)
+    {
+        expert_tensor_parallel
+    } else {
+        1
+    };
     let sequence_parallel = cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1;
     let precision = precision(cells.text("dtype").unwrap_or("bf16"), generation, &notes)?;
     let (recompute, recompute_known) = recompute(cells.text("recompute"), &notes, &model, pipeline_parallel);

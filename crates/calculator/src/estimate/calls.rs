@@ -1,0 +1,252 @@
+//! The collectives that one virtual stage makes for one micro batch, one by one, for tables and timelines.
+//!
+//! Responsible for: naming operation, bytes, group and count of what [`crate::layer`], [`crate::stage`] and [`crate::sharding`]
+//! price in sums; a test holds the times of the calls to those sums. Refuses to know what is exposed.
+
+use crate::collectives::{Collective, CollectiveCost};
+use crate::costing::Costing;
+use crate::layer::tensor_halves;
+use crate::sharding::local_parameters;
+use crate::stage::Chunk;
+use crate::work::Dimension;
+use railwright_spec::model::{FeedForward, Layer, Mixer};
+use railwright_spec::plan::{ContextKind, Group};
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// Which of a chunk's four works a call belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Pass {
+    Forward,
+    BackwardInput,
+    BackwardWeight,
+    Recompute,
+}
+
+/// Collectives of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Call {
+    pub dimension: Dimension,
+    pub operation: Collective,
+    /// Of one call, by nccl-tests' convention.
+    pub bytes: Bytes,
+    pub group: Group,
+    pub pass: Pass,
+    /// How often; halves are half of an exchange.
+    pub count: f64,
+    /// Sustained over measured rate.
+    pub rate: f64,
+}
+
+impl Call {
+    /// What one call costs, at the measured rate.
+    pub(crate) fn cost(&self, costing: &Costing<'_>) -> CollectiveCost {
+        costing.machine.fabric.time(self.operation, self.bytes, &self.group, 1.0)
+    }
+
+    /// All calls together, at the sustained rate.
+    pub(crate) fn time(&self, costing: &Costing<'_>) -> Seconds {
+        self.cost(costing).time * (self.count / self.rate)
+    }
+}
+
+struct Calls<'a, 'b> {
+    costing: &'b Costing<'a>,
+    list: Vec<Call>,
+}
+
+impl Calls<'_, '_> {
+    fn add(
+        &mut self,
+        dimension: Dimension,
+        operation: Collective,
+        bytes: f64,
+        group: Group,
+        passes: &[(Pass, f64)],
+    ) {
+        let rate = self.costing.software.collective_rate;
+        for &(pass, count) in passes {
+            let call = Call { dimension, operation, bytes: Bytes::new(bytes), group, pass, count, rate };
+            self.push(call);
+        }
+    }
+
+    fn push(&mut self, call: Call) {
+        if call.count <= 0.0 || call.bytes.get() <= 0.0 || call.group.ranks <= 1 {
+            return;
+        }
+        let same = |c: &&mut Call| {
+            (c.dimension, c.operation, c.group, c.pass, c.bytes)
+                == (call.dimension, call.operation, call.group, call.pass, call.bytes)
+                && c.rate == call.rate
+        };
+        match self.list.iter_mut().find(same) {
+            Some(known) => known.count += call.count,
+            None => self.list.push(call),
+        }
+    }
+
+    /// The exchange of a full-width activation that tensor parallelism cuts.
+    fn exchange(&mut self, passes: &[(Pass, f64)]) {
+        let costing = self.costing;
+        let bytes = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
+        let group = costing.layout.tensor;
+        if costing.plan.sequence_parallel {
+            self.add(Dimension::Tensor, Collective::AllGather, bytes, group, passes);
+            self.add(Dimension::Tensor, Collective::ReduceScatter, bytes, group, passes);
+        } else {
+            self.add(Dimension::Tensor, Collective::AllReduce, bytes, group, passes);
+        }
+    }
+
+    fn layer(&mut self, layer: &Layer, times: f64) {
+        let costing = self.costing;
+        let plan = costing.plan;
+        let both = |n: f64| [(Pass::Forward, n * times), (Pass::BackwardInput, n * times)];
+        let h = costing.model.hidden_size as f64;
+        let e = costing.activation_bytes;
+        if plan.tensor_parallel > 1 {
+            let halves = tensor_halves(costing, layer);
+            self.exchange(&both(halves));
+            if plan.sequence_parallel && costing.trains_weights() {
+                let again = [(Pass::BackwardWeight, halves * times)];
+                let bytes = costing.tokens * h * e;
+                self.add(Dimension::Tensor, Collective::AllGather, bytes, costing.layout.tensor, &again);
+            }
+        }
+        if plan.context_parallel > 1 {
+            self.context(layer, times);
+        }
+        if let FeedForward::MixtureOfExperts(moe) = &layer.feed_forward {
+            let capped = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
+            let copies = costing.sequence_shard_tokens * moe.top_k as f64;
+            let operation = if costing.software.fused_expert_dispatch {
+                Collective::ExpertDispatch {
+                    copies: moe.top_k as u32,
+                    most_domains: if moe.routing_groups > 1 { moe.top_k_groups as u32 } else { u32::MAX },
+                }
+            } else {
+                Collective::AllToAll
+            };
+            let bytes = copies * h * e * capped.max(1.0);
+            // Dispatch and combine, each way.
+            self.add(Dimension::Expert, operation, bytes, costing.layout.expert, &both(2.0));
+            let held = copies * plan.expert_tensor_parallel as f64 * capped * h * e;
+            let group = costing.layout.expert_tensor;
+            self.add(Dimension::Tensor, Collective::AllGather, held, group, &both(1.0));
+            self.add(Dimension::Tensor, Collective::ReduceScatter, held, group, &both(1.0));
+        }
+        self.shard(layer, times);
+    }
+
+    fn context(&mut self, layer: &Layer, times: f64) {
+        let costing = self.costing;
+        let tp = costing.plan.tensor_parallel as f64;
+        let cp = costing.plan.context_parallel as f64;
+        let (query, key_value) = match &layer.mixer {
+            Mixer::Attention(a) => {
+                let kv = (a.kv_heads as f64 / tp).max(1.0);
+                ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
+            }
+            Mixer::Latent(a) => {
+                let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
+                (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
+            }
+            Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::None => return,
+        };
+        let e = costing.activation_bytes;
+        let group = costing.layout.context;
+        let whole = costing.tokens * cp * key_value * e;
+        let (forward, backward) = (Pass::Forward, Pass::BackwardInput);
+        let dimension = Dimension::Context;
+        match costing.plan.context_kind {
+            ContextKind::Ring => {
+                let counts = [(forward, (cp - 1.0) * times), (backward, 2.0 * (cp - 1.0) * times)];
+                self.add(dimension, Collective::SendReceive, whole / cp, group, &counts);
+            }
+            ContextKind::AllGather => {
+                let counts = [(forward, times), (backward, times)];
+                self.add(dimension, Collective::AllGather, whole, group, &counts);
+                self.add(dimension, Collective::ReduceScatter, whole, group, &counts[1..]);
+            }
+            ContextKind::Ulysses => {
+                let bytes = costing.tokens * (query + key_value) * e;
+                let counts = [(forward, times), (backward, times)];
+                self.add(dimension, Collective::AllToAll, bytes, group, &counts);
+            }
+        }
+    }
+
+    fn shard(&mut self, layer: &Layer, times: f64) {
+        let costing = self.costing;
+        let plan = costing.plan;
+        if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
+            return;
+        }
+        let local = local_parameters(&layer.weights, plan);
+        let gather = plan.precision.parameters.bytes();
+        let scatter = plan.precision.gradient_reduce.bytes();
+        let again = if plan.sharding.reshard_after_forward { times } else { 0.0 };
+        let gathers = [(Pass::Forward, times), (Pass::BackwardInput, again)];
+        let scatters = [(Pass::BackwardInput, if costing.trains_weights() { times } else { 0.0 })];
+        let dimension = Dimension::Shard;
+        for (n, group) in [(local.dense, costing.layout.shard), (local.routed, costing.layout.expert_data)] {
+            self.add(dimension, Collective::AllGather, n * gather, group, &gathers);
+            self.add(dimension, Collective::ReduceScatter, n * scatter, group, &scatters);
+        }
+        let replicas = costing.layout.replicate;
+        let part = local.dense * scatter / plan.shard_group() as f64;
+        self.add(dimension, Collective::AllReduce, part, replicas, &scatters);
+    }
+
+    fn head(&mut self) {
+        if self.costing.plan.tensor_parallel <= 1 {
+            return;
+        }
+        self.exchange(&[(Pass::Forward, 0.5), (Pass::BackwardInput, 0.5)]);
+        // Maximum, sum and target of the softmax, in fp32.
+        self.push(Call {
+            dimension: Dimension::Tensor,
+            operation: Collective::AllReduce,
+            bytes: Bytes::new(self.costing.tokens * 4.0),
+            group: self.costing.layout.tensor,
+            pass: Pass::Forward,
+            count: 3.0,
+            rate: 1.0,
+        });
+    }
+}
+
+/// The collectives of a virtual stage for one micro batch.
+pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) -> Vec<Call> {
+    let model = costing.model;
+    let mut calls = Calls { costing, list: Vec::new() };
+    let start: usize = chunks[..index].iter().map(|c| c.layers as usize).sum();
+    let end = (start + chunks[index].layers as usize).min(model.layers.len());
+    let here = model.layers.get(start..end).unwrap_or_default();
+    for (kind, layer) in model.layer_kinds.iter().enumerate() {
+        let times = here.iter().filter(|&&k| k == kind).count();
+        calls.layer(layer, times as f64);
+    }
+    if index == 0 && costing.plan.tensor_parallel > 1 {
+        calls.exchange(&[(Pass::Forward, 0.5)]);
+    }
+    if index + 1 == chunks.len() {
+        if let Some(prediction) = &model.multi_token_prediction {
+            for _ in 0..prediction.depth {
+                calls.layer(&model.layer_kinds[prediction.layer_kind], 1.0);
+                calls.head();
+            }
+        }
+        calls.head();
+    }
+    let cost = &chunks[index].cost;
+    let forward: Vec<Call> = calls.list.iter().copied().filter(|c| c.pass == Pass::Forward).collect();
+    for call in forward {
+        let d = call.dimension as usize;
+        let (whole, again) = (cost.forward.communication[d], cost.recompute.communication[d]);
+        if again > Seconds::ZERO && whole > Seconds::ZERO {
+            calls.push(Call { pass: Pass::Recompute, count: call.count * (again / whole), ..call });
+        }
+    }
+    calls.list
+}

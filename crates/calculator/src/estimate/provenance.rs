@@ -1,0 +1,104 @@
+//! What the step time rests on: which share comes from measured laws, from derived ones, and from constants of the software.
+
+use super::communication::CommunicationRow;
+use crate::costing::Costing;
+use crate::evaluate::Evaluation;
+use crate::operators;
+use crate::{collectives, estimate::breakdown::stage_work};
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// A share of the step and what it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Foundation {
+    /// `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.measured`,
+    /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// How much of the step.
+    pub time: Seconds,
+    /// As a share.
+    pub share: f64,
+}
+
+pub(super) const OPERATORS: [(&str, &str); 4] = [
+    ("operators.measured", "operators measured around this shape on this accelerator"),
+    ("operators.fitted", "operator laws fitted on this accelerator"),
+    ("operators.derived", "operator laws carried over from another accelerator"),
+    ("operators.roofline", "data sheet and a common share of it"),
+];
+
+pub(super) const COLLECTIVES: [(&str, &str); 3] = [
+    ("collectives.measured", "collectives measured on this link generation"),
+    ("collectives.interpolated", "collectives between or beyond measured rank counts"),
+    ("collectives.derived", "collectives from data-sheet bandwidths"),
+];
+
+/// The foundations of a step, largest share first; they sum to it.
+pub(super) fn foundations(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    communication: &[CommunicationRow],
+) -> Vec<Foundation> {
+    let time = &evaluation.time;
+    let work = stage_work(costing, evaluation, evaluation.critical_stage);
+    let mut operator = [Seconds::ZERO; 4];
+    for work in [&work.forward, &work.backward_input, &work.backward_weight, &work.recompute] {
+        for (slot, value) in operator.iter_mut().zip(work.founded) {
+            *slot += value;
+        }
+    }
+    let streams = costing.machine.device.memory_bound(Bytes::from_gib(1.0)).source;
+    operator[streams as usize] += time.optimizer;
+
+    // Exposed communication is founded as its dimension's calls are, by their times.
+    let mut collective = [Seconds::ZERO; 3];
+    let mut add = |exposed: Seconds, dimension: &str| {
+        let rows = || communication.iter().filter(|r| r.dimension == dimension);
+        let all: Seconds = rows().map(|r| r.time).sum();
+        for row in rows().filter(|_| all > Seconds::ZERO) {
+            let slot = match row.source {
+                collectives::Source::Nothing | collectives::Source::Measured => 0,
+                collectives::Source::Interpolated => 1,
+                collectives::Source::Derived => 2,
+            };
+            collective[slot] += exposed * (row.time / all);
+        }
+        if all <= Seconds::ZERO {
+            collective[2] += exposed;
+        }
+    };
+    for &(dimension, exposed) in &time.exposed {
+        add(exposed, super::breakdown::dimension_id(dimension).0);
+    }
+    add(time.data_parallel, "data");
+
+    let named = OPERATORS.iter().zip(operator).chain(COLLECTIVES.iter().zip(collective));
+    let mut list: Vec<(&str, &str, Seconds)> = named.map(|(&(id, title), time)| (id, title, time)).collect();
+    list.push(("software", "constants of the software generation", time.host + time.fixed + time.jitter));
+    list.push(("schedule", "the pipeline's order, from the costs above", time.bubble));
+    let mut foundations: Vec<Foundation> = list
+        .into_iter()
+        .filter(|&(.., value)| value.get().abs() > 0.0)
+        .map(|(id, title, value)| Foundation {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            time: value,
+            share: value / time.total,
+        })
+        .collect();
+    foundations.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
+    foundations
+}
+
+/// Share of the operators' time that rests on another accelerator's measurements or on the data sheet.
+pub(super) fn weak_operator_share(foundations: &[Foundation]) -> f64 {
+    let sum = |ids: &[&str]| -> f64 {
+        foundations.iter().filter(|f| ids.contains(&f.id.as_str())).map(|f| f.share).sum()
+    };
+    let all = sum(&OPERATORS.map(|o| o.0));
+    if all > 0.0 { sum(&["operators.derived", "operators.roofline"]) / all } else { 0.0 }
+}
+
+const _: () = assert!(operators::Source::Roofline as usize == 3);

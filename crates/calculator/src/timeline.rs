@@ -1,0 +1,105 @@
+//! One step as a timeline: every pass of every stage and micro batch, the streams beside it, and what follows the pipeline.
+//!
+//! Responsible for: writing what the fast path sums up, from the same chunk costs, so that both agree. Its length is the fast path's
+//! step time to a picosecond's rounding; with zero-bubble schedules, whose steps run into each other, it is longer by as much as the
+//! pipeline's whole duration exceeds the cycle at which steps follow one another. Refuses to price anything.
+//!
+//! One rank stands for each pipeline stage of one replica: the others do the same at the same time. Communication that compute
+//! waits for lies on its dimension's stream with a gap in the compute stream; communication that hides lies on the dimension's
+//! second stream. The host's share of a pass lies on the host's stream.
+
+mod memory;
+mod passes;
+mod update;
+
+use crate::costing::{Costing, Machine};
+use crate::evaluate::{Evaluation, evaluate, pipeline};
+use crate::schedule::simulate;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, RankOrder};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Rank, Stage};
+use railwright_step::Step;
+
+/// More passes than this are shown whole, and not by family of operators.
+const MOST_DETAILED: usize = 20_000;
+/// More passes than this are refused: nobody could open the trace.
+const MOST_PASSES: usize = 2_000_000;
+
+/// How much a timeline shows of a pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Families of operators and collectives, unless there are too many passes.
+    #[default]
+    Automatic,
+    /// One span for each pass.
+    Passes,
+    /// Families of operators and collectives.
+    Operators,
+}
+
+/// The timeline of one replica's pipeline.
+pub fn timeline(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Step, Problem> {
+    timeline_with(model, cluster, plan, Detail::Automatic)
+}
+
+/// The same with a chosen detail.
+pub fn timeline_with(model: &Model, cluster: &Cluster, plan: &Plan, detail: Detail) -> Result<Step, Problem> {
+    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
+        return Err(problem);
+    }
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    let evaluation = evaluate(&costing)?;
+    of_evaluation(&costing, &evaluation, detail)
+}
+
+/// The timeline of a step that has been evaluated.
+pub fn of_evaluation(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    detail: Detail,
+) -> Result<Step, Problem> {
+    let plan = costing.plan;
+    let passes = evaluation.chunks.len().saturating_mul(plan.micro_batches() as usize).saturating_mul(2);
+    if passes > MOST_PASSES {
+        return Err(Problem::new(format!("a timeline of {passes} passes is too large to be of use"))
+            .at_key("plan.global_batch")
+            .hint("show a step with fewer micro batches"));
+    }
+    let detailed = match detail {
+        Detail::Automatic => passes <= MOST_DETAILED,
+        Detail::Passes => false,
+        Detail::Operators => true,
+    };
+    let times: Vec<_> = evaluation.chunks.iter().map(|c| c.time).collect();
+    let simulated = simulate(&pipeline(plan, &times, evaluation.transfer))?;
+    let mut step = Step::new(format!(
+        "{} on {} {}",
+        costing.model.name,
+        plan.world_size(),
+        costing.cluster.accelerator.name
+    ));
+    for stage in 0..plan.pipeline_parallel as u32 {
+        step.add_rank(Rank(stage * rank_stride(plan)), Stage(stage));
+    }
+    passes::write(&mut step, costing, evaluation, &simulated, detailed);
+    update::write(&mut step, costing, evaluation, &simulated);
+    let end = step.end.seconds();
+    memory::write(&mut step, costing, &simulated, end)?;
+    Ok(step)
+}
+
+/// Distance between the ranks of neighbouring stages.
+fn rank_stride(plan: &Plan) -> u32 {
+    let inner = plan.tensor_parallel * plan.context_parallel;
+    let stride = match plan.rank_order {
+        RankOrder::TensorContextDataPipeline => inner * plan.data_parallel,
+        RankOrder::TensorContextPipelineData => inner,
+    };
+    u32::try_from(stride).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests;

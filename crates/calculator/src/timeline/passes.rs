@@ -1,0 +1,289 @@
+//! The passes of every stage, their operators and collectives, and the messages between stages.
+
+use crate::costing::Costing;
+use crate::estimate::calls::{self, Call, Pass};
+use crate::estimate::communication::operation;
+use crate::evaluate::Evaluation;
+use crate::schedule::{OperationKind, PipelineTimeline, TimedOperation};
+use crate::work::{Dimension as WorkDimension, Family, Work};
+use railwright_spec::plan::Group;
+use railwright_spec::quantity::{Bytes, MicroBatch, Rank, Seconds};
+use railwright_step::build::{MessageEnd, Part, TimedPass, write_message, write_pass};
+use railwright_step::{
+    Activity, Collective, CollectiveId, CollectiveKind, Dimension, NameId, OperatorFamily, Phase, SpanRef,
+    Step, StreamKind, Time,
+};
+
+const KINDS: [(OperationKind, Phase, &str); 5] = [
+    (OperationKind::Forward, Phase::Forward, "forward"),
+    (OperationKind::Recompute, Phase::Recompute, "recompute"),
+    (OperationKind::Backward, Phase::Backward, "backward"),
+    (OperationKind::BackwardInput, Phase::BackwardInput, "backward input"),
+    (OperationKind::BackwardWeight, Phase::BackwardWeight, "backward weight"),
+];
+
+fn kind_index(kind: OperationKind) -> usize {
+    KINDS.iter().position(|k| k.0 == kind).unwrap_or(0)
+}
+
+/// The first and last span of a pass, by direction, chunk and micro batch.
+struct Ends {
+    micro_batches: usize,
+    spans: [Vec<Option<(SpanRef, SpanRef)>>; 2],
+}
+
+impl Ends {
+    fn slot(
+        &mut self,
+        back: bool,
+        chunk: usize,
+        micro_batch: u32,
+    ) -> Option<&mut Option<(SpanRef, SpanRef)>> {
+        self.spans[usize::from(back)].get_mut(chunk * self.micro_batches + micro_batch as usize)
+    }
+}
+
+/// Writes passes and messages.
+pub(super) fn write(
+    step: &mut Step,
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    simulated: &PipelineTimeline,
+    detailed: bool,
+) {
+    let chunks = evaluation.chunks.len();
+    let micro_batches = costing.plan.micro_batches().max(1) as usize;
+    let whole = KINDS.map(|(.., name)| step.names.intern(name));
+    let parts: Vec<[Vec<Part>; 5]> = (0..chunks)
+        .map(|c| if detailed { parts(step, costing, evaluation, c) } else { Default::default() })
+        .collect();
+    let empty = || vec![None; chunks * micro_batches];
+    let mut ends = Ends { micro_batches, spans: [empty(), empty()] };
+    for (rank, operations) in simulated.stages.iter().enumerate() {
+        for timed in operations {
+            let operation = timed.operation;
+            let kind = kind_index(operation.kind);
+            let chunk = operation.chunk as usize;
+            let pass = TimedPass {
+                rank,
+                phase: KINDS[kind].1,
+                micro_batch: Some(MicroBatch(operation.micro_batch)),
+                chunk: Some(operation.chunk),
+                start: Time::from_seconds(timed.start),
+                end: Time::from_seconds(timed.end),
+            };
+            let written = write_pass(step, &pass, whole[kind], &parts[chunk][kind]);
+            let back = operation.kind != OperationKind::Forward;
+            if operation.kind != OperationKind::BackwardWeight
+                && let (Some((first, last)), Some(slot)) =
+                    (written, ends.slot(back, chunk, operation.micro_batch))
+            {
+                // Recompute receives the gradient for the backward pass that follows it.
+                *slot = Some((slot.map_or(first, |s| s.0), last));
+            }
+        }
+    }
+    messages(step, costing, evaluation, simulated, &mut ends);
+}
+
+/// Arrows and spans for what one stage sends another.
+fn messages(
+    step: &mut Step,
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    simulated: &PipelineTimeline,
+    ends: &mut Ends,
+) {
+    let h = costing.model.hidden_size as f64;
+    let size = costing.tokens * h * costing.activation_bytes / costing.plan.tensor_parallel as f64;
+    let names = ["send activations", "send gradients", "receive activations", "receive gradients"];
+    let names = names.map(|n| step.names.intern(n));
+    let mut receives: Vec<(Time, Time)> = vec![(Time::ZERO, Time::ZERO); ends.spans[0].len() * 2];
+    let place = |back: bool, chunk: usize, micro_batch: u32, m: usize| {
+        2 * (chunk * m + micro_batch as usize) + usize::from(back)
+    };
+    let m = ends.micro_batches;
+    for timed in simulated.stages.iter().flatten().filter(|t| t.source.is_some()) {
+        let back = timed.operation.kind != OperationKind::Forward;
+        receives[place(back, timed.operation.chunk as usize, timed.operation.micro_batch, m)] =
+            (Time::from_seconds(timed.receive_start), Time::from_seconds(timed.start));
+    }
+    for (rank, operations) in simulated.stages.iter().enumerate() {
+        for timed in operations {
+            let Some(target) = timed.target else { continue };
+            let TimedOperation { operation, .. } = *timed;
+            let back = operation.kind != OperationKind::Forward;
+            let chunk = operation.chunk as usize;
+            let Some(next) = (if back { chunk.checked_sub(1) } else { Some(chunk + 1) }) else { continue };
+            let from = ends.slot(back, chunk, operation.micro_batch).and_then(|s| *s);
+            let to = ends.slot(back, next, operation.micro_batch).and_then(|s| *s);
+            let (Some((_, last)), Some((first, _))) = (from, to) else { continue };
+            let end = Time::from_seconds(timed.end);
+            let until = Time::from_seconds(timed.end + evaluation.transfer);
+            let lane = u8::from(back);
+            let sender = MessageEnd {
+                rank,
+                pass: last,
+                start: end,
+                end: until,
+                name: names[usize::from(back)],
+                lane,
+                collective: None,
+            };
+            let (start, arrived) =
+                receives.get(place(back, next, operation.micro_batch, m)).copied().unwrap_or_default();
+            let receiver = MessageEnd {
+                rank: target as usize,
+                pass: first,
+                start,
+                end: arrived,
+                name: names[2 + usize::from(back)],
+                lane: 2 + lane,
+                collective: None,
+            };
+            write_message(step, &sender, &receiver, size as u64);
+        }
+    }
+}
+
+/// The step's dimension for a dimension of work.
+pub(super) const fn dimension(dimension: WorkDimension) -> Dimension {
+    match dimension {
+        WorkDimension::Tensor => Dimension::Tensor,
+        WorkDimension::Context => Dimension::Context,
+        WorkDimension::Expert => Dimension::Expert,
+        WorkDimension::Shard => Dimension::Data,
+    }
+}
+
+const fn operator(family: Family) -> OperatorFamily {
+    match family {
+        Family::Embedding => OperatorFamily::Embedding,
+        Family::Norm => OperatorFamily::Norm,
+        Family::AttentionCore => OperatorFamily::Attention,
+        Family::AttentionInput | Family::AttentionOutput | Family::Mlp | Family::Experts | Family::Head => {
+            OperatorFamily::MatrixProduct
+        }
+        Family::Activation | Family::Residual => OperatorFamily::Elementwise,
+        Family::Router => OperatorFamily::Routing,
+        Family::Loss => OperatorFamily::Loss,
+    }
+}
+
+/// The parts of each kind of pass of a virtual stage, in the order of [`KINDS`].
+fn parts(step: &mut Step, costing: &Costing<'_>, evaluation: &Evaluation, chunk: usize) -> [Vec<Part>; 5] {
+    let calls = calls::of_chunk(costing, &evaluation.chunks, chunk);
+    let cost = &evaluation.chunks[chunk].cost;
+    let time = &evaluation.chunks[chunk].time;
+    let mut both = cost.backward_input;
+    both += &cost.backward_weight;
+    let mut make = |work: &Work, passes: &[Pass], whole: Seconds, reverse: bool| {
+        work_parts(step, costing, work, &calls, passes, whole, reverse)
+    };
+    let (input, weight) = (time.backward_input, time.backward_weight);
+    [
+        make(&cost.forward, &[Pass::Forward], time.forward, false),
+        make(&cost.recompute, &[Pass::Recompute], time.recompute, false),
+        make(&both, &[Pass::BackwardInput, Pass::BackwardWeight], input + weight, true),
+        make(&cost.backward_input, &[Pass::BackwardInput], input, true),
+        make(&cost.backward_weight, &[Pass::BackwardWeight], weight, true),
+    ]
+}
+
+fn work_parts(
+    step: &mut Step,
+    costing: &Costing<'_>,
+    work: &Work,
+    calls: &[Call],
+    passes: &[Pass],
+    whole: Seconds,
+    reverse: bool,
+) -> Vec<Part> {
+    let mut list = Vec::new();
+    let mut exposed = Vec::new();
+    for d in WorkDimension::ALL {
+        let all = work.communication[d as usize];
+        if all <= Seconds::ZERO {
+            continue;
+        }
+        let waited = work.exposed[d as usize];
+        let own: Vec<&Call> = calls.iter().filter(|c| c.dimension == d && passes.contains(&c.pass)).collect();
+        let sum: Seconds = own.iter().map(|c| c.time(costing)).sum();
+        for call in own {
+            let share = call.time(costing) / sum;
+            let name = step.names.intern(&name(call));
+            let collective = describe(step, call, costing);
+            if waited > Seconds::ZERO {
+                let part = Part::communication(name, dimension(d), waited * share, false, collective);
+                exposed.push(Part { bytes: (call.bytes.get() * call.count) as u64, ..part });
+            }
+        }
+        // What hides runs beside the pass, and is not shown longer than the pass itself.
+        let hidden = (all - waited).min(whole);
+        if hidden > Seconds::ZERO {
+            let name = step.names.intern(&format!("{} communication, hidden", dimension(d).name()));
+            let part = Part::communication(name, dimension(d), hidden, true, None);
+            list.push(Part { stream: StreamKind::Communication(dimension(d), 1), ..part });
+        }
+    }
+    let mut families = Family::ALL;
+    if reverse {
+        families.reverse();
+    }
+    for family in families {
+        let time = work.compute[family as usize];
+        if time > Seconds::ZERO {
+            list.push(Part::compute(step.names.intern(family.label()), operator(family), time));
+        }
+    }
+    list.extend(exposed);
+    let host = whole - work.time();
+    if host.get() > 1e-9 * whole.get() {
+        let name = step.names.intern("waiting for the host");
+        list.push(Part {
+            activity: Activity::Host,
+            stream: StreamKind::Host(0),
+            ..Part::compute(name, OperatorFamily::Other, host)
+        });
+    }
+    list
+}
+
+fn name(call: &Call) -> String {
+    let (operation, _) = operation(call.operation, call.group.ranks);
+    format!("{} x{}", operation.replace('_', " "), call.count)
+}
+
+/// The description of one call: its span carries the bytes of all.
+fn describe(step: &mut Step, call: &Call, costing: &Costing<'_>) -> Option<CollectiveId> {
+    use crate::collectives::Collective as Operation;
+    let kind = match call.operation {
+        Operation::AllReduce => CollectiveKind::AllReduce,
+        Operation::AllGather => CollectiveKind::AllGather,
+        Operation::ReduceScatter => CollectiveKind::ReduceScatter,
+        Operation::AllToAll | Operation::ExpertDispatch { .. } => CollectiveKind::AllToAll,
+        Operation::Broadcast => CollectiveKind::Broadcast,
+        Operation::SendReceive => CollectiveKind::Send,
+    };
+    collective(step, kind, &call.group, call.bytes, costing.plan.world_size())
+}
+
+/// A collective of the group that rank 0 belongs to; groups of other stages lie alike.
+pub(super) fn collective(
+    step: &mut Step,
+    kind: CollectiveKind,
+    group: &Group,
+    bytes: Bytes,
+    world: u64,
+) -> Option<CollectiveId> {
+    let ranks: Option<Vec<Rank>> = (0..group.ranks)
+        .map(|i| u32::try_from((i * group.stride).min(world.saturating_sub(1))).ok().map(Rank))
+        .collect();
+    let group = step.group(&ranks?);
+    Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
+}
+
+/// A name for a part that is the same in every step.
+pub(super) fn intern(step: &mut Step, name: &str) -> NameId {
+    step.names.intern(name)
+}
