@@ -58,7 +58,7 @@ pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
     Err(Problem::new(format!("no accelerator is called `{}`", shorten(name))).hint(did_you_mean(
         name,
         known,
-        "`railwright gpus` lists the catalogue",
+        "`railwright gpus list` lists the catalogue",
     )))
 }
 

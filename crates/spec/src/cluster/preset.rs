@@ -41,7 +41,7 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
         return Err(Problem::new(format!("no cluster is called `{shown}`")).hint(did_you_mean(
             name,
             PRESETS.iter().map(|preset| preset.0),
-            &format!("known: {list}; or name an accelerator, see `railwright gpus`"),
+            &format!("known: {list}; or name an accelerator, see `railwright gpus list`"),
         )));
     };
     let mut spec = ClusterSpec::parse(text, &format!("catalog/clusters/{plain}.toml"))?;
