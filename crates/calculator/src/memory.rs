@@ -10,6 +10,8 @@ mod activations;
 mod fit;
 mod head;
 mod in_flight;
+#[cfg(test)]
+mod measured;
 mod over_time;
 mod parameters;
 mod report;

@@ -283,7 +283,7 @@ fn feed_forward(
             sink(Module::Experts, before, whole && policy.keeps_operator());
             sink(Module::Experts, after, activation && whole);
             // The experts' outputs wait to be weighted and added.
-            sink(Module::Experts, a * hidden * routed, kept);
+            sink(Module::Experts, software.expert_output * hidden * routed, kept);
             if moe.shared_intermediate_size > 0 {
                 let shared = Mlp { intermediate_size: moe.shared_intermediate_size, ..moe.expert.clone() };
                 let (before, after) =

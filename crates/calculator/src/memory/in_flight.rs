@@ -41,7 +41,12 @@ pub fn in_flight(plan: &Plan, stage: usize, chunk: usize) -> f64 {
                 (1.0 + s).min(m)
             }
         }
-        Schedule::DualPipe => f64::midpoint(p, 1.0).min(m),
+        Schedule::DualPipe => {
+            // Chunk 0 is the one nearer to the embedding; each direction is a 1F1B of its own on half of the micro batches.
+            let near = s.min(p - 1.0 - s);
+            let alive = if chunk == 0 { p - near } else { near + 1.0 };
+            alive.min((m / 2.0).ceil().max(1.0))
+        }
         Schedule::OneForwardOneBackward if v < 2.0 => (p - s).min(m),
         Schedule::OneForwardOneBackward => {
             let total = (2.0 * (p - s - 1.0) + (v - 1.0) * p + 1.0).min(m * v);
@@ -93,6 +98,8 @@ mod tests {
             let both = count(Schedule::ZbV, 8, 2, 64, stage, 0) + count(Schedule::ZbV, 8, 2, 64, stage, 1);
             assert_eq!(both, 16.0, "half chunks on stage {stage}");
         }
-        assert_eq!(2.0 * count(Schedule::DualPipe, 16, 2, 64, 3, 0), 17.0);
+        let both = |stage| [0, 1].map(|chunk| count(Schedule::DualPipe, 16, 1, 64, stage, chunk));
+        assert_eq!(both(3), [13.0, 4.0]);
+        assert_eq!(both(12), [13.0, 4.0]);
     }
 }

@@ -67,6 +67,8 @@ pub struct MemorySoftware {
     pub qkv_extra: f64,
     /// Bytes per element of the inner width kept beyond gate, up and product (the activation's own output).
     pub inner_extra: f64,
+    /// Bytes per element of the experts' outputs kept to be weighted by the router (0 where the weight enters before the down projection).
+    pub expert_output: f64,
     /// Whether sequence-parallel inputs of cut products are kept gathered.
     pub gathered_inputs: bool,
     /// Whether narrow formats keep a product's input in the narrow format (else in the activation format).

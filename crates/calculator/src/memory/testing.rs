@@ -195,6 +195,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         hidden_replicated: 0.0,
         qkv_extra: 0.0,
         inner_extra: 0.0,
+        expert_output: 2.0,
         gathered_inputs: false,
         narrow_inputs: true,
         narrow_weight_bytes: 0.0,
