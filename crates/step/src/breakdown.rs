@@ -123,27 +123,46 @@ pub(crate) fn labelled(
     pipeline: Option<(Time, Time)>,
 ) -> Vec<(Label, Intervals)> {
     let window = (step.start, step.end);
+    // One walk over the spans; labels then take what is left in their order.
+    let labels: Vec<Label> = Label::all().collect();
+    let mut stretches: Vec<Vec<(Time, Time)>> = vec![Vec::new(); labels.len()];
+    for span in rank.streams.iter().flat_map(|stream| stream.spans.iter()) {
+        let place = match span.activity {
+            Activity::Compute => span.phase as usize,
+            Activity::Communication(dimension) => Phase::ALL.len() + dimension as usize,
+            Activity::Copy => COPY,
+            Activity::Host => COPY + 1,
+            Activity::Wait => continue,
+        };
+        stretches[place].push((span.start.max(window.0), span.end.min(window.1)));
+    }
+    stretches[COPY + 2].extend(pipeline);
+    stretches[COPY + 3].push(window);
     let mut rest = Intervals::union_of(vec![window]);
     let mut labelled = Vec::new();
-    let mut take = |label: Label, stretches: &Intervals| {
-        if !stretches.0.is_empty() {
+    for (label, stretches) in labels.into_iter().zip(stretches) {
+        if !stretches.is_empty() {
+            let stretches = Intervals::union_of(stretches);
             labelled.push((label, stretches.intersection(&rest)));
-            rest = rest.without(stretches);
+            rest = rest.without(&stretches);
         }
-    };
-    for phase in Phase::ALL {
-        let stretches = Intervals::of(rank, window, |span| computes(span) && span.phase == phase);
-        take(Label::Compute(phase), &stretches);
     }
-    for dimension in Dimension::ALL {
-        let wanted = Activity::Communication(dimension);
-        take(Label::Exposed(dimension), &Intervals::of(rank, window, |span| span.activity == wanted));
-    }
-    take(Label::Copy, &Intervals::of(rank, window, |span| span.activity == Activity::Copy));
-    take(Label::Host, &Intervals::of(rank, window, |span| span.activity == Activity::Host));
-    if let Some(window) = pipeline {
-        take(Label::Bubble, &Intervals::union_of(vec![window]));
-    }
-    take(Label::Idle, &Intervals::union_of(vec![window]));
     labelled
+}
+
+/// The place of [`Label::Copy`] in [`Label::all`], which phases and dimensions come before.
+const COPY: usize = Phase::ALL.len() + Dimension::ALL.len();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_labels() {
+        let labels: Vec<Label> = Label::all().collect();
+        assert_eq!(labels[COPY..], [Label::Copy, Label::Host, Label::Bubble, Label::Idle]);
+        assert!(Phase::ALL.into_iter().all(|phase| labels[phase as usize] == Label::Compute(phase)));
+        let exposed = |d: Dimension| labels[Phase::ALL.len() + d as usize] == Label::Exposed(d);
+        assert!(Dimension::ALL.into_iter().all(exposed));
+    }
 }

@@ -44,6 +44,8 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         }
     };
     let mut until = step.end;
+    // No path is longer than all spans; more would be a circle.
+    let most = span_count(step);
     while let Some(here) = at {
         let Some(span) = step.span(here) else { break };
         add(Label::Idle, until - span.end.min(until));
@@ -60,7 +62,7 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         let next =
             before.into_iter().chain(waited).filter(earlier).max_by_key(|r| step.span(*r).map(|s| s.end));
         path.crossings += usize::from(next.is_some_and(|n| n.rank != here.rank));
-        at = next.filter(|_| path.spans.len() <= span_count(step));
+        at = next.filter(|_| path.spans.len() < most);
     }
     add(Label::Idle, until - step.start);
     parts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));

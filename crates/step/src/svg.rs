@@ -31,7 +31,7 @@ impl Default for Options {
 const KINDS: [(&str, &str, &str, &str); 9] = [
     ("forward", "#4c8dd6", "#4f8fdb", "forward"),
     ("recompute", "#9bbfe8", "#35618f", "recompute"),
-    ("backward", "#3c9a6f", "#3fa277", "backward"),
+    ("backward", "#2c7f64", "#2f8a6d", "backward"),
     ("input", "#3c9a6f", "#3fa277", "input gradient"),
     ("weight", "#a8c64e", "#8fae3b", "weight gradient"),
     ("optimizer", "#c9803a", "#d08a45", "optimizer"),
@@ -53,6 +53,17 @@ fn kind(span: &Span) -> Option<usize> {
         (Activity::Compute | Activity::Copy, _) => 8,
         (Activity::Host | Activity::Wait, _) => return None,
     })
+}
+
+/// How solid the marks of a rank's chunks are: the first one fully, the last one least, so that virtual stages tell apart.
+fn solidity(marks: &[Mark]) -> impl Fn(Option<u32>) -> f64 {
+    let mut chunks: Vec<u32> = marks.iter().filter_map(|mark| mark.chunk).collect();
+    chunks.sort_unstable();
+    chunks.dedup();
+    move |chunk| {
+        let place = chunk.and_then(|chunk| chunks.binary_search(&chunk).ok()).unwrap_or(0);
+        1.0 - 0.4 * place as f64 / (chunks.len().max(2) - 1) as f64
+    }
 }
 
 /// A drawn stretch.
@@ -160,6 +171,7 @@ fn style(out: &mut String, used: &[bool]) {
 }
 
 fn draw(out: &mut String, marks: &[Mark], options: &Options, x: &impl Fn(Time) -> f64, (y, row): (f64, f64)) {
+    let solid = solidity(marks);
     for mark in marks {
         let (from, to) = (x(mark.start), x(mark.end));
         // A hair of background between passes, unless that is all there is.
@@ -167,8 +179,12 @@ fn draw(out: &mut String, marks: &[Mark], options: &Options, x: &impl Fn(Time) -
         let (class, _, _, name) = KINDS[mark.kind];
         let _ = write!(
             out,
-            "<rect class=\"{class}\" x=\"{from:.2}\" y=\"{y:.1}\" width=\"{wide:.2}\" height=\"{row}\"><title>{name}"
+            "<rect class=\"{class}\" x=\"{from:.2}\" y=\"{y:.1}\" width=\"{wide:.2}\" height=\"{row}\""
         );
+        if solid(mark.chunk) < 1.0 {
+            let _ = write!(out, " opacity=\"{:.2}\"", solid(mark.chunk));
+        }
+        let _ = write!(out, "><title>{name}");
         if let Some(micro_batch) = mark.micro_batch {
             let _ = write!(out, ", micro batch {micro_batch}");
         }
