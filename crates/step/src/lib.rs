@@ -6,6 +6,24 @@
 //! [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`]. [`chrome`] writes a trace for Perfetto and
 //! [`svg`] a picture.
 //!
+//! ```
+//! use railwright_spec::quantity::{Rank, Stage};
+//! use railwright_step::breakdown::{Label, breakdown};
+//! use railwright_step::{Phase, Span, Step, StreamKind, Time};
+//!
+//! let mut step = Step::new("one forward pass, then nothing");
+//! let rank = step.add_rank(Rank(0), Stage(0));
+//! let name = step.names.intern("forward");
+//! let span = Span { end: Time::from_nanos(3), phase: Phase::Forward, name, ..Span::default() };
+//! step.push(rank, StreamKind::Compute, span);
+//! step.end = Time::from_nanos(4);
+//! assert!(step.validate().is_empty());
+//! assert_eq!(
+//!     breakdown(&step).ranks[0].parts,
+//!     [(Label::Compute(Phase::Forward), Time::from_nanos(3)), (Label::Idle, Time::from_nanos(1))]
+//! );
+//! ```
+//!
 //! This crate reads no file and no clock, prints nothing and spawns nothing.
 
 pub mod breakdown;

@@ -3,6 +3,7 @@
 //! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and names every
 //! mark for whoever hovers or cannot see colour. Refuses detail: spans of one pass are drawn as one.
 
+use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
 use std::fmt::Write;
 
@@ -76,32 +77,36 @@ struct Mark {
     chunk: Option<u32>,
 }
 
-/// The marks of a rank: neighbours that are one pass become one, and what compute covers is not drawn.
+/// The marks of a rank: what belongs to one pass is one mark, whatever is exposed inside of it; beside passes, what is exposed.
 fn marks(rank: &RankTimeline) -> Vec<Mark> {
     let mut compute: Vec<Mark> = Vec::new();
-    let mut under: Vec<Mark> = Vec::new();
+    let mut under: Vec<Vec<(Time, Time)>> = vec![Vec::new(); KINDS.len()];
     for span in rank.streams.iter().flat_map(|stream| stream.spans.iter()) {
         let Some(kind) = kind(&span) else { continue };
-        let mark = Mark {
-            start: span.start,
-            end: span.end,
-            kind,
-            micro_batch: span.micro_batch.map(|m| m.0),
-            chunk: span.chunk,
-        };
-        let row = if span.activity == Activity::Compute { &mut compute } else { &mut under };
-        match row.last_mut() {
+        let (start, end) = (span.start, span.end);
+        if span.activity != Activity::Compute {
+            under[kind].push((start, end));
+            continue;
+        }
+        let mark = Mark { start, end, kind, micro_batch: span.micro_batch.map(|m| m.0), chunk: span.chunk };
+        let pass = (kind, mark.micro_batch, mark.chunk);
+        match compute.last_mut() {
             Some(last)
-                if last.end == mark.start
-                    && (last.kind, last.micro_batch, last.chunk) == (kind, mark.micro_batch, mark.chunk) =>
+                if (last.kind, last.micro_batch, last.chunk) == pass
+                    && (last.end == start || mark.micro_batch.is_some()) =>
             {
-                last.end = mark.end;
+                last.end = end;
             }
-            _ => row.push(mark),
+            _ => compute.push(mark),
         }
     }
-    under.extend(compute);
-    under
+    let covered = Intervals::union_of(compute.iter().map(|mark| (mark.start, mark.end)).collect());
+    for (kind, stretches) in under.into_iter().enumerate() {
+        let exposed = Intervals::union_of(stretches).without(&covered);
+        let mark = |(start, end)| Mark { start, end, kind, micro_batch: None, chunk: None };
+        compute.extend(exposed.0.into_iter().map(mark));
+    }
+    compute
 }
 
 /// Draws a step.
