@@ -35,6 +35,8 @@ pub struct Software {
     pub fused_softmax: bool,
     /// Bytes that element-wise kernels move over the least that full fusion would move.
     pub elementwise_passes: f64,
+    /// The same for casts to narrow formats: finding scales, casting, transposing, apart or fused.
+    pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
     pub loss_bytes_per_logit: f64,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
