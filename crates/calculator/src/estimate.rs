@@ -8,22 +8,26 @@ mod breakdown;
 pub(crate) mod calls;
 pub(crate) mod communication;
 mod efficiency;
+mod explain;
 mod identity;
 mod memory;
 mod money;
 mod provenance;
 mod stages;
 mod step_time;
+mod topics;
 mod warnings;
 
 pub use breakdown::{Part, part};
 pub use communication::CommunicationRow;
 pub use efficiency::{Efficiency, ModelFlop, Utilisation};
+pub use explain::{Explanation, Input};
 pub use identity::{ClusterIdentity, ModelIdentity, SoftwareIdentity, plan_summary};
 pub use memory::{KindBytes, MemoryEstimate, StageMemory, TopItem};
 pub use provenance::Foundation;
 pub use stages::StageRow;
 pub use step_time::{Interval, Throughput};
+pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate;
@@ -85,6 +89,8 @@ pub struct Estimate {
     pub provenance: Vec<Foundation>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
+    /// Why the main numbers are what they are.
+    pub why: Vec<Explanation>,
 }
 
 /// Estimates one run. Fails when the plan is impossible or cannot be priced.
@@ -132,7 +138,9 @@ pub fn estimate(
         provenance,
         warnings: money.iter().flat_map(|bill| bill.warnings.clone()).collect(),
         money,
+        why: Vec::new(),
     };
+    estimate.why = explain::all(&costing, &evaluation, &estimate);
     let mut warnings = warnings::all(&costing, &estimate);
     warnings.append(&mut estimate.warnings);
     estimate.warnings = warnings;

@@ -6,7 +6,8 @@
 mod communication;
 mod experts;
 mod mixer;
-mod projections;
+pub(crate) mod projections;
+
 mod recompute;
 
 pub(crate) use communication::{tensor_exchange, tensor_halves};

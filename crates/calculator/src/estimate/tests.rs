@@ -21,7 +21,7 @@ fn check_sums(part: &Part) {
     part.children.iter().for_each(check_sums);
 }
 
-fn large() -> Estimate {
+pub(super) fn large() -> Estimate {
     estimate_of("llama-3.1-405b", "dgx-h100", 1024, |p| {
         p.tensor_parallel = Some(8);
         p.pipeline_parallel = Some(16);

@@ -10,15 +10,15 @@ use railwright_spec::quantity::Bytes;
 
 /// A fused product's local shape: `rows` outputs and `columns` inputs on one rank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Product<'a> {
-    pub(super) label: &'a str,
-    pub(super) module: Module,
-    pub(super) rows: f64,
-    pub(super) columns: f64,
+pub(crate) struct Product<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) module: Module,
+    pub(crate) rows: f64,
+    pub(crate) columns: f64,
 }
 
 /// The dense products of a layer, weights with one label joined.
-pub(super) fn products<'a>(layer: &'a Layer, tensor_parallel: f64) -> Vec<Product<'a>> {
+pub(crate) fn products<'a>(layer: &'a Layer, tensor_parallel: f64) -> Vec<Product<'a>> {
     let mut list: Vec<Product<'a>> = Vec::with_capacity(8);
     for weight in &layer.weights {
         let Usage::Matmul { fused } = &weight.usage else { continue };

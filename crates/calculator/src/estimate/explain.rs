@@ -1,0 +1,264 @@
+//! Why a number is what it is: the equation, the numbers that went into it, and where each comes from.
+//!
+//! Responsible for: enough to redo the main numbers by hand. Refuses to compute anything that the estimate does not hold; a test
+//! redoes the arithmetic.
+
+mod memory;
+mod operators;
+mod time;
+
+use super::Estimate;
+use crate::costing::Costing;
+use crate::evaluate::Evaluation;
+use crate::model_flop::Convention;
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use serde::Serialize;
+
+/// A number that an equation uses.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Input {
+    /// As the equation names it.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit; empty for counts and shares.
+    pub unit: &'static str,
+    /// Where it comes from.
+    pub source: String,
+}
+
+/// One number explained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The identifier of what is explained, as the breakdown and `railwright explain` spell it.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit; empty for counts and shares.
+    pub unit: &'static str,
+    /// The number as people write it.
+    pub text: String,
+    /// The equation, in the inputs' names.
+    pub formula: String,
+    /// What went into it.
+    pub inputs: Vec<Input>,
+    /// What the equation rests on.
+    pub source: String,
+}
+
+/// An input from the plan, the model or the cluster.
+pub(super) fn given(name: &str, value: f64, source: &str) -> Input {
+    Input { name: name.to_owned(), value, unit: "", source: source.to_owned() }
+}
+
+/// An input with a unit.
+pub(super) fn measure(name: &str, value: f64, unit: &'static str, source: &str) -> Input {
+    Input { name: name.to_owned(), value, unit, source: source.to_owned() }
+}
+
+/// An explanation of a number.
+pub(super) fn explanation(
+    id: &str,
+    title: &str,
+    value: (f64, &'static str),
+    formula: &str,
+    inputs: Vec<Input>,
+    source: &str,
+) -> Explanation {
+    let (value, unit) = value;
+    Explanation {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        value,
+        unit,
+        text: text(value, unit),
+        formula: formula.to_owned(),
+        inputs,
+        source: source.to_owned(),
+    }
+}
+
+/// A number as people write it.
+pub(super) fn text(value: f64, unit: &str) -> String {
+    use railwright_spec::quantity::{Bytes, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds};
+    match unit {
+        "s" => human::seconds(Seconds::new(value)),
+        "B" => human::bytes(Bytes::new(value)),
+        "FLOP" => human::flop(Flop::new(value)),
+        "FLOP/s" => human::flop_rate(FlopPerSecond::new(value)),
+        "$" => human::dollars(Dollars::new(value)),
+        "kWh" => human::energy(KilowattHours::new(value)),
+        "%" => human::percent(value / 100.0),
+        "" => human::count(value),
+        other => format!("{} {other}", human::count(value)),
+    }
+}
+
+impl Estimate {
+    /// The explanation of one number.
+    pub fn explain(&self, id: &str) -> Result<&Explanation, Problem> {
+        self.why.iter().find(|e| e.id == id).ok_or_else(|| {
+            Problem::new(format!("nothing in this estimate is called `{id}`")).hint(did_you_mean(
+                id,
+                self.why.iter().map(|e| e.id.as_str()),
+                "leave the name out to see all",
+            ))
+        })
+    }
+
+    /// All explanations, in the order of a report.
+    pub fn why(&self) -> &[Explanation] {
+        &self.why
+    }
+}
+
+/// All explanations of an estimate.
+pub(super) fn all(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -> Vec<Explanation> {
+    let mut list = time::step(costing, evaluation, estimate);
+    list.extend(time::parts(costing, evaluation, estimate));
+    list.extend(operators::products(costing));
+    list.extend(throughput(estimate));
+    list.extend(utilisation(estimate));
+    list.extend(memory::memory(costing, estimate));
+    list.extend(money(estimate));
+    list
+}
+
+fn throughput(estimate: &Estimate) -> Vec<Explanation> {
+    let t = &estimate.throughput;
+    let step = measure("step", estimate.step_time.get(), "s", "step_time");
+    vec![
+        explanation(
+            "tokens_per_second",
+            "tokens per second",
+            (t.tokens_per_second, "tokens/s"),
+            "sequences x sequence_length / step",
+            vec![
+                given("sequences", t.sequences_per_step as f64, "plan.global_batch"),
+                given("sequence_length", estimate.plan.sequence_length as f64, "plan.sequence_length"),
+                step.clone(),
+            ],
+            "definition",
+        ),
+        explanation(
+            "tokens_per_second_per_device",
+            "tokens per second and device",
+            (t.tokens_per_second_per_device, "tokens/s"),
+            "tokens / step / devices",
+            vec![
+                given("tokens", t.tokens_per_step as f64, "plan: global batch x sequence length"),
+                step,
+                given(
+                    "devices",
+                    estimate.plan.world_size() as f64,
+                    "plan: tensor x context x pipeline x data",
+                ),
+            ],
+            "definition",
+        ),
+    ]
+}
+
+fn utilisation(estimate: &Estimate) -> Vec<Explanation> {
+    let devices = given("devices", estimate.plan.world_size() as f64, "plan");
+    let step = measure("step", estimate.step_time.get(), "s", "step_time");
+    let peak_source = format!("data sheet of {}, dense", estimate.cluster.accelerator_name);
+    let mut list = Vec::new();
+    for model in &estimate.efficiency.model_flop {
+        let Some(used) = model.utilisation.first() else { continue };
+        let (id, title, source) = match model.convention {
+            Convention::FullAttention => (
+                "mfu.full_attention",
+                "MFU, attention counted in full",
+                "PaLM, appendix B: 6N + 12 L h s per token; recompute not counted",
+            ),
+            Convention::CausalAttention => (
+                "mfu.causal_attention",
+                "MFU, attention counted as a causal mask leaves it",
+                "6N + 6 L h s per token; recompute not counted",
+            ),
+        };
+        list.push(explanation(
+            id,
+            title,
+            (used.share * 100.0, "%"),
+            "100 x flop_per_token x tokens / (step x devices x peak)",
+            vec![
+                measure("flop_per_token", model.per_token.get(), "FLOP", "model: forward x 3, head included"),
+                given("tokens", estimate.throughput.tokens_per_step as f64, "plan"),
+                step.clone(),
+                devices.clone(),
+                measure("peak", used.peak.get(), "FLOP/s", &peak_source),
+            ],
+            source,
+        ));
+    }
+    if let Some(used) = estimate.efficiency.hardware.first() {
+        list.push(explanation(
+            "hfu",
+            "HFU: what is executed, recompute included",
+            (used.share * 100.0, "%"),
+            "100 x executed / (step x devices x peak)",
+            vec![
+                measure(
+                    "executed",
+                    estimate.efficiency.hardware_flop.get(),
+                    "FLOP",
+                    "sum over all operators",
+                ),
+                step,
+                devices,
+                measure("peak", used.peak.get(), "FLOP/s", &peak_source),
+            ],
+            "Korthikanti 2022, section 6.3; masked attention is not counted",
+        ));
+    }
+    list
+}
+
+fn money(estimate: &Estimate) -> Vec<Explanation> {
+    let Some(bill) = &estimate.money else { return Vec::new() };
+    let step = measure("step", estimate.step_time.get(), "s", "step_time");
+    let hours = measure("device_hours", bill.device_hours.0, "h", "device_hours");
+    let mut list = vec![explanation(
+        "device_hours",
+        "device-hours",
+        (bill.device_hours.0, "h"),
+        "steps x step / availability x devices / 3600",
+        vec![
+            given("steps", bill.steps, "tokens / tokens per step, rounded up"),
+            step,
+            given("availability", bill.productive / bill.calendar, "training.availability"),
+            given("devices", estimate.cluster.devices as f64, "cluster"),
+        ],
+        "definition",
+    )];
+    if let (Some(rent), Some(price)) = (bill.rent, &bill.device_price) {
+        list.push(explanation(
+            "rent",
+            "rent",
+            (rent.get(), "$"),
+            "device_hours x price",
+            vec![hours, measure("price", price.amount.get(), "$", &price.source)],
+            "definition",
+        ));
+    }
+    list.push(explanation(
+        "energy",
+        "energy at the facility's meter",
+        (bill.energy.get(), "kWh"),
+        "power x calendar / 3.6e6",
+        vec![
+            measure("power", bill.power.get(), "W", "devices x (share x limit + host) x PUE"),
+            measure("calendar", bill.calendar.get(), "s", "steps x step / availability"),
+        ],
+        "definition",
+    ));
+    list
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! The worst stage's memory by kind.
+
+use super::super::Estimate;
+use super::{Explanation, explanation, given, measure};
+use crate::costing::Costing;
+use crate::evaluate::stage_parameters;
+use crate::memory::{Kind, SoftwareCatalogue};
+use crate::stage;
+
+/// How a kind is computed.
+const fn formula(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Parameters => "parameters x bytes per parameter (/ shards with ZeRO-3)",
+        Kind::Gradients => "parameters x bytes per gradient (/ shards from ZeRO-2)",
+        Kind::MasterWeights => "parameters x 4 bytes / shards (from ZeRO-1)",
+        Kind::OptimizerMoments => "parameters x moments x bytes per moment / shards (from ZeRO-1)",
+        Kind::NarrowWeights => "matrix parameters x bytes of narrow copies",
+        Kind::Activations => {
+            "sum over layers of what backward needs, x micro batches alive; with dropout and unfused attention sbh(34 + 5as/h) per layer"
+        }
+        Kind::WorkingSet => "recomputed tensors and gradients of activations of the hungriest layer",
+        Kind::Logits => "tokens x vocabulary / tensor parallel x bytes per logit",
+        Kind::CommunicationBuffers => {
+            "gathered parameters, full gradients, buckets, and buffers between stages"
+        }
+        Kind::OptimizerTemporaries => "parameters stepped x temporary bytes",
+        Kind::Workspace => "libraries' workspaces, a constant of the software generation",
+        Kind::Fragmentation => "allocated x what the allocator cannot use",
+        Kind::Context => "driver context and communicators",
+    }
+}
+
+/// The identifier of a kind.
+pub(in super::super) const fn kind_id(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Parameters => "parameters",
+        Kind::Gradients => "gradients",
+        Kind::MasterWeights => "master_weights",
+        Kind::OptimizerMoments => "optimizer_moments",
+        Kind::NarrowWeights => "narrow_weights",
+        Kind::Activations => "activations",
+        Kind::WorkingSet => "working_set",
+        Kind::Logits => "logits",
+        Kind::CommunicationBuffers => "communication_buffers",
+        Kind::OptimizerTemporaries => "optimizer_temporaries",
+        Kind::Workspace => "workspace",
+        Kind::Fragmentation => "fragmentation",
+        Kind::Context => "context",
+    }
+}
+
+/// The peak, each kind of it, and the probability of fitting.
+pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanation> {
+    let memory = &estimate.memory;
+    let Some(worst) = memory.stages.get(memory.worst) else { return Vec::new() };
+    let place = format!("stage {}", memory.worst);
+    let kinds = worst
+        .kinds
+        .iter()
+        .map(|k| measure(kind_id(k.kind), k.bytes.get(), "B", &format!("memory.{}", kind_id(k.kind))));
+    let mut list = vec![explanation(
+        "memory.peak",
+        "memory of the worst stage at its peak",
+        (worst.device.get(), "B"),
+        "sum of all kinds",
+        kinds.collect(),
+        &format!("{place}, {:?}", worst.moment),
+    )];
+    let chunks = stage::chunks(costing);
+    let local = stage_parameters(costing, &chunks).get(memory.worst).copied().unwrap_or_default();
+    let precision = &costing.plan.precision;
+    for kind in &worst.kinds {
+        let parameters = given("parameters", local.total(), &format!("weights on one rank of {place}"));
+        let shards = given("shards", costing.plan.shard_group() as f64, "plan.sharding");
+        let inputs = match kind.kind {
+            Kind::Parameters => vec![
+                parameters,
+                given("bytes per parameter", precision.parameters.bytes(), "plan.precision.parameters"),
+                shards,
+            ],
+            Kind::Gradients => vec![
+                parameters,
+                given("bytes per gradient", precision.gradients.bytes(), "plan.precision.gradients"),
+                shards,
+            ],
+            Kind::MasterWeights => vec![parameters, shards],
+            Kind::OptimizerMoments => vec![
+                parameters,
+                given("bytes per moment", precision.moments.bytes(), "plan.precision.moments"),
+                shards,
+            ],
+            Kind::Activations => worst
+                .in_flight
+                .iter()
+                .enumerate()
+                .map(|(c, &n)| given(&format!("alive on chunk {c}"), n, "schedule"))
+                .chain([given("tokens", costing.tokens, "micro batch x sequence / context parallel")])
+                .collect(),
+            Kind::Logits => vec![
+                given("tokens", costing.tokens, "micro batch x sequence / context parallel"),
+                given(
+                    "vocabulary",
+                    stage::padded_vocabulary(costing.model.vocabulary, costing.plan),
+                    "padded",
+                ),
+                given("tensor parallel", costing.plan.tensor_parallel as f64, "plan"),
+            ],
+            _ => Vec::new(),
+        };
+        let id = kind_id(kind.kind);
+        list.push(explanation(
+            &format!("memory.{id}"),
+            &format!("{} of {place}", id.replace('_', " ")),
+            (kind.bytes.get(), "B"),
+            formula(kind.kind),
+            inputs,
+            "catalog/memory.toml for what the software generation keeps",
+        ));
+    }
+    if let Ok(catalogue) = SoftwareCatalogue::built_in() {
+        let sigma = catalogue.get(&costing.plan.software).sigma;
+        list.push(explanation(
+            "memory.probability_of_fitting",
+            "probability that it fits",
+            (memory.probability_of_fitting * 100.0, "%"),
+            "100 x Phi(ln(device_memory / peak) / sigma)",
+            vec![
+                measure("device_memory", memory.device_memory.get(), "B", "what the driver reports"),
+                measure("peak", memory.peak.get(), "B", "memory.peak"),
+                given("sigma", sigma, "spread of past errors, catalog/memory.toml"),
+            ],
+            "measured over predicted is log-normal",
+        ));
+    }
+    list
+}

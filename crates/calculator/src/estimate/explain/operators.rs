@@ -1,0 +1,54 @@
+//! The matrix products and the attention of the commonest layer, shape by shape.
+
+use super::{Explanation, explanation, given, measure};
+use crate::costing::Costing;
+use crate::layer::projections as products;
+use crate::operators::{Pass, Source};
+use railwright_spec::model::Module;
+
+fn source(source: Source) -> &'static str {
+    match source {
+        Source::Measured => "law of this accelerator, corrected by measurements around this shape",
+        Source::Fitted => "law fitted to measurements on this accelerator",
+        Source::Derived => "law of another accelerator, scaled by data sheets",
+        Source::Roofline => "data sheet and a common share of it",
+    }
+}
+
+/// Each dense product of one layer, forward, on one rank.
+pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
+    let model = costing.model;
+    let count = |kind: usize| model.layers.iter().filter(|&&k| k == kind).count();
+    let Some(kind) = (0..model.layer_kinds.len()).max_by_key(|&k| count(k)) else { return Vec::new() };
+    let layer = &model.layer_kinds[kind];
+    let software = format!("catalog/software.toml, `{}`", costing.software.id);
+    products::products(layer, costing.plan.tensor_parallel as f64)
+        .iter()
+        .map(|product| {
+            let router = product.module == Module::Router;
+            let (data_type, rate) = if router {
+                (costing.plan.precision.activations, costing.wide_matmul_rate)
+            } else {
+                (costing.compute_type(), costing.matmul_rate)
+            };
+            let tokens = if router { costing.sequence_shard_tokens } else { costing.tokens };
+            let cost =
+                costing.machine.device.gemm(tokens, product.rows, product.columns, data_type, Pass::Forward);
+            let time = cost.time / rate;
+            explanation(
+                &format!("operator.{}", product.label),
+                &format!("matrix product `{}`, forward, one layer and micro batch", product.label),
+                (time.get(), "s"),
+                "2 x tokens x outputs x inputs / burst_rate / sustained",
+                vec![
+                    given("tokens", tokens, "micro batch x sequence / context parallel"),
+                    given("outputs", product.rows, "weight's rows on one rank"),
+                    given("inputs", product.columns, "weight's columns on one rank"),
+                    measure("burst_rate", cost.flop.get() / cost.time.get(), "FLOP/s", source(cost.source)),
+                    given("sustained", rate, &software),
+                ],
+                "catalog/operators/gemm.csv; sustained is what long runs keep of a short burst",
+            )
+        })
+        .collect()
+}

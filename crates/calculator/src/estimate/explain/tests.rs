@@ -1,0 +1,58 @@
+use super::super::tests::large;
+use super::Explanation;
+
+fn input(e: &Explanation, name: &str) -> f64 {
+    e.inputs.iter().find(|i| i.name == name).unwrap_or_else(|| panic!("{} has no `{name}`", e.id)).value
+}
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1e-6), "{found} {expected}");
+}
+
+#[test]
+fn the_arithmetic_can_be_redone_by_hand() {
+    let estimate = large();
+    let get = |id: &str| estimate.explain(id).expect(id);
+    let sum = |id: &str| get(id).inputs.iter().map(|i| i.value).sum::<f64>();
+    near(get("step_time").value, sum("step_time"));
+    near(get("pipeline").value, sum("pipeline"));
+    near(get("compute").value, sum("compute"));
+    near(get("memory.peak").value, sum("memory.peak"));
+    let busy = get("stage.busy");
+    near(busy.value, input(busy, "micro_batches") * (input(busy, "forward") + input(busy, "backward")));
+    let exposed = get("exposed.tensor");
+    let times: f64 = exposed.inputs.iter().filter(|i| i.unit == "s").map(|i| i.value).sum();
+    near(exposed.value, input(exposed, "exposed_share") * times);
+    let jitter = get("jitter");
+    near(jitter.value, input(jitter, "body") * input(jitter, "per_doubling") * input(jitter, "doublings"));
+    let mfu = get("mfu.full_attention");
+    near(
+        mfu.value,
+        100.0 * input(mfu, "flop_per_token") * input(mfu, "tokens")
+            / (input(mfu, "step") * input(mfu, "devices") * input(mfu, "peak")),
+    );
+    for family in &estimate.time.find("compute").expect("compute").children {
+        let e = get(&family.id);
+        let passes: f64 = e.inputs[1..].iter().map(|i| i.value).sum();
+        near(e.value, input(e, "runs") * passes);
+    }
+    let operators: Vec<_> = estimate.why().iter().filter(|e| e.id.starts_with("operator.")).collect();
+    assert!(operators.len() >= 4);
+    for e in operators {
+        let flop = 2.0 * input(e, "tokens") * input(e, "outputs") * input(e, "inputs");
+        near(e.value, flop / input(e, "burst_rate") / input(e, "sustained"));
+    }
+}
+
+#[test]
+fn every_part_of_the_breakdown_is_explained_and_an_unknown_one_is_told() {
+    let estimate = large();
+    for part in &estimate.time.children {
+        for id in part.children.iter().map(|c| &c.id).chain((part.id != "exposed").then_some(&part.id)) {
+            assert!(estimate.explain(id).is_ok() || part.time.get() == 0.0, "{id} is not explained");
+        }
+    }
+    let problem = estimate.explain("exposed.tensr").expect_err("unknown");
+    assert!(problem.hint.expect("a hint").contains("exposed.tensor"));
+}

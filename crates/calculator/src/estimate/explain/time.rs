@@ -1,0 +1,258 @@
+//! The step time and its parts.
+
+use super::super::breakdown::{runs_per_chunk, stage_work};
+use super::super::{Estimate, identity::schedule_name};
+use super::{Explanation, Input, explanation, given, measure};
+use crate::costing::Costing;
+use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
+use crate::work::Work;
+use railwright_spec::quantity::Seconds;
+
+fn of(estimate: &Estimate, id: &str) -> f64 {
+    estimate.time.find(id).map_or(0.0, |p| p.time.get())
+}
+
+/// The step and the pipeline's part of it.
+pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -> Vec<Explanation> {
+    let plan = costing.plan;
+    let stage = evaluation.critical_stage;
+    let row = &estimate.stages[stage];
+    let part = |name: &str, id: &str| measure(name, of(estimate, id), "s", id);
+    let micro_batches = given("micro_batches", plan.micro_batches().max(1) as f64, "plan");
+    vec![
+        explanation(
+            "step_time",
+            "step time",
+            (evaluation.time.total.get(), "s"),
+            "pipeline + data_parallel + optimizer + fixed + jitter",
+            vec![
+                measure("pipeline", evaluation.pipeline.get(), "s", "pipeline"),
+                part("data_parallel", "data_parallel"),
+                part("optimizer", "optimizer"),
+                part("fixed", "fixed"),
+                part("jitter", "jitter"),
+            ],
+            "the stage with most work sets the pace; see each part",
+        ),
+        explanation(
+            "pipeline",
+            "the pipeline's duration",
+            (evaluation.pipeline.get(), "s"),
+            "busy + bubble",
+            vec![
+                measure(
+                    "busy",
+                    row.busy.get(),
+                    "s",
+                    &format!("stage {stage}: its passes over all micro batches"),
+                ),
+                measure("bubble", row.bubble.get(), "s", "bubble"),
+            ],
+            &format!("every pass ordered as {} orders it and timed against its inputs", schedule_name(plan)),
+        ),
+        explanation(
+            "stage.busy",
+            "work of the busiest stage",
+            (row.busy.get(), "s"),
+            "micro_batches x (forward + backward)",
+            vec![
+                micro_batches,
+                measure("forward", row.forward.get(), "s", "stage table: one micro batch through its chunks"),
+                measure("backward", row.backward.get(), "s", "stage table, recompute included"),
+            ],
+            "sum over the stage's layers and ends",
+        ),
+        explanation(
+            "bubble",
+            "pipeline bubble",
+            (row.bubble.get(), "s"),
+            "pipeline - busy",
+            vec![
+                measure("pipeline", evaluation.pipeline.get(), "s", "pipeline"),
+                measure("busy", row.busy.get(), "s", "stage.busy"),
+                given("stages", plan.pipeline_parallel as f64, "plan"),
+                given("virtual_stages", plan.virtual_stages as f64, "plan"),
+                measure("transfer", evaluation.transfer.get(), "s", "one activation to the next stage"),
+                measure(
+                    "textbook",
+                    (row.forward + row.backward).get() * (plan.pipeline_parallel as f64 - 1.0)
+                        / plan.virtual_stages.max(1) as f64,
+                    "s",
+                    "(stages - 1) x (forward + backward) / virtual_stages, for even 1F1B and free transfers",
+                ),
+            ],
+            "Narayanan 2021, section 2.2, for the textbook value; the real one counts uneven stages and transfers",
+        ),
+    ]
+}
+
+/// Compute, communication, host, update and the rest.
+pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -> Vec<Explanation> {
+    let mut list = Vec::new();
+    let runs = runs_per_chunk(costing);
+    let work = stage_work(costing, evaluation, evaluation.critical_stage);
+    if let Some(compute) = estimate.time.find("compute") {
+        let inputs = compute.children.iter().map(|c| measure(&c.title, c.time.get(), "s", &c.id)).collect();
+        let source = "sum over families of operators";
+        list.push(explanation("compute", "compute", (compute.time.get(), "s"), "sum of all", inputs, source));
+        for family in &compute.children {
+            let mut inputs = vec![given("runs", runs, "micro batches that each chunk of the stage runs")];
+            inputs.extend(
+                family
+                    .children
+                    .iter()
+                    .map(|c| measure(&c.title, c.time.get() / runs, "s", "one micro batch")),
+            );
+            let names: Vec<&str> = family.children.iter().map(|c| c.title.as_str()).collect();
+            let formula = format!("runs x ({})", names.join(" + "));
+            let source = "operator laws at the shapes of `operator.*`, over the sustained rate of the software generation";
+            list.push(explanation(
+                &family.id,
+                &family.title,
+                (family.time.get(), "s"),
+                &formula,
+                inputs,
+                source,
+            ));
+        }
+    }
+    for part in estimate.time.find("exposed").map(|e| e.children.as_slice()).unwrap_or_default() {
+        let dimension = part.id.trim_start_matches("exposed.");
+        let rows = estimate.communication.iter().filter(|r| r.dimension == dimension);
+        let all: Seconds = rows.clone().map(|r| r.time).sum();
+        let mut inputs = vec![given("exposed_share", part.time / all, "what overlap leaves; see `overlap`")];
+        for row in rows {
+            let place = if row.domains > 1 { "across domains" } else { "inside a domain" };
+            inputs.push(measure(
+                &format!("{:.0} x {}", row.count, row.operation),
+                row.time.get(),
+                "s",
+                &format!(
+                    "{:.4} MB each among {} ranks {place}, {}",
+                    row.bytes.get() / 1e6,
+                    row.ranks,
+                    row.algorithm
+                ),
+            ));
+        }
+        let formula = "exposed_share x (sum of the collectives' times)";
+        let source =
+            "collective laws of the link generation, over the sustained rate of the software generation";
+        list.push(explanation(&part.id, &part.title, (part.time.get(), "s"), formula, inputs, source));
+    }
+    list.push(host(
+        costing,
+        evaluation,
+        estimate,
+        [&work.forward, &work.backward_input, &work.backward_weight],
+        runs,
+    ));
+    list.extend(update(costing, evaluation, estimate));
+    list
+}
+
+fn host(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    estimate: &Estimate,
+    [forward, input, weight]: [&Work; 3],
+    runs: f64,
+) -> Explanation {
+    let software = costing.software;
+    let name = format!("catalog/software.toml, `{}`", software.id);
+    let device: f64 = [forward, input, weight].iter().map(|w| w.time().get()).sum::<f64>() / runs;
+    explanation(
+        "host",
+        "waiting for the host",
+        (of(estimate, "host"), "s"),
+        "busy - device work, where a pass takes (device^5 + host^5)^(1/5) and host = kernels x host_per_kernel + per_micro_batch / 2",
+        vec![
+            measure("busy", estimate.stages[evaluation.critical_stage].busy.get(), "s", "stage.busy"),
+            measure(
+                "device per micro batch",
+                device,
+                "s",
+                "compute and exposed communication, recompute left out",
+            ),
+            given("kernels forward", forward.launches / runs, "operators of a micro batch on the stage"),
+            given("kernels backward", (input.launches + weight.launches) / runs, "the same"),
+            measure("host_per_kernel", software.host_us_per_kernel * 1e-6, "s", &name),
+            measure("per_micro_batch", software.host_us_per_micro_batch * 1e-6, "s", &name),
+        ],
+        "whichever of device and host is slower sets the pace of a pass, with a soft corner",
+    )
+}
+
+fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -> Vec<Explanation> {
+    let plan = costing.plan;
+    let stage = evaluation.critical_stage;
+    let software = costing.software;
+    let name = format!("catalog/software.toml, `{}`", software.id);
+    let local = stage_parameters(costing, &evaluation.chunks).get(stage).copied().unwrap_or_default();
+    let update = evaluation.updates.get(stage).copied().unwrap_or_default();
+    let layers: Vec<Input> = vec![
+        given("parameters", local.total(), &format!("weights on one rank of stage {stage}")),
+        given(
+            "layers",
+            local_chunks(plan, stage).iter().map(|&c| evaluation.chunks[c].layers).sum::<u64>() as f64,
+            "plan",
+        ),
+        given("ranks", costing.layout.data.ranks as f64, "plan: data x context"),
+        given("bytes per gradient", plan.precision.gradient_reduce.bytes(), "plan.precision.gradient_reduce"),
+        measure("reduce", update.gradient_reduce.get(), "s", "hidden or not"),
+        measure("reduce_exposed", update.gradient_exposed.get(), "s", "what the last backward pass leaves"),
+        measure("gather", update.parameter_gather.get(), "s", "hidden or not"),
+        measure("gather_exposed", update.parameter_exposed.get(), "s", "what the first forward pass leaves"),
+    ];
+    let doublings = (plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
+    let total = evaluation.time.total.get();
+    let jitter = of(estimate, "jitter");
+    vec![
+        explanation(
+            "data_parallel",
+            "data parallel, exposed",
+            (of(estimate, "data_parallel"), "s"),
+            "the largest over stages of reduce_exposed that outlasts the pipeline, plus the largest gather_exposed",
+            layers,
+            "reduction hides behind the last micro batch's backward pass; hiding slows compute by a share",
+        ),
+        explanation(
+            "optimizer",
+            "optimizer step",
+            (of(estimate, "optimizer"), "s"),
+            "parameters / shards x bytes_per_parameter / memory bandwidth, of the largest stage",
+            vec![
+                given("parameters", local.total(), &format!("weights on one rank of stage {stage}")),
+                given("shards", plan.shard_group() as f64, "plan.sharding"),
+                given("bytes_per_parameter", software.optimizer_bytes_per_parameter, &name),
+                measure(
+                    "memory bandwidth",
+                    costing.cluster.accelerator.memory_bandwidth.get(),
+                    "B/s",
+                    "data sheet; the law of streaming kernels reaches a measured share of it",
+                ),
+            ],
+            "reads and writes of master weights, moments, gradients and parameters",
+        ),
+        explanation(
+            "fixed",
+            "fixed per step",
+            (of(estimate, "fixed"), "s"),
+            "host_ms_per_step / 1000",
+            vec![measure("host_ms_per_step", software.host_ms_per_step, "ms", &name)],
+            "data loader, logging, loss reduction, gradient norm",
+        ),
+        explanation(
+            "jitter",
+            "unequal devices and noise",
+            (jitter, "s"),
+            "body x per_doubling x doublings",
+            vec![
+                measure("body", total - jitter, "s", "everything else"),
+                given("per_doubling", software.jitter_per_doubling, &name),
+                given("doublings", doublings, "log2(devices / devices per domain), at least 0"),
+            ],
+            "a step waits for the slowest of many devices",
+        ),
+    ]
+}
