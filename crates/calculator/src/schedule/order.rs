@@ -77,7 +77,14 @@ pub(super) struct Shape {
     pub(super) micro_batches: u64,
 }
 
+/// A shape to look up by.
+pub(super) type Key = (u8, u64, u64, u64);
+
 impl Shape {
+    pub(super) fn key(&self) -> Key {
+        (self.schedule as u8, self.stages, self.virtual_stages, self.micro_batches)
+    }
+
     pub(super) fn of(pipeline: &Pipeline) -> Self {
         Self {
             schedule: pipeline.schedule,

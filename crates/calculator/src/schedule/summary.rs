@@ -5,12 +5,13 @@
 
 use super::Pipeline;
 use super::in_flight::InFlight;
-use super::order::Shape;
+use super::order::{Key, Shape};
 use super::program::{Moment, Program, compile, period, reduced};
 use super::recurrence::{Recurrence, after, time};
 use railwright_spec::plan::Schedule;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use std::collections::BTreeMap;
 
 /// What a pipeline comes to. Vectors are by stage.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,14 +47,16 @@ pub struct PipelineSummary {
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     programs: Vec<Program>,
+    /// Where the program for a compiled shape is.
+    index: BTreeMap<Key, usize>,
     /// Compiled entries kept in all, to know when to start over.
     kept: usize,
     recurrence: Recurrence,
     summary: PipelineSummary,
 }
 
-/// More compiled entries than this are not kept.
-const MOST_KEPT: usize = 1 << 24;
+/// More compiled entries than this, 24 MiB of them, are not kept.
+const MOST_KEPT: usize = 1 << 21;
 
 /// What a pipeline comes to. For many pipelines, keep a [`Workspace`] and use [`Workspace::summarize`].
 pub fn summarize(pipeline: &Pipeline) -> Result<PipelineSummary, Problem> {
@@ -72,22 +75,26 @@ impl Workspace {
 
     fn program(&mut self, shape: &Shape) -> Result<usize, Problem> {
         let wanted = reduced(shape);
-        let fits = |p: &Program| p.compiled == wanted && (wanted == *shape || !p.bodies.is_empty());
-        if let Some(found) = self.programs.iter().position(fits) {
+        let known = |shape: &Shape| self.index.get(&shape.key()).copied();
+        if let Some(found) = known(&wanted)
+            && (wanted == *shape || !self.programs[found].bodies.is_empty())
+        {
+            return Ok(found);
+        }
+        if let Some(found) = known(shape) {
             return Ok(found);
         }
         let mut program = compile(wanted)?;
         if wanted != *shape && program.bodies.is_empty() {
-            if let Some(found) = self.programs.iter().position(|p| p.compiled == *shape) {
-                return Ok(found);
-            }
             program = compile(*shape)?;
         }
         if self.kept + program.entries.len() > MOST_KEPT {
             self.programs.clear();
+            self.index.clear();
             self.kept = 0;
         }
         self.kept += program.entries.len();
+        self.index.insert(program.compiled.key(), self.programs.len());
         self.programs.push(program);
         Ok(self.programs.len() - 1)
     }
