@@ -1,4 +1,4 @@
-//! Predicts the peak memory of every run in a table of measured runs and prints it beside the measured one, as CSV.
+//! Predicts the peak memory of every run in a table of measured runs and prints it beside the measured one, if there is one, as CSV.
 //!
 //! `cargo run --example memory_fit -- measured_runs.csv [memory.toml]`: with a second file, constants are read from it, so that a
 //! fit can try many without compiling.
@@ -40,9 +40,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             }
         };
-        if case.peak_memory.is_none() && !case.out_of_memory {
-            continue;
-        }
         let software = catalogue.get(&case.plan.software);
         let input = MemoryInput {
             model: &case.model,

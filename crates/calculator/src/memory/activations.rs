@@ -43,6 +43,8 @@ pub(crate) struct Sizes {
     pub mask: f64,
     /// Keys that a token can see.
     pub sequence: f64,
+    /// Scale-up domains that a tensor-parallel group spans; 0 without one.
+    pub tensor_domains: u64,
 }
 
 pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Sizes {
@@ -59,6 +61,7 @@ pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Si
         input: if narrow { plan.precision.compute.bytes() } else { a },
         mask: if plan.dropout { 1.0 } else { 0.0 },
         sequence: plan.sequence_length as f64,
+        tensor_domains: 0,
     }
 }
 

@@ -75,9 +75,11 @@ pub struct MemorySoftware {
     pub narrow_inputs: bool,
     /// Bytes per weight of narrow copies that outlive a micro batch.
     pub narrow_weight_bytes: f64,
-    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro batch, not cut
-    /// (gathered buffers that another stream still holds).
+    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro batch, not cut: gathered
+    /// buffers that the stream of another kernel still holds because the host runs ahead.
     pub stage_replicated: f64,
+    /// The same when the tensor-parallel group spans scale-up domains: the host then seldom runs ahead.
+    pub stage_replicated_across: f64,
     /// Whether a stage's output is kept until its backward pass.
     pub keeps_stage_output: bool,
     /// Bytes per logit at the peak of the loss.

@@ -116,7 +116,10 @@ impl StageSum {
 
 pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
-    let sizes = sizes(model, plan, software);
+    let mut sizes = sizes(model, plan, software);
+    if plan.tensor_parallel > 1 {
+        sizes.tensor_domains = plan.tensor_parallel.div_ceil(input.cluster.scale_up.domain_size.max(1));
+    }
     let kind = |layer| KindBytes {
         held: parameters::layer(layer, model, plan),
         plain: layer_bytes(model, layer, plan, software, &sizes, false),
@@ -141,7 +144,12 @@ pub(crate) fn edges(
 ) -> (f64, f64) {
     let residual = sizes.hidden * sizes.cut_tokens;
     let embedding = if chunk.embedding { sizes.mask * residual } else { 0.0 };
-    let kept = if sizes.tp > 1.0 { software.stage_replicated * sizes.hidden * sizes.tokens } else { 0.0 };
+    let replicated = match sizes.tensor_domains {
+        0 => 0.0,
+        1 => software.stage_replicated,
+        _ => software.stage_replicated_across,
+    };
+    let kept = replicated * sizes.hidden * sizes.tokens;
     let sent = plan.pipeline_parallel > 1 && !chunk.head && software.keeps_stage_output;
     (embedding, kept + if sent { sizes.a * residual } else { 0.0 })
 }

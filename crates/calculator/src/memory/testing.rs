@@ -200,6 +200,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         narrow_inputs: true,
         narrow_weight_bytes: 0.0,
         stage_replicated: 0.0,
+        stage_replicated_across: 0.0,
         keeps_stage_output: false,
         logit_bytes: 0.0,
         logit_saved_bytes: 0.0,
