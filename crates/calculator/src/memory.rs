@@ -14,6 +14,8 @@ mod in_flight;
 mod measured;
 mod over_time;
 mod parameters;
+#[cfg(test)]
+mod properties;
 mod report;
 mod software;
 mod stages;

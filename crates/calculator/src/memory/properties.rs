@@ -1,0 +1,69 @@
+//! What must hold of any plan.
+
+use super::{MemoryInput, SoftwareCatalogue, peak, testing};
+use proptest::prelude::*;
+use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::precision::DataType;
+
+fn any_plan() -> impl Strategy<Value = Plan> {
+    let degrees = (0..4_u32, 0..4_u32, 0..5_u32, 0..3_u32, 0..3_u32);
+    let rest = (0..4_u32, 1..64_u64, 0..4_u8, 0..5_usize, any::<bool>(), any::<bool>());
+    (degrees, rest).prop_map(|((tp, pp, dp, cp, vp), (micro, batches, zero, schedule, sp, narrow))| {
+        let mut plan = testing::plan();
+        plan.tensor_parallel = 1 << tp;
+        plan.pipeline_parallel = 1 << pp;
+        plan.data_parallel = 1 << dp;
+        plan.context_parallel = 1 << cp;
+        plan.virtual_stages = 1 << vp;
+        plan.micro_batch = 1 << micro;
+        plan.global_batch = plan.micro_batch * plan.data_parallel * batches;
+        plan.sharding.zero_stage = zero;
+        plan.sequence_parallel = sp;
+        plan.sequence_length = 2048;
+        plan.schedule = [
+            Schedule::OneForwardOneBackward,
+            Schedule::Gpipe,
+            Schedule::ZbH2,
+            Schedule::ZbV,
+            Schedule::DualPipe,
+        ][schedule];
+        if narrow {
+            plan.precision.compute = DataType::Fp8;
+        }
+        plan
+    })
+}
+
+fn gib(plan: &Plan, software: &str) -> f64 {
+    let model = testing::llama(2048, 8192, 16, 8, 32, 32000);
+    let cluster = testing::cluster(80.0);
+    let catalogue = SoftwareCatalogue::shared().expect("reads");
+    let software = catalogue.get(software);
+    peak(&MemoryInput { model: &model, cluster: &cluster, plan, software, in_flight: None }).device.gib()
+}
+
+proptest! {
+    #[test]
+    fn less_work_or_more_sharding_never_needs_more(plan in any_plan(), which in 0..5_usize) {
+        let software = ["megatron-core-2025", "megatron-lm-2022", "torchtitan-2024-eager", "nanotron-2024", "torchtune-2024"][which];
+        let before = gib(&plan, software);
+        prop_assert!(before.is_finite() && before > 0.0);
+        let mut smaller = plan.clone();
+        smaller.micro_batch = (plan.micro_batch / 2).max(1);
+        smaller.global_batch = plan.global_batch / plan.micro_batch * smaller.micro_batch;
+        prop_assert!(gib(&smaller, software) <= before, "half the micro batch");
+        let mut recomputed = plan.clone();
+        recomputed.recompute = Recompute::Full { layers: None };
+        // One layer is in memory twice over while it is made again; with few micro batches alive that can cost more than it saves.
+        if plan.pipeline_parallel * plan.virtual_stages < 16 {
+            prop_assert!(gib(&recomputed, software) <= before * 1.02, "full recompute");
+        }
+        if (1..3).contains(&plan.sharding.zero_stage) {
+            let mut none = plan.clone();
+            none.sharding.zero_stage = 0;
+            none.optimizer = plan.optimizer;
+            let extra = SoftwareCatalogue::shared().expect("reads").get(software).optimizer_extra;
+            prop_assert!(extra > 0.0 || before <= gib(&none, software), "sharding");
+        }
+    }
+}
