@@ -3,7 +3,9 @@
 //! The loss is the mean over sources of the mean of a rounded absolute log error (so that one source with many rows, or one with
 //! wild rows, does not decide), plus a penalty on leaving the starting value: a constant that the data does not determine stays.
 
+use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::software::{self, Software};
+use railwright_calculator::validation::report::assume_recompute;
 use railwright_calculator::validation::statistics::{quantile, summarize};
 use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
 use std::collections::BTreeMap;
@@ -18,9 +20,14 @@ fn load(path: &str) -> Result<Vec<Case>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
     let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
     let mut list = Vec::new();
+    let memory = SoftwareCatalogue::shared().map_err(|p| p.to_string())?;
     for (_, case) in cases(&text, path).map_err(|p| p.to_string())? {
         match case {
-            Ok(case) if case.step_time.is_some() => list.push(case),
+            Ok(mut case) if case.step_time.is_some() => {
+                let constants = memory.get(&case.plan.software);
+                assume_recompute(&mut case, constants);
+                list.push(case);
+            }
             Ok(_) => {}
             Err(reason) => *skipped.entry(reason).or_default() += 1,
         }
@@ -203,6 +210,10 @@ pub(crate) fn summary(arguments: &[String]) -> Result<(), String> {
     line("overall", &validation.summary.overall);
     println!("{:?}", validation.summary.out_of_memory);
     println!("{:?}", validation.summary.skipped);
+    if let Ok(path) = std::env::var("RAILWRIGHT_ROWS") {
+        let text = serde_json::to_string(&validation).map_err(|e| e.to_string())?;
+        std::fs::write(&path, text).map_err(|e| format!("{path}: {e}"))?;
+    }
     Ok(())
 }
 

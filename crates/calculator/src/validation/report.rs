@@ -162,9 +162,7 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
 /// Predicts one case.
 fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogue) -> RowResult {
     let constants = catalogue.get(&case.plan.software);
-    if !case.recompute_known {
-        least_recompute_that_fits(&mut case, constants);
-    }
+    assume_recompute(&mut case, constants);
     let machine = machines.of(&case).clone();
     let evaluated = software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, &machine, s));
     let total = match evaluated {
@@ -199,7 +197,10 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
 
 /// A row that does not say what it recomputes ran somehow: the least recompute that fits is the plan that its owner would have
 /// chosen.
-fn least_recompute_that_fits(case: &mut Case, constants: &MemorySoftware) {
+pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
+    if case.recompute_known {
+        return;
+    }
     for policy in [Recompute::None, Recompute::core_attention(), Recompute::Full { layers: None }] {
         case.plan.recompute = policy;
         if memory::peak(&memory_input(case, constants)).least() <= case.cluster.accelerator.memory {
