@@ -158,6 +158,15 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         }
         time.recompute += cost.recompute.compute_time() * runs;
     }
+    let exposed: Seconds = time.exposed.iter().map(|&(_, value)| value).sum();
+    if critical.0 < device && exposed > Seconds::ZERO {
+        // Passes that run fused with the other direction hide each other's communication.
+        let share = ((exposed - (device - critical.0)) / exposed).max(0.0);
+        for slot in &mut time.exposed {
+            slot.1 = slot.1 * share;
+        }
+        device -= exposed * (1.0 - share);
+    }
     time.host = critical.0 - device;
     time.bubble = duration - critical.0;
 

@@ -8,7 +8,6 @@ pub mod collectives;
 pub mod costing;
 pub mod estimate;
 pub mod evaluate;
-pub mod intervals;
 pub mod layer;
 pub mod memory;
 pub mod model_flop;

@@ -89,12 +89,12 @@ fn row(row: &Row<'_>) -> CommunicationRow {
     }
 }
 
-/// Exposed over all communication of a dimension in all passes of some work.
-fn exposed_share(work: &LayerCost, dimension: Dimension) -> f64 {
+/// Exposed over all communication of a dimension in a step of the critical stage.
+fn exposed_share(evaluation: &Evaluation, work: &LayerCost, dimension: Dimension) -> f64 {
     let d = dimension as usize;
     let works = [&work.forward, &work.backward_input, &work.backward_weight, &work.recompute];
     let all: Seconds = works.iter().map(|w| w.communication[d]).sum();
-    let exposed: Seconds = works.iter().map(|w| w.exposed[d]).sum();
+    let exposed = evaluation.time.exposed[d].1;
     if all > Seconds::ZERO { exposed / all } else { 0.0 }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn table(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<Commu
                 group: call.group,
                 count: call.count,
                 time,
-                exposed: Some(time * exposed_share(&work, call.dimension)),
+                exposed: Some(time * exposed_share(evaluation, &work, call.dimension)),
                 cost: call.cost(costing),
             })
         })
