@@ -6,6 +6,7 @@
 
 pub mod collectives;
 pub mod costing;
+pub mod defaults;
 pub mod estimate;
 pub mod evaluate;
 pub mod layer;

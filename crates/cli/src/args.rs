@@ -80,6 +80,13 @@ pub(crate) struct Output {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Step time, memory and cost of a training run
+    #[command(after_long_help = "Examples:\n  \
+        railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --tokens 15T\n  \
+        railwright estimate ./config.json --cluster h200 --gpus 64 --fsdp --software torchtitan-2024-compile\n  \
+        railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n\n\
+        Later wins: run file, MODEL and --cluster, flags, --set. Without any parallel degree a layout that fits is chosen.")]
+    Estimate(Box<Estimate>),
     /// Models of the catalogue
     #[command(subcommand)]
     Models(Catalogue),
@@ -98,6 +105,46 @@ pub(crate) enum Command {
     /// The manual page, in roff
     #[command(hide = true)]
     Man(Man),
+}
+
+/// What describes a run.
+#[derive(Args, Debug)]
+pub(crate) struct RunArguments {
+    /// A model: a name of `models list`, a config.json or the folder that holds it, or `-` for stdin
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// A run file; what else is said wins over it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run: Option<String>,
+    /// A cluster: a name of `clusters list` or `gpus list`, or a file
+    #[arg(long, value_name = "CLUSTER")]
+    pub(crate) cluster: Option<String>,
+    /// Set any key of a run file, as in `plan.micro_batch=2`; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Shard parameters, gradients and optimizer states over all replicas; short for `--sharding fsdp`
+    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
+    pub(crate) fsdp: bool,
+    /// Shard among so many ranks and replicate beyond; short for `--sharding hsdp:N`
+    #[arg(long, value_name = "N", conflicts_with = "plan.sharding", help_heading = "Plan")]
+    pub(crate) hsdp: Option<u64>,
+    /// Where layers do not divide among the stages, put fewer on the first and the last
+    #[arg(long, conflicts_with = "plan.layers_per_stage", help_heading = "Plan")]
+    pub(crate) uneven: bool,
+    #[command(flatten)]
+    pub(crate) flags: RunFlags,
+}
+
+/// Arguments of `estimate`.
+#[derive(Args, Debug)]
+pub(crate) struct Estimate {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// How a number came about: formulas, inputs, sources; all of them, or of one part such as `compute.mlp`
+    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
+    pub(crate) why: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// What can be asked of a catalogue.

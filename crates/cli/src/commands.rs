@@ -2,6 +2,7 @@
 
 mod clusters;
 mod completions;
+mod estimate;
 mod gpus;
 mod keys;
 mod models;
@@ -13,6 +14,7 @@ use crate::printer::Printer;
 /// Runs a command.
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {
     match command {
+        Command::Estimate(estimate) => estimate::run(estimate, printer),
         Command::Models(Catalogue::List(list)) => models::list(list, printer),
         Command::Models(Catalogue::Show(show)) => models::show(show, printer),
         Command::Gpus(Catalogue::List(list)) => gpus::list(list, printer),

@@ -5,7 +5,7 @@
 mod model;
 mod names;
 
-pub(crate) use model::{config_text, model};
+pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
 use railwright_spec::human;

@@ -8,6 +8,7 @@ mod commands;
 mod exit;
 mod input;
 mod printer;
+mod run;
 
 use args::Arguments;
 use clap::Parser;

@@ -173,3 +173,16 @@ fn to_stderr(text: &str) {
 pub(crate) fn csv(document: &Document) -> String {
     delimited::render(document)
 }
+
+/// A header and rows as CSV.
+pub(crate) fn csv_lines(header: &[String], rows: Vec<Vec<String>>) -> String {
+    delimited::lines(header, rows)
+}
+
+/// The name that JSON has for something, with spaces: `optimizer step`.
+pub(crate) fn words(named: impl serde::Serialize) -> String {
+    match serde_json::to_value(named) {
+        Ok(Value::String(name)) => name.replace('_', " "),
+        _ => String::new(),
+    }
+}
