@@ -30,8 +30,10 @@ pub fn software_for(architecture: &str) -> &'static str {
 /// A plan from what was said, the habits of the generation, and the specification's own defaults, in this order.
 pub fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
     let mut spec = spec.clone();
-    let id =
-        spec.software.get_or_insert_with(|| software_for(&cluster.accelerator.architecture).to_owned()).clone();
+    let id = spec
+        .software
+        .get_or_insert_with(|| software_for(&cluster.accelerator.architecture).to_owned())
+        .clone();
     let software = software::by_id(&id)?;
     if spec.sharding.is_none() && software.zero_stage == 3 {
         // Full sharding makes a model fit without any other parallelism, so the degrees must know of it.
@@ -141,21 +143,6 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(None)
 }
 
-/// Layers per virtual stage where they do not divide evenly: embedding and head count as a layer each, so the ends hold fewer, as
-/// Llama 3 405B was laid out (126 layers on 16 stages). `None` when there are not enough layers for all stages.
-pub fn uneven(layers: u64, chunks: u64) -> Option<Vec<u64>> {
-    if chunks < 2 || layers < chunks || layers > 1 << 20 {
-        return None;
-    }
-    let (each, over) = ((layers + 2) / chunks, (layers + 2) % chunks);
-    // What is left over goes to the stages behind the first.
-    let mut list: Vec<u64> = (0..chunks).map(|c| each + u64::from((1..=over).contains(&c))).collect();
-    let last = list.len() - 1;
-    list[0] -= 1;
-    list[last] -= 1;
-    list.iter().all(|&n| n > 0).then_some(list)
-}
-
 /// Common layouts, the least model parallelism first.
 fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
     let layers = model.num_layers();
@@ -183,20 +170,20 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
                 }
                 let mut chunks = vec![spec.virtual_stages.unwrap_or(1)];
                 if pipeline > 1 && spec.virtual_stages.is_none() && spec.schedule.is_none() {
-                    chunks.extend([2, 3, 4, 6, 8].iter().filter(|v| layers.is_multiple_of(pipeline * **v)).max());
+                    chunks.extend(
+                        [2, 3, 4, 6, 8].iter().filter(|v| layers.is_multiple_of(pipeline * **v)).max(),
+                    );
                 }
                 for virtual_stages in chunks {
+                    // Embedding and head take the places of the layers that are missing, as Llama 3 405B was laid out.
                     let is_even = layers.is_multiple_of(pipeline * virtual_stages);
-                    let per_stage = spec.layers_per_stage.clone().or_else(|| {
-                        if is_even { None } else { uneven(layers, pipeline * virtual_stages) }
-                    });
                     found.push(PlanSpec {
                         tensor_parallel: Some(tensor),
                         pipeline_parallel: Some(pipeline),
                         context_parallel: Some(1),
                         expert_parallel: Some(expert),
                         virtual_stages: Some(virtual_stages).filter(|_| spec.schedule.is_none()),
-                        layers_per_stage: per_stage,
+                        uneven_stages: spec.uneven_stages.or((!is_even).then_some(true)),
                         ..spec.clone()
                     });
                 }
@@ -237,17 +224,12 @@ mod tests {
         let plan = resolve(&new, &model, &h100(8)).expect("possible");
         assert_eq!((plan.sharding.zero_stage, plan.dropout), (1, false));
         assert_eq!(plan.precision.gradients, DataType::Fp32);
-        let fsdp = PlanSpec { software: Some("torchtitan-2024-eager".into()), ..PlanSpec::default() };
-        let plan = resolve(&fsdp, &model, &h100(8)).expect("possible");
+        let sharded = PlanSpec {
+            sharding: Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
+            ..PlanSpec::default()
+        };
+        let plan = resolve(&sharded, &model, &h100(8)).expect("possible");
         assert_eq!((plan.sharding.zero_stage, plan.tensor_parallel, plan.data_parallel), (3, 1, 8));
-    }
-
-    #[test]
-    fn uneven_layers_leave_room_at_the_ends() {
-        let llama = uneven(126, 16).expect("enough");
-        assert_eq!((llama[0], llama[15], llama[1..15].iter().all(|&n| n == 8)), (7, 7, true));
-        assert_eq!(uneven(61, 16).expect("enough").iter().sum::<u64>(), 61);
-        assert_eq!((uneven(3, 16), uneven(10, 1), uneven(u64::MAX, 2)), (None, None, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Responsible for: how answers and problems look and where they go. Data goes to stdout or a file, talk to stderr. Refuses to
 //! compute a number: whatever is printed was computed by the commands' libraries.
 
+pub(crate) mod chart;
 mod delimited;
 pub(crate) mod document;
 mod markdown;
@@ -130,7 +131,8 @@ fn format(output: &Output) -> Result<Format, Problem> {
         return Ok(format);
     }
     let Some(path) = output.output.as_deref() else { return Ok(Format::Table) };
-    let suffix = path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, suffix)| suffix);
+    let suffix =
+        path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, suffix)| suffix);
     match suffix {
         Some("json") => Ok(Format::Json),
         Some("csv") => Ok(Format::Csv),

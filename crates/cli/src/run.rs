@@ -27,7 +27,7 @@ pub(crate) struct Resolved {
 
 /// Resolves what was typed.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
-    let mut spec = layered(arguments)?;
+    let spec = layered(arguments)?;
     let cluster = spec.cluster.resolve().map_err(|problem| spec.placed(problem))?;
     // The degrees that the specification would choose do not matter yet; a plan that nobody laid out may not even divide.
     let mut quiet = spec.clone();
@@ -39,13 +39,6 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     };
     let mut run = quiet.resolve(input::config_text)?;
     run.cluster = cluster;
-    if arguments.uneven {
-        let chunks = spec.plan.pipeline_parallel.unwrap_or(1).saturating_mul(spec.plan.virtual_stages.unwrap_or(1));
-        let layers = run.model.num_layers();
-        if chunks > 1 && !layers.is_multiple_of(chunks) {
-            spec.plan.layers_per_stage = defaults::uneven(layers, chunks);
-        }
-    }
     let placed = |problem| Failure::from(spec.placed(problem));
     let mut chosen = Vec::new();
     let start = if defaults::is_open(&spec.plan) && is_searchable(&spec) {
@@ -67,7 +60,9 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     if !problems.is_empty() {
         return Err(Failure::Input(problems.into_iter().map(|problem| spec.placed(problem)).collect()));
     }
-    if spec.plan.layers_per_stage.is_none() && let Some(per_stage) = &run.plan.layers_per_stage {
+    if spec.plan.layers_per_stage.is_none()
+        && let Some(per_stage) = &run.plan.layers_per_stage
+    {
         let list: Vec<String> = per_stage.iter().map(u64::to_string).collect();
         chosen.push(format!("layers per stage {}", list.join(",")));
     }
@@ -78,10 +73,29 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
 
 /// A generation that shards everything lays out nothing else, so there is nothing to try.
 fn is_searchable(spec: &RunSpec) -> bool {
-    let by_software = spec.plan.software.as_deref().and_then(|id| {
-        railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
-    });
+    let by_software =
+        spec.plan.software.as_deref().and_then(|id| {
+            railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
+        });
     spec.plan.sharding.map(|sharding| sharding.zero_stage).or(by_software).unwrap_or(1) < 3
+}
+
+/// What was said, checked, for a run file to start from; a small run when nothing was.
+pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failure> {
+    let says_nothing = arguments.run.is_none()
+        && arguments.model.is_none()
+        && arguments.cluster.is_none()
+        && arguments.set.is_empty()
+        && arguments.flags.settings.is_empty();
+    if says_nothing {
+        let mut spec = RunSpec::default();
+        for setting in ["model.name=llama-3-8b", "cluster.preset=dgx-h100", "cluster.devices=8"] {
+            spec.set(setting)?;
+        }
+        return Ok(spec);
+    }
+    resolve(arguments)?;
+    layered(arguments)
 }
 
 fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
@@ -118,7 +132,9 @@ fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     }
     if spec.model == ModelSpec::default() {
         let problem = Problem::new("no model is named");
-        return Err(problem.hint("name one first, as in `railwright estimate llama-3.1-8b`, or a run file with --run").into());
+        return Err(problem
+            .hint("name one first, as in `railwright estimate llama-3.1-8b`, or a run file with --run")
+            .into());
     }
     if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
         let hint = "say what to train on, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` has the known ones";
@@ -144,7 +160,8 @@ fn from_file(path: &str) -> Result<RunSpec, Problem> {
 fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
     let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     let is_preset = preset_names().contains(&plain.as_str());
-    let is_file = word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
+    let is_file =
+        word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
     if !is_preset && (is_file || Path::new(word).is_file()) {
         let text = input::read(word, CONFIG_LIMIT)?;
         return ClusterSpec::parse(&text, word);
@@ -171,8 +188,12 @@ fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
         }
     };
     note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
-    let has_batch = said.global_batch.is_some() || said.micro_batches.is_some() || said.batch_tokens.is_some();
-    note(said.sequence_length.is_none(), format!("sequences of {} tokens", human::whole(plan.sequence_length)));
+    let has_batch =
+        said.global_batch.is_some() || said.micro_batches.is_some() || said.batch_tokens.is_some();
+    note(
+        said.sequence_length.is_none(),
+        format!("sequences of {} tokens", human::whole(plan.sequence_length)),
+    );
     note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
     note(said.micro_batch.is_none(), format!("micro batch {}", plan.micro_batch));
     let bare = said.precision.is_none() && said.precision_compute.is_none();

@@ -1,6 +1,7 @@
 //! `estimate`: step time, memory and cost of one run.
 
 mod report;
+mod why;
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -15,6 +16,8 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
     pub(crate) chosen: Vec<String>,
+    /// What is to be explained instead of reported, if anything.
+    why: Option<Vec<why::Item>>,
 }
 
 /// Estimates. The answer is no when the plan does not fit.
@@ -23,7 +26,8 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     let mut estimate = estimate_run(&run)?;
     merge(&mut estimate.warnings, warnings);
     let fits = estimate.memory.fits;
-    printer.answer(&Estimated { estimate, chosen }, &arguments.output)?;
+    let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
+    printer.answer(&Estimated { estimate, chosen, why }, &arguments.output)?;
     Ok(if fits { Outcome::Yes } else { Outcome::No })
 }
 
@@ -48,6 +52,9 @@ impl Answer for Estimated {
             _ => Map::new(),
         };
         fields.insert("chosen".to_owned(), json!(self.chosen));
+        if let Some(items) = &self.why {
+            fields.insert("why".to_owned(), json!(items));
+        }
         fields
     }
 
@@ -67,7 +74,9 @@ impl Answer for Estimated {
 
 fn flatten(path: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     match value {
-        Value::Object(map) => map.iter().for_each(|(key, inner)| flatten(&format!("{path}.{key}"), inner, rows)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, inner)| flatten(&format!("{path}.{key}"), inner, rows))
+        }
         Value::Array(list) => {
             list.iter().enumerate().for_each(|(i, inner)| flatten(&format!("{path}.{i}"), inner, rows));
         }

@@ -1,29 +1,33 @@
 //! The report of an estimate: headline, where the time goes, stages, cost, warnings, provenance.
 
-use super::Estimated;
+use super::{Estimated, why};
+use crate::commands::stage_memory::{self, Row, probability, verdict};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
-use railwright_calculator::estimate::{Estimate, Part, StageMemory};
-use crate::printer::words;
-use railwright_calculator::memory::Kind;
+use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
 use railwright_calculator::model_flop::Convention;
 use railwright_calculator::money::Bill;
 use railwright_spec::human;
-use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::quantity::Seconds;
 
 /// The whole report.
 pub(super) fn document(estimated: &Estimated) -> Document {
+    if let Some(parts) = &estimated.why {
+        return why::document(&estimated.estimate, parts);
+    }
     let estimate = &estimated.estimate;
     let mut document = Document::default();
     title(&mut document, estimated);
     headline(&mut document, estimate);
     time(&mut document, estimate);
+    communication(&mut document, &estimate.communication);
     stages(&mut document, estimate);
     if let Some(bill) = &estimate.money {
         money(&mut document, bill);
     }
     if !estimate.warnings.is_empty() {
         document.heading("warnings");
-        let told = estimate.warnings.iter().map(|w| Cell::new(format!("{} [{}]", w.message, w.id), Tone::Doubtful));
+        let told =
+            estimate.warnings.iter().map(|w| Cell::new(format!("{} [{}]", w.message, w.id), Tone::Doubtful));
         document.blocks.push(Block::Bullets(told.collect()));
     }
     provenance(&mut document, estimate);
@@ -40,7 +44,10 @@ fn title(document: &mut Document, estimated: &Estimated) {
     ]);
     document.paragraph(plan_summary.as_str());
     if !estimated.chosen.is_empty() {
-        document.paragraph(Cell::new(format!("not said, so chosen: {}", estimated.chosen.join("; ")), Tone::Faint));
+        document.paragraph(Cell::new(
+            format!("not said, so chosen: {}", estimated.chosen.join("; ")),
+            Tone::Faint,
+        ));
     }
 }
 
@@ -77,11 +84,6 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     ];
     pairs.extend(utilisation(estimate));
     let memory = &estimate.memory;
-    let (verdict, tone) = match (memory.fits, memory.near_limit) {
-        (false, _) => ("does not fit", Tone::Bad),
-        (true, true) => ("fits, barely", Tone::Doubtful),
-        (true, false) => ("fits", Tone::Good),
-    };
     let room = if memory.margin.get() < 0.0 {
         format!("{} too much", human::bytes(memory.margin * -1.0))
     } else {
@@ -90,7 +92,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     pairs.push((
         "memory".to_owned(),
         vec![
-            Cell::new(verdict, tone),
+            verdict(memory.fits, memory.near_limit),
             format!(
                 "  {} of {} on stage {}, {room}; fits with a probability of {}",
                 human::bytes(memory.peak),
@@ -118,9 +120,16 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
             human::percent(second.share)
         );
         if let Some(wide) = full.utilisation.get(1) {
-            remark.push_str(&format!("; {} of the {} peak", human::percent(wide.share), wide.peak_format.name()));
+            remark.push_str(&format!(
+                "; {} of the {} peak",
+                human::percent(wide.share),
+                wide.peak_format.name()
+            ));
         }
-        pairs.push(("MFU".to_owned(), vec![Cell::new(human::percent(first.share), Tone::Strong), remark.into()]));
+        pairs.push((
+            "MFU".to_owned(),
+            vec![Cell::new(human::percent(first.share), Tone::Strong), remark.into()],
+        ));
         if let Some(hardware) = efficiency.hardware.first() {
             pairs.push((
                 "HFU".to_owned(),
@@ -173,15 +182,59 @@ fn collect(part: &Part, depth: usize, bars: &mut Vec<Bar>) {
     }
 }
 
-/// Columns of the stage table, with the kinds of memory that each sums up.
-const KINDS: [(&str, &[Kind]); 6] = [
-    ("weights", &[Kind::Parameters, Kind::NarrowWeights]),
-    ("gradients", &[Kind::Gradients]),
-    ("optimizer", &[Kind::MasterWeights, Kind::OptimizerMoments, Kind::OptimizerTemporaries]),
-    ("activations", &[Kind::Activations, Kind::WorkingSet]),
-    ("logits", &[Kind::Logits]),
-    ("rest", &[Kind::CommunicationBuffers, Kind::Workspace, Kind::Fragmentation, Kind::Context]),
-];
+/// Collectives that are shown; the rest is small.
+const MOST_COLLECTIVES: usize = 10;
+
+fn communication(document: &mut Document, rows: &[CommunicationRow]) {
+    let mut rows: Vec<&CommunicationRow> = rows.iter().filter(|row| row.time > Seconds::ZERO).collect();
+    if rows.is_empty() {
+        return;
+    }
+    rows.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
+    rows.truncate(MOST_COLLECTIVES);
+    document.heading_with(
+        "communication",
+        "one rank of that stage, sums over the step; ranks over scale-up domains, bus as nccl-tests has it",
+    );
+    let columns = vec![
+        Column::words("what"),
+        Column::words("operation"),
+        Column::numbers("ranks").expendable(4),
+        Column::numbers("bytes").expendable(3),
+        Column::numbers("times").expendable(5),
+        Column::numbers("time"),
+        Column::numbers("exposed"),
+        Column::numbers("bus").expendable(2),
+    ];
+    let rows = rows.into_iter().map(|row| {
+        vec![
+            row.title.as_str().into(),
+            row.operation.replace('_', "-").into(),
+            ranks(row),
+            Cell::number(human::bytes_decimal(row.bytes), row.bytes.get()),
+            Cell::number(human::count(row.count), row.count),
+            Cell::number(human::seconds(row.time), row.time.get()),
+            row.exposed.map_or_else(
+                || "in bubble".into(),
+                |t| {
+                    Cell::number(
+                        if t == Seconds::ZERO { "hidden".to_owned() } else { human::seconds(t) },
+                        t.get(),
+                    )
+                },
+            ),
+            Cell::number(human::bandwidth(row.bus_bandwidth), row.bus_bandwidth.get()),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+/// `8`, or `16 over 2 domains`.
+pub(super) fn ranks(row: &CommunicationRow) -> Cell {
+    let over =
+        if row.domains > 1 { format!("{} over {}", row.ranks, row.domains) } else { row.ranks.to_string() };
+    Cell::number(over, row.ranks as f64)
+}
 
 /// Stages that are shown when there are many: the ends, the middle, and those that matter.
 fn shown(estimate: &Estimate) -> Vec<usize> {
@@ -199,7 +252,8 @@ fn shown(estimate: &Estimate) -> Vec<usize> {
 fn stages(document: &mut Document, estimate: &Estimate) {
     let shown = shown(estimate);
     let left_out = estimate.stages.len() - shown.len();
-    let more = if left_out > 0 { format!("; {left_out} more stages by `railwright memory`") } else { String::new() };
+    let more =
+        if left_out > 0 { format!("; {left_out} more stages by `railwright memory`") } else { String::new() };
     if estimate.stages.len() > 1 {
         document.heading_with("pipeline stages", "passes of one micro batch, then sums over the step");
         document.table(passes(estimate, &shown));
@@ -225,10 +279,11 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
         Cell::number(text, time.get())
     };
     let rows = shown.iter().filter_map(|&s| estimate.stages.get(s)).map(|stage| {
-        let also: Vec<&str> = [(stage.embedding, "embedding"), (stage.head, "head"), (stage.critical, "slowest")]
-            .into_iter()
-            .filter_map(|(is, name)| is.then_some(name))
-            .collect();
+        let also: Vec<&str> =
+            [(stage.embedding, "embedding"), (stage.head, "head"), (stage.critical, "slowest")]
+                .into_iter()
+                .filter_map(|(is, name)| is.then_some(name))
+                .collect();
         vec![
             Cell::number(stage.stage.to_string(), stage.stage as f64),
             Cell::number(stage.layers.to_string(), stage.layers as f64),
@@ -245,52 +300,41 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
 }
 
 fn memory(estimate: &Estimate, shown: &[usize]) -> Table {
-    let mut columns = vec![Column::numbers("stage")];
-    for (position, (name, _)) in KINDS.iter().enumerate() {
-        columns.push(Column::numbers(name).expendable([6, 4, 5, 1, 7, 3][position]));
-    }
-    columns.push(Column::numbers("peak"));
-    columns.push(Column::numbers("free").expendable(2));
-    columns.push(Column::words("when").expendable(8));
-    let rows = shown.iter().filter_map(|&s| estimate.memory.stages.get(s)).map(|stage| {
-        let free = estimate.memory.device_memory - stage.device;
-        let mut row = vec![Cell::number(stage.stage.to_string(), stage.stage as f64)];
-        row.extend(KINDS.iter().map(|(_, kinds)| gib(sum(stage, kinds))));
-        row.push(gib(stage.device).toned(Tone::Strong));
-        row.push(gib(free).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Plain }));
-        row.push(words(stage.moment).into());
-        row
+    let rows = shown.iter().filter_map(|&s| estimate.memory.stages.get(s)).map(|stage| Row {
+        stage: stage.stage,
+        kinds: stage.kinds.iter().map(|k| (k.kind, k.bytes)).collect(),
+        device: stage.device,
+        moment: stage.moment,
     });
-    Table { columns, rows: rows.collect() }
-}
-
-fn sum(stage: &StageMemory, kinds: &[Kind]) -> Bytes {
-    stage.kinds.iter().filter(|k| kinds.contains(&k.kind)).map(|k| k.bytes).sum()
-}
-
-fn gib(bytes: Bytes) -> Cell {
-    // An empty sum is minus nothing.
-    let text = if bytes.get() == 0.0 { String::new() } else { format!("{:.1}", bytes.gib()) };
-    Cell::number(text, bytes.get() + 0.0)
+    stage_memory::table(estimate.memory.device_memory, rows)
 }
 
 fn money(document: &mut Document, bill: &Bill) {
-    document.heading_with("cost", format!("of {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)));
+    document.heading_with(
+        "cost",
+        format!("of {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)),
+    );
     let mut pairs = vec![
-        (
-            "calendar",
-            Cell::new(human::seconds(bill.calendar), Tone::Strong),
-        ),
+        ("calendar", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
         ("GPU-hours", human::count(bill.device_hours.0).into()),
     ];
     if let (Some(rent), Some(price)) = (bill.rent, &bill.device_price) {
         let range = price.range.map_or_else(String::new, |(low, high)| {
-            format!(" ({} to {})", human::dollars(low * bill.device_hours.0), human::dollars(high * bill.device_hours.0))
+            format!(
+                " ({} to {})",
+                human::dollars(low * bill.device_hours.0),
+                human::dollars(high * bill.device_hours.0)
+            )
         });
         pairs.push((
             "rent",
-            format!("{}{range} at {} per GPU-hour: {}", human::dollars(rent), human::dollars(price.amount), price.source)
-                .into(),
+            format!(
+                "{}{range} at {} per GPU-hour: {}",
+                human::dollars(rent),
+                human::dollars(price.amount),
+                price.source
+            )
+            .into(),
         ));
     }
     pairs.push((
@@ -309,28 +353,23 @@ fn money(document: &mut Document, bill: &Bill) {
 }
 
 fn provenance(document: &mut Document, estimate: &Estimate) {
+    let rests_on: Vec<String> = estimate
+        .provenance
+        .iter()
+        .filter(|foundation| foundation.share >= 0.01)
+        .map(|foundation| format!("{:.0}% {}", foundation.share * 100.0, foundation.title))
+        .collect();
     document.paragraph(Cell::new(
         format!(
-            "railwright {} modelled this; nothing was measured. Software constants: {} ({}). Interval: {}. \
-             `--why` shows formulas, inputs and sources.",
+            "railwright {} modelled this; {}. Constants of {}: {}. Interval: {}. `--why` shows formulas and inputs.",
             env!("CARGO_PKG_VERSION"),
+            rests_on.join(", "),
             estimate.software.id,
             estimate.software.source,
             estimate.step_time_interval.source
         ),
         Tone::Faint,
     ));
-}
-
-/// A probability as far as it is known: nobody can tell 99.5% from certainty.
-fn probability(p: f64) -> String {
-    if p > 0.995 {
-        "over 99%".to_owned()
-    } else if p < 0.005 {
-        "under 1%".to_owned()
-    } else {
-        format!("{:.0}%", p * 100.0)
-    }
 }
 
 /// A number of three digits or more with commas.
