@@ -152,7 +152,7 @@ mod tests {
         assert!(all.len() > 40, "{}", all.len());
         assert_eq!(all.len(), TEXT.matches("\n## ").count(), "a heading without `: `");
         for (n, topic) in all.iter().enumerate() {
-            assert!(topic.text.len() > 40, "{}", topic.id);
+            assert!(topic.text.len() > 20, "{}", topic.id);
             let widest = topic.text.lines().filter(|line| line.starts_with("    ")).map(str::len).max();
             assert!(widest.is_none_or(|n| n <= 100), "{} does not fit a terminal", topic.id);
             assert!(all[..n].iter().all(|other| other.id != topic.id), "{} stands twice", topic.id);
