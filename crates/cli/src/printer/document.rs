@@ -134,8 +134,6 @@ pub(crate) enum Block {
     Bars(Vec<Bar>),
     /// Text that is kept as it is.
     Verbatim(String),
-    /// A blank line.
-    Gap,
     /// Bullet points.
     Bullets(Vec<Cell>),
 }
