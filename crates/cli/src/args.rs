@@ -29,7 +29,14 @@ pub(crate) struct Arguments {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, help_heading = "Global")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        help_heading = "Global"
+    )]
     pub(crate) color: ColourChoice,
     /// Only ASCII characters, whatever the locale says
     #[arg(long, global = true, help_heading = "Global")]
@@ -80,6 +87,23 @@ pub(crate) struct Output {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Step time, memory and cost of a training run
+    #[command(after_long_help = "Examples:\n  \
+        railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --tokens 15T\n  \
+        railwright estimate ./config.json --cluster h200 --gpus 64 --fsdp --software torchtitan-2024-compile\n  \
+        railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n\n\
+        Later wins: run file, MODEL and --cluster, flags, --set. Without any parallel degree a layout that fits is chosen.")]
+    Estimate(Box<Estimate>),
+    /// What fills the memory of each stage, and when
+    Memory(Box<Memory>),
+    /// One step as a trace for ui.perfetto.dev, or as a picture
+    Timeline(Box<Timeline>),
+    /// What a number, a warning or a convention means
+    Explain(Explain),
+    /// A run file with comments, from what is said on the command line
+    Init(Box<Init>),
+    /// Run files to start from
+    Examples(Examples),
     /// Models of the catalogue
     #[command(subcommand)]
     Models(Catalogue),
@@ -98,6 +122,136 @@ pub(crate) enum Command {
     /// The manual page, in roff
     #[command(hide = true)]
     Man(Man),
+}
+
+/// What describes a run.
+#[derive(Args, Debug)]
+pub(crate) struct RunArguments {
+    /// A model: a name of `models list`, a config.json or the folder that holds it, or `-` for stdin
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// A run file; what else is said wins over it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) run: Option<String>,
+    /// A cluster: a name of `clusters list` or `gpus list`, or a file
+    #[arg(long, value_name = "CLUSTER")]
+    pub(crate) cluster: Option<String>,
+    /// Set any key of a run file, as in `plan.micro_batch=2`; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Shard parameters, gradients and optimizer states over all replicas; short for `--sharding fsdp`
+    #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
+    pub(crate) fsdp: bool,
+    /// Shard among so many ranks and replicate beyond; short for `--sharding hsdp:N`
+    #[arg(long, value_name = "N", conflicts_with = "plan.sharding", help_heading = "Plan")]
+    pub(crate) hsdp: Option<u64>,
+    #[command(flatten)]
+    pub(crate) flags: RunFlags,
+}
+
+/// Arguments of `estimate`.
+#[derive(Args, Debug)]
+pub(crate) struct Estimate {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// How a number came about: formulas, inputs, sources; all of them, or of one part such as `compute.mlp`
+    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
+    pub(crate) why: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Arguments of `memory`.
+#[derive(Args, Debug)]
+pub(crate) struct Memory {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// The stage to look into; the one that needs most without it
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub(crate) stage: Option<usize>,
+    /// What the items are summed by
+    #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Output")]
+    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// What items of memory are summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Parameters, gradients, activations, ...
+    Kind,
+    /// Attention, MLP, embedding, ...
+    Module,
+    /// The layers of the model
+    Layer,
+}
+
+/// Arguments of `timeline`.
+#[derive(Args, Debug)]
+pub(crate) struct Timeline {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// Write the trace: Chrome's JSON, which ui.perfetto.dev opens, or a picture if the name ends in `.svg`
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<String>,
+    /// A picture in SVG instead of a trace
+    #[arg(long, help_heading = "Output")]
+    pub(crate) svg: bool,
+    /// How much of a pass is shown
+    #[arg(long, value_name = "DETAIL", default_value = "automatic", help_heading = "Output")]
+    pub(crate) detail: Detail,
+}
+
+/// How much of a pass is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Detail {
+    /// Operators and collectives, unless there are too many passes
+    Automatic,
+    /// One span for each pass
+    Passes,
+    /// Families of operators, and collectives
+    Operators,
+}
+
+/// Arguments of `validate`.
+#[derive(Args, Debug)]
+pub(crate) struct Validate {
+    /// A table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin
+    #[arg(value_name = "TABLE.csv")]
+    pub(crate) table: String,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// What to explain: a part of a report, a warning, a convention; all topics without it
+    #[arg(value_name = "ID")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Arguments of `init`.
+#[derive(Args, Debug)]
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// Write to a file
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<String>,
+}
+
+/// Arguments of `examples`.
+#[derive(Args, Debug)]
+pub(crate) struct Examples {
+    /// The example to print; all names without it
+    pub(crate) name: Option<String>,
+    /// Write to a file
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<String>,
 }
 
 /// What can be asked of a catalogue.

@@ -2,9 +2,15 @@
 
 mod clusters;
 mod completions;
+mod estimate;
+mod examples;
+mod explain;
 mod gpus;
 mod keys;
+mod memory;
 mod models;
+mod stage_memory;
+mod timeline;
 
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
@@ -13,6 +19,12 @@ use crate::printer::Printer;
 /// Runs a command.
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {
     match command {
+        Command::Estimate(estimate) => estimate::run(estimate, printer),
+        Command::Memory(memory) => memory::run(memory, printer),
+        Command::Timeline(timeline) => timeline::run(timeline, printer),
+        Command::Explain(explain) => explain::run(explain, printer),
+        Command::Init(init) => examples::init(init, printer),
+        Command::Examples(examples) => examples::run(examples, printer),
         Command::Models(Catalogue::List(list)) => models::list(list, printer),
         Command::Models(Catalogue::Show(show)) => models::show(show, printer),
         Command::Gpus(Catalogue::List(list)) => gpus::list(list, printer),

@@ -5,7 +5,7 @@
 mod model;
 mod names;
 
-pub(crate) use model::{config_text, model};
+pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
 use railwright_spec::human;
@@ -74,7 +74,8 @@ fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Proble
 
 fn too_long(length: u64, limit: u64, path: &str) -> Problem {
     let size = |n: u64| human::bytes(Bytes::new(n as f64));
-    Problem::new(format!("the file is too long: {} or more, at most {} are read", size(length), size(limit))).in_file(path)
+    Problem::new(format!("the file is too long: {} or more, at most {} are read", size(length), size(limit)))
+        .in_file(path)
 }
 
 /// The cause without the number that the operating system gives it.
@@ -107,7 +108,8 @@ fn missing(path: &Path) -> String {
     if near.is_empty() {
         format!("nothing in `{}` has a similar name", folder.display())
     } else {
-        let near: Vec<String> = near.iter().map(|name| format!("`{}`", folder.join(name).display())).collect();
+        let near: Vec<String> =
+            near.iter().map(|name| format!("`{}`", folder.join(name).display())).collect();
         format!("did you mean {}?", near.join(" or "))
     }
 }
@@ -129,5 +131,9 @@ fn inside(folder: &Path) -> String {
         .take(4)
         .map(|name| format!("`{name}`"))
         .collect();
-    if files.is_empty() { "name a file in it".to_owned() } else { format!("name a file in it, such as {}", files.join(", ")) }
+    if files.is_empty() {
+        "name a file in it".to_owned()
+    } else {
+        format!("name a file in it, such as {}", files.join(", "))
+    }
 }

@@ -8,6 +8,7 @@ mod commands;
 mod exit;
 mod input;
 mod printer;
+mod run;
 
 use args::Arguments;
 use clap::Parser;
@@ -26,7 +27,9 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(&arguments.global);
-    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| commands::run(&arguments.command, &printer)));
+    let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        commands::run(&arguments.command, &printer)
+    }));
     let Ok(end) = ran else {
         printer.note("this is a bug in railwright; please report it with the command line and its inputs");
         return ExitCode::from(exit::INTERNAL);

@@ -3,6 +3,7 @@
 //! Responsible for: how answers and problems look and where they go. Data goes to stdout or a file, talk to stderr. Refuses to
 //! compute a number: whatever is printed was computed by the commands' libraries.
 
+pub(crate) mod chart;
 mod delimited;
 pub(crate) mod document;
 mod markdown;
@@ -130,7 +131,8 @@ fn format(output: &Output) -> Result<Format, Problem> {
         return Ok(format);
     }
     let Some(path) = output.output.as_deref() else { return Ok(Format::Table) };
-    let suffix = path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, suffix)| suffix);
+    let suffix =
+        path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map(|(_, suffix)| suffix);
     match suffix {
         Some("json") => Ok(Format::Json),
         Some("csv") => Ok(Format::Csv),
@@ -172,4 +174,17 @@ fn to_stderr(text: &str) {
 /// A report's first table as CSV.
 pub(crate) fn csv(document: &Document) -> String {
     delimited::render(document)
+}
+
+/// A header and rows as CSV.
+pub(crate) fn csv_lines(header: &[String], rows: Vec<Vec<String>>) -> String {
+    delimited::lines(header, rows)
+}
+
+/// The name that JSON has for something, with spaces: `optimizer step`.
+pub(crate) fn words(named: impl serde::Serialize) -> String {
+    match serde_json::to_value(named) {
+        Ok(Value::String(name)) => name.replace('_', " "),
+        _ => String::new(),
+    }
 }

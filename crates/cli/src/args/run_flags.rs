@@ -24,6 +24,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("plan.global_batch", &["gbs", "global-batch-size"]),
     ("plan.sequence_length", &["seq", "seq-length"]),
     ("plan.sharding", &["zero"]),
+    ("plan.uneven_stages", &["uneven"]),
     ("plan.software", &["framework"]),
     ("cluster.devices", &["gpus"]),
     ("cluster.accelerator", &["gpu"]),
@@ -68,7 +69,9 @@ fn argument(key: &Key, flag: String) -> Arg {
         .allow_negative_numbers(true)
         .action(ArgAction::Append);
     match key.kind {
-        Kind::Flag => argument.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL"),
+        Kind::Flag => {
+            argument.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
+        }
         Kind::Count => argument.value_name("N"),
         Kind::Number => argument.value_name("X"),
         Kind::Choice(_) | Kind::Form(_) => argument.value_name("CHOICE"),

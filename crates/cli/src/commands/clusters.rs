@@ -93,7 +93,10 @@ impl Answer for Preset {
     const KIND: &'static str = "cluster";
 
     fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("cluster".to_owned(), as_json(&self.cluster)), ("file".to_owned(), json!(self.text))])
+        Map::from_iter([
+            ("cluster".to_owned(), as_json(&self.cluster)),
+            ("file".to_owned(), json!(self.text)),
+        ])
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -106,7 +109,14 @@ impl Answer for Preset {
             .network
             .tiers
             .iter()
-            .map(|t| format!("{} of {} devices{}", t.name, human::whole(t.devices), oversubscribed(t.oversubscription)))
+            .map(|t| {
+                format!(
+                    "{} of {} devices{}",
+                    t.name,
+                    human::whole(t.devices),
+                    oversubscribed(t.oversubscription)
+                )
+            })
             .collect();
         document.pairs(vec![
             ("accelerator", Cell::new(c.accelerator.id.as_str(), Tone::Name)),

@@ -23,7 +23,11 @@ pub(crate) fn man(command: Option<&str>, printer: &Printer) -> Result<Outcome, F
         Some(name) => {
             let names: Vec<String> = whole.get_subcommands().map(|c| c.get_name().to_owned()).collect();
             let found = whole.find_subcommand(name).cloned().ok_or_else(|| {
-                let hint = did_you_mean(name, names.iter().map(String::as_str), "`railwright --help` lists the commands");
+                let hint = did_you_mean(
+                    name,
+                    names.iter().map(String::as_str),
+                    "`railwright --help` lists the commands",
+                );
                 Problem::new(format!("no command is called `{name}`")).hint(hint)
             })?;
             found.name(format!("railwright-{name}").leak() as &str)

@@ -75,9 +75,9 @@ impl Answer for Gpus {
                 rate(a.peak_rate(DataType::Fp8)),
                 bandwidth(Some(a.scale_up_bandwidth).filter(|b| b.get() > 0.0)),
                 a.power.map_or_else(Cell::default, |p| Cell::number(human::watts(p), p.get())),
-                a.price.as_ref().map_or_else(Cell::default, |p| {
-                    Cell::number(human::dollars(p.typical), p.typical.get())
-                }),
+                a.price
+                    .as_ref()
+                    .map_or_else(Cell::default, |p| Cell::number(human::dollars(p.typical), p.typical.get())),
                 Cell::number(a.year.to_string(), f64::from(a.year)),
             ]
         });
@@ -97,7 +97,8 @@ impl Answer for Gpu {
     fn document(&self, _: Terminal) -> Document {
         let a = &self.0;
         let mut document = Document::default();
-        document.heading_with(a.id.clone(), format!("{} {}, {}, {}", a.vendor, a.name, a.architecture, a.year));
+        document
+            .heading_with(a.id.clone(), format!("{} {}, {}, {}", a.vendor, a.name, a.architecture, a.year));
         let price = a.price.as_ref().map_or_else(String::new, |p| {
             let range = match (p.low, p.high) {
                 (Some(low), Some(high)) => format!(", {} to {}", human::dollars(low), human::dollars(high)),
@@ -121,12 +122,12 @@ impl Answer for Gpu {
             ("source", a.source.as_str().into()),
             ("notes", a.notes.as_str().into()),
         ]);
-        document.heading_with("matrix products", "dense peak by number format; bandwidths above are decimal, one direction");
-        let mut rows: Vec<Vec<Cell>> = a
-            .peak
-            .iter()
-            .map(|(format, peak)| vec![format.name().into(), rate(Some(*peak))])
-            .collect();
+        document.heading_with(
+            "matrix products",
+            "dense peak by number format (bandwidths above are decimal, one direction)",
+        );
+        let mut rows: Vec<Vec<Cell>> =
+            a.peak.iter().map(|(format, peak)| vec![format.name().into(), rate(Some(*peak))]).collect();
         if let Some(measured) = a.measured_matmul {
             rows.push(vec!["bf16, best measured".into(), rate(Some(measured))]);
         }

@@ -58,7 +58,8 @@ impl Answer for Models {
         ];
         let whole = |n: u64| Cell::number(n.to_string(), n as f64);
         let rows = self.0.iter().map(|(entry, model, count)| {
-            let (heads, kv_heads) = heads(model).map_or_else(Default::default, |(q, kv)| (whole(q), whole(kv)));
+            let (heads, kv_heads) =
+                heads(model).map_or_else(Default::default, |(q, kv)| (whole(q), whole(kv)));
             vec![
                 Cell::new(entry.name, Tone::Name),
                 Cell::number(human::count(count.total as f64), count.total as f64),

@@ -8,7 +8,11 @@ impl Pattern {
     /// From what the user typed.
     pub(crate) fn new(text: &str) -> Self {
         let plain: String = text.to_lowercase().chars().take(200).collect();
-        Self(if plain.contains(['*', '?']) { plain.chars().collect() } else { format!("*{plain}*").chars().collect() })
+        Self(if plain.contains(['*', '?']) {
+            plain.chars().collect()
+        } else {
+            format!("*{plain}*").chars().collect()
+        })
     }
 
     /// Whether a name passes. Linear in both lengths but for retries after each `*`.

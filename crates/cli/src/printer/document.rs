@@ -134,6 +134,8 @@ pub(crate) enum Block {
     Bars(Vec<Bar>),
     /// Text that is kept as it is.
     Verbatim(String),
+    /// A blank line.
+    Gap,
     /// Bullet points.
     Bullets(Vec<Cell>),
 }

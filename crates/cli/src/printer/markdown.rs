@@ -61,13 +61,18 @@ fn write_block(out: &mut String, block: &Block) {
                 let indent = "&nbsp;&nbsp;".repeat(bar.depth);
                 row(
                     out,
-                    [format!("{indent}{}", bar.label), bar.value.clone(), format!("{:.1}%", bar.share * 100.0)],
+                    [
+                        format!("{indent}{}", bar.label),
+                        bar.value.clone(),
+                        format!("{:.1}%", bar.share * 100.0),
+                    ],
                 );
             }
         }
         Block::Verbatim(text) => {
             let _ = writeln!(out, "```\n{}\n```", text.trim_end());
         }
+        Block::Gap => {}
         Block::Bullets(items) => {
             for item in items {
                 let _ = writeln!(out, "- {}", item.text);

@@ -13,7 +13,9 @@ pub(crate) fn problem(problem: &Problem, terminal: Terminal) -> String {
     let named = place.map(name_of).filter(|name| !name.is_empty());
     // Writing to a String cannot fail.
     let _ = match named {
-        Some(name) => writeln!(out, "{label}: {}: {}", terminal.paint(&name, Tone::Name), printable(&problem.message)),
+        Some(name) => {
+            writeln!(out, "{label}: {}: {}", terminal.paint(&name, Tone::Name), printable(&problem.message))
+        }
         None => writeln!(out, "{label}: {}", printable(&problem.message)),
     };
     if let Some(text) = place.and_then(|place| place.text.as_deref()).filter(|text| !text.trim().is_empty()) {
@@ -56,7 +58,17 @@ fn quote(out: &mut String, place: Option<&Place>, text: &str, terminal: Terminal
 
 /// Without control characters: a file's content must not steer the terminal.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c == '\t' { ' ' } else if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| {
+            if c == '\t' {
+                ' '
+            } else if c.is_control() {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -68,7 +80,10 @@ mod tests {
     #[test]
     fn a_problem_shows_its_line_and_a_caret() {
         let told = problem(
-            &Problem::new("bad value").in_file("a.toml").at_offset("x = 1\ntp = zz\n", 11).hint("write a number"),
+            &Problem::new("bad value")
+                .in_file("a.toml")
+                .at_offset("x = 1\ntp = zz\n", 11)
+                .hint("write a number"),
             PLAIN,
         );
         assert_eq!(

@@ -65,7 +65,8 @@ impl Terminal {
         let eighths = (share * width as f64 * 8.0).round() as usize;
         if self.unicode {
             let mut bar = "\u{2588}".repeat(eighths / 8);
-            let part = ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
+            let part =
+                ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
             bar.push_str(part[eighths % 8]);
             bar
         } else {

@@ -11,7 +11,7 @@ pub(crate) fn render(document: &Document, terminal: Terminal) -> String {
         let after_heading = index > 0 && matches!(document.blocks[index - 1], Block::Heading(..));
         let beside_paragraph = matches!(block, Block::Paragraph(_))
             && index > 0
-            && matches!(document.blocks[index - 1], Block::Paragraph(_));
+            && matches!(document.blocks[index - 1], Block::Paragraph(_) | Block::Gap);
         if index > 0 && !after_heading && !beside_paragraph {
             out.push('\n');
         }
@@ -22,21 +22,25 @@ pub(crate) fn render(document: &Document, terminal: Terminal) -> String {
 
 fn block(block: &Block, terminal: Terminal) -> String {
     match block {
-        Block::Heading(title, remark) if remark.is_empty() => format!("{}\n", terminal.paint(title, Tone::Strong)),
+        Block::Heading(title, remark) if remark.is_empty() => {
+            format!("{}\n", terminal.paint(title, Tone::Strong))
+        }
         Block::Heading(title, remark) => wrap(
-            &[Cell::new(title.as_str(), Tone::Strong), Cell::new(format!(" {remark}"), Tone::Faint)],
+            &[Cell::new(format!("{title}:"), Tone::Strong), Cell::new(format!(" {remark}"), Tone::Faint)],
             terminal,
             0,
             2,
         ),
-        Block::Paragraph(spans) => wrap(spans, terminal, 0, 2),
+        Block::Paragraph(spans) => wrap(spans, terminal, 0, 0),
         Block::Pairs(pairs) => {
             let widest = pairs.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
             pairs
                 .iter()
                 .map(|(label, value)| {
-                    let mut spans =
-                        vec![Cell::new(format!("{label}{}  ", " ".repeat(widest - width(label))), Tone::Faint)];
+                    let mut spans = vec![Cell::new(
+                        format!("{label}{}  ", " ".repeat(widest - width(label))),
+                        Tone::Faint,
+                    )];
                     spans.extend(value.iter().cloned());
                     wrap(&spans, terminal, 2, 2 + widest + 2)
                 })
@@ -45,10 +49,16 @@ fn block(block: &Block, terminal: Terminal) -> String {
         Block::Table(table) => self::table(table, terminal),
         Block::Bars(bars) => self::bars(bars, terminal),
         Block::Verbatim(text) => text.clone(),
+        Block::Gap => String::new(),
         Block::Bullets(items) => items
             .iter()
             .map(|item| {
-                wrap(&[Cell::from(format!("{} ", terminal.either("\u{2022}", "-"))), item.clone()], terminal, 0, 2)
+                wrap(
+                    &[Cell::from(format!("{} ", terminal.either("\u{2022}", "-"))), item.clone()],
+                    terminal,
+                    0,
+                    2,
+                )
             })
             .collect(),
     }
@@ -102,14 +112,22 @@ fn table(table: &Table, terminal: Terminal) -> String {
     drawn.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(terminal.width).unwrap_or(u16::MAX));
     drawn.set_style(TableComponent::HeaderLines, if terminal.unicode { '\u{2500}' } else { '-' });
-    drawn.set_style(TableComponent::MiddleHeaderIntersections, if terminal.unicode { '\u{2500}' } else { '-' });
+    drawn.set_style(
+        TableComponent::MiddleHeaderIntersections,
+        if terminal.unicode { '\u{2500}' } else { '-' },
+    );
     drawn.set_header(kept.iter().map(|&c| comfy_table::Cell::new(&table.columns[c].name)));
     for row in &table.rows {
-        drawn.add_row(kept.iter().map(|&c| row.get(c).map_or_else(|| comfy_table::Cell::new(""), comfy_cell)));
+        drawn
+            .add_row(kept.iter().map(|&c| row.get(c).map_or_else(|| comfy_table::Cell::new(""), comfy_cell)));
     }
     for (position, &c) in kept.iter().enumerate() {
         if let Some(column) = drawn.column_mut(position) {
-            column.set_cell_alignment(if table.columns[c].right { CellAlignment::Right } else { CellAlignment::Left });
+            column.set_cell_alignment(if table.columns[c].right {
+                CellAlignment::Right
+            } else {
+                CellAlignment::Left
+            });
             column.set_padding((u16::from(position > 0), u16::from(position + 1 < kept.len())));
         }
     }
@@ -118,7 +136,8 @@ fn table(table: &Table, terminal: Terminal) -> String {
     } else {
         drawn.force_no_tty();
     }
-    let mut out: String = drawn.lines().flat_map(|line| [line.trim_end().to_owned(), "\n".to_owned()]).collect();
+    let mut out: String =
+        drawn.lines().flat_map(|line| [line.trim_end().to_owned(), "\n".to_owned()]).collect();
     if !given_up.is_empty() {
         let names: Vec<&str> = given_up.iter().map(|&c| table.columns[c].name.as_str()).collect();
         out.push_str(&wrap(

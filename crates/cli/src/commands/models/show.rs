@@ -27,7 +27,8 @@ pub(crate) fn show(showing: &Showing, printer: &Printer) -> Result<Outcome, Fail
     let count = model.parameters();
     let entry = model::catalogue().iter().find(|entry| entry.name == model.name);
     let sequence = if model.max_positions == 0 { 4096 } else { model.max_positions.min(8192) };
-    let flop = [Convention::CausalAttention, Convention::FullAttention].map(|c| per_token(&model, sequence, c));
+    let flop =
+        [Convention::CausalAttention, Convention::FullAttention].map(|c| per_token(&model, sequence, c));
     printer.answer(&Shown { model, count, entry, sequence, flop }, &showing.output)?;
     Ok(Outcome::Yes)
 }
@@ -39,11 +40,14 @@ impl Answer for Shown {
         Map::from_iter([
             ("catalogue".to_owned(), json!(self.entry)),
             ("parameters".to_owned(), json!(self.count)),
-            ("flop_per_token".to_owned(), json!({
-                "sequence_length": self.sequence,
-                "causal_attention": self.flop[0],
-                "full_attention": self.flop[1],
-            })),
+            (
+                "flop_per_token".to_owned(),
+                json!({
+                    "sequence_length": self.sequence,
+                    "causal_attention": self.flop[0],
+                    "full_attention": self.flop[1],
+                }),
+            ),
             ("model".to_owned(), json!(self.model)),
         ])
     }
@@ -71,13 +75,17 @@ impl Answer for Shown {
         let Self { model, count, .. } = self;
         let mut document = Document::default();
         document.heading_with(model.name.clone(), format!("family {}", model.family));
-        let positions = if model.max_positions == 0 { String::new() } else { human::whole(model.max_positions) };
+        let positions =
+            if model.max_positions == 0 { String::new() } else { human::whole(model.max_positions) };
         document.pairs(vec![
             ("layers", human::whole(model.num_layers()).into()),
             ("hidden size", human::whole(model.hidden_size).into()),
             ("vocabulary", human::whole(model.vocabulary).into()),
             ("longest sequence", positions.into()),
-            ("embeddings", if model.tied_embeddings { "tied to the head" } else { "separate from the head" }.into()),
+            (
+                "embeddings",
+                if model.tied_embeddings { "tied to the head" } else { "separate from the head" }.into(),
+            ),
             ("also called", self.entry.map(|e| e.aliases.join(", ")).unwrap_or_default().into()),
             ("source", self.entry.map(|e| e.source.clone()).unwrap_or_default().into()),
             ("notes", self.entry.map(|e| e.notes.clone()).unwrap_or_default().into()),
@@ -133,8 +141,13 @@ fn outside(document: &mut Document, model: &Model) {
 
 fn layer_kind(document: &mut Document, layer: &Layer, which: &[usize]) {
     document.heading_with(
-        format!("layer kind `{}`: {} layers", layer.name, which.len()),
-        format!("({}), {} parameters each", ranges(which), human::whole(layer.parameters())),
+        format!("layer kind `{}`", layer.name),
+        format!(
+            "{} layers ({}), {} parameters each",
+            which.len(),
+            ranges(which),
+            human::whole(layer.parameters())
+        ),
     );
     document.pairs(vec![
         ("mixer", mixer(&layer.mixer).into()),
@@ -216,7 +229,10 @@ fn mixer(mixer: &Mixer) -> String {
             a.key_heads, a.key_head_dim, a.value_heads, a.value_head_dim
         ),
         Mixer::StateSpace(s) => {
-            format!("state space, {} heads of {}, state {}, {} groups", s.heads, s.head_dim, s.state_size, s.groups)
+            format!(
+                "state space, {} heads of {}, state {}, {} groups",
+                s.heads, s.head_dim, s.state_size, s.groups
+            )
         }
         Mixer::None => String::new(),
     }

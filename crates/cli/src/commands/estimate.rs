@@ -1,0 +1,87 @@
+//! `estimate`: step time, memory and cost of one run.
+
+mod report;
+mod why;
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::Document;
+use crate::printer::{self, Answer, Printer, Terminal};
+use crate::run::{self, Resolved};
+use railwright_calculator::estimate::{Estimate, estimate_run};
+use railwright_spec::problem::Warning;
+use serde_json::{Map, Value, json};
+
+/// An estimate with what was chosen for its author.
+pub(crate) struct Estimated {
+    pub(crate) estimate: Estimate,
+    pub(crate) chosen: Vec<String>,
+    /// What is to be explained instead of reported, if anything.
+    why: Option<Vec<why::Item>>,
+}
+
+/// Estimates. The answer is no when the plan does not fit.
+pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
+    let Resolved { run, warnings, chosen } = run::resolve(&arguments.run)?;
+    let mut estimate = estimate_run(&run)?;
+    merge(&mut estimate.warnings, warnings);
+    let fits = estimate.memory.fits;
+    let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
+    printer.answer(&Estimated { estimate, chosen, why }, &arguments.output)?;
+    Ok(if fits { Outcome::Yes } else { Outcome::No })
+}
+
+/// The plan's own warnings beside the estimate's; both may name the same thing.
+fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
+    /// The plan's warning that the estimate tells with figures.
+    const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
+    for warning in more {
+        let other = SAME.iter().find(|(plan, _)| *plan == warning.id).map(|(_, estimate)| *estimate);
+        if !warnings.iter().any(|known| known.id == warning.id || Some(known.id.as_str()) == other) {
+            warnings.push(warning);
+        }
+    }
+}
+
+impl Answer for Estimated {
+    const KIND: &'static str = "estimate";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = match serde_json::to_value(&self.estimate) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        fields.insert("chosen".to_owned(), json!(self.chosen));
+        if let Some(items) = &self.why {
+            fields.insert("why".to_owned(), json!(items));
+        }
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        report::document(self)
+    }
+
+    /// Every number of the JSON, one a line: `path,value`.
+    fn csv(&self) -> String {
+        let mut rows = Vec::new();
+        for (key, value) in self.json() {
+            flatten(&key, &value, &mut rows);
+        }
+        printer::csv_lines(&["path".to_owned(), "value".to_owned()], rows)
+    }
+}
+
+fn flatten(path: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(key, inner)| flatten(&format!("{path}.{key}"), inner, rows))
+        }
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, inner)| flatten(&format!("{path}.{i}"), inner, rows));
+        }
+        Value::Null => {}
+        Value::String(text) => rows.push(vec![path.to_owned(), text.clone()]),
+        other => rows.push(vec![path.to_owned(), other.to_string()]),
+    }
+}

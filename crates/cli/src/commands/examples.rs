@@ -1,0 +1,74 @@
+//! `examples` and `init`: run files to start from.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::Printer;
+use crate::run;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::keys;
+use std::fmt::Write as _;
+
+macro_rules! examples {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../examples/runs/", $name, ".toml")))),*]
+    };
+}
+
+const EXAMPLES: &[(&str, &str)] = examples!["llama-3-8b-fsdp" "llama-3.1-405b" "gpt3-175b" "deepseek-v3"];
+
+/// Prints an example, or the names of all.
+pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outcome, Failure> {
+    let path = arguments.output.as_deref();
+    match &arguments.name {
+        None => {
+            let mut list = String::new();
+            for (name, text) in EXAMPLES {
+                let about = text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
+                // Writing to a String cannot fail.
+                let _ = writeln!(list, "{name:<18} {about}");
+            }
+            printer.data(&list, path)?;
+        }
+        Some(name) => {
+            let names = || EXAMPLES.iter().map(|(name, _)| *name);
+            let (_, text) = EXAMPLES.iter().find(|(known, _)| known == name).ok_or_else(|| {
+                let hint = did_you_mean(
+                    name,
+                    names(),
+                    &format!("there are {}", names().collect::<Vec<_>>().join(", ")),
+                );
+                Problem::new(format!("no example is called `{name}`")).hint(hint)
+            })?;
+            printer.data(text, path)?;
+        }
+    }
+    Ok(Outcome::Yes)
+}
+
+/// Prints a run file: what was said as settings, what was not as comments with what holds instead.
+pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome, Failure> {
+    let spec = run::starting_point(&arguments.run)?;
+    let mut text = String::from(
+        "# A run for railwright: what is trained, on what, and how.\n\
+         # `railwright estimate --run FILE` prices it; `railwright keys` tells of every key.\n",
+    );
+    let mut section = "";
+    for key in keys() {
+        let value = spec.get(&key.path());
+        // Dimensions stand beside a named model only when they were said.
+        if value.is_none() && key.section == "model" && key.name != "name" {
+            continue;
+        }
+        if key.section != section {
+            section = key.section;
+            let _ = writeln!(text, "\n[{section}]");
+        }
+        let doc = key.doc.trim();
+        let _ = match value {
+            Some(value) => writeln!(text, "# {doc}\n{} = {}", key.name, value.to_toml()),
+            None => writeln!(text, "# {}: {doc} Without it: {}.", key.name, key.default),
+        };
+    }
+    printer.data(&text, arguments.output.as_deref())?;
+    Ok(Outcome::Yes)
+}

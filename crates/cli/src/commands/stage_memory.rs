@@ -1,0 +1,73 @@
+//! The table of memory by stage that `estimate` and `memory` share.
+
+use crate::printer::document::{Cell, Column, Table, Tone};
+use crate::printer::words;
+use railwright_calculator::memory::{Kind, Moment};
+use railwright_spec::quantity::Bytes;
+
+/// Columns, with the kinds of memory that each sums up.
+const KINDS: [(&str, &[Kind]); 6] = [
+    ("weights", &[Kind::Parameters, Kind::NarrowWeights]),
+    ("gradients", &[Kind::Gradients]),
+    ("optimizer", &[Kind::MasterWeights, Kind::OptimizerMoments, Kind::OptimizerTemporaries]),
+    ("activations", &[Kind::Activations, Kind::WorkingSet]),
+    ("logits", &[Kind::Logits]),
+    ("rest", &[Kind::CommunicationBuffers, Kind::Workspace, Kind::Fragmentation, Kind::Context]),
+];
+
+/// One stage.
+pub(super) struct Row {
+    pub(super) stage: usize,
+    pub(super) kinds: Vec<(Kind, Bytes)>,
+    pub(super) device: Bytes,
+    pub(super) moment: Moment,
+}
+
+/// The table, in GiB.
+pub(super) fn table(device_memory: Bytes, rows: impl Iterator<Item = Row>) -> Table {
+    let mut columns = vec![Column::numbers("stage")];
+    for (position, (name, _)) in KINDS.iter().enumerate() {
+        columns.push(Column::numbers(name).expendable([6, 4, 5, 1, 7, 3][position]));
+    }
+    columns.push(Column::numbers("peak"));
+    columns.push(Column::numbers("free").expendable(2));
+    columns.push(Column::words("when").expendable(8));
+    let rows = rows.map(|row| {
+        let free = device_memory - row.device;
+        let sum = |kinds: &[Kind]| row.kinds.iter().filter(|k| kinds.contains(&k.0)).map(|k| k.1).sum();
+        let mut cells = vec![Cell::number(row.stage.to_string(), row.stage as f64)];
+        cells.extend(KINDS.iter().map(|(_, kinds)| gib(sum(kinds))));
+        cells.push(gib(row.device).toned(Tone::Strong));
+        cells.push(gib(free).toned(if free.get() < 0.0 { Tone::Bad } else { Tone::Plain }));
+        cells.push(words(row.moment).into());
+        cells
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+/// GiB with one decimal; nothing for nothing.
+fn gib(bytes: Bytes) -> Cell {
+    // An empty sum is minus nothing.
+    let text = if bytes.get() == 0.0 { String::new() } else { format!("{:.1}", bytes.gib()) };
+    Cell::number(text, bytes.get() + 0.0)
+}
+
+/// A probability as far as it is known: nobody can tell 99.5% from certainty.
+pub(super) fn probability(p: f64) -> String {
+    if p > 0.995 {
+        "over 99%".to_owned()
+    } else if p < 0.005 {
+        "under 1%".to_owned()
+    } else {
+        format!("{:.0}%", p * 100.0)
+    }
+}
+
+/// Whether it fits, in words.
+pub(super) fn verdict(fits: bool, near_limit: bool) -> Cell {
+    match (fits, near_limit) {
+        (false, _) => Cell::new("does not fit", Tone::Bad),
+        (true, true) => Cell::new("fits, barely", Tone::Doubtful),
+        (true, false) => Cell::new("fits", Tone::Good),
+    }
+}

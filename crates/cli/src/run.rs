@@ -1,0 +1,222 @@
+//! From what was typed to a resolved run: run file, model, cluster, flags, settings; then the generation's defaults.
+//!
+//! Responsible for: the order of these layers (later ones win) and for saying what was chosen where nobody chose. Refuses to price
+//! anything.
+
+use crate::args::RunArguments;
+use crate::exit::Failure;
+use crate::input::{self, CONFIG_LIMIT};
+use railwright_calculator::defaults;
+use railwright_spec::cluster::{ClusterSpec, accelerator_by_name, preset_names};
+use railwright_spec::human;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, Recompute, validate, warnings};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::run::{self, ModelSpec, Run, RunSpec};
+use std::path::Path;
+
+/// A run, and what was not said about it.
+pub(crate) struct Resolved {
+    /// The run.
+    pub(crate) run: Run,
+    /// What is doubtful about the plan.
+    pub(crate) warnings: Vec<Warning>,
+    /// What was chosen because nobody said it, in words.
+    pub(crate) chosen: Vec<String>,
+}
+
+/// Resolves what was typed.
+pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
+    let spec = layered(arguments)?;
+    let cluster = spec.cluster.resolve().map_err(|problem| spec.placed(problem))?;
+    // The degrees that the specification would choose do not matter yet; a plan that nobody laid out may not even divide.
+    let mut quiet = spec.clone();
+    quiet.plan = railwright_spec::plan::PlanSpec {
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(1),
+        data_parallel: Some(1),
+        ..Default::default()
+    };
+    let mut run = quiet.resolve(input::config_text)?;
+    run.cluster = cluster;
+    let placed = |problem| Failure::from(spec.placed(problem));
+    let mut chosen = Vec::new();
+    let start = if defaults::is_open(&spec.plan) && is_searchable(&spec) {
+        defaults::start(&spec.plan, &run.model, &run.cluster).map_err(placed)?
+    } else {
+        None
+    };
+    run.plan = match start {
+        Some(start) => {
+            chosen.push(format!(
+                "layout: the fastest of {} common ones that fit ({} tried)",
+                start.fitting, start.possible
+            ));
+            start.plan
+        }
+        None => defaults::resolve(&spec.plan, &run.model, &run.cluster).map_err(placed)?,
+    };
+    let problems = validate(&run.model, &run.cluster, &run.plan);
+    if !problems.is_empty() {
+        return Err(Failure::Input(problems.into_iter().map(|problem| spec.placed(problem)).collect()));
+    }
+    if spec.plan.layers_per_stage.is_none()
+        && let Some(per_stage) = &run.plan.layers_per_stage
+    {
+        let list: Vec<String> = per_stage.iter().map(u64::to_string).collect();
+        chosen.push(format!("layers per stage {}", list.join(",")));
+    }
+    chosen.extend(said_by_nobody(&spec, &run));
+    let warnings = warnings(&run.model, &run.cluster, &run.plan);
+    Ok(Resolved { run, warnings, chosen })
+}
+
+/// A generation that shards everything lays out nothing else, so there is nothing to try.
+fn is_searchable(spec: &RunSpec) -> bool {
+    let by_software =
+        spec.plan.software.as_deref().and_then(|id| {
+            railwright_calculator::software::by_id(id).ok().map(|software| software.zero_stage)
+        });
+    spec.plan.sharding.map(|sharding| sharding.zero_stage).or(by_software).unwrap_or(1) < 3
+}
+
+/// What was said, checked, for a run file to start from; a small run when nothing was.
+pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failure> {
+    let says_nothing = arguments.run.is_none()
+        && arguments.model.is_none()
+        && arguments.cluster.is_none()
+        && arguments.set.is_empty()
+        && arguments.flags.settings.is_empty();
+    if says_nothing {
+        let mut spec = RunSpec::default();
+        for setting in ["model.name=llama-3-8b", "cluster.preset=dgx-h100", "cluster.devices=8"] {
+            spec.set(setting)?;
+        }
+        return Ok(spec);
+    }
+    resolve(arguments)?;
+    layered(arguments)
+}
+
+fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
+    let mut spec = match &arguments.run {
+        Some(path) => from_file(path)?,
+        None => RunSpec::default(),
+    };
+    if let Some(word) = &arguments.model {
+        spec.model = ModelSpec::default();
+        match input::path_of(word)? {
+            Some(path) => spec.model.config = Some(path),
+            None => spec.model.name = Some(word.clone()),
+        }
+    }
+    if let Some(word) = &arguments.cluster {
+        let devices = spec.cluster.devices;
+        spec.cluster = cluster(word)?;
+        spec.cluster.devices = spec.cluster.devices.or(devices);
+    }
+    for (flag, path, value) in &arguments.flags.settings {
+        spec.set_flag(flag, path, value)?;
+    }
+    let shorthands = [
+        ("--fsdp", arguments.fsdp.then(|| "fsdp".to_owned())),
+        ("--hsdp", arguments.hsdp.map(|ranks| format!("hsdp:{ranks}"))),
+    ];
+    for (flag, value) in shorthands {
+        if let Some(value) = value {
+            spec.set_flag(flag, "plan.sharding", &value)?;
+        }
+    }
+    for setting in &arguments.set {
+        spec.set(setting)?;
+    }
+    if spec.model == ModelSpec::default() {
+        let problem = Problem::new("no model is named");
+        return Err(problem
+            .hint("name one first, as in `railwright estimate llama-3.1-8b`, or a run file with --run")
+            .into());
+    }
+    if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
+        let hint = "say what to train on, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` has the known ones";
+        return Err(Problem::new("no cluster is named").hint(hint).into());
+    }
+    Ok(spec)
+}
+
+fn from_file(path: &str) -> Result<RunSpec, Problem> {
+    let text = input::read(path, CONFIG_LIMIT)?;
+    let mut spec = run::parse(&text, path)?;
+    // A path in a file is meant from where the file lies.
+    if let (Some(config), Some(folder)) = (&spec.model.config, Path::new(path).parent())
+        && Path::new(config).is_relative()
+        && config != "-"
+    {
+        spec.model.config = Some(folder.join(config).to_string_lossy().into_owned());
+    }
+    Ok(spec)
+}
+
+/// The cluster of a word: a preset, a file, or the usual surroundings of an accelerator.
+fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
+    let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    let is_preset = preset_names().contains(&plain.as_str());
+    let is_file =
+        word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
+    if !is_preset && (is_file || Path::new(word).is_file()) {
+        let text = input::read(word, CONFIG_LIMIT)?;
+        return ClusterSpec::parse(&text, word);
+    }
+    if !is_preset && let Ok(accelerator) = accelerator_by_name(word) {
+        return Ok(ClusterSpec { accelerator: Some(accelerator.id), ..ClusterSpec::default() });
+    }
+    let spec = ClusterSpec { preset: Some(word.to_owned()), ..ClusterSpec::default() };
+    if !is_preset {
+        // The message of an unknown name, with the flag as its place.
+        spec.resolve().map_err(|problem| Problem { place: None, ..problem }.in_file("--cluster"))?;
+    }
+    Ok(spec)
+}
+
+/// What was chosen where nobody said anything, the weightiest first.
+fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
+    let plan = &run.plan;
+    let said = &spec.plan;
+    let mut chosen = Vec::new();
+    let mut note = |is_open: bool, words: String| {
+        if is_open {
+            chosen.push(words);
+        }
+    };
+    note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
+    let has_batch =
+        said.global_batch.is_some() || said.micro_batches.is_some() || said.batch_tokens.is_some();
+    note(
+        said.sequence_length.is_none(),
+        format!("sequences of {} tokens", human::whole(plan.sequence_length)),
+    );
+    note(!has_batch, format!("global batch {}", human::whole(plan.global_batch)));
+    note(said.micro_batch.is_none(), format!("micro batch {}", plan.micro_batch));
+    let bare = said.precision.is_none() && said.precision_compute.is_none();
+    note(bare, plan.precision.compute.name().to_owned());
+    note(said.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));
+    note(said.recompute.is_none(), recompute(plan).to_owned());
+    note(
+        said.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
+        "no interleaving".to_owned(),
+    );
+    note(said.software.is_none(), format!("software {}", plan.software));
+    chosen
+}
+
+fn recompute(plan: &Plan) -> &'static str {
+    match &plan.recompute {
+        Recompute::None => "no recompute",
+        Recompute::Selective { .. } => "selective recompute",
+        Recompute::Full { .. } => "full recompute",
+    }
+}
+
+/// `llama-3.1-405b, 405.9B parameters`.
+pub(crate) fn describe(model: &Model) -> String {
+    format!("{}, {} parameters", model.name, human::count(model.parameters().total as f64))
+}
