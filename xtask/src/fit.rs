@@ -3,7 +3,9 @@
 //! The loss is the mean over sources of the mean of a rounded absolute log error (so that one source with many rows, or one with
 //! wild rows, does not decide), plus a penalty on leaving the starting value: a constant that the data does not determine stays.
 
+use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::software::{self, Software};
+use railwright_calculator::validation::report::assume_recompute;
 use railwright_calculator::validation::statistics::{quantile, summarize};
 use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
 use std::collections::BTreeMap;
@@ -18,9 +20,14 @@ fn load(path: &str) -> Result<Vec<Case>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
     let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
     let mut list = Vec::new();
+    let memory = SoftwareCatalogue::shared().map_err(|p| p.to_string())?;
     for (_, case) in cases(&text, path).map_err(|p| p.to_string())? {
         match case {
-            Ok(case) if case.step_time.is_some() => list.push(case),
+            Ok(mut case) if case.step_time.is_some() => {
+                let constants = memory.get(&case.plan.software);
+                assume_recompute(&mut case, constants);
+                list.push(case);
+            }
             Ok(_) => {}
             Err(reason) => *skipped.entry(reason).or_default() += 1,
         }
@@ -179,6 +186,62 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         println!("{key} = {:.4}   (from {start})", get(&software, key).unwrap_or(f64::NAN));
     }
     report(&list, &mut machines, &software);
+    Ok(())
+}
+
+/// `xtask validate TABLE`: the summary of `railwright validate`, for quick looks.
+pub(crate) fn summary(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("validate TABLE".into()) };
+    let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
+    let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
+    let line = |name: &str, e: &railwright_calculator::validation::report::Errors| {
+        let time = e.step_time.clone().unwrap_or_default();
+        let memory = e.peak_memory.clone().unwrap_or_default();
+        println!(
+            "{:5} rows {:5} predicted, coverage {:5.1}%, time n{} med {:5.1}% mean {:5.1}% p90 {:5.1}% bias {:+5.1}% | memory n{} med {:5.1}% p90 {:5.1}% bias {:+5.1}% | inside {:5.1}% rank {:.3} | {}",
+            e.rows, e.predicted, e.coverage.unwrap_or(f64::NAN) * 100.0, time.n, time.median_absolute * 100.0, time.mean_absolute * 100.0,
+            time.p90_absolute * 100.0, time.bias * 100.0, memory.n, memory.median_absolute * 100.0, memory.p90_absolute * 100.0, memory.bias * 100.0,
+            e.interval_coverage.unwrap_or(f64::NAN) * 100.0, e.rank_correlation.unwrap_or(f64::NAN), name
+        );
+    };
+    for (name, errors) in &validation.summary.groups {
+        line(name, errors);
+    }
+    line("overall", &validation.summary.overall);
+    println!("{:?}", validation.summary.out_of_memory);
+    println!("{:?}", validation.summary.skipped);
+    if let Ok(path) = std::env::var("RAILWRIGHT_ROWS") {
+        let text = serde_json::to_string(&validation).map_err(|e| e.to_string())?;
+        std::fs::write(&path, text).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(())
+}
+
+/// `xtask intervals TABLE`: residuals of each generation, for catalog/intervals.toml.
+pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("intervals TABLE".into()) };
+    let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
+    let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
+    let mut classes: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in &validation.rows {
+        if let (Some(p), Some(m), Some(s)) = (row.predicted_step_time_s, row.measured_step_time_s, &row.software) {
+            classes.entry(s.clone()).or_default().push(m / p);
+            classes.entry("any".to_owned()).or_default().push(m / p);
+        }
+    }
+    println!("# Residuals of each software generation: 5th and 95th percentile of measured over predicted step time.");
+    println!("# Made by `cargo run --release -p xtask -- intervals catalog/evidence/measured_runs.csv > catalog/intervals.toml`.");
+    for (class, ratios) in &classes {
+        // Few runs say little of the tails: the range is widened as that of a normal of unknown spread would be.
+        let n = ratios.len() as f64;
+        let widen = 1.0 + 2.0 / n;
+        println!(
+            "\n[[residuals]]\nsoftware = \"{class}\"\nruns = {}\nlow = {:.3}\nhigh = {:.3}",
+            ratios.len(),
+            quantile(ratios, 0.05).powf(widen),
+            quantile(ratios, 0.95).powf(widen)
+        );
+    }
     Ok(())
 }
 

@@ -8,6 +8,8 @@ fn main() -> std::process::ExitCode {
     let result = match arguments.first().map(String::as_str) {
         Some("fit") => fit::run(&arguments[1..]),
         Some("errors") => fit::errors(&arguments[1..]),
+        Some("validate") => fit::summary(&arguments[1..]),
+        Some("intervals") => fit::intervals(&arguments[1..]),
         _ => Err(
             "usage: xtask fit TABLE GENERATION CONSTANT[=START]...\n       xtask errors TABLE [GENERATION]"
                 .to_owned(),

@@ -9,6 +9,7 @@ pub mod costing;
 pub mod defaults;
 pub mod estimate;
 pub mod evaluate;
+pub mod intervals;
 pub mod layer;
 pub mod memory;
 pub mod model_flop;

@@ -3,11 +3,13 @@
 //! Responsible for: predicting every row of a table, comparing, and summing errors up by source and over all. Refuses to know any
 //! row or source by name.
 
+pub mod report;
 pub mod row;
 pub mod software;
 pub mod statistics;
 pub mod table;
 
+pub use report::{Validation, validate};
 pub use row::Case;
 
 use crate::costing::{Costing, Machine};
@@ -37,14 +39,14 @@ impl Machines {
     }
 }
 
-/// Reads a table into cases: for each row its identifier, and the case or the reason for skipping it.
-pub fn cases(text: &str, file: &str) -> Result<Vec<(String, Result<Case, String>)>, Problem> {
+/// Reads a table into cases: for each row its cells, and the case or the reason for skipping it.
+pub fn cases(text: &str, file: &str) -> Result<Vec<(table::Cells, Result<Case, String>)>, Problem> {
     let rows = table::read(text, file)?;
     Ok(rows
-        .iter()
+        .into_iter()
         .map(|cells| {
-            let id = cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned);
-            (id, row::case(cells))
+            let case = row::case(&cells);
+            (cells, case)
         })
         .collect())
 }

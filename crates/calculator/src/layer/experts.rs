@@ -67,9 +67,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     let scores = Bytes::new(source_tokens * moe.experts as f64 * 4.0 * 6.0);
     let permutes = Bytes::new(4.0 * copies * width * e * costing.software.elementwise_passes);
     let narrow = if plan.precision.compute.is_narrow() {
-        Bytes::new(
-            2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes,
-        )
+        Bytes::new(2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes)
     } else {
         Bytes::ZERO
     };

@@ -34,8 +34,8 @@ pub struct Case {
     pub step_time: Option<f64>,
     /// Measured peak memory in bytes.
     pub peak_memory: Option<f64>,
-    /// Whether that peak is what the allocator reserved (rather than allocated).
-    pub peak_is_reserved: bool,
+    /// What that peak counts: `allocated`, `reserved`, or unknown.
+    pub peak_kind: Option<String>,
     /// Whether the run ran out of memory.
     pub out_of_memory: bool,
     /// `1` when dimensions, degrees and batch are all published.
@@ -158,8 +158,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         plan,
         recompute_known,
         step_time: step_time(cells, global_batch * sequence_length, devices),
-        peak_memory: cells.number("measured_peak_mem_gb").map(|v| v * unit),
-        peak_is_reserved: reserved,
+        peak_memory: peak_memory(cells),
+        peak_kind: cells.text("peak_mem_kind").map(str::to_owned),
         out_of_memory: cells.text("status") == Some("oom"),
         complete: cells.flag("complete").unwrap_or(false),
         trust: cells.text("trust").unwrap_or_default().to_owned(),
@@ -175,6 +175,12 @@ pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
         .or_else(|| cells.number("measured_tokens_per_s_per_gpu").map(from_rate))
         .or_else(|| cells.number("derived_tokens_per_s_per_gpu").map(from_rate))
         .filter(|t| *t > 0.0 && t.is_finite())
+}
+
+/// The measured peak memory in bytes: the column is in the unit that `peak_mem_unit` names, decimal gigabytes without one.
+pub fn peak_memory(cells: &Cells) -> Option<f64> {
+    let unit = if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
+    cells.number("measured_peak_mem_gb").filter(|v| *v > 0.0).map(|v| v * unit)
 }
 
 fn model_name(cells: &Cells) -> String {

@@ -1,0 +1,82 @@
+//! How far predictions of a class of runs are from measurements: the interval that goes with every predicted time.
+//!
+//! Responsible for: the residuals of each software generation, as the 5th and 95th percentile of measured over predicted, and the
+//! interval that they give a prediction. Refuses to predict. The table is made by `cargo run --release -p xtask -- intervals` from the
+//! measured runs; a generation without enough of them takes the pooled, wider one.
+
+use railwright_spec::quantity::Seconds;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+/// Residuals of a class of runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Residuals {
+    /// The software generation, or `any`.
+    pub software: String,
+    /// Measured runs behind it.
+    pub runs: usize,
+    /// 5th percentile of measured over predicted.
+    pub low: f64,
+    /// 95th percentile of measured over predicted.
+    pub high: f64,
+}
+
+/// A predicted time with the range that holds nine of ten measured runs of its class.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: Seconds,
+    /// Upper end.
+    pub high: Seconds,
+    /// Share of measured runs that the range holds.
+    pub coverage: f64,
+    /// Measured runs that the range rests on.
+    pub runs: usize,
+    /// Whether the class itself was measured; otherwise the range pools all classes.
+    pub calibrated: bool,
+}
+
+/// Fewer runs than this do not make a class.
+const FEWEST: usize = 10;
+
+static TABLE: LazyLock<Vec<Residuals>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct File {
+        #[serde(default)]
+        residuals: Vec<Residuals>,
+    }
+    toml::from_str::<File>(include_str!("../../../catalog/intervals.toml")).map(|f| f.residuals).unwrap_or_default()
+});
+
+/// The bundled residuals.
+pub fn residuals() -> &'static [Residuals] {
+    &TABLE
+}
+
+/// The interval of a predicted time for a software generation.
+pub fn interval(software: &str, predicted: Seconds) -> Interval {
+    let own = residuals().iter().find(|r| r.software == software && r.runs >= FEWEST);
+    let found = own.or_else(|| residuals().iter().find(|r| r.software == "any"));
+    let (low, high, runs) = found.map_or((0.6, 1.7, 0), |r| (r.low, r.high, r.runs));
+    Interval { low: predicted * low, high: predicted * high, coverage: 0.9, runs, calibrated: own.is_some() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_table_reads_and_brackets_one() {
+        assert!(residuals().iter().any(|r| r.software == "any"));
+        for r in residuals() {
+            assert!(r.low < 1.1 && r.high > 0.9 && r.low < r.high, "{r:?}");
+        }
+    }
+
+    #[test]
+    fn an_unmeasured_generation_takes_the_pooled_range() {
+        let interval = interval("no-such-generation", Seconds::new(2.0));
+        assert!(!interval.calibrated && interval.low < Seconds::new(2.0) && interval.high > Seconds::new(2.0));
+    }
+}

@@ -1,0 +1,338 @@
+//! The answer of `railwright validate`: every row predicted, and the errors summed up.
+
+use super::{Case, Machines, cases, evaluate_case, statistics};
+use crate::intervals;
+use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
+use crate::software;
+use railwright_spec::plan::Recompute;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::{Deserialize, Serialize};
+use statistics::ErrorSummary;
+use std::collections::BTreeMap;
+
+/// The version of the JSON that this answer becomes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A table of measured runs, predicted.
+#[derive(Clone, Debug, Serialize)]
+pub struct Validation {
+    /// The version of this structure.
+    pub schema_version: u32,
+    /// The file that was read.
+    pub file: String,
+    /// Every row of it, in order.
+    pub rows: Vec<RowResult>,
+    /// What they come to.
+    pub summary: Summary,
+}
+
+/// One row.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RowResult {
+    /// The row's identifier.
+    pub id: String,
+    /// Where it was published.
+    pub source: Option<String>,
+    /// Predicted step time in seconds.
+    pub predicted_step_time_s: Option<f64>,
+    /// Lower end of the 90% interval.
+    pub predicted_step_time_low_s: Option<f64>,
+    /// Upper end of the 90% interval.
+    pub predicted_step_time_high_s: Option<f64>,
+    /// Predicted peak memory in bytes, of the kind that the row publishes.
+    pub predicted_peak_memory_bytes: Option<f64>,
+    /// Whether the run is predicted to fit.
+    pub predicted_fits: Option<bool>,
+    /// Probability that it fits.
+    pub probability_of_fitting: Option<f64>,
+    /// Measured step time in seconds.
+    pub measured_step_time_s: Option<f64>,
+    /// Measured peak memory in bytes.
+    pub measured_peak_memory_bytes: Option<f64>,
+    /// Predicted over measured step time, less one.
+    pub step_time_error: Option<f64>,
+    /// Predicted over measured peak memory, less one.
+    pub peak_memory_error: Option<f64>,
+    /// Whether the run is known to have run out of memory.
+    pub measured_out_of_memory: bool,
+    /// The software generation that the row was taken for.
+    pub software: Option<String>,
+    /// Why the row was not predicted.
+    pub skipped: Option<String>,
+    /// Whether the row publishes all that the model needs.
+    #[serde(skip)]
+    complete: bool,
+    /// The group of sources it counts to.
+    #[serde(skip)]
+    group: Option<String>,
+    /// Rows that differ in their plan alone share it.
+    #[serde(skip)]
+    sweep: Option<String>,
+}
+
+/// Errors over all rows, by source and by group.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// All rows.
+    pub overall: Errors,
+    /// By source, in alphabetical order.
+    pub sources: BTreeMap<String, Errors>,
+    /// By group of sources (`catalog/evidence/groups.toml`).
+    pub groups: BTreeMap<String, Errors>,
+    /// Out-of-memory verdicts, when the table has any such rows.
+    pub out_of_memory: Option<Verdicts>,
+    /// How often each reason for skipping occurs.
+    pub skipped: BTreeMap<String, usize>,
+}
+
+/// Errors over a set of rows.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Errors {
+    /// Rows in the set.
+    pub rows: usize,
+    /// Rows predicted.
+    pub predicted: usize,
+    /// Rows that publish everything.
+    pub complete: usize,
+    /// Share of these that were predicted.
+    pub coverage: Option<f64>,
+    /// Step time.
+    pub step_time: Option<ErrorSummary>,
+    /// Peak memory.
+    pub peak_memory: Option<ErrorSummary>,
+    /// Share of measured step times inside the predicted 90% interval.
+    pub interval_coverage: Option<f64>,
+    /// Spearman's correlation of predicted and measured step times within sweeps of at least five rows, weighted by their rows.
+    pub rank_correlation: Option<f64>,
+}
+
+/// How verdicts on memory compare with what happened.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Verdicts {
+    /// Runs out of memory.
+    pub out_of_memory: usize,
+    /// Of these, predicted not to fit.
+    pub found: usize,
+    /// Runs that ran.
+    pub ran: usize,
+    /// Of these, predicted not to fit.
+    pub false_alarms: usize,
+    /// Share of all verdicts that are right.
+    pub accuracy: f64,
+}
+
+/// Predicts every row of a table. Fails when the text is no such table.
+pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
+    let catalogue = SoftwareCatalogue::shared()?;
+    let groups = Groups::bundled();
+    let mut machines = Machines::default();
+    let rows: Vec<RowResult> = cases(text, file)?
+        .into_iter()
+        .map(|(cells, case)| {
+            let mut row = match case {
+                Ok(case) => predict(case, &mut machines, catalogue),
+                Err(reason) => RowResult { skipped: Some(reason), ..RowResult::default() },
+            };
+            let tokens = cells.count("global_batch_seqs").unwrap_or(0) * cells.count("seq_len").unwrap_or(0);
+            row.measured_step_time_s = super::row::step_time(&cells, tokens, cells.count("n_gpus").unwrap_or(0));
+            row.measured_peak_memory_bytes = super::row::peak_memory(&cells);
+            row.measured_out_of_memory = cells.text("status") == Some("oom");
+            row.complete = cells.flag("complete") == Some(true);
+            row.source = cells.text("source").map(str::to_owned);
+            row.group = groups.of(&cells);
+            row.sweep = Some(format!(
+                "{}|{}|{}|{}",
+                cells.text("source").unwrap_or_default(),
+                cells.text("model_name").unwrap_or_default(),
+                cells.text("gpu").unwrap_or_default(),
+                cells.text("dtype").unwrap_or_default()
+            ));
+            row.id = cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned);
+            let ratio = |p: Option<f64>, m: Option<f64>| Some(p? / m? - 1.0);
+            row.step_time_error = ratio(row.predicted_step_time_s, row.measured_step_time_s);
+            row.peak_memory_error = ratio(row.predicted_peak_memory_bytes, row.measured_peak_memory_bytes);
+            row
+        })
+        .collect();
+    let summary = summarize(&rows);
+    Ok(Validation { schema_version: SCHEMA_VERSION, file: file.to_owned(), rows, summary })
+}
+
+/// Predicts one case.
+fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogue) -> RowResult {
+    let constants = catalogue.get(&case.plan.software);
+    assume_recompute(&mut case, constants);
+    let machine = machines.of(&case).clone();
+    let evaluated = software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, &machine, s));
+    let total = match evaluated {
+        Ok(evaluation) => evaluation.time.total,
+        Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
+    };
+    let interval = intervals::interval(&case.plan.software, total);
+    let input = memory_input(&case, constants);
+    let peak = memory::peak(&input);
+    let published = match case.peak_kind.as_deref() {
+        Some("allocated") => peak.allocated,
+        Some("reserved") => peak.reserved,
+        _ => memory::published_peak(&input),
+    };
+    let device = case.cluster.accelerator.memory;
+    let finite = |v: f64| v.is_finite().then_some(v);
+    RowResult {
+        predicted_step_time_s: finite(total.get()),
+        predicted_step_time_low_s: finite(interval.low.get()),
+        predicted_step_time_high_s: finite(interval.high.get()),
+        predicted_peak_memory_bytes: finite(published.get()),
+        predicted_fits: Some(peak.least() <= device),
+        probability_of_fitting: Some(memory::probability_of_fitting(peak.least(), device, constants.sigma)),
+        software: Some(case.plan.software.clone()),
+        ..RowResult::default()
+    }
+}
+
+fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInput<'a> {
+    MemoryInput { model: &case.model, cluster: &case.cluster, plan: &case.plan, software: constants, in_flight: None }
+}
+
+/// A row that does not say what it recomputes ran somehow: the least recompute that fits is the plan that its owner would have
+/// chosen.
+pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
+    if case.recompute_known {
+        return;
+    }
+    for policy in [Recompute::None, Recompute::core_attention(), Recompute::Full { layers: None }] {
+        case.plan.recompute = policy;
+        if memory::peak(&memory_input(case, constants)).least() <= case.cluster.accelerator.memory {
+            return;
+        }
+    }
+}
+
+fn summarize(rows: &[RowResult]) -> Summary {
+    let mut sources: BTreeMap<String, Vec<&RowResult>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<&RowResult>> = BTreeMap::new();
+    let mut skipped = BTreeMap::new();
+    for row in rows {
+        sources.entry(row.source.clone().unwrap_or_else(|| "unknown".to_owned())).or_default().push(row);
+        groups.entry(row.group.clone().unwrap_or_else(|| "other".to_owned())).or_default().push(row);
+        if let Some(reason) = &row.skipped {
+            *skipped.entry(reason.clone()).or_default() += 1;
+        }
+    }
+    let of = |set: &BTreeMap<String, Vec<&RowResult>>| set.iter().map(|(k, v)| (k.clone(), errors(v))).collect();
+    Summary {
+        overall: errors(&rows.iter().collect::<Vec<_>>()),
+        sources: of(&sources),
+        groups: of(&groups),
+        out_of_memory: verdicts(rows),
+        skipped,
+    }
+}
+
+fn errors(rows: &[&RowResult]) -> Errors {
+    let complete: Vec<&&RowResult> = rows.iter().filter(|r| r.complete).collect();
+    let predicted = rows.iter().filter(|r| r.predicted_step_time_s.is_some()).count();
+    let covered = complete.iter().filter(|r| r.predicted_step_time_s.is_some()).count();
+    let time: Vec<f64> = rows.iter().filter_map(|r| r.step_time_error).collect();
+    let memory: Vec<f64> = rows.iter().filter_map(|r| r.peak_memory_error).collect();
+    let inside: Vec<bool> = rows
+        .iter()
+        .filter_map(|r| {
+            let measured = r.measured_step_time_s?;
+            Some((r.predicted_step_time_low_s?..=r.predicted_step_time_high_s?).contains(&measured))
+        })
+        .collect();
+    Errors {
+        rows: rows.len(),
+        predicted,
+        complete: complete.len(),
+        coverage: (!complete.is_empty()).then(|| covered as f64 / complete.len() as f64),
+        step_time: statistics::summarize(&time),
+        peak_memory: statistics::summarize(&memory),
+        interval_coverage: (!inside.is_empty())
+            .then(|| inside.iter().filter(|i| **i).count() as f64 / inside.len() as f64),
+        rank_correlation: sweeps(rows),
+    }
+}
+
+/// Rank correlation within sweeps, weighted by rows.
+fn sweeps(rows: &[&RowResult]) -> Option<f64> {
+    const FEWEST: usize = 5;
+    let mut sweeps: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
+    for row in rows {
+        if let (Some(sweep), Some(p), Some(m)) = (&row.sweep, row.predicted_step_time_s, row.measured_step_time_s) {
+            sweeps.entry(sweep).or_default().push((p, m));
+        }
+    }
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for pairs in sweeps.values().filter(|p| p.len() >= FEWEST) {
+        if let Some(correlation) = statistics::rank_correlation(pairs) {
+            sum += correlation * pairs.len() as f64;
+            weight += pairs.len() as f64;
+        }
+    }
+    (weight > 0.0).then(|| sum / weight)
+}
+
+fn verdicts(rows: &[RowResult]) -> Option<Verdicts> {
+    let mut v = Verdicts::default();
+    for row in rows {
+        let Some(fits) = row.predicted_fits else { continue };
+        if row.measured_out_of_memory {
+            v.out_of_memory += 1;
+            v.found += usize::from(!fits);
+        } else {
+            v.ran += 1;
+            v.false_alarms += usize::from(!fits);
+        }
+    }
+    let all = v.out_of_memory + v.ran;
+    v.accuracy = (v.found + v.ran - v.false_alarms) as f64 / all.max(1) as f64;
+    (all > 0).then_some(v)
+}
+
+/// Groups of sources, as data.
+#[derive(Debug, Default, Deserialize)]
+struct Groups {
+    #[serde(default)]
+    group: Vec<Group>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    name: String,
+    #[serde(default)]
+    architecture: Option<String>,
+    fragments: Vec<String>,
+}
+
+impl Groups {
+    fn bundled() -> Self {
+        toml::from_str(include_str!("../../../../catalog/evidence/groups.toml")).unwrap_or_default()
+    }
+
+    fn of(&self, cells: &super::table::Cells) -> Option<String> {
+        let text = format!("{} {}", cells.text("source").unwrap_or_default(), cells.text("framework").unwrap_or_default())
+            .to_lowercase();
+        let found = self.group.iter().find(|g| {
+            g.architecture.as_deref().is_none_or(|a| cells.text("arch") == Some(a))
+                && g.fragments.iter().any(|f| text.contains(f.as_str()))
+        });
+        found.map(|g| g.name.clone())
+    }
+}
+
+/// The interval of a case's time as the report states it, for tools that fit residuals.
+pub fn predicted_time(case: &Case, machines: &mut Machines) -> Option<Seconds> {
+    let software = software::by_id(&case.plan.software).ok()?;
+    let machine = machines.of(case).clone();
+    evaluate_case(case, &machine, software).ok().map(|e| e.time.total)
+}
+
+/// Peak memory of a case, for tools.
+pub fn predicted_peak(case: &Case) -> Option<Bytes> {
+    let catalogue = SoftwareCatalogue::shared().ok()?;
+    Some(memory::published_peak(&memory_input(case, catalogue.get(&case.plan.software))))
+}
