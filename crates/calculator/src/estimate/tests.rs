@@ -1,3 +1,5 @@
+//! Estimates of known runs: sums that must agree and parts that must be there.
+
 use super::*;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::{cluster, model};

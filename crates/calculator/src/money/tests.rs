@@ -1,3 +1,5 @@
+//! Bills against published trainings and by hand.
+
 use super::*;
 use railwright_spec::run::{RunSpec, parse};
 

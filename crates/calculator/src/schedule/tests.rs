@@ -1,3 +1,5 @@
+//! Schedules against the published bubbles and memory factors.
+
 use super::*;
 
 pub(super) fn seconds(value: f64) -> Seconds {

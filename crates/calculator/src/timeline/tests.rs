@@ -1,3 +1,5 @@
+//! Timelines against the fast path, and what every timeline must satisfy.
+
 use super::*;
 use railwright_spec::plan::{PlanSpec, Recompute, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;

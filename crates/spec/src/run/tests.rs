@@ -1,3 +1,5 @@
+//! Run files, good and bad: what is read, what is refused, and where the finger points.
+
 use super::*;
 use crate::problem::Problem;
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Explanations: equations redone by hand from the inputs that they print.
+
 use super::super::tests::large;
 use super::Explanation;
 

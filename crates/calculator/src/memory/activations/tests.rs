@@ -1,3 +1,5 @@
+//! Saved activations against the published formulas.
+
 use super::*;
 use crate::memory::testing;
 use railwright_spec::plan::Recompute;

@@ -1,3 +1,5 @@
+//! Memory over the step: peaks by hand.
+
 use super::*;
 use crate::memory::{SoftwareCatalogue, report, testing};
 use crate::schedule::{ChunkCost, Pipeline, chunk_count, in_flight, simulate};

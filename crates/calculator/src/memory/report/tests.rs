@@ -1,3 +1,5 @@
+//! Memory reports: items that must sum up, and verdicts on known runs.
+
 use super::*;
 use crate::memory::{SoftwareCatalogue, peak, testing};
 use railwright_spec::plan::{Plan, Recompute, Schedule};

@@ -1,3 +1,5 @@
+//! A plan's keys, read, settled and refused.
+
 use super::*;
 use crate::cluster::by_name;
 use crate::model;

@@ -1,3 +1,5 @@
+//! Plans that cannot be, each with the message that says why.
+
 use super::*;
 use crate::cluster::by_name;
 use crate::model;

@@ -1,0 +1,301 @@
+//! The shape of the house: what ARCHITECTURE.md calls invariants and a machine can see in the sources.
+//!
+//! Responsible for: crates that depend downwards only, core crates without I/O, files of bearable length that say what they are
+//! for, and code that knows no measured run. Refuses to judge behaviour: the crates' own tests do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The crates from the bottom up: each may depend only on those before it.
+const FLOORS: &[&str] = &[
+    "railwright-spec",
+    "railwright-step",
+    "railwright-calculator",
+    "railwright-profiler",
+    "railwright-network",
+    "railwright-server",
+    "railwright",
+    "xtask",
+];
+
+/// Crates on the same floor, which must not know each other.
+const APART: &[(&str, &str)] = &[
+    ("railwright-profiler", "railwright-calculator"),
+    ("railwright-network", "railwright-calculator"),
+    ("railwright-network", "railwright-profiler"),
+];
+
+/// Crates that do no I/O.
+const CORE: &[&str] = &["spec", "step", "calculator", "network"];
+
+/// Files that may be longer than 600 lines, with the reason.
+const LONG: &[(&str, &str)] = &[];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Every Rust file below a folder, sorted; build folders are left out.
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn all_rust_files() -> Vec<PathBuf> {
+    ["crates", "xtask", "fuzz"].iter().flat_map(|folder| rust_files(&root().join(folder))).collect()
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// The folders of the workspace's crates.
+fn crate_folders() -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(root().join("crates"))
+        .expect("crates")
+        .map(|e| e.expect("an entry").path())
+        .filter(|p| p.join("Cargo.toml").is_file())
+        .collect();
+    folders.push(root().join("xtask"));
+    folders.sort();
+    folders
+}
+
+#[test]
+fn crates_depend_downwards_only() {
+    let floor = |name: &str| FLOORS.iter().position(|known| *known == name);
+    let mut seen = 0;
+    for folder in crate_folders() {
+        let manifest: toml::Table = read(&folder.join("Cargo.toml")).parse().expect("a manifest");
+        let name = manifest["package"]["name"].as_str().expect("a name").to_owned();
+        let own = floor(&name).unwrap_or_else(|| panic!("{name} has no floor in this test's list"));
+        for section in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(table) = manifest.get(section).and_then(toml::Value::as_table) else { continue };
+            for dependency in table.keys().filter(|d| d.starts_with("railwright")) {
+                let below = floor(dependency).unwrap_or_else(|| panic!("{dependency} has no floor"));
+                assert!(below < own, "{name} must not depend on {dependency}");
+                let apart = APART
+                    .iter()
+                    .any(|&(a, b)| (a == name && b == dependency) || (b == name && a == dependency));
+                assert!(!apart, "{name} and {dependency} must not know each other");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 6, "only {seen} dependencies were seen: is the test looking in the right place?");
+}
+
+/// The code of a file without its comments and without its unit tests at the end.
+fn production_code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a file is a test and nothing else.
+fn is_test(path: &Path) -> bool {
+    path.iter().any(|part| {
+        part.to_str().is_some_and(|p| {
+            matches!(
+                p,
+                "tests"
+                    | "tests.rs"
+                    | "benches"
+                    | "examples"
+                    | "testing.rs"
+                    | "testing"
+                    | "measured.rs"
+                    | "properties.rs"
+            )
+        })
+    })
+}
+
+#[test]
+fn core_crates_do_no_io() {
+    let forbidden = [
+        "std::fs",
+        "std::net",
+        "std::thread",
+        "std::process",
+        "std::env",
+        "std::io::std",
+        "SystemTime",
+        "Instant::now",
+        "println!",
+        "print!(",
+        "dbg!",
+        "unsafe ",
+        "HashMap",
+        "HashSet",
+    ];
+    let mut files = 0;
+    for krate in CORE {
+        for path in rust_files(&root().join("crates").join(krate).join("src")) {
+            if is_test(&path) {
+                continue;
+            }
+            files += 1;
+            let code = production_code(&read(&path));
+            for word in forbidden {
+                assert!(!code.contains(word), "{}: a core crate says `{word}`", shown(&path));
+            }
+        }
+    }
+    assert!(files > 100, "only {files} files were seen");
+}
+
+#[test]
+fn files_are_of_bearable_length() {
+    let mut lengths: BTreeMap<String, usize> = BTreeMap::new();
+    for path in all_rust_files() {
+        lengths.insert(shown(&path), read(&path).lines().count());
+    }
+    for (path, &length) in &lengths {
+        let allowed = LONG.iter().any(|(long, _)| long == path);
+        assert!(length <= 600 || allowed, "{path} has {length} lines: split it by idea");
+    }
+    for (path, _) in LONG {
+        assert!(
+            lengths.get(*path).is_some_and(|&l| l > 600),
+            "{path} is no longer long: take it off the list"
+        );
+    }
+    let mut sorted: Vec<usize> = lengths.into_values().collect();
+    sorted.sort_unstable();
+    let median = sorted[sorted.len() / 2];
+    assert!(median < 250, "the median file has {median} lines");
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let silent: Vec<String> = all_rust_files()
+        .iter()
+        .filter(|path| {
+            let text = read(path);
+            // A fuzz target must say first that it has no main of its own.
+            let opens = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with("#![no_main]"));
+            !opens.is_some_and(|line| line.starts_with("//!"))
+        })
+        .map(|path| shown(path))
+        .collect();
+    assert!(silent.is_empty(), "files that do not open with `//!`: {}", silent.join(", "));
+}
+
+/// Rows of the evidence: identifier and source.
+fn evidence() -> Vec<(String, String)> {
+    let text = read(&root().join("catalog/evidence/measured_runs.csv"));
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let column = |name: &str| header.iter().position(|h| h == name).expect("a column");
+    let (id, source) = (column("id"), column("source"));
+    reader
+        .records()
+        .map(|record| record.expect("a row"))
+        .map(|record| {
+            (record.get(id).unwrap_or_default().to_owned(), record.get(source).unwrap_or_default().to_owned())
+        })
+        .collect()
+}
+
+/// Nothing in the code knows the name of a validation case (invariant 10): calibration is by accelerator, software generation
+/// and operator.
+#[test]
+fn no_code_knows_a_measured_run() {
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for (id, source) in evidence() {
+        // A name of a few letters would be found in any code; there is none today.
+        assert!(id.len() >= 6, "row `{id}` needs a longer identifier to be recognised");
+        names.insert(id.to_lowercase());
+        names.insert(source.to_lowercase());
+    }
+    assert!(names.len() > 2000, "only {} names were read", names.len());
+    for path in rust_files(&root().join("crates")) {
+        if is_test(&path) || !path.iter().any(|part| part == "src") {
+            continue;
+        }
+        let code = production_code(&read(&path));
+        let literals: Vec<&str> = string_literals(&code).collect();
+        let literals = literals.join("\n").to_lowercase();
+        for name in &names {
+            assert!(
+                !literals.contains(name.as_str()),
+                "{} names the measured run or source `{name}`",
+                shown(&path)
+            );
+        }
+        for choice in choices(&code) {
+            let choice = choice.to_lowercase();
+            let collection = COLLECTIONS.iter().find(|c| choice.contains(**c));
+            assert!(collection.is_none(), "{} chooses by the source `{choice}`", shown(&path));
+        }
+    }
+    // The calibrated data may say where a constant comes from, but must not choose by run.
+    for file in ["catalog/software.toml", "catalog/memory.toml", "catalog/intervals.toml"] {
+        let text = read(&root().join(file)).to_lowercase();
+        for name in &names {
+            assert!(
+                !text.contains(&format!("\"{name}\"")),
+                "{file} chooses by the measured run or source `{name}`"
+            );
+        }
+    }
+}
+
+/// Authors and collections that published runs: no piece of software, so nothing to choose by.
+const COLLECTIONS: &[&str] = &[
+    "bigscience",
+    "chronicles",
+    "dgx cloud",
+    "dgxc",
+    "korthikanti",
+    "narayanan",
+    "playbook",
+    "sc21",
+    "ultrascale",
+    "vtrain",
+];
+
+/// The literals that code compares with.
+fn choices(code: &str) -> impl Iterator<Item = &str> {
+    ["contains(\"", "starts_with(\"", "ends_with(\"", "== \"", "!= \"", "\" =>"].into_iter().flat_map(
+        move |mark| {
+            code.match_indices(mark).filter_map(move |(at, _)| {
+                if mark.starts_with('"') {
+                    code[..at].rsplit('"').next()
+                } else {
+                    code[at + mark.len()..].split('"').next()
+                }
+            })
+        },
+    )
+}
+
+/// What stands between double quotes, line by line.
+fn string_literals(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|literal| literal.len() >= 6)
+}
+
+#[test]
+fn a_named_run_would_be_found() {
+    let code = "if id == \"bigscience-row\" || id.contains(\"vTrain\") { 1.1 } else { match id { \"sc21\" => 2.0, _ => 1.0 } }";
+    assert!(string_literals(code).any(|literal| literal == "bigscience-row"));
+    let found: BTreeSet<&str> = choices(code).collect();
+    assert_eq!(found, BTreeSet::from(["bigscience-row", "vTrain", "sc21"]));
+}
