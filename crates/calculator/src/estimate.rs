@@ -128,7 +128,7 @@ pub fn estimate(
         plan: plan.clone(),
         software: identity::software(costing.software),
         step_time: total,
-        step_time_interval: step_time::interval(total),
+        step_time_interval: step_time::interval(&plan.software, total),
         throughput,
         efficiency: efficiency::efficiency(&costing, &evaluation),
         time,

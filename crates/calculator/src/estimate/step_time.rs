@@ -1,5 +1,6 @@
 //! The step time's interval, and the throughput that follows from it.
 
+use crate::intervals;
 use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
@@ -13,20 +14,29 @@ pub struct Interval {
     pub high: Seconds,
     /// Share of measurements that lie between them.
     pub coverage: f64,
+    /// Measured runs that the width rests on.
+    pub runs: usize,
+    /// Whether they are of the same software generation.
+    pub calibrated: bool,
     /// Where the width comes from.
     pub source: String,
 }
 
-/// Half the width of a 90% interval as a factor, until the residuals of the class of run say better.
-const PROVISIONAL: f64 = 1.2;
-
-/// The interval around a step time: a factor either way, since errors are relative.
-pub(super) fn interval(step: Seconds) -> Interval {
+/// The interval around a step time, from the residuals of the software generation's measured runs.
+pub(super) fn interval(software: &str, step: Seconds) -> Interval {
+    let found = intervals::interval(software, step);
+    let source = if found.calibrated {
+        format!("errors of {} measured runs of `{software}`", found.runs)
+    } else {
+        format!("errors of {} measured runs of all software, for lack of enough of `{software}`", found.runs)
+    };
     Interval {
-        low: step / PROVISIONAL,
-        high: step * PROVISIONAL,
-        coverage: 0.9,
-        source: format!("provisional: a factor of {PROVISIONAL} either way for every run"),
+        low: found.low,
+        high: found.high,
+        coverage: found.coverage,
+        runs: found.runs,
+        calibrated: found.calibrated,
+        source,
     }
 }
 
