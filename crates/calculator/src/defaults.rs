@@ -102,7 +102,7 @@ const TIMED: usize = 160;
 
 /// The fastest of the common layouts that fit, for a specification without degrees; `None` when none fits.
 pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Start>, Problem> {
-    let catalogue = SoftwareCatalogue::built_in()?;
+    let catalogue = SoftwareCatalogue::shared()?;
     let machine = Machine::new(cluster);
     let mut workspace = Workspace::default();
     let mut possible = 0;

@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Memory(Box<Memory>),
     /// One step as a trace for ui.perfetto.dev, or as a picture
     Timeline(Box<Timeline>),
+    /// Predict a table of measured runs, and sum up how far off the predictions are
+    Validate(Validate),
     /// What a number, a warning or a convention means
     Explain(Explain),
     /// A run file with comments, from what is said on the command line

@@ -11,6 +11,7 @@ mod memory;
 mod models;
 mod stage_memory;
 mod timeline;
+mod validate;
 
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
@@ -22,6 +23,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Estimate(estimate) => estimate::run(estimate, printer),
         Command::Memory(memory) => memory::run(memory, printer),
         Command::Timeline(timeline) => timeline::run(timeline, printer),
+        Command::Validate(validate) => validate::run(validate, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),
         Command::Examples(examples) => examples::run(examples, printer),

@@ -31,7 +31,7 @@ struct Memory {
 /// Reports memory. The answer is no when the plan does not fit.
 pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome, Failure> {
     let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
-    let catalogue = SoftwareCatalogue::built_in()?;
+    let catalogue = SoftwareCatalogue::shared()?;
     // An unknown generation must not be priced as another.
     railwright_calculator::software::by_id(&run.plan.software)?;
     let report = report(&MemoryInput {

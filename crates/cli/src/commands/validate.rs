@@ -1,0 +1,214 @@
+//! `validate`: a table of measured runs, predicted, and how far off the predictions are.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::{self, TABLE_LIMIT};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_calculator::validation::report::{Errors, RowResult};
+use railwright_calculator::validation::{Validation, validate};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value};
+
+/// Validates a table.
+pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outcome, Failure> {
+    let path = arguments.table.as_str();
+    let text = input::read(path, TABLE_LIMIT)?;
+    let label = if path == "-" { "standard input" } else { path };
+    let validation = validate(&text, label).map_err(|problem| problem.in_file(label))?;
+    if validation.rows.is_empty() {
+        return Err(Problem::new("the table has a header and no rows").in_file(label).into());
+    }
+    printer.answer(&Validated(validation), &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+struct Validated(Validation);
+
+impl Answer for Validated {
+    const KIND: &'static str = "validation";
+
+    fn json(&self) -> Map<String, Value> {
+        match serde_json::to_value(&self.0) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
+    }
+
+    /// The rows; the summary is for people and JSON.
+    fn csv(&self) -> String {
+        let mut document = Document::default();
+        document.table(rows(&self.0.rows, false));
+        crate::printer::csv(&document)
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let Validation { rows: all, summary, .. } = &self.0;
+        let mut document = Document::default();
+        let predicted = all.iter().filter(|row| row.skipped.is_none()).count();
+        document.heading_with(
+            "errors by group of sources",
+            format!(
+                "of {} rows {} predicted; errors are predicted over measured, less one",
+                human::whole(all.len() as u64),
+                human::whole(predicted as u64)
+            ),
+        );
+        document.table(errors(summary.groups.iter(), Some(&summary.overall)));
+        let mut sources: Vec<(&String, &Errors)> = summary.sources.iter().collect();
+        sources.sort_by(|a, b| b.1.rows.cmp(&a.1.rows).then(a.0.cmp(b.0)));
+        let more = if sources.len() > MOST_SOURCES {
+            format!("the {MOST_SOURCES} largest of {}; --json has all", sources.len())
+        } else {
+            String::new()
+        };
+        sources.truncate(MOST_SOURCES);
+        document.heading_with("errors by source", more);
+        document.table(errors(sources.into_iter(), None));
+        if let Some(verdicts) = &summary.out_of_memory {
+            document.heading("verdicts on memory");
+            document.paragraph(format!(
+                "{} of {} runs out of memory were told; {} of {} runs that ran were called too large; {} right",
+                verdicts.found,
+                verdicts.out_of_memory,
+                verdicts.false_alarms,
+                verdicts.ran,
+                human::percent(verdicts.accuracy)
+            ));
+        }
+        let mut worst: Vec<RowResult> =
+            all.iter().filter(|row| row.step_time_error.is_some()).cloned().collect();
+        worst.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.id.cmp(&b.id)));
+        worst.truncate(WORST);
+        if !worst.is_empty() {
+            document.heading("furthest off");
+            document.table(rows(&worst, true));
+        }
+        if !summary.skipped.is_empty() {
+            document.heading("skipped");
+            let mut reasons: Vec<(&String, &usize)> = summary.skipped.iter().collect();
+            reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+            document.table(Table {
+                columns: vec![Column::numbers("rows"), Column::prose("reason")],
+                rows: reasons
+                    .into_iter()
+                    .map(|(reason, n)| vec![Cell::number(n.to_string(), *n as f64), reason.as_str().into()])
+                    .collect(),
+            });
+        }
+        document
+    }
+}
+
+/// Rows that are shown to people: the ones worth a look.
+const WORST: usize = 10;
+/// Sources that are shown to people.
+const MOST_SOURCES: usize = 16;
+
+fn size(row: &RowResult) -> f64 {
+    // An error of a factor counts the same both ways.
+    row.step_time_error.map_or(0.0, |e| (1.0 + e).max(1e-9).ln().abs())
+}
+
+/// A signed percentage.
+fn signed(x: f64) -> Cell {
+    Cell::number(format!("{:+.1}%", x * 100.0), x)
+}
+
+fn share(x: Option<f64>) -> Cell {
+    x.map_or_else(Cell::default, |x| Cell::number(human::percent(x), x))
+}
+
+fn errors<'a>(sets: impl Iterator<Item = (&'a String, &'a Errors)>, overall: Option<&Errors>) -> Table {
+    let columns = vec![
+        Column::prose(if overall.is_some() { "group" } else { "source" }),
+        Column::numbers("rows"),
+        Column::numbers("coverage").expendable(3),
+        Column::numbers("median"),
+        Column::numbers("mean").expendable(6),
+        Column::numbers("p90").expendable(1),
+        Column::numbers("bias").expendable(2),
+        Column::numbers("in 90%").expendable(5),
+        Column::numbers("rank").expendable(7),
+        Column::numbers("memory").expendable(4),
+        Column::numbers("mem p90").expendable(8),
+    ];
+    let line = |name: &str, set: &Errors, tone: Tone| {
+        let time = set.step_time.as_ref();
+        let memory = set.peak_memory.as_ref();
+        vec![
+            Cell::new(name, tone),
+            Cell::number(set.rows.to_string(), set.rows as f64),
+            share(set.coverage),
+            share(time.map(|t| t.median_absolute)),
+            share(time.map(|t| t.mean_absolute)),
+            share(time.map(|t| t.p90_absolute)),
+            time.map_or_else(Cell::default, |t| signed(t.bias)),
+            share(set.interval_coverage),
+            set.rank_correlation.map_or_else(Cell::default, |r| Cell::number(format!("{r:.3}"), r)),
+            share(memory.map(|m| m.median_absolute)),
+            share(memory.map(|m| m.p90_absolute)),
+        ]
+    };
+    let mut rows: Vec<Vec<Cell>> =
+        sets.map(|(name, set)| line(&human::shorten(name), set, Tone::Plain)).collect();
+    rows.extend(overall.map(|set| line("all", set, Tone::Strong)));
+    Table { columns, rows }
+}
+
+fn rows(list: &[RowResult], for_people: bool) -> Table {
+    let mut columns = vec![
+        Column::prose("id"),
+        Column::numbers("predicted_step_time_s"),
+        Column::numbers("measured_step_time_s"),
+        Column::numbers("step_time_error"),
+        Column::numbers("predicted_peak_memory_bytes"),
+        Column::numbers("measured_peak_memory_bytes"),
+        Column::numbers("peak_memory_error"),
+        Column::words("predicted_fits"),
+        Column::words("skipped"),
+    ];
+    let short = ["run", "predicted", "measured", "error", "memory", "measured", "error", "fits"];
+    if for_people {
+        for (column, name) in columns.iter_mut().zip(short) {
+            name.clone_into(&mut column.name);
+        }
+        columns.truncate(short.len());
+        for (column, rank) in columns.iter_mut().zip([0, 0, 0, 0, 2, 3, 4, 5]) {
+            column.expendable = rank;
+        }
+    }
+    let time = |s: Option<f64>| {
+        s.map_or_else(Cell::default, |s| {
+            Cell::number(human::seconds(railwright_spec::quantity::Seconds::new(s)), s)
+        })
+    };
+    let bytes = |b: Option<f64>| {
+        b.map_or_else(Cell::default, |b| {
+            Cell::number(human::bytes(railwright_spec::quantity::Bytes::new(b)), b)
+        })
+    };
+    let lines = list.iter().map(|row| {
+        let mut cells: Vec<Cell> = vec![
+            row.id.as_str().into(),
+            time(row.predicted_step_time_s),
+            time(row.measured_step_time_s),
+            row.step_time_error.map_or_else(Cell::default, signed),
+            bytes(row.predicted_peak_memory_bytes),
+            bytes(row.measured_peak_memory_bytes),
+            row.peak_memory_error.map_or_else(Cell::default, signed),
+            match row.predicted_fits {
+                None => "",
+                Some(true) => "yes",
+                Some(false) => "no",
+            }
+            .into(),
+            row.skipped.clone().unwrap_or_default().into(),
+        ];
+        cells.truncate(columns.len());
+        cells
+    });
+    let rows = lines.collect();
+    Table { columns, rows }
+}
