@@ -115,13 +115,14 @@ mod tests {
         assert!(found >= 14, "{found}");
     }
 
+    fn walk(part: &crate::estimate::Part) {
+        topic(&part.id).expect(&part.id);
+        part.children.iter().for_each(walk);
+    }
+
     #[test]
     fn every_part_and_kind_has_a_topic() {
         let estimate = crate::estimate::tests::large();
-        fn walk(part: &crate::estimate::Part) {
-            topic(&part.id).expect(&part.id);
-            part.children.iter().for_each(walk);
-        }
         walk(&estimate.time);
         for explanation in estimate.why().iter().filter(|e| e.id.starts_with("memory.")) {
             topic(&explanation.id).expect(&explanation.id);

@@ -11,15 +11,19 @@ fn check(name: &str, preset: &str, devices: u64, change: impl FnOnce(&mut PlanSp
     let mut spec = PlanSpec::default();
     change(&mut spec);
     let plan = spec.resolve(&model, &cluster).expect("resolves");
-    let machine = Machine::new(&cluster);
-    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    check_plan(&model, &cluster, &plan)
+}
+
+fn check_plan(model: &Model, cluster: &Cluster, plan: &Plan) -> Step {
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine).expect("known software");
     let evaluation = evaluate(&costing).expect("priced");
     let step = of_evaluation(&costing, &evaluation, Detail::Operators).expect("a timeline");
     let problems = step.validate();
     assert!(problems.is_empty(), "{problems:?}");
     let total = evaluation.time.total;
     let simulated = simulate(&pipeline(
-        &plan,
+        plan,
         &evaluation.chunks.iter().map(|c| c.time).collect::<Vec<_>>(),
         evaluation.transfer,
     ))
@@ -114,5 +118,59 @@ fn memory_along_the_step_peaks_where_the_report_says() {
         }
         let expected = stage.device.get();
         assert!((peak as f64 / expected - 1.0).abs() < 0.01, "stage {}: {peak} {expected}", stage.stage);
+    }
+}
+
+/// A plan for 64 devices from a few random choices; `None` where they contradict each other.
+fn random_plan(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan> {
+    let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
+    let flag = |i: usize| choices[i].is_multiple_of(2);
+    let schedules = [
+        Schedule::OneForwardOneBackward,
+        Schedule::Gpipe,
+        Schedule::OneForwardOneBackward,
+        Schedule::ZbH1,
+        Schedule::ZbH2,
+        Schedule::ZbV,
+        Schedule::DualPipe,
+    ];
+    let schedule = schedules[usize::from(choices[0]) % schedules.len()];
+    let virtual_stages = match schedule {
+        Schedule::OneForwardOneBackward => pick(1, &[1, 1, 2, 4]),
+        Schedule::ZbV => 2,
+        _ => 1,
+    };
+    let zero_stage = pick(2, &[0, 1, 2, 3]) as u8;
+    let spec = PlanSpec {
+        tensor_parallel: Some(pick(3, &[1, 2, 4, 8])),
+        pipeline_parallel: Some(pick(4, &[1, 2, 4, 8])),
+        context_parallel: Some(pick(5, &[1, 1, 2])),
+        virtual_stages: Some(virtual_stages),
+        schedule: Some(schedule),
+        micro_batches: Some(pick(6, &[8, 16, 24, 64])),
+        sequence_length: Some(pick(7, &[1024, 4096, 8192])),
+        sharding: Some(Sharding { zero_stage, group: None, reshard_after_forward: flag(8) }),
+        overlap_pipeline: Some(flag(9)),
+        overlap_gradient_reduce: Some(flag(10)),
+        overlap_tensor: Some(flag(8)),
+        recompute: Some(if flag(11) { Recompute::Full { layers: Some(2) } } else { Recompute::None }),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(model, cluster).ok()?;
+    railwright_spec::plan::validate(model, cluster, &plan).is_empty().then_some(plan)
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 128, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn random_plans_have_timelines_as_long_as_the_fast_path_says(choices: [u8; 12], moe: bool) {
+        let name = if moe { "mixtral-8x7b" } else { "llama-3-8b" };
+        let model = model::by_name(name).expect("in the catalogue");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+        let plan = random_plan(&model, &cluster, &choices);
+        proptest::prop_assume!(plan.is_some());
+        if let Some(plan) = plan {
+            check_plan(&model, &cluster, &plan);
+        }
     }
 }
