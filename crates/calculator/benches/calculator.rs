@@ -63,6 +63,28 @@ fn evaluate(bencher: Bencher<'_, '_>) {
     });
 }
 
+/// DeepSeek-V3 on 2,048 devices: latent attention, 61 layers of two kinds, 256 experts.
+#[divan::bench]
+fn evaluate_with_experts(bencher: Bencher<'_, '_>) {
+    let model = model::by_name("deepseek-v3").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 2048).expect("a preset");
+    let spec = PlanSpec {
+        pipeline_parallel: Some(16),
+        expert_parallel: Some(64),
+        layers_per_stage: Some([vec![3], vec![4; 13], vec![3, 3]].concat()),
+        global_batch: Some(15_360),
+        sequence_length: Some(4096),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let mut workspace = Workspace::default();
+    bencher.bench_local(|| {
+        let costing = Costing::new(&model, &cluster, black_box(&plan), &machine).expect("known software");
+        evaluate_with(&costing, &mut workspace).expect("priced").time.total
+    });
+}
+
 #[divan::bench]
 fn chunks(bencher: Bencher<'_, '_>) {
     let (model, cluster, plan) = run();

@@ -82,51 +82,61 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let last = split.len() - 1;
     let per_stage = chunks_per_stage(costing.plan);
     let mut next = 0_usize;
-    split
-        .iter()
-        .enumerate()
-        .map(|(index, &layers)| {
-            let mut cost = LayerCost::default();
-            let end = (next + layers as usize).min(model.layers.len());
-            // Layers beyond the recompute policy's count keep everything.
-            let covered = match &costing.plan.recompute {
-                Recompute::None => 0,
-                Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
-                    layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
-                }
-            };
-            for (kind, template) in kinds.iter().enumerate() {
-                let here = model.layers[next..end].iter().filter(|&&k| k == kind).count();
-                let with = model.layers[next..end]
-                    .iter()
-                    .take(usize::try_from(covered).unwrap_or(usize::MAX))
-                    .filter(|&&k| k == kind)
-                    .count();
-                if with > 0 {
-                    cost.add(template, with as f64);
-                }
-                if here > with {
-                    let kept = LayerCost { recompute: Work::default(), ..*template };
-                    cost.add(&kept, (here - with) as f64);
-                }
-            }
+    let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
+    // The layers of the last chunk, if it holds nothing else: chunks between the ends are mostly alike, and search is impatient.
+    let mut inner: Option<std::ops::Range<usize>> = None;
+    for (index, &layers) in split.iter().enumerate() {
+        let mut cost = LayerCost::default();
+        let end = (next + layers as usize).min(model.layers.len());
+        let is_inner = index > 0 && index < last;
+        if let (true, Some(before)) = (is_inner, inner.clone())
+            && model.layers[next..end] == model.layers[before]
+            && let Some(alike) = chunks.last().cloned()
+        {
             next = end;
-            if index == 0 {
-                embedding(costing, &mut cost);
+            chunks.push(Chunk { layers, ..alike });
+            continue;
+        }
+        inner = is_inner.then_some(next..end);
+        // Layers beyond the recompute policy's count keep everything.
+        let covered = match &costing.plan.recompute {
+            Recompute::None => 0,
+            Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
+                layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
             }
-            if index == last {
-                if let Some(mtp) = &model.multi_token_prediction {
-                    for _ in 0..mtp.depth {
-                        cost.add(&kinds[mtp.layer_kind], 1.0);
-                        head(costing, &mut cost);
-                    }
+        };
+        for (kind, template) in kinds.iter().enumerate() {
+            let here = model.layers[next..end].iter().filter(|&&k| k == kind).count();
+            let with = model.layers[next..end]
+                .iter()
+                .take(usize::try_from(covered).unwrap_or(usize::MAX))
+                .filter(|&&k| k == kind)
+                .count();
+            if with > 0 {
+                cost.add(template, with as f64);
+            }
+            if here > with {
+                let kept = LayerCost { recompute: Work::default(), ..*template };
+                cost.add(&kept, (here - with) as f64);
+            }
+        }
+        next = end;
+        if index == 0 {
+            embedding(costing, &mut cost);
+        }
+        if index == last {
+            if let Some(mtp) = &model.multi_token_prediction {
+                for _ in 0..mtp.depth {
+                    cost.add(&kinds[mtp.layer_kind], 1.0);
+                    head(costing, &mut cost);
                 }
-                head(costing, &mut cost);
             }
-            let time = chunk_time(costing, &cost);
-            Chunk { layers, cost, time }
-        })
-        .collect()
+            head(costing, &mut cost);
+        }
+        let time = chunk_time(costing, &cost);
+        chunks.push(Chunk { layers, cost, time });
+    }
+    chunks
 }
 
 /// Device and host run beside each other; whichever is slower sets the pace, with a soft corner where they are close because neither
