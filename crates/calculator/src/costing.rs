@@ -4,6 +4,7 @@
 //! element sizes, rates). Refuses to price anything itself.
 
 use crate::collectives::Fabric;
+use crate::memory::{SoftwareCatalogue, StageSplit};
 use crate::operators::{self, Device};
 use crate::software::{self, Software};
 use railwright_spec::cluster::Cluster;
@@ -47,6 +48,8 @@ pub struct Costing<'a> {
     pub machine: &'a Machine,
     /// The generation's constants.
     pub software: &'a Software,
+    /// How the generation divides layers among stages.
+    pub stage_split: StageSplit,
     /// Where groups lie.
     pub layout: Layout,
     /// Tokens of a micro batch on one rank: `micro_batch x sequence / context_parallel`.
@@ -96,6 +99,7 @@ impl<'a> Costing<'a> {
             plan,
             machine,
             software,
+            stage_split: SoftwareCatalogue::shared().map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split),
             layout: Layout::new(plan, cluster.scale_up.domain_size),
             tokens,
             sequence_shard_tokens: tokens / shard,

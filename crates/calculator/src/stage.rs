@@ -6,6 +6,7 @@
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::layer::{LayerCost, tensor_exchange};
+use crate::memory;
 use crate::operators::{Cost, Pass, Source};
 use crate::schedule::ChunkCost;
 use crate::sharding;
@@ -26,8 +27,7 @@ pub struct Chunk {
     pub time: ChunkCost,
 }
 
-/// Layers of each virtual stage in pipeline order. Without an explicit split they are divided evenly, and a remainder goes one
-/// each to the middle stages, away from embedding and head.
+/// Layers of each virtual stage in pipeline order: the explicit split, or an even one, or where layers do not divide a balanced one.
 pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     let parts = virtual_stages(plan) as usize;
     if let Some(explicit) = &plan.layers_per_stage {
@@ -45,11 +45,31 @@ pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
             })
             .collect();
     }
+    if model.num_layers().is_multiple_of(parts as u64) {
+        return vec![model.num_layers() / parts as u64; parts];
+    }
+    balanced(model, parts)
+}
+
+/// Layers that do not divide are laid out by hand, and whoever does so counts the ends: the head and multi-token prediction weigh as many
+/// layers as their matrix products are worth, and the last virtual stage gets so many fewer.
+fn balanced(model: &Model, parts: usize) -> Vec<u64> {
     let layers = model.num_layers();
-    let base = layers / parts as u64;
-    let extra = (layers % parts as u64) as usize;
-    let first = (parts - extra) / 2;
-    (0..parts).map(|i| base + u64::from(i >= first && i < first + extra)).collect()
+    let all: f64 = model.layers.iter().map(|&kind| model.layer_kinds[kind].active_parameters() as f64).sum();
+    let layer = (all / layers.max(1) as f64).max(1.0);
+    let head = (model.vocabulary * model.hidden_size) as f64 / layer;
+    let depth = model.multi_token_prediction.as_ref().map_or(0.0, |m| m.depth as f64);
+    let ends = head * (1.0 + depth) + depth;
+    let each = (layers as f64 + ends) / parts as f64;
+    let last = (each - ends).round().max(0.0).min(layers as f64) as u64;
+    let others = parts - 1;
+    let rest = layers - if others == 0 { layers } else { last };
+    let (base, extra) = (rest / others.max(1) as u64, (rest % others.max(1) as u64) as usize);
+    // What is left over goes one each to the middle, away from the embedding.
+    let first = (others - extra.min(others)).div_ceil(2);
+    let mut split: Vec<u64> = (0..others).map(|i| base + u64::from(i >= first && i < first + extra)).collect();
+    split.push(if others == 0 { layers } else { last });
+    split
 }
 
 /// Chunks that the schedule gives each stage for itself: two where the pipeline folds into a V.
@@ -69,7 +89,7 @@ pub fn virtual_stages(plan: &Plan) -> u64 {
 /// Prices every virtual stage, in pipeline order.
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let model = costing.model;
-    let split = layers_per_virtual_stage(model, costing.plan);
+    let split = memory::layers_per_chunk(model, costing.plan, costing.stage_split);
     let kinds: Vec<LayerCost> = model
         .layer_kinds
         .iter()

@@ -65,7 +65,9 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
 
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
     let scores = Bytes::new(source_tokens * moe.experts as f64 * 4.0 * 6.0);
-    let permutes = Bytes::new(4.0 * copies * width * e * costing.software.elementwise_passes);
+    // A fused dispatch permutes as it sends and receives: each copy is written and read once on either side.
+    let passes = if costing.software.fused_expert_dispatch { 2.0 } else { 4.0 * costing.software.elementwise_passes };
+    let permutes = Bytes::new(passes * copies * width * e);
     let narrow = if plan.precision.compute.is_narrow() {
         Bytes::new(2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes)
     } else {

@@ -51,8 +51,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let gpu = cells.text("gpu").ok_or("no `gpu`")?;
     let devices = need("n_gpus")?;
     let framework = cells.text("framework").unwrap_or_default();
-    let generation = software::generation(framework, &notes, gpu)
-        .ok_or_else(|| format!("framework `{framework}` matches no software generation"))?;
+    let generation = software::generation(framework, &notes, gpu).ok_or("no software generation is bundled")?;
     let model = model(cells, &notes)?;
     let cluster = cluster(cells, gpu, devices)?;
 
@@ -126,7 +125,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         data_parallel,
         expert_parallel,
         expert_tensor_parallel,
-        sharding: Sharding { zero_stage, group: shard_group(&notes), reshard_after_forward: true },
+        sharding: Sharding { zero_stage, group: shard_group(&notes), reshard_after_forward: !notes.contains("reshard never") },
         rank_order: RankOrder::TensorContextDataPipeline,
         micro_batch,
         global_batch,
@@ -199,6 +198,10 @@ fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
             layers.is_none_or(|l| l == known.num_layers()) && hidden.is_none_or(|h| h == known.hidden_size);
         let vocabulary = cells.count("vocab").is_none_or(|v| v == known.vocabulary);
         if agrees && vocabulary {
+            let mut known = known;
+            if notes.contains("w/o mtp") {
+                known.multi_token_prediction = None;
+            }
             return Ok(known);
         }
     }
@@ -262,7 +265,7 @@ fn precision(dtype: &str, generation: &crate::software::Software, notes: &str) -
     let sixteen = |name: Option<DataType>| {
         if name == Some(DataType::Bf16) { wide } else { name.unwrap_or(DataType::Fp32) }
     };
-    let all_sixteen = notes.contains("pure bf16");
+    let all_sixteen = notes.contains("pure bf16") || notes.contains("bf16 master weights");
     Ok(Precision {
         compute,
         parameters: wide,

@@ -18,10 +18,11 @@ pub fn generation(framework: &str, notes: &str, gpu: &str) -> Option<&'static So
             }
         }
     }
-    let found = best?.1;
+    let Some((_, found)) = best else { return of_hardware(gpu) };
     let compiled =
         notes.contains("compile") && !notes.contains("no compile") && !notes.contains("eager or compile");
     let id = match found.id.as_str() {
+        "torchtitan-2024-eager" if gpu.starts_with('B') || gpu.starts_with("GB") => "torchtitan-2025",
         "torchtitan-2024-eager" if compiled => "torchtitan-2024-compile",
         "torchtune-2024" if notes.contains("+compile") => "torchtitan-2024-compile",
         // Undated Megatron: an accelerator of 2022 or later means the fused stack of its time.
@@ -33,4 +34,21 @@ pub fn generation(framework: &str, notes: &str, gpu: &str) -> Option<&'static So
         id => id,
     };
     software::by_id(id).ok().or(Some(found))
+}
+
+/// A framework that nothing matches is taken for what most people ran on such hardware in its time.
+fn of_hardware(gpu: &str) -> Option<&'static Software> {
+    let gpu = gpu.to_lowercase();
+    let id = if gpu.starts_with("tpu") {
+        "maxtext-tpu"
+    } else if gpu.starts_with('v') {
+        "megatron-lm-2021"
+    } else if gpu.starts_with('a') {
+        "torch-3d-2023"
+    } else if gpu.starts_with('b') || gpu.starts_with("gb") {
+        "megatron-core-2025"
+    } else {
+        "megatron-core-2024"
+    };
+    software::by_id(id).ok()
 }
