@@ -231,7 +231,7 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     }
     println!("# Residuals of each software generation: 5th and 95th percentile of measured over predicted step time.");
     println!("# Made by `cargo run --release -p xtask -- intervals catalog/evidence/measured_runs.csv > catalog/intervals.toml`.");
-    for (class, ratios) in &classes {
+    for (class, ratios) in classes.iter().filter(|(_, ratios)| ratios.len() >= 10) {
         // Few runs say little of the tails: the range is widened as that of a normal of unknown spread would be.
         let n = ratios.len() as f64;
         let widen = 1.0 + 2.0 / n;

@@ -223,7 +223,7 @@ mod tests {
         let new = PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() };
         let plan = resolve(&new, &model, &h100(8)).expect("possible");
         assert_eq!((plan.sharding.zero_stage, plan.dropout), (1, false));
-        assert_eq!(plan.precision.gradients, DataType::Fp32);
+        assert_eq!(plan.precision.gradients, DataType::Bf16);
         let sharded = PlanSpec {
             sharding: Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
             ..PlanSpec::default()

@@ -145,10 +145,6 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         document_length: None,
         vocabulary_multiple: generation.vocabulary_multiple,
     };
-    let reserved =
-        cells.number("peak_reserved_gb").is_none() && cells.text("peak_mem_kind") == Some("reserved");
-    let unit =
-        if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
     Ok(Case {
         id: cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned),
         source: cells.text("source").unwrap_or("unknown").to_owned(),
