@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "id,software,measured,published,allocated,reserved,device,stage,moment,memory,oom,probability,{names}"
     );
-    for (id, case) in cases(&std::fs::read_to_string(path)?, path)? {
+    for (cells, case) in cases(&std::fs::read_to_string(path)?, path)? {
+        let id = cells.text("id").unwrap_or("?").to_owned();
         let case = match case {
             Ok(case) => case,
             Err(reason) => {
