@@ -106,8 +106,11 @@ fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     if let Some(word) = &arguments.model {
         spec.model = ModelSpec::default();
         match input::path_of(word)? {
-            Some(path) => spec.model.config = Some(path),
-            None => spec.model.name = Some(word.clone()),
+            Some(path) => {
+                spec.model.name = (path == "-").then(|| "stdin".to_owned());
+                spec.model.config = Some(path);
+            }
+            None => spec.set_flag("MODEL", "model.name", word)?,
         }
     }
     if let Some(word) = &arguments.cluster {

@@ -13,6 +13,7 @@ use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_step::Step;
 use railwright_step::memory::{Peak, curve, peaks};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -48,7 +49,11 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
             .hint(format!("stages go from 0 to {}", report.stages.len().saturating_sub(1)))
             .into());
     }
-    let step = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Passes)?;
+    // A step of millions of passes has a report, but nobody can draw it.
+    let step = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Passes).unwrap_or_else(|problem| {
+        printer.note(&format!("memory over the step is left out: {}", problem.message));
+        Step::new("")
+    });
     let rank = step.ranks.get(stage);
     let points = rank.map(|rank| curve(&rank.memory)).unwrap_or_default();
     let peak = rank.and_then(|rank| peaks(&step).into_iter().find(|peak| peak.rank == rank.rank));

@@ -33,6 +33,9 @@ pub(crate) fn remark(label: &str, tone: Tone, message: &str, terminal: Terminal)
 }
 
 fn name_of(place: &Place) -> String {
+    if place.file == "-" {
+        return printable(&Place { file: "standard input".to_owned(), ..place.clone() }.to_string());
+    }
     printable(&place.to_string())
 }
 

@@ -43,7 +43,8 @@ pub(super) fn items(estimate: &Estimate, wanted: &str) -> Result<Vec<Item>, Prob
     if FIGURES.contains(&wanted) || topics().iter().any(|t| t.id == wanted) {
         return Ok(vec![of_figure(estimate, wanted)]);
     }
-    let names: Vec<&str> = parts.iter().map(|(_, p)| p.id.as_str()).chain(FIGURES).collect();
+    let names: Vec<&str> =
+        parts.iter().filter(|(depth, _)| *depth < 3).map(|(_, p)| p.id.as_str()).chain(FIGURES).collect();
     let otherwise = format!("this estimate has {}", names.join(", "));
     Err(Problem::new(format!("no part of this estimate is called `{}`", human::shorten(wanted)))
         .in_file("--why")

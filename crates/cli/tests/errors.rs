@@ -1,0 +1,198 @@
+//! Bad input: every mistake is told with what, where, why and what to do, ends with code 2, quickly, and says nothing on stdout.
+
+mod support;
+
+use std::time::{Duration, Instant};
+use support::{program, run, run_with_stdin, transcript};
+
+/// Transcripts of command lines that must all end with code 2 and an empty stdout.
+fn refused(name: &str, lines: &[&[&str]]) {
+    let mut text = String::new();
+    for line in lines {
+        let begin = Instant::now();
+        let said = run(line);
+        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
+        assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{line:?}: {}", said.stderr);
+        assert!(!said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        // Generous: a hang or gigabytes of work would take minutes.
+        assert!(begin.elapsed() < Duration::from_secs(20), "{line:?}");
+        text.push_str(&transcript(line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(name, text);
+}
+
+#[test]
+fn models() {
+    let on = ["--cluster", "dgx-h100", "--gpus", "8"];
+    let with = |model: &'static str| [&["estimate", model][..], &on[..]].concat();
+    let lines: Vec<Vec<&str>> = [
+        "llama-9",
+        "no-heads.json",
+        "truncated.json",
+        "contradiction.json",
+        "absurd.json",
+        "empty.json",
+        "deep.json",
+        "a-folder",
+        "not-here.json",
+        "./no-head.json",
+        "no/such/folder/config.json",
+    ]
+    .map(with)
+    .into();
+    refused("models", &lines.iter().map(Vec::as_slice).collect::<Vec<_>>());
+}
+
+#[test]
+fn dimensions() {
+    refused(
+        "dimensions",
+        &[
+            &["estimate", "--layers", "32", "--cluster", "h100"],
+            &["estimate", "--layers", "1e30", "--hidden", "4096", "--heads", "32", "--cluster", "h100"],
+            &[
+                "estimate",
+                "--layers",
+                "9000000000000",
+                "--hidden",
+                "4096",
+                "--heads",
+                "32",
+                "--cluster",
+                "h100",
+            ],
+            &["estimate", "--layers", "32", "--hidden", "4097", "--heads", "32", "--cluster", "h100"],
+            &["estimate", "--layers", "-3", "--hidden", "4096", "--heads", "32", "--cluster", "h100"],
+        ],
+    );
+}
+
+#[test]
+fn clusters() {
+    refused(
+        "clusters",
+        &[
+            &["estimate", "llama-3-8b"],
+            &["estimate", "llama-3-8b", "--cluster", "dgx-h10"],
+            &["estimate", "llama-3-8b", "--cluster", "not-here.toml"],
+            &["estimate", "llama-3-8b", "--cluster", "unknown-key.toml"],
+            &["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "0"],
+            &["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "99999999999"],
+            &["gpus", "show", "h10"],
+            &["clusters", "show", "dgx-h10"],
+            &["models", "show", "lama-3-8b"],
+        ],
+    );
+}
+
+#[test]
+fn plans() {
+    let on: [&str; 5] = ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus"];
+    let cases: [&[&str]; 20] = [
+        &["12", "--tp", "3"],
+        &["8", "--tp", "3"],
+        &["16", "--pp", "16", "--vp", "3"],
+        &["24", "--pp", "3"],
+        &["8", "--tp", "2", "--dp", "2"],
+        &["8", "--tp", "4611686018427387904", "--pp", "4611686018427387904"],
+        &["8", "--global-batch", "7", "--dp", "8"],
+        &["8", "--global-batch", "1000000000000"],
+        &["8", "--global-batch", "64", "--micro-batches", "4"],
+        &["8", "--micro-batch", "0"],
+        &["8", "--micro-batch", "-1"],
+        &["8", "--seq", "nan"],
+        &["8", "--tokens", "NaN"],
+        &["8", "--tokens", "-5"],
+        &["8", "--availability", "1.5"],
+        &["8", "--expert-imbalance", "inf"],
+        &["8", "--ep", "8"],
+        &["8", "--precision", "fp7"],
+        &["8", "--software", "megatron"],
+        &["8", "--recompute", "ful"],
+    ];
+    let lines: Vec<Vec<&str>> = cases.iter().map(|case| [&on[..], case].concat()).collect();
+    refused("plans", &lines.iter().map(Vec::as_slice).collect::<Vec<_>>());
+}
+
+#[test]
+fn run_files_and_settings() {
+    let on: [&str; 4] = ["estimate", "llama-3-8b", "--cluster", "dgx-h100"];
+    let set = |setting| [&on[..], &["--set", setting][..]].concat();
+    let sets =
+        [set("plan.tp"), set("plan.tpp=8"), set("plan.tensor_parallel=eight"), set("plan.tensor_parallel=")];
+    let mut lines: Vec<&[&str]> = vec![
+        &["estimate", "--run", "unknown-key.toml"],
+        &["estimate", "--run", "wrong-type.toml"],
+        &["estimate", "--run", "three-tensor-ranks.toml"],
+        &["estimate", "--run", "not-toml.toml"],
+        &["estimate", "--run", "a-folder"],
+        &["estimate"],
+    ];
+    lines.extend(sets.iter().map(Vec::as_slice));
+    refused("run_files_and_settings", &lines);
+}
+
+#[test]
+fn usage() {
+    refused(
+        "usage",
+        &[
+            &["estimat"],
+            &["estimate", "llama-3-8b", "--tpp", "8"],
+            &["estimate", "llama-3-8b", "--cluster", "h100", "--format", "yaml"],
+            &["estimate", "llama-3-8b", "--cluster", "h100", "-o", "x.yaml"],
+            &["estimate", "llama-3-8b", "--cluster", "h100", "-o", "no/such/folder/x.json"],
+            &["estimate", "llama-3-8b", "--cluster", "h100", "--why", "nothing"],
+            &["memory", "llama-3-8b", "--cluster", "h100", "--stage", "9"],
+            &["explain", "bubbel"],
+            &["examples", "llama"],
+            &["validate", "no-runs.csv"],
+            &["validate", "a-folder"],
+            &[
+                "timeline",
+                "llama-3-8b",
+                "--cluster",
+                "dgx-h100",
+                "--gpus",
+                "8",
+                "--pp",
+                "8",
+                "--micro-batches",
+                "9000000",
+            ],
+        ],
+    );
+}
+
+#[test]
+fn long_and_foreign_files_are_refused() {
+    let said = run(&["estimate", "/dev/zero", "--cluster", "h100"]);
+    if cfg!(target_os = "linux") {
+        assert!(said.code == 2 && said.stderr.contains("too long"), "{}", said.stderr);
+    }
+    let path = std::env::temp_dir().join(format!("railwright-{}-foreign.json", std::process::id()));
+    for (bytes, hint) in [(&[0x1f, 0x8b, 8, 0][..], "gzipped"), (&[0xff, 0xfe, b'{', 0][..], "UTF-16")] {
+        std::fs::write(&path, bytes).expect("a folder for temporary files");
+        let said = run(&["estimate", path.to_str().expect("UTF-8"), "--cluster", "h100"]);
+        assert!(said.code == 2 && said.stderr.contains(hint), "{}", said.stderr);
+    }
+    std::fs::remove_file(&path).expect("it was written");
+    let said = run_with_stdin(&["estimate", "-", "--cluster", "h100"], "<!doctype html>");
+    assert!(said.code == 2 && said.stderr.contains("standard input: this is a web page"), "{}", said.stderr);
+}
+
+#[test]
+fn errors_are_coloured_only_when_asked() {
+    let line = ["gpus", "show", "h10"];
+    let bytes = |mut command: std::process::Command| command.output().expect("starts").stderr;
+    assert!(!bytes(program(&line)).contains(&0x1b), "a pipe is no terminal");
+    let coloured = program(&[&line[..], &["--color", "always"][..]].concat());
+    assert!(bytes(coloured).contains(&0x1b));
+    let mut forced = program(&line);
+    forced.env("CLICOLOR_FORCE", "1");
+    assert!(bytes(forced).contains(&0x1b));
+    let mut refused = program(&line);
+    refused.env("CLICOLOR_FORCE", "0").env("NO_COLOR", "1");
+    assert!(!bytes(refused).contains(&0x1b));
+}
