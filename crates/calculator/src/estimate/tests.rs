@@ -4,7 +4,7 @@ use super::*;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::{cluster, model};
 
-fn estimate_of(name: &str, preset: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) -> Estimate {
+pub(super) fn estimate_of(name: &str, preset: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) -> Estimate {
     let model = model::by_name(name).expect("in the catalogue");
     let cluster = cluster::by_name(preset, devices).expect("a preset");
     let mut spec = PlanSpec::default();

@@ -184,3 +184,6 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
         ));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Each warning is given where it should be, and not where it should not.
+
+use super::super::tests::estimate_of;
+use railwright_spec::plan::{PlanSpec, Recompute};
+
+fn ids(name: &str, preset: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) -> Vec<String> {
+    estimate_of(name, preset, devices, change).warnings.into_iter().map(|w| w.id).collect()
+}
+
+#[track_caller]
+fn has(ids: &[String], id: &str) {
+    assert!(ids.iter().any(|i| i == id), "no {id} in {ids:?}");
+}
+
+#[test]
+fn a_plan_that_does_not_fit_says_so_once() {
+    let found = ids("llama-3-70b", "dgx-h100", 8, |p| p.tensor_parallel = Some(8));
+    has(&found, "memory-does-not-fit");
+    assert!(!found.iter().any(|i| i == "memory-margin-small"), "{found:?}");
+}
+
+#[test]
+fn a_starved_pipeline_is_told() {
+    let found = ids("llama-3-8b", "dgx-h100", 8, |p| {
+        p.tensor_parallel = Some(1);
+        p.pipeline_parallel = Some(8);
+        p.micro_batches = Some(4);
+    });
+    has(&found, "few-micro-batches");
+    has(&found, "bubble-large");
+}
+
+#[test]
+fn an_uneven_split_is_told() {
+    let found = ids("llama-3-8b", "dgx-h100", 4, |p| {
+        p.tensor_parallel = Some(1);
+        p.pipeline_parallel = Some(4);
+        p.layers_per_stage = Some(vec![12, 8, 6, 6]);
+    });
+    has(&found, "stages-uneven");
+}
+
+#[test]
+fn tensor_parallelism_across_domains_is_told() {
+    let found = ids("llama-3-70b", "dgx-h100", 64, |p| p.tensor_parallel = Some(16));
+    has(&found, "tensor-parallel-across-domains");
+    has(&found, "network-uncalibrated");
+}
+
+#[test]
+fn tiny_micro_batches_are_told() {
+    let found = ids("llama-3.2-1b", "dgx-h100", 8, |p| {
+        p.tensor_parallel = Some(8);
+        p.sequence_length = Some(256);
+    });
+    has(&found, "host-bound");
+    has(&found, "tokens-outside-measurements");
+}
+
+#[test]
+fn an_accelerator_without_measurements_is_told() {
+    has(&ids("llama-3-8b", "h800", 8, |_| ()), "operators-derived");
+}
+
+#[test]
+fn a_comfortable_run_has_nothing_to_say() {
+    let found = ids("llama-3-8b", "dgx-h100", 8, |p| {
+        p.tensor_parallel = Some(2);
+        p.recompute = Some(Recompute::Full { layers: None });
+        p.sequence_length = Some(4096);
+    });
+    assert_eq!(found, Vec::<String>::new());
+}
