@@ -30,7 +30,7 @@ pub use step_time::{Interval, Throughput};
 pub use topics::{Topic, topic, topics};
 
 use crate::costing::{Costing, Machine};
-use crate::evaluate::evaluate;
+use crate::evaluate::{Evaluation, evaluate};
 use crate::money::Bill;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -105,7 +105,16 @@ pub fn estimate(
     }
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
-    let evaluation = evaluate(&costing)?;
+    of_evaluation(&costing, &evaluate(&costing)?, options)
+}
+
+/// The estimate of a step that has been evaluated, as a search does.
+pub fn of_evaluation(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    options: &EstimateOptions,
+) -> Result<Estimate, Problem> {
+    let (model, cluster, plan) = (costing.model, costing.cluster, costing.plan);
     let total = evaluation.time.total;
     if !total.is_finite() || total <= Seconds::ZERO {
         return Err(Problem::new(
@@ -113,12 +122,12 @@ pub fn estimate(
         )
         .hint("look for dimensions, batches or bandwidths that are zero or beyond any machine"));
     }
-    let time = breakdown::tree(&costing, &evaluation);
+    let time = breakdown::tree(costing, evaluation);
     let throughput = step_time::throughput(plan, total);
-    let memory = memory::estimate(&costing)?;
-    let stages = stages::table(&costing, &evaluation, &memory);
-    let communication = communication::table(&costing, &evaluation);
-    let provenance = provenance::foundations(&costing, &evaluation, &communication);
+    let memory = memory::estimate(costing)?;
+    let stages = stages::table(costing, evaluation, &memory);
+    let communication = communication::table(costing, evaluation);
+    let provenance = provenance::foundations(costing, evaluation, &communication);
     let money = money::money(model, cluster, plan, options, total);
     let mut estimate = Estimate {
         schema_version: SCHEMA_VERSION,
@@ -130,7 +139,7 @@ pub fn estimate(
         step_time: total,
         step_time_interval: step_time::interval(&plan.software, total),
         throughput,
-        efficiency: efficiency::efficiency(&costing, &evaluation),
+        efficiency: efficiency::efficiency(costing, evaluation),
         time,
         stages,
         communication,
@@ -140,8 +149,8 @@ pub fn estimate(
         money,
         why: Vec::new(),
     };
-    estimate.why = explain::all(&costing, &evaluation, &estimate);
-    let mut warnings = warnings::all(&costing, &estimate);
+    estimate.why = explain::all(costing, evaluation, &estimate);
+    let mut warnings = warnings::all(costing, &estimate);
     warnings.append(&mut estimate.warnings);
     estimate.warnings = warnings;
     Ok(estimate)

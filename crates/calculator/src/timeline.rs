@@ -25,7 +25,7 @@ use railwright_step::Step;
 /// More passes than this are shown whole, and not by family of operators.
 const MOST_DETAILED: usize = 20_000;
 /// More passes than this are refused: nobody could open the trace.
-const MOST_PASSES: usize = 2_000_000;
+const MOST_PASSES: usize = 400_000;
 
 /// How much a timeline shows of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

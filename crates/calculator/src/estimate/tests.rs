@@ -4,7 +4,12 @@ use super::*;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::{cluster, model};
 
-pub(super) fn estimate_of(name: &str, preset: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) -> Estimate {
+pub(super) fn estimate_of(
+    name: &str,
+    preset: &str,
+    devices: u64,
+    change: impl FnOnce(&mut PlanSpec),
+) -> Estimate {
     let model = model::by_name(name).expect("in the catalogue");
     let cluster = cluster::by_name(preset, devices).expect("a preset");
     let mut spec = PlanSpec::default();
@@ -159,4 +164,59 @@ fn foundations_and_rows_sum_to_the_step() {
     let part = estimate.time.find("exposed.tensor").expect("tensor parallel").time;
     assert!((exposed / part - 1.0).abs() < 1e-9);
     assert!(estimate.communication.iter().any(|r| r.dimension == "data"));
+}
+
+/// Every number of a plan replaced by one that makes no sense: refused or priced, never a panic, never a step time that is no
+/// number.
+#[test]
+fn absurd_plans_are_refused_or_priced() {
+    let model = model::by_name("mixtral-8x7b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(2),
+        pipeline_parallel: Some(4),
+        expert_parallel: Some(4),
+        micro_batches: Some(8),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let fields: [fn(&mut Plan) -> &mut u64; 11] = [
+        |p| &mut p.tensor_parallel,
+        |p| &mut p.pipeline_parallel,
+        |p| &mut p.virtual_stages,
+        |p| &mut p.context_parallel,
+        |p| &mut p.data_parallel,
+        |p| &mut p.expert_parallel,
+        |p| &mut p.expert_tensor_parallel,
+        |p| &mut p.micro_batch,
+        |p| &mut p.global_batch,
+        |p| &mut p.sequence_length,
+        |p| &mut p.vocabulary_multiple,
+    ];
+    let mut refused = 0;
+    for field in fields {
+        for value in [0, 3, 1 << 20, 1 << 40, u64::MAX] {
+            let mut absurd = plan.clone();
+            *field(&mut absurd) = value;
+            match estimate(&model, &cluster, &absurd, &EstimateOptions::default()) {
+                Ok(estimate) => assert!(estimate.step_time.is_finite(), "{absurd:?}"),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300] {
+        for field in [
+            (|p| &mut p.expert_imbalance) as fn(&mut Plan) -> &mut f64,
+            |p| &mut p.offload.optimizer,
+            |p| &mut p.offload.activations,
+        ] {
+            let mut absurd = plan.clone();
+            *field(&mut absurd) = value;
+            match estimate(&model, &cluster, &absurd, &EstimateOptions::default()) {
+                Ok(estimate) => assert!(estimate.step_time.is_finite(), "{value}"),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 40, "{refused} refused");
 }
