@@ -222,21 +222,21 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     let [table] = arguments else { return Err("intervals TABLE".into()) };
     let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
     let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
-    let mut classes: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut classes: BTreeMap<(String, bool), Vec<f64>> = BTreeMap::new();
     for row in &validation.rows {
         if let (Some(p), Some(m), Some(s)) = (row.predicted_step_time_s, row.measured_step_time_s, &row.software) {
-            classes.entry(s.clone()).or_default().push(m / p);
-            classes.entry("any".to_owned()).or_default().push(m / p);
+            classes.entry((s.clone(), row.mixture_of_experts)).or_default().push(m / p);
+            classes.entry(("any".to_owned(), row.mixture_of_experts)).or_default().push(m / p);
         }
     }
     println!("# Residuals of each software generation: 5th and 95th percentile of measured over predicted step time.");
     println!("# Made by `cargo run --release -p xtask -- intervals catalog/evidence/measured_runs.csv > catalog/intervals.toml`.");
-    for (class, ratios) in classes.iter().filter(|(_, ratios)| ratios.len() >= 10) {
+    for ((class, moe), ratios) in classes.iter().filter(|(_, ratios)| ratios.len() >= 10) {
         // Few runs say little of the tails: the range is widened as that of a normal of unknown spread would be.
         let n = ratios.len() as f64;
         let widen = 1.0 + 2.0 / n;
         println!(
-            "\n[[residuals]]\nsoftware = \"{class}\"\nruns = {}\nlow = {:.3}\nhigh = {:.3}",
+            "\n[[residuals]]\nsoftware = \"{class}\"\nmixture_of_experts = {moe}\nruns = {}\nlow = {:.3}\nhigh = {:.3}",
             ratios.len(),
             quantile(ratios, 0.05).powf(widen),
             quantile(ratios, 0.95).powf(widen)

@@ -14,6 +14,8 @@ use std::sync::LazyLock;
 pub struct Residuals {
     /// The software generation, or `any`.
     pub software: String,
+    /// Whether its models route tokens to experts.
+    pub mixture_of_experts: bool,
     /// Measured runs behind it.
     pub runs: usize,
     /// 5th percentile of measured over predicted.
@@ -54,10 +56,13 @@ pub fn residuals() -> &'static [Residuals] {
     &TABLE
 }
 
-/// The interval of a predicted time for a software generation.
-pub fn interval(software: &str, predicted: Seconds) -> Interval {
-    let own = residuals().iter().find(|r| r.software == software && r.runs >= FEWEST);
-    let found = own.or_else(|| residuals().iter().find(|r| r.software == "any"));
+/// The interval of a predicted time for a software generation, dense or with experts.
+pub fn interval(software: &str, mixture_of_experts: bool, predicted: Seconds) -> Interval {
+    let class = |name: &str| {
+        residuals().iter().find(|r| r.software == name && r.mixture_of_experts == mixture_of_experts && r.runs >= FEWEST)
+    };
+    let own = class(software);
+    let found = own.or_else(|| class("any"));
     let (low, high, runs) = found.map_or((0.6, 1.7, 0), |r| (r.low, r.high, r.runs));
     Interval { low: predicted * low, high: predicted * high, coverage: 0.9, runs, calibrated: own.is_some() }
 }
@@ -76,7 +81,7 @@ mod tests {
 
     #[test]
     fn an_unmeasured_generation_takes_the_pooled_range() {
-        let interval = interval("no-such-generation", Seconds::new(2.0));
+        let interval = interval("no-such-generation", false, Seconds::new(2.0));
         assert!(!interval.calibrated && interval.low < Seconds::new(2.0) && interval.high > Seconds::new(2.0));
     }
 }

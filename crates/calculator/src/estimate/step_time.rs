@@ -23,8 +23,8 @@ pub struct Interval {
 }
 
 /// The interval around a step time, from the residuals of the software generation's measured runs.
-pub(super) fn interval(software: &str, step: Seconds) -> Interval {
-    let found = intervals::interval(software, step);
+pub(super) fn interval(software: &str, mixture_of_experts: bool, step: Seconds) -> Interval {
+    let found = intervals::interval(software, mixture_of_experts, step);
     let source = if found.calibrated {
         format!("errors of {} measured runs of `{software}`", found.runs)
     } else {

@@ -58,6 +58,8 @@ pub struct RowResult {
     pub measured_out_of_memory: bool,
     /// The software generation that the row was taken for.
     pub software: Option<String>,
+    /// Whether the model routes tokens to experts.
+    pub mixture_of_experts: bool,
     /// Why the row was not predicted.
     pub skipped: Option<String>,
     /// Whether the row publishes all that the model needs.
@@ -169,7 +171,7 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         Ok(evaluation) => evaluation.time.total,
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
     };
-    let interval = intervals::interval(&case.plan.software, total);
+    let interval = intervals::interval(&case.plan.software, case.model.is_mixture_of_experts(), total);
     let input = memory_input(&case, constants);
     let peak = memory::peak(&input);
     let published = match case.peak_kind.as_deref() {
@@ -187,6 +189,7 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
         predicted_fits: Some(peak.least() <= device),
         probability_of_fitting: Some(memory::probability_of_fitting(peak.least(), device, constants.sigma)),
         software: Some(case.plan.software.clone()),
+        mixture_of_experts: case.model.is_mixture_of_experts(),
         ..RowResult::default()
     }
 }
