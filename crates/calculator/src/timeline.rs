@@ -8,6 +8,7 @@
 //! waits for lies on its dimension's stream with a gap in the compute stream; communication that hides lies on the dimension's
 //! second stream. The host's share of a pass lies on the host's stream.
 
+mod groups;
 mod memory;
 mod passes;
 mod update;
@@ -17,7 +18,7 @@ use crate::evaluate::{Evaluation, evaluate, pipeline};
 use crate::schedule::simulate;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, RankOrder};
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Rank, Stage};
 use railwright_step::Step;
@@ -82,23 +83,14 @@ pub fn of_evaluation(
         costing.cluster.accelerator.name
     ));
     for stage in 0..plan.pipeline_parallel as u32 {
-        step.add_rank(Rank(stage * rank_stride(plan)), Stage(stage));
+        let rank = u32::try_from(u64::from(stage) * groups::rank_stride(plan)).unwrap_or(stage);
+        step.add_rank(Rank(rank), Stage(stage));
     }
     passes::write(&mut step, costing, evaluation, &simulated, detailed);
     update::write(&mut step, costing, evaluation, &simulated);
     let end = step.end.seconds();
     memory::write(&mut step, costing, &simulated, end)?;
     Ok(step)
-}
-
-/// Distance between the ranks of neighbouring stages.
-fn rank_stride(plan: &Plan) -> u32 {
-    let inner = plan.tensor_parallel * plan.context_parallel;
-    let stride = match plan.rank_order {
-        RankOrder::TensorContextDataPipeline => inner * plan.data_parallel,
-        RankOrder::TensorContextPipelineData => inner,
-    };
-    u32::try_from(stride).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -1,18 +1,15 @@
 //! The passes of every stage, their operators and collectives, and the messages between stages.
 
+use super::groups;
 use crate::costing::Costing;
 use crate::estimate::calls::{self, Call, Pass};
 use crate::estimate::communication::operation;
 use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline, TimedOperation};
 use crate::work::{Dimension as WorkDimension, Family, Work};
-use railwright_spec::plan::Group;
-use railwright_spec::quantity::{Bytes, MicroBatch, Rank, Seconds};
+use railwright_spec::quantity::{Bytes, MicroBatch, Seconds};
 use railwright_step::build::{MessageEnd, Part, TimedPass, write_message, write_pass};
-use railwright_step::{
-    Activity, Collective, CollectiveId, CollectiveKind, Dimension, NameId, OperatorFamily, Phase, SpanRef,
-    Step, StreamKind, Time,
-};
+use railwright_step::{Activity, Dimension, NameId, OperatorFamily, Phase, SpanRef, Step, StreamKind, Time};
 
 const KINDS: [(OperationKind, Phase, &str); 5] = [
     (OperationKind::Forward, Phase::Forward, "forward"),
@@ -108,6 +105,7 @@ fn messages(
         receives[place(back, timed.operation.chunk as usize, timed.operation.micro_batch, m)] =
             (Time::from_seconds(timed.receive_start), Time::from_seconds(timed.start));
     }
+    let mut messages = groups::Messages::new(Bytes::new(size));
     for (rank, operations) in simulated.stages.iter().enumerate() {
         for timed in operations {
             let Some(target) = timed.target else { continue };
@@ -121,6 +119,7 @@ fn messages(
             let end = Time::from_seconds(timed.end);
             let until = Time::from_seconds(timed.end + evaluation.transfer);
             let lane = u8::from(back);
+            let (send, receive) = messages.between(step, rank, target as usize);
             let sender = MessageEnd {
                 rank,
                 pass: last,
@@ -128,7 +127,7 @@ fn messages(
                 end: until,
                 name: names[usize::from(back)],
                 lane,
-                collective: None,
+                collective: send,
             };
             let (start, arrived) =
                 receives.get(place(back, next, operation.micro_batch, m)).copied().unwrap_or_default();
@@ -139,7 +138,7 @@ fn messages(
                 end: arrived,
                 name: names[2 + usize::from(back)],
                 lane: 2 + lane,
-                collective: None,
+                collective: receive,
             };
             write_message(step, &sender, &receiver, size as u64);
         }
@@ -173,12 +172,13 @@ const fn operator(family: Family) -> OperatorFamily {
 /// The parts of each kind of pass of a virtual stage, in the order of [`KINDS`].
 fn parts(step: &mut Step, costing: &Costing<'_>, evaluation: &Evaluation, chunk: usize) -> [Vec<Part>; 5] {
     let calls = calls::of_chunk(costing, &evaluation.chunks, chunk);
+    let base = groups::first_rank(costing.plan, chunk);
     let cost = &evaluation.chunks[chunk].cost;
     let time = &evaluation.chunks[chunk].time;
     let mut both = cost.backward_input;
     both += &cost.backward_weight;
     let mut make = |work: &Work, passes: &[Pass], whole: Seconds, reverse: bool| {
-        work_parts(step, costing, work, &calls, passes, whole, reverse)
+        work_parts(step, costing, work, &calls, passes, (whole, base), reverse)
     };
     let (input, weight) = (time.backward_input, time.backward_weight);
     [
@@ -196,7 +196,7 @@ fn work_parts(
     work: &Work,
     calls: &[Call],
     passes: &[Pass],
-    whole: Seconds,
+    (whole, base): (Seconds, u64),
     reverse: bool,
 ) -> Vec<Part> {
     let mut list = Vec::new();
@@ -212,7 +212,7 @@ fn work_parts(
         for call in own {
             let share = call.time(costing) / sum;
             let name = step.names.intern(&name(call));
-            let collective = describe(step, call, costing);
+            let collective = groups::of_call(step, call, base);
             if waited > Seconds::ZERO {
                 let part = Part::communication(name, dimension(d), waited * share, false, collective);
                 exposed.push(Part { bytes: (call.bytes.get() * call.count) as u64, ..part });
@@ -252,35 +252,6 @@ fn work_parts(
 fn name(call: &Call) -> String {
     let (operation, _) = operation(call.operation, call.group.ranks);
     format!("{} x{}", operation.replace('_', " "), call.count)
-}
-
-/// The description of one call: its span carries the bytes of all.
-fn describe(step: &mut Step, call: &Call, costing: &Costing<'_>) -> Option<CollectiveId> {
-    use crate::collectives::Collective as Operation;
-    let kind = match call.operation {
-        Operation::AllReduce => CollectiveKind::AllReduce,
-        Operation::AllGather => CollectiveKind::AllGather,
-        Operation::ReduceScatter => CollectiveKind::ReduceScatter,
-        Operation::AllToAll | Operation::ExpertDispatch { .. } => CollectiveKind::AllToAll,
-        Operation::Broadcast => CollectiveKind::Broadcast,
-        Operation::SendReceive => CollectiveKind::Send,
-    };
-    collective(step, kind, &call.group, call.bytes, costing.plan.world_size())
-}
-
-/// A collective of the group that rank 0 belongs to; groups of other stages lie alike.
-pub(super) fn collective(
-    step: &mut Step,
-    kind: CollectiveKind,
-    group: &Group,
-    bytes: Bytes,
-    world: u64,
-) -> Option<CollectiveId> {
-    let ranks: Option<Vec<Rank>> = (0..group.ranks)
-        .map(|i| u32::try_from((i * group.stride).min(world.saturating_sub(1))).ok().map(Rank))
-        .collect();
-    let group = step.group(&ranks?);
-    Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
 }
 
 /// A name for a part that is the same in every step.

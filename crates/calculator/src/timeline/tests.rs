@@ -52,6 +52,19 @@ fn a_405b_step_on_16384_devices_is_as_long_as_the_fast_path_says() {
         p.sequence_length = Some(8192);
     });
     assert_eq!(step.ranks.len(), 16);
+    // Rank 1,024 leads stage 1: its tensor group is its eight neighbours, its data group every eighth rank of the stage.
+    let stage = &step.ranks[1];
+    assert_eq!(stage.rank.0, 1024);
+    let groups: Vec<(u32, u32, usize)> = stage
+        .streams
+        .iter()
+        .flat_map(|s| s.spans.iter())
+        .filter_map(|s| s.collective)
+        .map(|c| &step.groups[step.collectives[c.0 as usize].group.0 as usize])
+        .map(|g| (g[0].0, g[1].0, g.len()))
+        .collect();
+    assert!(groups.contains(&(1024, 1025, 8)) && groups.contains(&(1024, 1032, 128)));
+    assert!(groups.contains(&(1024, 2048, 2)) && groups.contains(&(0, 1024, 2)));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What follows the pipeline: the reduction of gradients, the optimizer, the gathering of parameters, and the step's fixed parts.
 
-use super::passes::{collective, intern};
+use super::groups::{collective, rank_stride};
+use super::passes::intern;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline};
@@ -37,12 +38,12 @@ pub(super) fn write(
         "gather parameters, hidden",
     ]
     .map(|n| intern(step, n));
-    let world = costing.plan.world_size();
     let sharded = costing.plan.sharding.zero_stage >= 1;
     let kind = if sharded { CollectiveKind::ReduceScatter } else { CollectiveKind::AllReduce };
     let data = StreamKind::Communication(Dimension::Data, 2);
     let parameters = crate::evaluate::stage_parameters(costing, &evaluation.chunks);
     for (rank, update) in updates.iter().enumerate() {
+        let base = rank as u64 * rank_stride(costing.plan);
         let local = parameters.get(rank).map_or(0.0, |p| p.total());
         let push = |step: &mut Step, stream, span: Span, from: Seconds, until: Seconds| {
             if until > from {
@@ -60,7 +61,7 @@ pub(super) fn write(
         let hidden = update.parameter_gather - update.parameter_exposed;
         let group = costing.layout.data;
         let all_gather = (update.parameter_gather > Seconds::ZERO)
-            .then(|| collective(step, CollectiveKind::AllGather, &group, weights, world))
+            .then(|| collective(step, CollectiveKind::AllGather, &group, weights, base))
             .flatten();
         let gathering =
             Span { name: names[2], collective: all_gather, bytes: weights.get() as u64, ..communication };
@@ -76,7 +77,7 @@ pub(super) fn write(
         let from = (until - update.gradient_reduce).max(hidden).min(until);
         let gradients = Bytes::new(local * costing.plan.precision.gradient_reduce.bytes());
         let reduce = (update.gradient_reduce > Seconds::ZERO)
-            .then(|| collective(step, kind, &group, gradients, world))
+            .then(|| collective(step, kind, &group, gradients, base))
             .flatten();
         let reducing =
             Span { name: names[0], collective: reduce, bytes: gradients.get() as u64, ..communication };

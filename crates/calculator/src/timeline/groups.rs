@@ -1,0 +1,86 @@
+//! Who communicates with whom, in global ranks: the groups of the ranks that a timeline shows.
+
+use crate::collectives::Collective as Operation;
+use crate::estimate::calls::Call;
+use crate::schedule::stage_of;
+use railwright_spec::plan::{Group, Plan, RankOrder};
+use railwright_spec::quantity::{Bytes, Rank};
+use railwright_step::{Collective, CollectiveId, CollectiveKind, Step};
+use std::collections::BTreeMap;
+
+/// Distance between the ranks of neighbouring stages.
+pub(super) fn rank_stride(plan: &Plan) -> u64 {
+    let inner = plan.tensor_parallel * plan.context_parallel;
+    match plan.rank_order {
+        RankOrder::TensorContextDataPipeline => inner * plan.data_parallel,
+        RankOrder::TensorContextPipelineData => inner,
+    }
+}
+
+/// The rank that is shown for the stage that runs a chunk's first micro batch.
+pub(super) fn first_rank(plan: &Plan, chunk: usize) -> u64 {
+    let stage = stage_of(plan.schedule, plan.pipeline_parallel, plan.micro_batches(), chunk as u64, 0);
+    stage * rank_stride(plan)
+}
+
+/// The description of one call: its span carries the bytes of all.
+pub(super) fn of_call(step: &mut Step, call: &Call, base: u64) -> Option<CollectiveId> {
+    let kind = match call.operation {
+        Operation::AllReduce => CollectiveKind::AllReduce,
+        Operation::AllGather => CollectiveKind::AllGather,
+        Operation::ReduceScatter => CollectiveKind::ReduceScatter,
+        Operation::AllToAll | Operation::ExpertDispatch { .. } => CollectiveKind::AllToAll,
+        Operation::Broadcast => CollectiveKind::Broadcast,
+        Operation::SendReceive => CollectiveKind::Send,
+    };
+    collective(step, kind, &call.group, call.bytes, base)
+}
+
+/// A collective of the group that the rank `base` leads.
+pub(super) fn collective(
+    step: &mut Step,
+    kind: CollectiveKind,
+    group: &Group,
+    bytes: Bytes,
+    base: u64,
+) -> Option<CollectiveId> {
+    let ranks: Option<Vec<Rank>> =
+        (0..group.ranks).map(|i| u32::try_from(base + i * group.stride).ok().map(Rank)).collect();
+    let group = step.group(&ranks?);
+    Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
+}
+
+/// Messages between stages, described once for each pair of ranks.
+pub(super) struct Messages {
+    bytes: Bytes,
+    known: BTreeMap<(usize, usize), (CollectiveId, CollectiveId)>,
+}
+
+impl Messages {
+    pub(super) fn new(bytes: Bytes) -> Self {
+        Self { bytes, known: BTreeMap::new() }
+    }
+
+    /// The two ends of a message from one shown rank to another, by their indices.
+    pub(super) fn between(
+        &mut self,
+        step: &mut Step,
+        from: usize,
+        to: usize,
+    ) -> (Option<CollectiveId>, Option<CollectiveId>) {
+        if let Some(&(send, receive)) = self.known.get(&(from, to)) {
+            return (Some(send), Some(receive));
+        }
+        let (Some(sender), Some(receiver)) = (step.ranks.get(from), step.ranks.get(to)) else {
+            return (None, None);
+        };
+        let (sender, receiver) = (sender.rank, receiver.rank);
+        let group = step.group(&[sender, receiver]);
+        let bytes = self.bytes;
+        let send = Collective { kind: CollectiveKind::Send, group, bytes, peer: Some(receiver) };
+        let receive = Collective { kind: CollectiveKind::Receive, group, bytes, peer: Some(sender) };
+        let ends = (step.add_collective(send), step.add_collective(receive));
+        self.known.insert((from, to), ends);
+        (Some(ends.0), Some(ends.1))
+    }
+}
