@@ -98,7 +98,7 @@ pub struct Start {
 /// Share of a device's memory that a start may use: the allocator needs the rest.
 const ROOM: f64 = 0.90;
 /// Layouts that are timed at most; those with the least model parallelism come first.
-const TIMED: usize = 160;
+const TIMED: usize = 240;
 
 /// The fastest of the common layouts that fit, for a specification without degrees; `None` when none fits.
 pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Start>, Problem> {
@@ -106,41 +106,49 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     let machine = Machine::new(cluster);
     let mut workspace = Workspace::default();
     let mut possible = 0;
-    // Recompute costs a third of the step: tried only if nothing fits without.
-    let policies = match &spec.recompute {
-        Some(said) => vec![said.clone()],
-        None => vec![Recompute::None, Recompute::core_attention(), Recompute::Full { layers: None }],
-    };
-    for recompute in policies {
-        let mut fitting = Vec::new();
-        for layout in layouts(spec, model, cluster) {
-            let layout = PlanSpec { recompute: Some(recompute.clone()), ..layout };
-            let Ok(plan) = resolve(&layout, model, cluster) else { continue };
+    let mut fitting = Vec::new();
+    for layout in layouts(spec, model, cluster) {
+        let mut is_possible = false;
+        for recompute in policies(&layout, model) {
+            let said = PlanSpec { recompute: Some(recompute), ..layout.clone() };
+            let Ok(plan) = resolve(&said, model, cluster) else { break };
             if !validate(model, cluster, &plan).is_empty() {
-                continue;
+                break;
             }
-            possible += 1;
+            is_possible = true;
             let software = catalogue.get(&plan.software);
             let need = peak(&MemoryInput { model, cluster, plan: &plan, software, in_flight: None }).device;
             if need <= cluster.accelerator.memory * ROOM {
                 fitting.push(plan);
+                break;
             }
         }
-        let mut best: Option<(Seconds, Plan)> = None;
-        let count = fitting.len();
-        for plan in fitting.into_iter().take(TIMED) {
-            let Ok(costing) = Costing::new(model, cluster, &plan, &machine) else { continue };
-            let Ok(evaluation) = evaluate_with(&costing, &mut workspace) else { continue };
-            let total = evaluation.time.total;
-            if total.is_finite() && best.as_ref().is_none_or(|(least, _)| total < *least) {
-                best = Some((total, plan));
-            }
-        }
-        if let Some((_, plan)) = best {
-            return Ok(Some(Start { plan, possible, fitting: count }));
+        possible += usize::from(is_possible);
+    }
+    let mut best: Option<(Seconds, &Plan)> = None;
+    for plan in fitting.iter().take(TIMED) {
+        let Ok(costing) = Costing::new(model, cluster, plan, &machine) else { continue };
+        let Ok(evaluation) = evaluate_with(&costing, &mut workspace) else { continue };
+        let total = evaluation.time.total;
+        if total.is_finite() && best.is_none_or(|(least, _)| total < least) {
+            best = Some((total, plan));
         }
     }
-    Ok(None)
+    Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
+}
+
+/// What may be recomputed, the least first: a layout takes the first that fits.
+fn policies(layout: &PlanSpec, model: &Model) -> Vec<Recompute> {
+    if let Some(said) = &layout.recompute {
+        return vec![said.clone()];
+    }
+    let of_stage = model.num_layers().div_ceil(layout.pipeline_parallel.unwrap_or(1).max(1));
+    let mut list = vec![Recompute::None, Recompute::core_attention()];
+    list.extend(
+        [of_stage.div_ceil(4), of_stage.div_ceil(2)].map(|layers| Recompute::Full { layers: Some(layers) }),
+    );
+    list.push(Recompute::Full { layers: None });
+    list
 }
 
 /// Common layouts, the least model parallelism first.
@@ -154,6 +162,8 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
             _ => None,
         })
         .max();
+    // Long sequences are shared until 8 Ki tokens are left on a rank.
+    let longest_context = spec.sequence_length.unwrap_or(0).div_euclid(8192).clamp(1, 64);
     let powers = |most: u64| (0..24).map(|p| 1_u64 << p).take_while(move |n| *n <= most);
     let mut found = Vec::new();
     for pipeline in powers(64).filter(|p| *p <= layers) {
@@ -163,29 +173,25 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
                 continue;
             }
             let data = cluster.devices / inner;
-            for expert in powers(experts.unwrap_or(1).min(64)) {
-                let divides = experts.is_none_or(|n| n.is_multiple_of(expert)) && data.is_multiple_of(expert);
-                if !divides {
-                    continue;
-                }
-                let mut chunks = vec![spec.virtual_stages.unwrap_or(1)];
-                if pipeline > 1 && spec.virtual_stages.is_none() && spec.schedule.is_none() {
-                    chunks.extend(
-                        [2, 3, 4, 6, 8].iter().filter(|v| layers.is_multiple_of(pipeline * **v)).max(),
-                    );
-                }
-                for virtual_stages in chunks {
-                    // Embedding and head take the places of the layers that are missing, as Llama 3 405B was laid out.
-                    let is_even = layers.is_multiple_of(pipeline * virtual_stages);
-                    found.push(PlanSpec {
+            for context in powers(longest_context.min(data)) {
+                for expert in powers(experts.unwrap_or(1).min(64)) {
+                    let divides =
+                        experts.is_none_or(|n| n.is_multiple_of(expert)) && data.is_multiple_of(expert);
+                    if !divides || !data.is_multiple_of(context) {
+                        continue;
+                    }
+                    found.extend(chunkings(spec, layers, pipeline).map(|virtual_stages| PlanSpec {
                         tensor_parallel: Some(tensor),
                         pipeline_parallel: Some(pipeline),
-                        context_parallel: Some(1),
+                        context_parallel: Some(context),
                         expert_parallel: Some(expert),
-                        virtual_stages: Some(virtual_stages).filter(|_| spec.schedule.is_none()),
-                        uneven_stages: spec.uneven_stages.or((!is_even).then_some(true)),
+                        virtual_stages: virtual_stages.or(spec.virtual_stages),
+                        // Embedding and head take the places of the layers that are missing, as in Llama 3 405B.
+                        uneven_stages: spec.uneven_stages.or_else(|| {
+                            (!layers.is_multiple_of(pipeline * virtual_stages.unwrap_or(1))).then_some(true)
+                        }),
                         ..spec.clone()
-                    });
+                    }));
                 }
             }
         }
@@ -195,6 +201,15 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
         (degree(s.tensor_parallel) * degree(s.pipeline_parallel), degree(s.pipeline_parallel))
     });
     found
+}
+
+/// Virtual stages to try: none, and the most that divide the layers, with embedding and head or without.
+fn chunkings(spec: &PlanSpec, layers: u64, pipeline: u64) -> impl Iterator<Item = Option<u64>> {
+    let is_free = pipeline > 1 && spec.virtual_stages.is_none() && spec.schedule.is_none();
+    let divides = move |v: &u64| [layers, layers + 2].iter().any(|n| n.is_multiple_of(pipeline * v));
+    let most = [8, 7, 6, 5, 4, 3, 2].into_iter().filter(move |_| is_free).find(divides);
+    let least = [2, 3].into_iter().filter(move |_| is_free).find(divides).filter(|v| Some(*v) != most);
+    [None].into_iter().chain(most.map(Some)).chain(least.map(Some))
 }
 
 #[cfg(test)]

@@ -71,6 +71,7 @@ pub(crate) enum Format {
 }
 
 /// How and where an answer is written.
+#[expect(clippy::struct_field_names, reason = "the field is the flag")]
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Output {
     /// The format of the answer

@@ -17,6 +17,7 @@ use crate::input;
 use document::{Document, Tone};
 use railwright_spec::problem::{Problem, Warning};
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 pub(crate) use terminal::Terminal;
 
@@ -100,7 +101,8 @@ impl Printer {
             out.push_str(&talk::problem(problem, self.talk));
         }
         if problems.len() > MOST {
-            out.push_str(&format!("\nand {} more\n", problems.len() - MOST));
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "\nand {} more", problems.len() - MOST);
         }
         to_stderr(&out);
     }

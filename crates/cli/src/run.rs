@@ -63,8 +63,7 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     if spec.plan.layers_per_stage.is_none()
         && let Some(per_stage) = &run.plan.layers_per_stage
     {
-        let list: Vec<String> = per_stage.iter().map(u64::to_string).collect();
-        chosen.push(format!("layers per stage {}", list.join(",")));
+        chosen.push(format!("layers per stage {}", runs(per_stage)));
     }
     chosen.extend(said_by_nobody(&spec, &run));
     let warnings = warnings(&run.model, &run.cluster, &run.plan);
@@ -209,6 +208,16 @@ fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
     );
     note(said.software.is_none(), format!("software {}", plan.software));
     chosen
+}
+
+/// `1, 62 x 2, 1`.
+fn runs(list: &[u64]) -> String {
+    let parts = list.chunk_by(|a, b| a == b).map(|run| match run {
+        [one] => one.to_string(),
+        [first, ..] => format!("{} x {first}", run.len()),
+        [] => String::new(),
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn recompute(plan: &Plan) -> &'static str {

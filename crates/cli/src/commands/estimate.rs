@@ -75,7 +75,9 @@ impl Answer for Estimated {
 fn flatten(path: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     match value {
         Value::Object(map) => {
-            map.iter().for_each(|(key, inner)| flatten(&format!("{path}.{key}"), inner, rows))
+            for (key, inner) in map {
+                flatten(&format!("{path}.{key}"), inner, rows);
+            }
         }
         Value::Array(list) => {
             list.iter().enumerate().for_each(|(i, inner)| flatten(&format!("{path}.{i}"), inner, rows));

@@ -9,11 +9,13 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_step::{chrome, svg};
 use std::io::IsTerminal;
+use std::path::Path;
 
 /// Writes a timeline.
 pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.as_deref();
-    let is_picture = arguments.svg || path.is_some_and(|path| path.ends_with(".svg"));
+    let is_picture =
+        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
     if path.is_none() && std::io::stdout().is_terminal() {
         let name = if is_picture { "step.svg" } else { "trace.json" };
         return Err(Problem::new("a trace is of no use on a terminal")

@@ -35,10 +35,8 @@ pub(crate) fn area(
         out.push_str(row.trim_end());
         out.push('\n');
     }
-    out.push_str(&format!("  {:>widest$} {}", "0", terminal.either("\u{2514}", "+")));
-    out.push_str(&terminal.either("\u{2500}", "-").repeat(values.len()));
-    out.push('\n');
-    out
+    let axis = terminal.either("\u{2500}", "-").repeat(values.len());
+    out + &format!("  {:>widest$} {}{axis}\n", "0", terminal.either("\u{2514}", "+"))
 }
 
 /// A step function of (time, value) as one value per column: the highest in each.

@@ -45,7 +45,7 @@ fn quote(out: &mut String, place: Option<&Place>, text: &str, terminal: Terminal
     let column = place.and_then(|place| place.column).unwrap_or(1).max(1) - 1;
     let number = line.to_string();
     let room = terminal.width.saturating_sub(number.len() + 4).max(20);
-    let start = if column + 10 > room { column + 10 - room } else { 0 };
+    let start = (column + 10).saturating_sub(room);
     let shown: String = text.chars().skip(start).take(room).collect();
     let bar = terminal.paint("|", Tone::Faint);
     let margin = " ".repeat(number.len());

@@ -8,6 +8,7 @@ use railwright_calculator::model_flop::Convention;
 use railwright_calculator::money::Bill;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
+use std::fmt::Write as _;
 
 /// The whole report.
 pub(super) fn document(estimated: &Estimated) -> Document {
@@ -120,11 +121,9 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
             human::percent(second.share)
         );
         if let Some(wide) = full.utilisation.get(1) {
-            remark.push_str(&format!(
-                "; {} of the {} peak",
-                human::percent(wide.share),
-                wide.peak_format.name()
-            ));
+            // Writing to a String cannot fail.
+            let _ =
+                write!(remark, "; {} of the {} peak", human::percent(wide.share), wide.peak_format.name());
         }
         pairs.push((
             "MFU".to_owned(),
