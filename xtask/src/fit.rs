@@ -131,6 +131,37 @@ fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[(S
     sum / weight + PULL * pull
 }
 
+/// Moves the constants by turns, in steps that halve when none helps. Returns the loss.
+fn search(list: &[&Case], machines: &mut Machines, software: &mut Software, keys: &[(String, f64)]) -> f64 {
+    let mut best = loss(list, machines, software, keys);
+    let mut step = 0.3_f64;
+    while step > 0.004 {
+        let mut improved = false;
+        for (key, _) in keys {
+            let now = get(software, key).unwrap_or(0.0);
+            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
+                let mut candidate = software.clone();
+                let mut value = now * factor;
+                if ["tensor_overlap", "expert_overlap", "collective_rate"].iter().any(|k| key.starts_with(k)) {
+                    value = value.min(1.0);
+                }
+                set(&mut candidate, key, value);
+                let found = loss(list, machines, &candidate, keys);
+                if found < best - 1e-7 {
+                    best = found;
+                    *software = candidate;
+                    improved = true;
+                    break;
+                }
+            }
+        }
+        if !improved {
+            step /= 2.0;
+        }
+    }
+    best
+}
+
 /// `xtask fit TABLE GENERATION CONSTANT...`
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [table, generation, wanted @ ..] = arguments else {
@@ -151,36 +182,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         keys.push((key, start));
     }
     let mut machines = Machines::default();
-    let mut best = loss(&list, &mut machines, &software, &keys);
-    println!("{} rows, loss {best:.4}", list.len());
-    let mut step = 0.3_f64;
-    while step > 0.004 {
-        let mut improved = false;
-        for (key, _) in &keys {
-            let now = get(&software, key).unwrap_or(0.0);
-            for factor in [1.0 + step, 1.0 / (1.0 + step)] {
-                let mut candidate = software.clone();
-                let mut value = now * factor;
-                if key.starts_with("tensor_overlap")
-                    || key.starts_with("expert_overlap")
-                    || key.starts_with("collective_rate")
-                {
-                    value = value.min(1.0);
-                }
-                set(&mut candidate, key, value);
-                let found = loss(&list, &mut machines, &candidate, &keys);
-                if found < best - 1e-7 {
-                    best = found;
-                    software = candidate;
-                    improved = true;
-                    break;
-                }
-            }
-        }
-        if !improved {
-            step /= 2.0;
-        }
-    }
+    println!("{} rows, loss {:.4}", list.len(), loss(&list, &mut machines, &software, &keys));
+    let best = search(&list, &mut machines, &mut software, &keys);
     println!("loss {best:.4}");
     for (key, start) in &keys {
         println!("{key} = {:.4}   (from {start})", get(&software, key).unwrap_or(f64::NAN));
@@ -241,6 +244,80 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
             quantile(ratios, 0.05).powf(widen),
             quantile(ratios, 0.95).powf(widen)
         );
+    }
+    Ok(())
+}
+
+/// A source without its edition: releases, commits and sections of one publication belong together.
+fn publication(source: &str) -> &str {
+    let cut = [" [", " v2", ", 2", " commit", " @", " MICRO", "/README", " v3", " v4", "_v4", " ("];
+    cut.iter().filter_map(|c| source.find(c)).min().map_or(source, |end| &source[..end])
+}
+
+/// `xtask loso TABLE`: errors of each publication when the constants of its generation are fitted, from the neutral defaults, to the
+/// other publications of the generation alone. With no other, the defaults themselves are judged.
+pub(crate) fn leave_one_source_out(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("loso TABLE".into()) };
+    let all = load(table)?;
+    let text = include_str!("../../catalog/software.toml");
+    let end = text.find("[[generation]]").unwrap_or(text.len());
+    let neutral = software::parse(&format!("{}\n[[generation]]\nid = \"neutral\"\n", &text[..end]))?;
+    let neutral = neutral.first().ok_or("no defaults")?;
+    let mut machines = Machines::default();
+    println!("| publication | generation | runs | in sample | left out | fitted to |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    let mut errors_out = Vec::new();
+    for generation in software::generations() {
+        let rows: Vec<&Case> = all.iter().filter(|c| c.plan.software == generation.id).collect();
+        let mut publications: Vec<&str> = rows.iter().map(|c| publication(&c.source)).collect();
+        publications.sort_unstable();
+        publications.dedup();
+        for left_out in publications {
+            let (held, rest): (Vec<&Case>, Vec<&Case>) = rows.iter().partition(|c| publication(&c.source) == left_out);
+            if held.len() < 4 {
+                continue;
+            }
+            let mut keys: Vec<(String, f64)> = Vec::new();
+            let mut start = generation.clone();
+            start.matmul = neutral.matmul.clone();
+            start.attention_rate = neutral.attention_rate.clone();
+            let mut names: Vec<String> = [
+                "elementwise_passes", "host_us_per_kernel", "host_us_per_micro_batch", "host_ms_per_step", "collective_rate",
+                "overlap_slowdown", "host_us_per_expert_layer", "cast_passes",
+            ]
+            .map(str::to_owned)
+            .to_vec();
+            for case in &rest {
+                let (arch, format) = (&case.cluster.accelerator.architecture, case.plan.precision.compute.name());
+                names.push(format!("matmul/{arch}.{format}"));
+                names.push(format!("attention_rate/{arch}"));
+            }
+            names.sort();
+            names.dedup();
+            for name in names {
+                let value = get(neutral, &name).unwrap_or(1.0);
+                set(&mut start, &name, value);
+                keys.push((name, value));
+            }
+            if !rest.is_empty() {
+                search(&rest, &mut machines, &mut start, &keys);
+            }
+            let out: Vec<f64> = log_errors(&held, &mut machines, &start).iter().map(|e| e.exp() - 1.0).collect();
+            let inside: Vec<f64> = log_errors(&held, &mut machines, generation).iter().map(|e| e.exp() - 1.0).collect();
+            let median = |e: &[f64]| summarize(e).map_or(f64::NAN, |s| s.median_absolute * 100.0);
+            println!(
+                "| {left_out} | {} | {} | {:.1}% | {:.1}% | {} |",
+                generation.id,
+                held.len(),
+                median(&inside),
+                median(&out),
+                if rest.is_empty() { "nothing (defaults)".to_owned() } else { format!("{} other runs", rest.len()) }
+            );
+            errors_out.extend(out);
+        }
+    }
+    if let Some(s) = summarize(&errors_out) {
+        println!("| all | | {} | | {:.1}% | |", s.n, s.median_absolute * 100.0);
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ fn main() -> std::process::ExitCode {
     let result = match arguments.first().map(String::as_str) {
         Some("fit") => fit::run(&arguments[1..]),
         Some("errors") => fit::errors(&arguments[1..]),
+        Some("loso") => fit::leave_one_source_out(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),
         Some("intervals") => fit::intervals(&arguments[1..]),
         _ => Err(

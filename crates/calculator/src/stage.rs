@@ -182,7 +182,9 @@ fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     } else {
         software.spanning_collective_stall_us
     });
-    let stall = per_rank * costing.plan.tensor_parallel as f64;
+    // Every further node of the group adds an eighth: more proxies to wait for.
+    let spread = 1.0 + (costing.layout.tensor.domains() - 1) as f64 / 8.0;
+    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread;
     let host = |work: &Work| {
         work.host
             + Seconds::from_micros(
