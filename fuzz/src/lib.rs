@@ -1,0 +1,76 @@
+//! What each fuzz target does with hostile bytes; shared by libFuzzer (nightly) and the mutation test (stable).
+//!
+//! Responsible for: handing text to a reader as a command would, and going on with whatever it accepts: what is read must also be
+//! priced or refused, never panicked over. Refuses to judge values: the crates' tests do.
+
+use railwright_calculator::costing::Machine;
+use railwright_calculator::{estimate, validation};
+use railwright_spec::problem::Problem;
+use railwright_spec::{cluster, model, run};
+
+/// A reader under attack.
+pub type Target = fn(&str);
+
+/// Every target by name; `fuzz/seeds/NAME` holds its seeds.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("hugging_face_config", hugging_face_config),
+    ("run_file", run_file),
+    ("set_expression", set_expression),
+    ("measured_runs_table", measured_runs_table),
+    ("cluster_file", cluster_file),
+];
+
+/// A `config.json`; an accepted model is counted.
+pub fn hugging_face_config(text: &str) {
+    if let Ok(model) = model::from_hugging_face(text, "config.json") {
+        assert!(model.num_layers() > 0, "a model without layers was accepted");
+    }
+}
+
+/// A run file; an accepted run is priced.
+pub fn run_file(text: &str) {
+    let Ok(spec) = run::parse(text, "run.toml") else { return };
+    // What is written down again must read as the same.
+    let again = run::parse(&spec.to_toml(), "again.toml");
+    assert!(again.is_ok(), "a run file does not survive being written: {:?}", again.err());
+    let read = |name: &str| Err(Problem::new(format!("`{name}` is not read here")));
+    if let Ok((run, _)) = spec.resolve_valid(read) {
+        if let Ok(estimate) = estimate::estimate_run(&run) {
+            assert!(estimate.step_time.get().is_finite());
+        }
+    }
+}
+
+/// One setting per line as `--set` takes it, on top of a run that is possible.
+pub fn set_expression(text: &str) {
+    let Ok(mut spec) =
+        run::parse("[model]\nname = \"llama-3-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 8\n", "base")
+    else {
+        return;
+    };
+    for line in text.lines().take(32) {
+        drop(spec.set(line));
+    }
+    drop(spec.resolve_valid(|name| Err(Problem::new(format!("`{name}` is not read here")))));
+}
+
+/// A table of measured runs; what it holds is predicted.
+pub fn measured_runs_table(text: &str) {
+    // Rows cost a prediction each: more of them find nothing that a few do not.
+    let end = text.match_indices('\n').nth(8).map_or(text.len(), |(at, _)| at);
+    if let Ok(answer) = validation::validate(&text[..end], "table.csv") {
+        for row in &answer.rows {
+            assert!(row.predicted_step_time_s.is_none_or(|t| t.is_finite() && t > 0.0), "{row:?}");
+        }
+    }
+}
+
+/// A cluster file.
+pub fn cluster_file(text: &str) {
+    if let Ok(mut spec) = cluster::ClusterSpec::parse(text, "cluster.toml") {
+        spec.devices.get_or_insert(8);
+        if let Ok(cluster) = spec.resolve() {
+            drop(Machine::new(&cluster));
+        }
+    }
+}
