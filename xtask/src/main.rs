@@ -1,7 +1,15 @@
-//! The project's own chores: `cargo run --release -p xtask -- fit ...`.
+//! The project's own chores: fitting constants to measured runs, and writing the generated documents.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for developers talks to its terminal")]
 
+mod docs;
 mod fit;
+
+const USAGE: &str = "usage:
+  xtask docs [--check]                             generated pages: write them, or say which are stale
+  xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
+  xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
+  xtask validate TABLE                             the summary that `railwright validate` gives
+  xtask intervals TABLE                            residuals of each generation, for catalog/intervals.toml";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -11,10 +19,8 @@ fn main() -> std::process::ExitCode {
         Some("loso") => fit::leave_one_source_out(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),
         Some("intervals") => fit::intervals(&arguments[1..]),
-        _ => Err(
-            "usage: xtask fit TABLE GENERATION CONSTANT[=START]...\n       xtask errors TABLE [GENERATION]"
-                .to_owned(),
-        ),
+        Some("docs") => docs::run(&arguments[1..]),
+        _ => Err(USAGE.to_owned()),
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -1,0 +1,121 @@
+//! `xtask docs`: pages that are made from the code and the catalogue, written or checked.
+//!
+//! Responsible for: knowing every generated page and every generated part of a page, so that one command brings all of them up to
+//! date and one test fails when any is stale. Refuses to hold words that could stand in the pages themselves.
+
+mod catalogue;
+mod validation;
+
+use railwright_spec::run;
+use std::path::{Path, PathBuf};
+
+/// The table of measured runs that the documentation reports on.
+const EVIDENCE: &str = "catalog/evidence/measured_runs.csv";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn read(path: &str) -> Result<String, String> {
+    std::fs::read_to_string(root().join(path)).map_err(|e| format!("{path}: {e}"))
+}
+
+/// Every generated text: the path from the root, and what should stand there.
+fn pages() -> Result<Vec<(&'static str, String)>, String> {
+    let schema = serde_json::to_string_pretty(&run::schema()).map_err(|e| e.to_string())?;
+    let answer =
+        railwright_calculator::validation::validate(&read(EVIDENCE)?, EVIDENCE).map_err(|p| p.to_string())?;
+    let summary = validation::table(&answer.summary);
+    let details =
+        format!("{}\n{}", validation::groups(&answer.summary), validation::sources(&answer.summary));
+    Ok(vec![
+        ("railwright.schema.json", format!("{schema}\n")),
+        ("docs/reference/run-file.md", run::reference()),
+        ("docs/reference/models.md", catalogue::models()?),
+        ("docs/reference/accelerators.md", catalogue::accelerators()),
+        ("docs/reference/clusters.md", catalogue::clusters()?),
+        ("docs/reference/software.md", catalogue::software()),
+        ("README.md", splice("README.md", &summary)?),
+        ("docs/validation.md", splice("docs/validation.md", &details)?),
+    ])
+}
+
+/// A page with the part between its `validation` marks replaced.
+fn splice(path: &str, part: &str) -> Result<String, String> {
+    const START: &str = "<!-- validation:start -->";
+    const END: &str = "<!-- validation:end -->";
+    let text = read(path)?;
+    let (before, rest) = text.split_once(START).ok_or_else(|| format!("{path} has no `{START}`"))?;
+    let (_, after) = rest.split_once(END).ok_or_else(|| format!("{path} has no `{END}`"))?;
+    Ok(format!("{before}{START}\n\n{}\n\n{END}{after}", part.trim_end()))
+}
+
+/// Writes every generated page, or with `--check` says which are stale.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let is_check = match arguments {
+        [] => false,
+        [flag] if flag == "--check" => true,
+        _ => return Err("usage: xtask docs [--check]".into()),
+    };
+    let mut stale = Vec::new();
+    for (path, text) in pages()? {
+        if read(path).is_ok_and(|found| found == text) {
+            continue;
+        }
+        if is_check {
+            stale.push(path);
+        } else {
+            std::fs::write(root().join(path), text).map_err(|e| format!("{path}: {e}"))?;
+            println!("wrote {path}");
+        }
+    }
+    if stale.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("stale: {}; run `cargo run -p xtask -- docs`", stale.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_generated_page_is_stale() {
+        run(&["--check".to_owned()]).expect("pages as the code makes them");
+    }
+
+    /// Links between pages, and from pages into the repository, lead somewhere.
+    #[test]
+    fn every_link_leads_somewhere() {
+        let mut pages = Vec::new();
+        let mut folders = vec![root().join("docs")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("docs") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "md") {
+                    pages.push(path);
+                }
+            }
+        }
+        for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+            pages.push(root().join(page));
+        }
+        let mut links = 0;
+        for page in pages {
+            let text = std::fs::read_to_string(&page).expect("readable");
+            let folder = page.parent().expect("a folder");
+            for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                let file = target.split('#').next().unwrap_or_default();
+                if file.is_empty() || target.contains("://") {
+                    continue;
+                }
+                links += 1;
+                assert!(folder.join(file).exists(), "{} links to `{target}`", page.display());
+            }
+        }
+        assert!(links > 20, "only {links} links were seen");
+    }
+}

@@ -1,0 +1,118 @@
+//! The catalogue as reference pages.
+
+use railwright_calculator::software;
+use railwright_spec::precision::DataType;
+use railwright_spec::quantity::BytesPerSecond;
+use railwright_spec::{cluster, human, model};
+use std::fmt::Write as _;
+
+const MADE: &str = "<!-- Made by `cargo run -p xtask -- docs`; edit the catalogue instead. -->\n";
+
+/// Text that cannot end a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// `docs/reference/models.md`.
+pub(super) fn models() -> Result<String, String> {
+    let mut out = format!(
+        "{MADE}# Models of the catalogue\n\n\
+         `parameters` counts everything, a tied embedding once, without multi-token prediction; `active` what one token uses, the\n\
+         input embedding included. The files are in `catalog/models`; `railwright models show NAME` shows every matrix.\n\n\
+         | model | parameters | active | layers | hidden | vocabulary | family | source |\n\
+         | --- | --: | --: | --: | --: | --: | --- | --- |\n"
+    );
+    for entry in model::catalogue() {
+        let model = model::by_name(entry.name).map_err(|p| p.to_string())?;
+        let count = model.parameters();
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} |",
+            entry.name,
+            human::whole(count.total),
+            human::whole(count.active),
+            model.num_layers(),
+            model.hidden_size,
+            model.vocabulary,
+            entry.family,
+            cell(&entry.source)
+        );
+    }
+    Ok(out)
+}
+
+/// `docs/reference/accelerators.md`.
+pub(super) fn accelerators() -> String {
+    let mut out = format!(
+        "{MADE}# Accelerators of the catalogue\n\n\
+         As one rank sees them. Peaks are dense; bandwidths are decimal and in one direction; memory is what the device reports.\n\
+         The table is `catalog/accelerators.csv`; `railwright gpus show NAME` shows every figure with its source.\n\n\
+         | accelerator | memory | memory bandwidth | bf16 | fp8 | scale-up | power | dollars an hour | year |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+    );
+    let links = |rate: BytesPerSecond| if rate.get() > 0.0 { human::bandwidth(rate) } else { String::new() };
+    for a in cluster::accelerators() {
+        let rate = |format| a.peak_rate(format).map(human::flop_rate).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |",
+            a.id,
+            human::bytes(a.memory),
+            human::bandwidth(a.memory_bandwidth),
+            rate(DataType::Bf16),
+            rate(DataType::Fp8),
+            links(a.scale_up_bandwidth),
+            a.power.map(human::watts).unwrap_or_default(),
+            a.price.as_ref().map(|p| human::dollars(p.typical)).unwrap_or_default(),
+            a.year
+        );
+    }
+    out
+}
+
+/// `docs/reference/clusters.md`.
+pub(super) fn clusters() -> Result<String, String> {
+    let mut out = format!(
+        "{MADE}# Clusters of the catalogue\n\n\
+         Bandwidths are per device, decimal and in one direction. The files are in `catalog/clusters`, in the keys of a run file's\n\
+         section `cluster`.\n\n\
+         | cluster | accelerator | devices a node | scale-up domain | scale-up | network | source |\n\
+         | --- | --- | --: | --: | --: | --- | --- |\n"
+    );
+    for name in cluster::preset_names() {
+        let c = cluster::by_name(name, 1024).map_err(|p| p.to_string())?;
+        let _ = writeln!(
+            out,
+            "| `{name}` | `{}` | {} | {} | {} {} | {} {} | {} |",
+            c.accelerator.id,
+            c.devices_per_node,
+            c.scale_up.domain_size,
+            cell(&c.scale_up.link),
+            human::bandwidth(c.scale_up.bandwidth),
+            cell(&c.network.kind),
+            human::bandwidth(c.network.bandwidth),
+            cell(&c.source)
+        );
+    }
+    Ok(out)
+}
+
+/// `docs/reference/software.md`.
+pub(super) fn software() -> String {
+    let mut out = format!(
+        "{MADE}# Software generations\n\n\
+         What `plan.software` may name. The constants are in `catalog/software.toml` (time) and `catalog/memory.toml` (memory);\n\
+         [Calibration](../concepts/calibration.md) says what each means and how it was obtained.\n\n\
+         | generation | what it is | how its constants were obtained |\n| --- | --- | --- |\n"
+    );
+    for generation in software::generations() {
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} |",
+            generation.id,
+            cell(&generation.name),
+            cell(&generation.source)
+        );
+    }
+    out
+}

@@ -1,0 +1,126 @@
+//! Errors over measured runs as Markdown tables.
+
+use railwright_calculator::validation::report::{Errors, Summary};
+use railwright_calculator::validation::statistics::ErrorSummary;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A share in per cent.
+fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+/// The same with its sign; what rounds to nothing has none.
+fn signed(share: f64) -> String {
+    let text = format!("{:+.1}%", share * 100.0);
+    if text == "-0.0%" || text == "+0.0%" { "0.0%".to_owned() } else { text }
+}
+
+fn maybe(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    share.map_or_else(|| "-".to_owned(), show)
+}
+
+fn of(summary: Option<&ErrorSummary>, part: impl Fn(&ErrorSummary) -> String) -> String {
+    summary.map_or_else(|| "-".to_owned(), part)
+}
+
+fn line(out: &mut String, name: &str, errors: &Errors) {
+    let (time, memory) = (errors.step_time.as_ref(), errors.peak_memory.as_ref());
+    let cells = [
+        name.replace('|', "\\|"),
+        of(time, |s| s.n.to_string()),
+        of(time, |s| percent(s.median_absolute)),
+        of(time, |s| percent(s.p90_absolute)),
+        of(time, |s| signed(s.bias)),
+        maybe(errors.interval_coverage, percent),
+        maybe(errors.rank_correlation, |r| format!("{r:.2}")),
+        of(memory, |s| s.n.to_string()),
+        of(memory, |s| percent(s.median_absolute)),
+        of(memory, |s| percent(s.p90_absolute)),
+    ];
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+}
+
+fn head(first: &str) -> String {
+    format!(
+        "| {first} | runs timed | median error | 90% within | bias | inside interval | order | peaks | median error | 90% within |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+    )
+}
+
+fn lines(out: &mut String, sets: &BTreeMap<String, Errors>) {
+    for (name, errors) in sets.iter().filter(|(_, e)| e.step_time.is_some() || e.peak_memory.is_some()) {
+        line(out, name, errors);
+    }
+}
+
+/// The table of the README: groups of sources, and everything.
+pub(super) fn table(summary: &Summary) -> String {
+    let mut out = head("source of the runs");
+    lines(&mut out, &summary.groups);
+    line(&mut out, "**all**", &summary.overall);
+    let all = &summary.overall;
+    let _ = write!(
+        out,
+        "\n{} of {} runs are predicted; of the {} that publish all that is needed, {}.",
+        all.predicted,
+        all.rows,
+        all.complete,
+        maybe(all.coverage, percent)
+    );
+    out.push('\n');
+    out
+}
+
+/// Groups, coverage, verdicts and reasons for skipping.
+pub(super) fn groups(summary: &Summary) -> String {
+    let mut out = String::from("### By group of sources\n\n");
+    out.push_str(&table(summary));
+    if let Some(v) = &summary.out_of_memory {
+        let _ = writeln!(
+            out,
+            "\nOf {} runs that ran, {} are predicted not to fit. The table holds {} runs that ran out of memory; of these {} are \
+             predicted not to fit.",
+            v.ran, v.false_alarms, v.out_of_memory, v.found
+        );
+    }
+    if !summary.skipped.is_empty() {
+        out.push_str("\n### Rows that are not predicted, and why\n\n| reason | rows |\n| --- | --: |\n");
+        for (reason, count) in &summary.skipped {
+            let _ = writeln!(out, "| {} | {count} |", reason.replace('|', "\\|"));
+        }
+    }
+    out
+}
+
+/// Every source.
+pub(super) fn sources(summary: &Summary) -> String {
+    let mut out = String::from("### By source\n\n");
+    out.push_str(&head("source"));
+    lines(&mut out, &summary.sources);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_shows_what_is_known_and_a_dash_for_the_rest() {
+        let time = ErrorSummary {
+            n: 3,
+            median_absolute: 0.0512,
+            mean_absolute: 0.1,
+            p90_absolute: 0.2,
+            bias: -0.0001,
+        };
+        let errors = Errors { rows: 3, predicted: 3, step_time: Some(time), ..Errors::default() };
+        let summary = Summary {
+            overall: errors.clone(),
+            groups: BTreeMap::from([("a|b".to_owned(), errors)]),
+            ..Summary::default()
+        };
+        let text = table(&summary);
+        assert!(text.contains("| a\\|b | 3 | 5.1% | 20.0% | 0.0% | - | - | - | - | - |"), "{text}");
+    }
+}
