@@ -29,6 +29,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
 
     // What travels is what experts take in: the hidden width, or a latent one.
     let mut width = h;
+    let rate = costing.matmul_rate * costing.software.expert_rate;
     let mut labels: Vec<&str> = Vec::with_capacity(2);
     for weight in layer.weights.iter().filter(|w| w.is_routed()) {
         let Usage::Matmul { fused } = &weight.usage else { continue };
@@ -50,13 +51,13 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
         let price = |pass| {
             device.grouped_gemm(local_experts, per_expert, rows, columns, costing.compute_type(), pass)
         };
-        cost.forward.add_compute(Family::Experts, price(Pass::Forward), costing.matmul_rate, 1.0);
-        cost.backward_input.add_compute(Family::Experts, price(Pass::DataGradient), costing.matmul_rate, 1.0);
+        cost.forward.add_compute(Family::Experts, price(Pass::Forward), rate, 1.0);
+        cost.backward_input.add_compute(Family::Experts, price(Pass::DataGradient), rate, 1.0);
         if costing.trains_weights() {
             cost.backward_weight.add_compute(
                 Family::Experts,
                 price(Pass::WeightGradient),
-                costing.matmul_rate,
+                rate,
                 1.0,
             );
         }
