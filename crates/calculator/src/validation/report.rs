@@ -105,7 +105,8 @@ pub struct Errors {
     pub peak_memory: Option<ErrorSummary>,
     /// Share of measured step times inside the predicted 90% interval.
     pub interval_coverage: Option<f64>,
-    /// Spearman's correlation of predicted and measured step times within sweeps of at least five rows, weighted by their rows.
+    /// Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
+    /// format) of at least five rows, weighted by their rows.
     pub rank_correlation: Option<f64>,
 }
 
@@ -143,13 +144,9 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
             row.complete = cells.flag("complete") == Some(true);
             row.source = cells.text("source").map(str::to_owned);
             row.group = groups.of(&cells);
-            row.sweep = Some(format!(
-                "{}|{}|{}|{}",
-                cells.text("source").unwrap_or_default(),
-                cells.text("model_name").unwrap_or_default(),
-                cells.text("gpu").unwrap_or_default(),
-                cells.text("dtype").unwrap_or_default()
-            ));
+            // What a planner chooses among: one model on one machine.
+            let of = |column: &str| cells.text(column).unwrap_or_default().to_owned();
+            row.sweep = Some(["source", "model_name", "gpu", "n_gpus", "dtype"].map(of).join("|"));
             row.id = cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned);
             let ratio = |p: Option<f64>, m: Option<f64>| Some(p? / m? - 1.0);
             row.step_time_error = ratio(row.predicted_step_time_s, row.measured_step_time_s);
