@@ -2,7 +2,7 @@
 
 mod run_flags;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use run_flags::RunFlags;
 
 /// Models distributed training of large language models: time, memory, money.
@@ -81,7 +81,7 @@ pub(crate) struct Output {
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub(crate) json: bool,
     /// Write to a file; the suffix chooses the format unless `--format` does
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
 }
 
@@ -131,13 +131,13 @@ pub(crate) enum Command {
 #[derive(Args, Debug)]
 pub(crate) struct RunArguments {
     /// A model: a name of `models list`, a config.json or the folder that holds it, or `-` for stdin
-    #[arg(value_name = "MODEL")]
+    #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
     /// A run file; what else is said wins over it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,
     /// A cluster: a name of `clusters list` or `gpus list`, or a file
-    #[arg(long, value_name = "CLUSTER")]
+    #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
     pub(crate) cluster: Option<String>,
     /// Set any key of a run file, as in `plan.micro_batch=2`; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
@@ -196,7 +196,7 @@ pub(crate) struct Timeline {
     #[command(flatten)]
     pub(crate) run: RunArguments,
     /// Write the trace: Chrome's JSON, which ui.perfetto.dev opens, or a picture if the name ends in `.svg`
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
     /// A picture in SVG instead of a trace
     #[arg(long, help_heading = "Output")]
@@ -221,7 +221,7 @@ pub(crate) enum Detail {
 #[derive(Args, Debug)]
 pub(crate) struct Validate {
     /// A table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin
-    #[arg(value_name = "TABLE.csv")]
+    #[arg(value_name = "TABLE.csv", value_hint = ValueHint::FilePath)]
     pub(crate) table: String,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -243,7 +243,7 @@ pub(crate) struct Init {
     #[command(flatten)]
     pub(crate) run: RunArguments,
     /// Write to a file
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
 }
 
@@ -253,7 +253,7 @@ pub(crate) struct Examples {
     /// The example to print; all names without it
     pub(crate) name: Option<String>,
     /// Write to a file
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
 }
 

@@ -56,7 +56,7 @@ fn every_section_is_there_and_fits_the_terminal() {
         let section = section.replace("memory: one rank", "memory: of one rank");
         assert!(wide.stdout.contains(&section), "`{section}` is missing in\n{}", wide.stdout);
     }
-    for columns in ["100", "72", "50"] {
+    for columns in ["160", "100", "72", "50"] {
         let mut command = support::program(&llama(&[]));
         let output = command.env("COLUMNS", columns).output().expect("starts");
         let text = String::from_utf8(output.stdout).expect("UTF-8");

@@ -53,6 +53,9 @@ fn heading(section: &str) -> &'static str {
     }
 }
 
+/// Choices that together are shorter than this stand in the help's first line.
+const SHORT: usize = 48;
+
 fn argument(key: &Key, flag: String) -> Arg {
     let path = key.path();
     let aliases = ALIASES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, aliases)| aliases);
@@ -74,6 +77,9 @@ fn argument(key: &Key, flag: String) -> Arg {
         }
         Kind::Count => argument.value_name("N"),
         Kind::Number => argument.value_name("X"),
+        Kind::Choice(names) if names.iter().map(|n| n.len() + 1).sum::<usize>() <= SHORT => {
+            argument.value_name(names.join("|"))
+        }
         Kind::Choice(_) | Kind::Form(_) => argument.value_name("CHOICE"),
         Kind::Counts => argument.value_name("N,N,..."),
         Kind::Texts => argument.value_name("TEXT,..."),

@@ -191,7 +191,7 @@ impl Memory {
             format!("stage {} over one step", self.stage),
             format!("of {}{when}", human::seconds(self.end)),
         );
-        let width = terminal.width.saturating_sub(16).max(20);
+        let width = terminal.prose().saturating_sub(16).max(20);
         let values = chart::columns(&self.curve, 0.0, self.end.get(), width);
         let top = values.iter().copied().fold(self.report.device_memory.get(), f64::max);
         document.blocks.push(Block::Verbatim(chart::area(

@@ -14,8 +14,10 @@ pub(crate) struct Terminal {
     pub(crate) unicode: bool,
 }
 
-/// Without a terminal, and the most that a report uses of a wide one: lines longer than this are hard to read.
+/// Without a terminal, and the longest line of prose: longer ones are hard to read.
 const USUAL_WIDTH: usize = 100;
+/// The most that a table uses of a wide terminal.
+const WIDEST: usize = 180;
 const NARROWEST: usize = 40;
 
 impl Terminal {
@@ -34,7 +36,7 @@ impl Terminal {
                 name.contains("utf-8") || name.contains("utf8")
             });
         Self {
-            width: columns.unwrap_or(USUAL_WIDTH).clamp(NARROWEST, USUAL_WIDTH),
+            width: columns.unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST),
             colour,
             unicode: unicode && !ascii,
         }
@@ -43,6 +45,11 @@ impl Terminal {
     /// A terminal for files: wide, plain.
     pub(crate) const fn file(unicode: bool) -> Self {
         Self { width: USUAL_WIDTH, colour: false, unicode }
+    }
+
+    /// Characters in a line of prose.
+    pub(crate) fn prose(self) -> usize {
+        self.width.min(USUAL_WIDTH)
     }
 
     /// The text in a tone.

@@ -79,7 +79,7 @@ fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String
         let mut line = String::new();
         for (position, word) in span.text.split(' ').enumerate() {
             let space = usize::from(position > 0);
-            if column + space + width(word) > terminal.width && !is_line_start && !word.is_empty() {
+            if column + space + width(word) > terminal.prose() && !is_line_start && !word.is_empty() {
                 out.push_str(&terminal.paint(line.trim_end(), span.tone));
                 line.clear();
                 while out.ends_with(' ') {
