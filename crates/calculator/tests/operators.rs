@@ -1,6 +1,7 @@
 //! The laws of operators against measured rows: `data/gemm_measured.csv` and `data/attention_measured.csv` are samples of
 //! the published tables that `catalog/operators/distill.py` distils (ai-dynamo/aiconfigurator, MooreThreads/SimuMax:
 //! Apache-2.0; Dao-AILab/flash-attention charts: BSD-3-Clause).
+#![expect(clippy::print_stdout, reason = "a test that fails shows the errors that it found")]
 
 use railwright_calculator::operators::{AttentionKernel, AttentionShape, Device, Pass, Source};
 use railwright_spec::cluster::{accelerator_by_name, accelerators};

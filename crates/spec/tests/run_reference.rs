@@ -33,8 +33,10 @@ fn the_reference_is_current() {
 #[test]
 fn every_example_is_possible() {
     let mut count = 0;
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(root().join("examples/runs")).expect("examples").map(|e| e.expect("entry").path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root().join("examples/runs"))
+        .expect("examples")
+        .map(|e| e.expect("entry").path())
+        .collect();
     files.sort();
     for path in files {
         let name = path.display().to_string();
