@@ -125,7 +125,7 @@ impl Answer for Memory {
         document.spans(vec![
             verdict(report.fits, report.near_limit),
             format!(
-                ": {} of {} on stage {}; fits with a probability of {}",
+                ": {} of {} on stage {}; chance to fit {}",
                 human::bytes(need),
                 human::bytes(report.device_memory),
                 report.worst,

@@ -95,7 +95,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
         vec![
             verdict(memory.fits, memory.near_limit),
             format!(
-                "  {} of {} on stage {}, {room}; fits with a probability of {}",
+                "  {} of {} on stage {}, {room}; chance to fit {}",
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory),
                 memory.worst,
@@ -193,7 +193,7 @@ fn communication(document: &mut Document, rows: &[CommunicationRow]) {
     rows.truncate(MOST_COLLECTIVES);
     document.heading_with(
         "communication",
-        "one rank of that stage, sums over the step; ranks over scale-up domains, bus as nccl-tests has it",
+        "one rank of that stage, over the step; ranks over domains, bus as in nccl-tests",
     );
     let columns = vec![
         Column::words("what"),
@@ -339,11 +339,11 @@ fn money(document: &mut Document, bill: &Bill) {
     pairs.push((
         "energy",
         format!(
-            "{} at {}; {} at {} per kWh ({}), part of most rents",
+            "{} at {}; {} at ${:.3} per kWh ({}), part of most rents",
             human::energy(bill.energy),
             human::watts(bill.power),
             human::dollars(bill.electricity),
-            human::dollars(bill.electricity_price.amount),
+            bill.electricity_price.amount.get(),
             bill.electricity_price.source
         )
         .into(),
