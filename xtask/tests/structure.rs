@@ -198,6 +198,76 @@ fn every_file_says_what_it_is_for() {
     assert!(silent.is_empty(), "files that do not open with `//!`: {}", silent.join(", "));
 }
 
+/// What stands in backticks.
+fn quoted(text: &str) -> BTreeSet<&str> {
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+}
+
+#[test]
+fn the_architecture_is_that_of_the_code() {
+    let text = read(&root().join("ARCHITECTURE.md"));
+    let quoted = quoted(&text);
+    let mut modules = 0;
+    for krate in ["spec", "step", "calculator"] {
+        let code = read(&root().join("crates").join(krate).join("src/lib.rs"));
+        for name in code.lines().filter_map(|l| l.strip_prefix("pub mod ")?.strip_suffix(';')) {
+            modules += 1;
+            assert!(quoted.contains(name), "ARCHITECTURE.md does not tell of `{name}` of crates/{krate}");
+        }
+    }
+    assert!(modules > 30, "only {modules} modules were seen");
+    for path in quoted.iter().filter(|q| q.contains('/') && !q.contains([' ', ':', '*'])) {
+        let found = [
+            "",
+            "crates/spec/src",
+            "crates/step/src",
+            "crates/calculator/src",
+            "crates/cli/src",
+            "catalog",
+            "xtask",
+        ]
+        .iter()
+        .any(|folder| root().join(folder).join(path).exists());
+        let nested = rust_files(&root().join("crates"))
+            .iter()
+            .any(|f| f.to_string_lossy().contains(&format!("/{path}")));
+        assert!(found || nested, "ARCHITECTURE.md tells of `{path}`, which does not exist");
+    }
+}
+
+/// Every column that a row of measured runs is read by is explained, and so is every phrase of its notes.
+#[test]
+fn the_table_of_measured_runs_is_explained() {
+    let page = read(&root().join("docs/validation.md"));
+    let code = production_code(&read(&root().join("crates/calculator/src/validation/row.rs")));
+    let named = |mark: &'static str| {
+        let code = &code;
+        code.match_indices(mark).filter_map(move |(at, _)| code[at + mark.len()..].split('"').next())
+    };
+    let columns: BTreeSet<&str> =
+        ["cells.text(\"", "cells.count(\"", "cells.number(\"", "cells.flag(\"", "need(\""]
+            .into_iter()
+            .flat_map(named)
+            .collect();
+    assert!(columns.len() > 30, "only {} columns were seen", columns.len());
+    // Said where they stand: a second peak beside the first, and how far a source is trusted, change no prediction.
+    for column in columns.iter().filter(|c| !["peak_reserved_gb", "trust"].contains(c)) {
+        assert!(
+            page.contains(&format!("`{column}`")),
+            "docs/validation.md does not explain the column `{column}`"
+        );
+    }
+    for phrase in named("notes.contains(\"")
+        .chain(named("number_after(notes, \""))
+        .chain(named("number_after(&notes, \""))
+    {
+        assert!(
+            page.contains(&format!("`{}", phrase.trim())),
+            "docs/validation.md does not list the phrase `{phrase}`"
+        );
+    }
+}
+
 /// Rows of the evidence: identifier and source.
 fn evidence() -> Vec<(String, String)> {
     let text = read(&root().join("catalog/evidence/measured_runs.csv"));
