@@ -382,17 +382,18 @@ fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<
 
 fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
     let text = format!("{} {notes}", framework.to_lowercase());
-    if text.contains("no flashattention")
-        || text.contains("unfused attention")
-        || text.contains("without flash")
-    {
+    let unfused = [
+        "no flash", "without flash", "unfused attention", "torch attention", "attention torch", "attention=torch", "attention: torch",
+        "kernel=torch", "kernel torch", "kernel: torch", "megatron kernel", "kernel=megatron", "kernel megatron", "kernel: megatron",
+    ];
+    if unfused.iter().any(|phrase| text.contains(phrase)) {
         AttentionKernel::Unfused
     } else if text.contains("flashattention-3") || text.contains("flash attention 3") || text.contains("fa3")
     {
         AttentionKernel::Flash3
     } else if text.contains("flashattention-2")
         || text.contains("flash attention 2")
-        || text.contains("flash_attention2")
+        || text.contains("flash_attention2") || text.contains("flash_attention_2") || text.contains("flash2")
     {
         AttentionKernel::Flash2
     } else if text.contains("flashattention-1")

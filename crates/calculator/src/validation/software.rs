@@ -22,6 +22,8 @@ pub fn generation(framework: &str, notes: &str, gpu: &str) -> Option<&'static So
     let compiled =
         notes.contains("compile") && !notes.contains("no compile") && !notes.contains("eager or compile");
     let id = match found.id.as_str() {
+        // A fused norm is what sets the two stacks of that time apart.
+        "torch-3d-2023" if notes.contains("rms") && notes.contains("kernel") => "flash-attention-2023",
         "torchtitan-2024-eager" if gpu.starts_with('B') || gpu.starts_with("GB") => "torchtitan-2025",
         "torchtitan-2024-eager" if compiled => "torchtitan-2024-compile",
         "torchtune-2024" if notes.contains("+compile") => "torchtitan-2024-compile",
