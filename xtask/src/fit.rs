@@ -144,7 +144,8 @@ fn search(list: &[&Case], machines: &mut Machines, software: &mut Software, keys
             for factor in [1.0 + step, 1.0 / (1.0 + step)] {
                 let mut candidate = software.clone();
                 let mut value = now * factor;
-                if ["tensor_overlap", "expert_overlap", "collective_rate"].iter().any(|k| key.starts_with(k)) {
+                if ["tensor_overlap", "expert_overlap", "collective_rate"].iter().any(|k| key.starts_with(k))
+                {
                     value = value.min(1.0);
                 }
                 set(&mut candidate, key, value);
@@ -204,9 +205,21 @@ pub(crate) fn summary(arguments: &[String]) -> Result<(), String> {
         let memory = e.peak_memory.clone().unwrap_or_default();
         println!(
             "{:5} rows {:5} predicted, coverage {:5.1}%, time n{} med {:5.1}% mean {:5.1}% p90 {:5.1}% bias {:+5.1}% | memory n{} med {:5.1}% p90 {:5.1}% bias {:+5.1}% | inside {:5.1}% rank {:.3} | {}",
-            e.rows, e.predicted, e.coverage.unwrap_or(f64::NAN) * 100.0, time.n, time.median_absolute * 100.0, time.mean_absolute * 100.0,
-            time.p90_absolute * 100.0, time.bias * 100.0, memory.n, memory.median_absolute * 100.0, memory.p90_absolute * 100.0, memory.bias * 100.0,
-            e.interval_coverage.unwrap_or(f64::NAN) * 100.0, e.rank_correlation.unwrap_or(f64::NAN), name
+            e.rows,
+            e.predicted,
+            e.coverage.unwrap_or(f64::NAN) * 100.0,
+            time.n,
+            time.median_absolute * 100.0,
+            time.mean_absolute * 100.0,
+            time.p90_absolute * 100.0,
+            time.bias * 100.0,
+            memory.n,
+            memory.median_absolute * 100.0,
+            memory.p90_absolute * 100.0,
+            memory.bias * 100.0,
+            e.interval_coverage.unwrap_or(f64::NAN) * 100.0,
+            e.rank_correlation.unwrap_or(f64::NAN),
+            name
         );
     };
     for (name, errors) in &validation.summary.groups {
@@ -229,13 +242,19 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
     let mut classes: BTreeMap<(String, bool), Vec<f64>> = BTreeMap::new();
     for row in &validation.rows {
-        if let (Some(p), Some(m), Some(s)) = (row.predicted_step_time_s, row.measured_step_time_s, &row.software) {
+        if let (Some(p), Some(m), Some(s)) =
+            (row.predicted_step_time_s, row.measured_step_time_s, &row.software)
+        {
             classes.entry((s.clone(), row.mixture_of_experts)).or_default().push(m / p);
             classes.entry(("any".to_owned(), row.mixture_of_experts)).or_default().push(m / p);
         }
     }
-    println!("# Residuals of each software generation: 5th and 95th percentile of measured over predicted step time.");
-    println!("# Made by `cargo run --release -p xtask -- intervals catalog/evidence/measured_runs.csv > catalog/intervals.toml`.");
+    println!(
+        "# Residuals of each software generation: 5th and 95th percentile of measured over predicted step time."
+    );
+    println!(
+        "# Made by `cargo run --release -p xtask -- intervals catalog/evidence/measured_runs.csv > catalog/intervals.toml`."
+    );
     for ((class, moe), ratios) in classes.iter().filter(|(_, ratios)| ratios.len() >= 10) {
         // Few runs say little of the tails: the range is widened as that of a normal of unknown spread would be.
         let n = ratios.len() as f64;
@@ -275,7 +294,8 @@ pub(crate) fn leave_one_source_out(arguments: &[String]) -> Result<(), String> {
         publications.sort_unstable();
         publications.dedup();
         for left_out in publications {
-            let (held, rest): (Vec<&Case>, Vec<&Case>) = rows.iter().partition(|c| publication(&c.source) == left_out);
+            let (held, rest): (Vec<&Case>, Vec<&Case>) =
+                rows.iter().partition(|c| publication(&c.source) == left_out);
             if held.len() < 4 {
                 continue;
             }
@@ -284,13 +304,20 @@ pub(crate) fn leave_one_source_out(arguments: &[String]) -> Result<(), String> {
             start.matmul = neutral.matmul.clone();
             start.attention_rate = neutral.attention_rate.clone();
             let mut names: Vec<String> = [
-                "elementwise_passes", "host_us_per_kernel", "host_us_per_micro_batch", "host_ms_per_step", "collective_rate",
-                "overlap_slowdown", "host_us_per_expert_layer", "cast_passes",
+                "elementwise_passes",
+                "host_us_per_kernel",
+                "host_us_per_micro_batch",
+                "host_ms_per_step",
+                "collective_rate",
+                "overlap_slowdown",
+                "host_us_per_expert_layer",
+                "cast_passes",
             ]
             .map(str::to_owned)
             .to_vec();
             for case in &rest {
-                let (arch, format) = (&case.cluster.accelerator.architecture, case.plan.precision.compute.name());
+                let (arch, format) =
+                    (&case.cluster.accelerator.architecture, case.plan.precision.compute.name());
                 names.push(format!("matmul/{arch}.{format}"));
                 names.push(format!("attention_rate/{arch}"));
             }
@@ -304,8 +331,10 @@ pub(crate) fn leave_one_source_out(arguments: &[String]) -> Result<(), String> {
             if !rest.is_empty() {
                 search(&rest, &mut machines, &mut start, &keys);
             }
-            let out: Vec<f64> = log_errors(&held, &mut machines, &start).iter().map(|e| e.exp() - 1.0).collect();
-            let inside: Vec<f64> = log_errors(&held, &mut machines, generation).iter().map(|e| e.exp() - 1.0).collect();
+            let out: Vec<f64> =
+                log_errors(&held, &mut machines, &start).iter().map(|e| e.exp() - 1.0).collect();
+            let inside: Vec<f64> =
+                log_errors(&held, &mut machines, generation).iter().map(|e| e.exp() - 1.0).collect();
             let median = |e: &[f64]| summarize(e).map_or(f64::NAN, |s| s.median_absolute * 100.0);
             println!(
                 "| {left_out} | {} | {} | {:.1}% | {:.1}% | {} |",
@@ -313,7 +342,11 @@ pub(crate) fn leave_one_source_out(arguments: &[String]) -> Result<(), String> {
                 held.len(),
                 median(&inside),
                 median(&out),
-                if rest.is_empty() { "nothing (defaults)".to_owned() } else { format!("{} other runs", rest.len()) }
+                if rest.is_empty() {
+                    "nothing (defaults)".to_owned()
+                } else {
+                    format!("{} other runs", rest.len())
+                }
             );
             errors_out.extend(out);
         }

@@ -99,7 +99,8 @@ impl<'a> Costing<'a> {
             plan,
             machine,
             software,
-            stage_split: SoftwareCatalogue::shared().map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split),
+            stage_split: SoftwareCatalogue::shared()
+                .map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split),
             layout: Layout::new(plan, cluster.scale_up.domain_size),
             tokens,
             sequence_shard_tokens: tokens / shard,

@@ -48,7 +48,9 @@ static TABLE: LazyLock<Vec<Residuals>> = LazyLock::new(|| {
         #[serde(default)]
         residuals: Vec<Residuals>,
     }
-    toml::from_str::<File>(include_str!("../../../catalog/intervals.toml")).map(|f| f.residuals).unwrap_or_default()
+    toml::from_str::<File>(include_str!("../../../catalog/intervals.toml"))
+        .map(|f| f.residuals)
+        .unwrap_or_default()
 });
 
 /// The bundled residuals.
@@ -59,7 +61,9 @@ pub fn residuals() -> &'static [Residuals] {
 /// The interval of a predicted time for a software generation, dense or with experts.
 pub fn interval(software: &str, mixture_of_experts: bool, predicted: Seconds) -> Interval {
     let class = |name: &str| {
-        residuals().iter().find(|r| r.software == name && r.mixture_of_experts == mixture_of_experts && r.runs >= FEWEST)
+        residuals()
+            .iter()
+            .find(|r| r.software == name && r.mixture_of_experts == mixture_of_experts && r.runs >= FEWEST)
     };
     let own = class(software);
     let found = own.or_else(|| class("any"));
@@ -82,6 +86,8 @@ mod tests {
     #[test]
     fn an_unmeasured_generation_takes_the_pooled_range() {
         let interval = interval("no-such-generation", false, Seconds::new(2.0));
-        assert!(!interval.calibrated && interval.low < Seconds::new(2.0) && interval.high > Seconds::new(2.0));
+        assert!(
+            !interval.calibrated && interval.low < Seconds::new(2.0) && interval.high > Seconds::new(2.0)
+        );
     }
 }

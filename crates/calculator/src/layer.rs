@@ -80,7 +80,10 @@ fn elementwise(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     let rotated = rotated_width(layer) * 2.0 * e * local;
     // Narrow formats cast every input: read wide, write narrow, twice for the transposed copy that the weight gradient reads.
     let narrow = if plan.precision.compute.is_narrow() {
-        projection_inputs(costing, layer) * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes / passes
+        projection_inputs(costing, layer)
+            * (e + 2.0 * plan.precision.compute.bytes())
+            * costing.software.cast_passes
+            / passes
     } else {
         0.0
     };

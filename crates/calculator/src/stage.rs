@@ -67,7 +67,8 @@ fn balanced(model: &Model, parts: usize) -> Vec<u64> {
     let (base, extra) = (rest / others.max(1) as u64, (rest % others.max(1) as u64) as usize);
     // What is left over goes one each to the middle, away from the embedding.
     let first = (others - extra.min(others)).div_ceil(2);
-    let mut split: Vec<u64> = (0..others).map(|i| base + u64::from(i >= first && i < first + extra)).collect();
+    let mut split: Vec<u64> =
+        (0..others).map(|i| base + u64::from(i >= first && i < first + extra)).collect();
     split.push(if others == 0 { layers } else { last });
     split
 }

@@ -338,3 +338,19 @@ fn every_example_runs() {
         assert!(said.code < 2, "{name}: {}", said.stderr);
     }
 }
+#[test]
+fn executed_arithmetic_is_divided_among_all_ranks() {
+    // Attention dominates at this length; executed without recompute it is what the causal mask leaves.
+    for degree in [["--cp", "8"], ["--tp", "8"]] {
+        let line =
+            ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64", "--seq", "131072", "--json"];
+        let said = run(&[&line[..], &degree[..]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        let share =
+            |pointer: &str| answer.pointer(pointer).and_then(serde_json::Value::as_f64).expect("a share");
+        let executed = share("/efficiency/hardware/0/share");
+        let causal = share("/efficiency/model_flop/1/utilisation/0/share");
+        // Flash attention computes its scores a second time in the backward pass, and blocks on the diagonal whole.
+        assert!((0.98..1.25).contains(&(executed / causal)), "{degree:?}: {executed} {causal}");
+    }
+}

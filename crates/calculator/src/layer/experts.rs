@@ -54,12 +54,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
         cost.forward.add_compute(Family::Experts, price(Pass::Forward), rate, 1.0);
         cost.backward_input.add_compute(Family::Experts, price(Pass::DataGradient), rate, 1.0);
         if costing.trains_weights() {
-            cost.backward_weight.add_compute(
-                Family::Experts,
-                price(Pass::WeightGradient),
-                rate,
-                1.0,
-            );
+            cost.backward_weight.add_compute(Family::Experts, price(Pass::WeightGradient), rate, 1.0);
         }
     }
     activation(costing, &moe.expert, held / etp, cost);
@@ -67,10 +62,13 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
     let scores = Bytes::new(source_tokens * moe.experts as f64 * 4.0 * 6.0);
     // A fused dispatch permutes as it sends and receives: each copy is written and read once on either side.
-    let passes = if costing.software.fused_expert_dispatch { 2.0 } else { 4.0 * costing.software.elementwise_passes };
+    let passes =
+        if costing.software.fused_expert_dispatch { 2.0 } else { 4.0 * costing.software.elementwise_passes };
     let permutes = Bytes::new(passes * copies * width * e);
     let narrow = if plan.precision.compute.is_narrow() {
-        Bytes::new(2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes)
+        Bytes::new(
+            2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes,
+        )
     } else {
         Bytes::ZERO
     };

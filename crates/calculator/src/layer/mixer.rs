@@ -81,10 +81,18 @@ fn shape(
 fn softmax(costing: &Costing<'_>, shape: &AttentionShape, cost: &mut LayerCost) {
     let device = &costing.machine.device;
     let kernel = costing.attention_kernel;
-    let rate = costing.attention_rate * costing.plan.context_parallel as f64;
+    let context = costing.plan.context_parallel as f64;
     let launches = if matches!(kernel, AttentionKernel::Unfused { .. }) { UNFUSED_LAUNCHES } else { 1.0 };
-    let forward = device.attention(shape, kernel, Pass::Forward);
-    let backward = device.attention(shape, kernel, Pass::DataGradient);
+    // The whole sequence's kernel sets the rate; the rank does its share of the work.
+    let share = |cost: Cost| Cost {
+        time: cost.time / context,
+        flop: cost.flop / context,
+        bytes: cost.bytes / context,
+        ..cost
+    };
+    let forward = share(device.attention(shape, kernel, Pass::Forward));
+    let backward = share(device.attention(shape, kernel, Pass::DataGradient));
+    let rate = costing.attention_rate;
     cost.forward.add_compute(Family::AttentionCore, forward, rate, launches);
     cost.backward_input.add_compute(Family::AttentionCore, backward, rate, 2.0 * launches);
 }

@@ -138,7 +138,8 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
                 Err(reason) => RowResult { skipped: Some(reason), ..RowResult::default() },
             };
             let tokens = cells.count("global_batch_seqs").unwrap_or(0) * cells.count("seq_len").unwrap_or(0);
-            row.measured_step_time_s = super::row::step_time(&cells, tokens, cells.count("n_gpus").unwrap_or(0));
+            row.measured_step_time_s =
+                super::row::step_time(&cells, tokens, cells.count("n_gpus").unwrap_or(0));
             row.measured_peak_memory_bytes = super::row::peak_memory(&cells);
             row.measured_out_of_memory = cells.text("status") == Some("oom");
             row.complete = cells.flag("complete") == Some(true);
@@ -192,7 +193,13 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
 }
 
 fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInput<'a> {
-    MemoryInput { model: &case.model, cluster: &case.cluster, plan: &case.plan, software: constants, in_flight: None }
+    MemoryInput {
+        model: &case.model,
+        cluster: &case.cluster,
+        plan: &case.plan,
+        software: constants,
+        in_flight: None,
+    }
 }
 
 /// A row that does not say what it recomputes ran somehow: the least recompute that fits is the plan that its owner would have
@@ -202,8 +209,10 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
         return;
     }
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm};
-    let selective =
-        |modules: &[RecomputeModule]| Recompute::Selective { modules: modules.iter().copied().collect(), layers: None };
+    let selective = |modules: &[RecomputeModule]| Recompute::Selective {
+        modules: modules.iter().copied().collect(),
+        layers: None,
+    };
     let policies = [
         Recompute::None,
         selective(&[CoreAttention]),
@@ -232,7 +241,8 @@ fn summarize(rows: &[RowResult]) -> Summary {
             *skipped.entry(reason.clone()).or_default() += 1;
         }
     }
-    let of = |set: &BTreeMap<String, Vec<&RowResult>>| set.iter().map(|(k, v)| (k.clone(), errors(v))).collect();
+    let of =
+        |set: &BTreeMap<String, Vec<&RowResult>>| set.iter().map(|(k, v)| (k.clone(), errors(v))).collect();
     Summary {
         overall: errors(&rows.iter().collect::<Vec<_>>()),
         sources: of(&sources),
@@ -273,7 +283,9 @@ fn sweeps(rows: &[&RowResult]) -> Option<f64> {
     const FEWEST: usize = 5;
     let mut sweeps: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
     for row in rows {
-        if let (Some(sweep), Some(p), Some(m)) = (&row.sweep, row.predicted_step_time_s, row.measured_step_time_s) {
+        if let (Some(sweep), Some(p), Some(m)) =
+            (&row.sweep, row.predicted_step_time_s, row.measured_step_time_s)
+        {
             sweeps.entry(sweep).or_default().push((p, m));
         }
     }
@@ -326,8 +338,12 @@ impl Groups {
     }
 
     fn of(&self, cells: &super::table::Cells) -> Option<String> {
-        let text = format!("{} {}", cells.text("source").unwrap_or_default(), cells.text("framework").unwrap_or_default())
-            .to_lowercase();
+        let text = format!(
+            "{} {}",
+            cells.text("source").unwrap_or_default(),
+            cells.text("framework").unwrap_or_default()
+        )
+        .to_lowercase();
         let found = self.group.iter().find(|g| {
             g.architecture.as_deref().is_none_or(|a| cells.text("arch") == Some(a))
                 && g.fragments.iter().any(|f| text.contains(f.as_str()))

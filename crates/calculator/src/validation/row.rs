@@ -51,7 +51,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let gpu = cells.text("gpu").ok_or("no `gpu`")?;
     let devices = need("n_gpus")?;
     let framework = cells.text("framework").unwrap_or_default();
-    let generation = software::generation(framework, &notes, gpu).ok_or("no software generation is bundled")?;
+    let generation =
+        software::generation(framework, &notes, gpu).ok_or("no software generation is bundled")?;
     let model = model(cells, &notes)?;
     let cluster = cluster(cells, gpu, devices)?;
 
@@ -125,7 +126,11 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         data_parallel,
         expert_parallel,
         expert_tensor_parallel,
-        sharding: Sharding { zero_stage, group: shard_group(&notes), reshard_after_forward: !notes.contains("reshard never") },
+        sharding: Sharding {
+            zero_stage,
+            group: shard_group(&notes),
+            reshard_after_forward: !notes.contains("reshard never"),
+        },
         rank_order: RankOrder::TensorContextDataPipeline,
         micro_batch,
         global_batch,
@@ -174,7 +179,8 @@ pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
 
 /// The measured peak memory in bytes: the column is in the unit that `peak_mem_unit` names, decimal gigabytes without one.
 pub fn peak_memory(cells: &Cells) -> Option<f64> {
-    let unit = if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
+    let unit =
+        if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
     cells.number("measured_peak_mem_gb").filter(|v| *v > 0.0).map(|v| v * unit)
 }
 
@@ -383,8 +389,20 @@ fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<
 fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
     let text = format!("{} {notes}", framework.to_lowercase());
     let unfused = [
-        "no flash", "without flash", "unfused attention", "torch attention", "attention torch", "attention=torch", "attention: torch",
-        "kernel=torch", "kernel torch", "kernel: torch", "megatron kernel", "kernel=megatron", "kernel megatron", "kernel: megatron",
+        "no flash",
+        "without flash",
+        "unfused attention",
+        "torch attention",
+        "attention torch",
+        "attention=torch",
+        "attention: torch",
+        "kernel=torch",
+        "kernel torch",
+        "kernel: torch",
+        "megatron kernel",
+        "kernel=megatron",
+        "kernel megatron",
+        "kernel: megatron",
     ];
     if unfused.iter().any(|phrase| text.contains(phrase)) {
         AttentionKernel::Unfused
@@ -393,7 +411,9 @@ fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
         AttentionKernel::Flash3
     } else if text.contains("flashattention-2")
         || text.contains("flash attention 2")
-        || text.contains("flash_attention2") || text.contains("flash_attention_2") || text.contains("flash2")
+        || text.contains("flash_attention2")
+        || text.contains("flash_attention_2")
+        || text.contains("flash2")
     {
         AttentionKernel::Flash2
     } else if text.contains("flashattention-1")
