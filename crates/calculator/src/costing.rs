@@ -76,6 +76,11 @@ impl<'a> Costing<'a> {
         plan: &'a Plan,
         machine: &'a Machine,
     ) -> Result<Self, Problem> {
+        if plan.precision.narrow_attention && plan.precision.compute.is_narrow() {
+            return Err(Problem::new(format!("attention in {} is not priced: no measurement of it is known", plan.precision.compute))
+                .at_key("plan.precision.narrow_attention")
+                .hint("set it to false: attention then runs in the activations' format"));
+        }
         Ok(Self::with_software(model, cluster, plan, machine, software::by_id(&plan.software)?))
     }
 

@@ -32,8 +32,9 @@ pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
 
 use railwright_spec::cluster::Cluster;
-use railwright_spec::model::Model;
-use railwright_spec::plan::Plan;
+use railwright_spec::model::{Layer, Model};
+use railwright_spec::plan::{Offload, Plan, Recompute};
+use railwright_spec::quantity::Bytes;
 
 /// Micro-batch chunks alive at the peak, by stage and chunk: chunk `c` of stage `s`, both from 0.
 pub type InFlight<'a> = &'a dyn Fn(usize, usize) -> f64;
@@ -58,4 +59,12 @@ impl MemoryInput<'_> {
     pub(crate) fn alive(&self, stage: usize, chunk: usize) -> f64 {
         self.in_flight.map_or_else(|| in_flight(self.plan, stage, chunk), |count| count(stage, chunk))
     }
+}
+
+/// What a layer keeps of one micro batch for its backward pass, wherever it is kept: the traffic of activation offload.
+pub fn kept_by_layer(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftware) -> Bytes {
+    let on_device = Plan { offload: Offload::default(), ..plan.clone() };
+    let sizes = activations::sizes(model, &on_device, software);
+    let recomputed = plan.recompute != Recompute::None;
+    Bytes::new(activations::layer_bytes(model, layer, &on_device, software, &sizes, recomputed).saved)
 }

@@ -97,6 +97,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         .map(|layer| {
             let mut cost = LayerCost::new(costing, layer);
             sharding::gather_layer(costing, layer, &mut cost);
+            sharding::offload_layer(costing, layer, &mut cost);
             cost
         })
         .collect();

@@ -81,11 +81,13 @@ pub enum Dimension {
     Expert,
     /// Sharded parameters gathered during the pass (ZeRO-3, FSDP).
     Shard,
+    /// Activations and parameters that travel to host memory and back (offload).
+    Host,
 }
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Tensor, Self::Context, Self::Expert, Self::Shard];
+    pub const ALL: [Self; 5] = [Self::Tensor, Self::Context, Self::Expert, Self::Shard, Self::Host];
 }
 
 /// Compute and exposed communication of a piece of a step on one rank.

@@ -72,6 +72,7 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
         Dimension::Context => ("context", "context parallel"),
         Dimension::Expert => ("expert", "expert parallel"),
         Dimension::Shard => ("shard", "sharded parameters"),
+        Dimension::Host => ("host-offload", "host offload"),
     }
 }
 

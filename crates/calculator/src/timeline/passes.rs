@@ -152,6 +152,7 @@ pub(super) const fn dimension(dimension: WorkDimension) -> Dimension {
         WorkDimension::Context => Dimension::Context,
         WorkDimension::Expert => Dimension::Expert,
         WorkDimension::Shard => Dimension::Data,
+        WorkDimension::Host => Dimension::Other,
     }
 }
 
@@ -217,6 +218,10 @@ fn work_parts(
                 let part = Part::communication(name, dimension(d), waited * share, false, collective);
                 exposed.push(Part { bytes: (call.bytes.get() * call.count) as u64, ..part });
             }
+        }
+        if d == WorkDimension::Host && waited > Seconds::ZERO {
+            let name = step.names.intern("host offload");
+            exposed.push(Part::communication(name, dimension(d), waited, false, None));
         }
         // What hides runs beside the pass, and is not shown longer than the pass itself.
         let hidden = (all - waited).min(whole);
