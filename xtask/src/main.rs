@@ -8,6 +8,7 @@ const USAGE: &str = "usage:
   xtask docs [--check]                             generated pages: write them, or say which are stale
   xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
+  xtask loso TABLE                                 errors of each publication with constants fitted to the others
   xtask validate TABLE                             the summary that `railwright validate` gives
   xtask intervals TABLE                            residuals of each generation, for catalog/intervals.toml";
 
