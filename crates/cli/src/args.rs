@@ -3,7 +3,7 @@
 mod run_flags;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-pub(crate) use run_flags::RunFlags;
+pub(crate) use run_flags::{RunFlags, flag_of};
 
 /// Models distributed training of large language models: time, memory, money.
 ///

@@ -3,6 +3,8 @@
 //! Responsible for: the order of these layers (later ones win) and for saying what was chosen where nobody chose. Refuses to price
 //! anything.
 
+mod flags;
+
 use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::input::{self, CONFIG_LIMIT};
@@ -25,8 +27,18 @@ pub(crate) struct Resolved {
     pub(crate) chosen: Vec<String>,
 }
 
-/// Resolves what was typed.
+/// Resolves what was typed; problems are told in the words in which it was typed.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
+    resolve_layers(arguments).map_err(|failure| match failure {
+        Failure::Input(problems) => {
+            let has_file = arguments.run.is_some();
+            Failure::Input(problems.into_iter().map(|problem| flags::in_flags(problem, has_file)).collect())
+        }
+        other @ Failure::BrokenPipe => other,
+    })
+}
+
+fn resolve_layers(arguments: &RunArguments) -> Result<Resolved, Failure> {
     let spec = layered(arguments)?;
     let cluster = spec.cluster.resolve().map_err(|problem| spec.placed(problem))?;
     // The degrees that the specification would choose do not matter yet; a plan that nobody laid out may not even divide.
@@ -63,7 +75,7 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     if spec.plan.layers_per_stage.is_none()
         && let Some(per_stage) = &run.plan.layers_per_stage
     {
-        chosen.push(format!("layers per stage {}", runs(per_stage)));
+        chosen.push(format!("layers per stage {}", human::counts(per_stage)));
     }
     chosen.extend(said_by_nobody(&spec, &run));
     let warnings = warnings(&run.model, &run.cluster, &run.plan);
@@ -208,16 +220,6 @@ fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
     );
     note(said.software.is_none(), format!("software {}", plan.software));
     chosen
-}
-
-/// `1, 62 x 2, 1`.
-fn runs(list: &[u64]) -> String {
-    let parts = list.chunk_by(|a, b| a == b).map(|run| match run {
-        [one] => one.to_string(),
-        [first, ..] => format!("{} x {first}", run.len()),
-        [] => String::new(),
-    });
-    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn recompute(plan: &Plan) -> &'static str {

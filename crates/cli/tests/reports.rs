@@ -188,12 +188,12 @@ fn a_timeline_is_a_trace_or_a_picture() {
 fn why_explains_each_part() {
     let whole = run(&llama(&["--why"]));
     for id in [
-        "step: ",
+        "step_time: ",
         "compute.mlp: ",
         "exposed.tensor: ",
         "bubble: ",
-        "mfu: ",
-        "cost: ",
+        "mfu.full_attention: ",
+        "device_hours: ",
         "what the step time rests on",
     ] {
         assert!(whole.stdout.contains(id), "{id}\n{}", whole.stdout);
@@ -205,8 +205,24 @@ fn why_explains_each_part() {
         "{}",
         one.stdout
     );
-    let why = json(&llama(&["--why=mfu", "--json"]), 0);
-    assert_eq!(why["why"][0]["id"], "mfu");
+    for (word, id) in [
+        ("step_time", "step_time"),
+        ("step", "step_time"),
+        ("memory", "memory.peak"),
+        ("tensor parallel", "exposed.tensor"),
+        ("mfu", "mfu.full_attention"),
+        ("cost", "device_hours"),
+        ("interval", "interval"),
+        ("compute.mlp.backward", "compute.mlp.backward"),
+        ("zb-v", "zb-v"),
+    ] {
+        let answer = json(&llama(&["--why", word, "--json"]), 0);
+        assert_eq!(answer["explained"][0]["id"], id, "--why {word}");
+        assert!(
+            answer["why"].as_array().is_some_and(|all| all.len() > 30),
+            "the estimate's own explanations"
+        );
+    }
 }
 
 #[test]

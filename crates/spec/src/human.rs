@@ -140,6 +140,23 @@ pub fn whole(n: u64) -> String {
     with_commas(&n.to_string())
 }
 
+/// A list of counts, equal neighbours told once: `0, 126 x 1, 0`. What is still long loses its middle.
+pub fn counts(list: &[u64]) -> String {
+    const MOST: usize = 12;
+    let mut parts: Vec<String> = Vec::new();
+    for run in list.chunk_by(|a, b| a == b) {
+        match run {
+            [first, _, _, ..] => parts.push(format!("{} x {first}", run.len())),
+            short => parts.extend(short.iter().map(u64::to_string)),
+        }
+    }
+    if parts.len() > MOST {
+        let middle = 6..parts.len() - 3;
+        parts.splice(middle, ["...".to_owned()]);
+    }
+    parts.join(", ")
+}
+
 /// Money: `$2.99`, `$512,000`, `$5.33M`.
 pub fn dollars(amount: Dollars) -> String {
     let x = amount.get();
@@ -229,6 +246,15 @@ mod tests {
         assert_eq!(dollars(Dollars::new(5.328e6)), "$5.33M");
         assert_eq!(dollars(Dollars::new(-3.5)), "-$3.50");
         assert_eq!(percent(0.4126), "41.3%");
+    }
+
+    #[test]
+    fn lists_of_counts_are_short() {
+        let layers: Vec<u64> = [0].into_iter().chain([1; 126]).chain([0]).collect();
+        assert_eq!(counts(&layers), "0, 126 x 1, 0");
+        assert_eq!(counts(&[11, 11, 10]), "11, 11, 10");
+        assert_eq!(counts(&[]), "");
+        assert_eq!(counts(&(1..100).collect::<Vec<_>>()), "1, 2, 3, 4, 5, 6, ..., 97, 98, 99");
     }
 
     #[test]

@@ -11,7 +11,9 @@ use super::Estimate;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use crate::model_flop::Convention;
+use crate::sharding::LocalParameters;
 use railwright_spec::human;
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
 
@@ -26,6 +28,13 @@ pub struct Input {
     pub unit: &'static str,
     /// Where it comes from.
     pub source: String,
+}
+
+impl Input {
+    /// The number as people write it.
+    pub fn text(&self) -> String {
+        text(self.value, self.unit)
+    }
 }
 
 /// One number explained.
@@ -81,9 +90,29 @@ pub(super) fn explanation(
     }
 }
 
+/// Parameters on one rank and among how many ranks each kind of them is divided; not divided unless `is_sharded`.
+fn shards(plan: &Plan, local: LocalParameters, place: &str, is_sharded: bool) -> Vec<Input> {
+    let source = |what: &str| format!("{what} on one rank of {place}");
+    let among = |ranks: u64| if is_sharded { ranks as f64 } else { 1.0 };
+    let mut list = vec![
+        given("dense", local.dense, &source("parameters")),
+        given("shards", among(plan.shard_group()), "plan.sharding"),
+    ];
+    if local.routed > 0.0 {
+        list.push(given("routed", local.routed, &source("parameters of routed experts")));
+        list.push(given("expert_shards", among(plan.expert_data_parallel()), "plan.sharding, plan.expert_parallel"));
+    }
+    list
+}
+
+/// Parameters on one shard, by the inputs of [`shards`].
+fn per_shard(inputs: &[Input]) -> f64 {
+    inputs.chunks_exact(2).map(|pair| pair[0].value / pair[1].value.max(1.0)).sum()
+}
+
 /// A number as people write it.
 pub(super) fn text(value: f64, unit: &str) -> String {
-    use railwright_spec::quantity::{Bytes, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds};
+    use railwright_spec::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
     match unit {
         "s" => human::seconds(Seconds::new(value)),
         "B" => human::bytes(Bytes::new(value)),
@@ -91,6 +120,8 @@ pub(super) fn text(value: f64, unit: &str) -> String {
         "FLOP/s" => human::flop_rate(FlopPerSecond::new(value)),
         "$" => human::dollars(Dollars::new(value)),
         "kWh" => human::energy(KilowattHours::new(value)),
+        "W" => human::watts(Watts::new(value)),
+        "B/s" => human::bandwidth(BytesPerSecond::new(value)),
         "%" => human::percent(value / 100.0),
         "" => human::count(value),
         other => format!("{} {other}", human::count(value)),

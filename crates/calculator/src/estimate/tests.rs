@@ -28,6 +28,14 @@ fn check_sums(part: &Part) {
     part.children.iter().for_each(check_sums);
 }
 
+pub(super) fn experts() -> Estimate {
+    estimate_of("deepseek-v3", "dgx-h100", 256, |p| {
+        p.pipeline_parallel = Some(4);
+        p.expert_parallel = Some(8);
+        p.layers_per_stage = Some(vec![15, 16, 15, 15]);
+    })
+}
+
 pub(super) fn large() -> Estimate {
     estimate_of("llama-3.1-405b", "dgx-h100", 1024, |p| {
         p.tensor_parallel = Some(8);
@@ -41,14 +49,7 @@ pub(super) fn large() -> Estimate {
 #[test]
 fn the_parts_of_a_step_sum_to_it_at_every_level() {
     check_sums(&large().time);
-    check_sums(
-        &estimate_of("deepseek-v3", "dgx-h100", 256, |p| {
-            p.pipeline_parallel = Some(4);
-            p.expert_parallel = Some(8);
-            p.layers_per_stage = Some(vec![15, 16, 15, 15]);
-        })
-        .time,
-    );
+    check_sums(&experts().time);
     check_sums(&estimate_of("llama-3-8b", "dgx-h100", 8, |_| ()).time);
 }
 

@@ -4,6 +4,7 @@
 //! [`super::Explanation`]'s.
 
 use crate::software::{self, Software};
+use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
 
@@ -20,50 +21,73 @@ pub struct Topic {
     pub text: String,
 }
 
-mod texts;
+const TEXT: &str = include_str!("topics/topics.md");
+
+/// Identifiers that estimates use for what is explained under another one.
+const ALIASES: &[(&str, &str)] = &[
+    ("step_time", "step"),
+    ("stage.busy", "pipeline"),
+    ("tokens_per_second", "throughput"),
+    ("tokens_per_second_per_device", "throughput"),
+    ("device_hours", "cost"),
+    ("rent", "cost"),
+    ("energy", "cost"),
+    ("memory", "memory.peak"),
+    ("probability", "memory.probability_of_fitting"),
+];
 
 /// All topics, by group and in the order of a report.
 pub fn topics() -> Vec<Topic> {
-    let fixed = texts::TOPICS.iter().map(|&(group, id, title, text)| Topic {
-        id: id.to_owned(),
-        group,
-        title: title.to_owned(),
-        text: text.to_owned(),
-    });
-    fixed.chain(software::generations().iter().map(generation)).collect()
+    let mut all = Vec::new();
+    for chunk in TEXT.split("\n# ").skip(1) {
+        let Some((group, rest)) = chunk.split_once('\n') else { continue };
+        for topic in rest.split("\n## ").skip(1) {
+            let Some((head, text)) = topic.split_once('\n') else { continue };
+            let Some((id, title)) = head.split_once(": ") else { continue };
+            all.push(Topic {
+                id: id.to_owned(),
+                group,
+                title: title.to_owned(),
+                text: text.trim_matches('\n').to_owned(),
+            });
+        }
+    }
+    all.extend(software::generations().iter().map(generation));
+    all
 }
 
-/// One topic by its identifier; parts of a breakdown at any depth are known by their longest known prefix.
+/// One topic by its identifier or its title. Parts of a breakdown at any depth are known by their longest known prefix.
 pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
-    let mut wanted = id;
+    let mut wanted = id.trim();
     loop {
-        if let Some(found) = all.iter().find(|t| t.id == wanted) {
+        let known = ALIASES.iter().find(|(alias, _)| *alias == wanted).map_or(wanted, |(_, id)| id);
+        if let Some(found) = all.iter().find(|t| t.id == known || t.title.eq_ignore_ascii_case(known)) {
             return Ok(found.clone());
         }
         match wanted.rsplit_once('.') {
-            Some((front, _)) if is_part(front) => wanted = front,
+            Some((front, _)) if is_part(wanted) => wanted = front,
             _ => break,
         }
     }
-    Err(Problem::new(format!("nothing is called `{id}`")).hint(did_you_mean(
+    let names = all.iter().map(|t| t.id.as_str()).chain(ALIASES.iter().map(|(alias, _)| *alias));
+    Err(Problem::new(format!("there is no topic `{}`", human::shorten(id))).hint(did_you_mean(
         id,
-        all.iter().map(|t| t.id.as_str()),
-        "leave the name out to list everything that can be explained",
+        names,
+        "`railwright explain` lists everything that can be explained",
     )))
 }
 
 fn is_part(id: &str) -> bool {
-    ["compute.", "exposed."].iter().any(|front| id.starts_with(front))
+    ["compute.", "exposed.", "operator."].iter().any(|front| id.starts_with(front))
 }
 
-/// A generation with its constants, one a line.
+/// A generation with its constants, one a line behind a dash.
 fn generation(software: &Software) -> Topic {
     let rates = |table: &std::collections::BTreeMap<String, f64>| {
         table.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
     };
     let lines = [
-        software.source.clone(),
         format!("sustained over burst rate of matrix products: {}", rates(&software.matmul)),
         format!("sustained over burst rate of attention: {}", rates(&software.attention_rate)),
         format!("bytes of element-wise kernels over full fusion: {}", software.elementwise_passes),
@@ -84,7 +108,12 @@ fn generation(software: &Software) -> Topic {
         format!("growth of the step per doubling of devices: {}", software.jitter_per_doubling),
         format!("optimizer traffic, bytes per parameter: {}", software.optimizer_bytes_per_parameter),
     ];
-    Topic { id: software.id.clone(), group: "software", title: software.name.clone(), text: lines.join("\n") }
+    Topic {
+        id: software.id.clone(),
+        group: "software",
+        title: software.name.clone(),
+        text: format!("Constants: {}.\n\n- {}", software.source, lines.join("\n- ")),
+    }
 }
 
 #[cfg(test)]
@@ -94,25 +123,41 @@ mod tests {
     #[test]
     fn identifiers_are_unique_and_texts_are_there() {
         let all = topics();
+        let fixed = all.iter().filter(|t| t.group != "software").count();
+        assert_eq!(fixed, TEXT.matches("\n## ").count(), "a heading without `: `");
         for (i, topic) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|t| t.id != topic.id), "{} twice", topic.id);
             assert!(!topic.title.is_empty() && topic.text.len() > 30, "{}", topic.id);
+            let widest = topic.text.lines().filter(|line| line.starts_with("    ")).map(str::len).max();
+            assert!(widest.is_none_or(|n| n <= 100), "{} does not fit a terminal", topic.id);
         }
-        assert!(all.len() > 80);
+        assert!(all.len() > 90, "{}", all.len());
+        for (alias, id) in ALIASES {
+            assert_eq!(topic(alias).expect(alias).id, *id);
+            assert!(all.iter().all(|t| t.id != *alias), "`{alias}` is a topic of its own");
+        }
     }
 
     #[test]
-    fn every_warning_that_is_given_has_a_topic() {
-        let sources = [include_str!("warnings.rs"), include_str!("../money.rs")];
-        let mut found = 0;
-        for text in sources {
-            for piece in text.split("Warning::new(").skip(1) {
-                let id = piece.trim_start().trim_start_matches('"').split('"').next().unwrap_or_default();
-                assert_eq!(topic(id).expect(id).group, "warning");
-                found += 1;
-            }
-        }
-        assert!(found >= 14, "{found}");
+    fn every_warning_that_is_given_has_a_topic_and_no_other_is_explained() {
+        let sources = [
+            include_str!("warnings.rs"),
+            include_str!("../money.rs"),
+            include_str!("../../../spec/src/plan/validate/warn.rs"),
+        ];
+        let mut given: Vec<&str> = sources
+            .iter()
+            .flat_map(|text| {
+                text.split("#[cfg(test)]").next().unwrap_or_default().split('"').skip(1).step_by(2)
+            })
+            .filter(|text| text.contains('-') && text.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+            .collect();
+        given.sort_unstable();
+        given.dedup();
+        let mut explained: Vec<String> =
+            topics().into_iter().filter(|t| t.group == "warning").map(|t| t.id).collect();
+        explained.sort_unstable();
+        assert_eq!(given, explained);
     }
 
     fn walk(part: &crate::estimate::Part) {
@@ -121,17 +166,33 @@ mod tests {
     }
 
     #[test]
-    fn every_part_and_kind_has_a_topic() {
+    fn everything_that_an_estimate_names_has_a_topic() {
         let estimate = crate::estimate::tests::large();
         walk(&estimate.time);
-        for explanation in estimate.why().iter().filter(|e| e.id.starts_with("memory.")) {
+        for explanation in estimate.why() {
             topic(&explanation.id).expect(&explanation.id);
         }
         for foundation in &estimate.provenance {
             topic(&foundation.id).expect(&foundation.id);
         }
-        assert!(topic("mfu").is_ok());
+        let kinds = include_str!("explain/memory.rs").split("fn kind_id").nth(1).expect("the function");
+        let kinds: Vec<&str> =
+            kinds.split("\n}").next().expect("its end").split('"').skip(1).step_by(2).collect();
+        assert_eq!(kinds.len(), 13);
+        for kind in kinds {
+            let id = format!("memory.{kind}");
+            assert_eq!(topic(&id).expect(&id).id, id);
+        }
+        for schedule in ["gpipe", "1f1b", "zb-h1", "zb-h2", "zb-v", "dualpipe"] {
+            assert_eq!(topic(schedule).expect(schedule).group, "schedule");
+        }
+        for software in software::generations() {
+            assert_eq!(topic(&software.id).expect(&software.id).group, "software");
+        }
+        assert_eq!(topic("compute.mlp.forward").expect("a part").id, "compute.mlp");
+        assert_eq!(topic("tensor parallel").expect("a title").id, "exposed.tensor");
         let problem = topic("memory-margin-smal").expect_err("a slip");
         assert!(problem.hint.expect("a hint").contains("memory-margin-small"));
+        assert!(topic("memory.nothing").is_err());
     }
 }

@@ -53,7 +53,7 @@ impl Answer for Estimated {
         };
         fields.insert("chosen".to_owned(), json!(self.chosen));
         if let Some(items) = &self.why {
-            fields.insert("why".to_owned(), json!(items));
+            fields.insert("explained".to_owned(), json!(items));
         }
         fields
     }

@@ -10,10 +10,10 @@ use crate::stage;
 /// How a kind is computed.
 const fn formula(kind: Kind) -> &'static str {
     match kind {
-        Kind::Parameters => "parameters x bytes per parameter (/ shards with ZeRO-3)",
-        Kind::Gradients => "parameters x bytes per gradient (/ shards from ZeRO-2)",
-        Kind::MasterWeights => "parameters x 4 bytes / shards (from ZeRO-1)",
-        Kind::OptimizerMoments => "parameters x moments x bytes per moment / shards (from ZeRO-1)",
+        Kind::Parameters => "(dense / shards + routed / expert_shards) x bytes per parameter",
+        Kind::Gradients => "(dense / shards + routed / expert_shards) x bytes per gradient",
+        Kind::MasterWeights => "(dense / shards + routed / expert_shards) x bytes per master weight",
+        Kind::OptimizerMoments => "(dense / shards + routed / expert_shards) x moments x bytes per moment",
         Kind::NarrowWeights => "matrix parameters x bytes of narrow copies",
         Kind::Activations => {
             "sum over layers of what backward needs, x micro batches alive; with dropout and unfused attention sbh(34 + 5as/h) per layer"
@@ -70,25 +70,35 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
     let local = stage_parameters(costing, &chunks).get(memory.worst).copied().unwrap_or_default();
     let precision = &costing.plan.precision;
     for kind in &worst.kinds {
-        let parameters = given("parameters", local.total(), &format!("weights on one rank of {place}"));
-        let shards = given("shards", costing.plan.shard_group() as f64, "plan.sharding");
+        // What is held once per rank below the stage of sharding that divides it.
+        let held = |from: u8, more: &[(&str, f64, &str)]| {
+            let mut inputs =
+                super::shards(costing.plan, local, &place, costing.plan.sharding.zero_stage >= from);
+            inputs.extend(more.iter().map(|(name, value, source)| given(name, *value, source)));
+            inputs
+        };
         let inputs = match kind.kind {
-            Kind::Parameters => vec![
-                parameters,
-                given("bytes per parameter", precision.parameters.bytes(), "plan.precision.parameters"),
-                shards,
-            ],
-            Kind::Gradients => vec![
-                parameters,
-                given("bytes per gradient", precision.gradients.bytes(), "plan.precision.gradients"),
-                shards,
-            ],
-            Kind::MasterWeights => vec![parameters, shards],
-            Kind::OptimizerMoments => vec![
-                parameters,
-                given("bytes per moment", precision.moments.bytes(), "plan.precision.moments"),
-                shards,
-            ],
+            Kind::Parameters => {
+                held(3, &[("bytes per parameter", precision.parameters.bytes(), "plan.precision.parameters")])
+            }
+            Kind::Gradients => {
+                held(2, &[("bytes per gradient", precision.gradients.bytes(), "plan.precision.gradients")])
+            }
+            Kind::MasterWeights => {
+                let each = kind.bytes.get() / super::per_shard(&held(1, &[])).max(1.0);
+                held(1, &[("bytes per master weight", each, "plan.precision.master")])
+            }
+            Kind::OptimizerMoments => {
+                let each = precision.moments.bytes();
+                let moments = kind.bytes.get() / super::per_shard(&held(1, &[])).max(1.0) / each;
+                held(
+                    1,
+                    &[
+                        ("moments", moments, "plan.optimizer"),
+                        ("bytes per moment", each, "plan.precision.moments"),
+                    ],
+                )
+            }
             Kind::Activations => worst
                 .in_flight
                 .iter()
@@ -119,7 +129,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
     }
     if let Ok(catalogue) = SoftwareCatalogue::built_in() {
         let sigma = catalogue.get(&costing.plan.software).sigma;
-        list.push(explanation(
+        let mut fits = explanation(
             "memory.probability_of_fitting",
             "probability that it fits",
             (memory.probability_of_fitting * 100.0, "%"),
@@ -130,7 +140,12 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
                 given("sigma", sigma, "spread of past errors, catalog/memory.toml"),
             ],
             "measured over predicted is log-normal",
-        ));
+        );
+        // Nobody knows the tail of past errors so well.
+        if memory.probability_of_fitting > 0.99 {
+            "over 99%".clone_into(&mut fits.text);
+        }
+        list.push(fits);
     }
     list
 }

@@ -1,6 +1,6 @@
 //! Explanations: equations redone by hand from the inputs that they print.
 
-use super::super::tests::large;
+use super::super::tests::{experts, large};
 use super::Explanation;
 
 fn input(e: &Explanation, name: &str) -> f64 {
@@ -57,4 +57,27 @@ fn every_part_of_the_breakdown_is_explained_and_an_unknown_one_is_told() {
     }
     let problem = estimate.explain("exposed.tensr").expect_err("unknown");
     assert!(problem.hint.expect("a hint").contains("exposed.tensor"));
+}
+
+#[test]
+fn what_is_sharded_can_be_redone_by_hand_with_and_without_experts() {
+    for (estimate, has_experts) in [(large(), false), (experts(), true)] {
+        let get = |id: &str| estimate.explain(id).expect(id);
+        let each = |e: &Explanation| {
+            let routed = if has_experts { input(e, "routed") / input(e, "expert_shards") } else { 0.0 };
+            input(e, "dense") / input(e, "shards") + routed
+        };
+        let optimizer = get("optimizer");
+        near(
+            optimizer.value,
+            each(optimizer) * input(optimizer, "bytes_per_parameter") / input(optimizer, "rate"),
+        );
+        // The memory bandwidth of the data sheet is out of reach.
+        assert!((0.5..1.0).contains(&(input(optimizer, "rate") / 3.35e12)), "{optimizer:?}");
+        let (weights, gradients) = (get("memory.parameters"), get("memory.gradients"));
+        near(weights.value, each(weights) * input(weights, "bytes per parameter"));
+        near(gradients.value, each(gradients) * input(gradients, "bytes per gradient"));
+        near(input(get("memory.master_weights"), "bytes per master weight"), 4.0);
+        near(input(get("memory.optimizer_moments"), "moments"), 2.0);
+    }
 }

@@ -6,6 +6,7 @@ use super::{Explanation, Input, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
 use crate::work::Work;
+use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 
 fn of(estimate: &Estimate, id: &str) -> f64 {
@@ -124,13 +125,15 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
         for row in rows {
             let place = if row.domains > 1 { "across domains" } else { "inside a domain" };
             inputs.push(measure(
-                &format!("{:.0} x {}", row.count, row.operation),
+                &format!("{} x {}", human::count(row.count), row.operation.replace('_', "-")),
                 row.time.get(),
                 "s",
                 &format!(
-                    "{:.4} MB each among {} ranks {place}, {}",
-                    row.bytes.get() / 1e6,
+                    "{} each among {} ranks {place}: {} at {} bus bandwidth ({})",
+                    human::bytes_decimal(row.bytes),
                     row.ranks,
+                    human::seconds(row.time_each),
+                    human::bandwidth(row.bus_bandwidth),
                     row.algorithm
                 ),
             ));
@@ -204,6 +207,23 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         measure("gather", update.parameter_gather.get(), "s", "hidden or not"),
         measure("gather_exposed", update.parameter_exposed.get(), "s", "what the first forward pass leaves"),
     ];
+    let slowest = (0..evaluation.updates.len())
+        .max_by(|&a, &b| {
+            evaluation.updates[a].optimizer.get().total_cmp(&evaluation.updates[b].optimizer.get())
+        })
+        .unwrap_or(stage);
+    let held = stage_parameters(costing, &evaluation.chunks).get(slowest).copied().unwrap_or_default();
+    let mut stepped = super::shards(plan, held, &format!("stage {slowest}"), plan.sharding.zero_stage >= 1);
+    let each = software.optimizer_bytes_per_parameter;
+    let traffic = super::per_shard(&stepped) * each;
+    stepped.push(given("bytes_per_parameter", each, &name));
+    let reached = traffic / of(estimate, "optimizer").max(f64::MIN_POSITIVE);
+    stepped.push(measure(
+        "rate",
+        reached,
+        "B/s",
+        "what streaming kernels reach of the memory bandwidth, by a measured law",
+    ));
     let doublings = (plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
     let total = evaluation.time.total.get();
     let jitter = of(estimate, "jitter");
@@ -220,18 +240,8 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
             "optimizer",
             "optimizer step",
             (of(estimate, "optimizer"), "s"),
-            "parameters / shards x bytes_per_parameter / memory bandwidth, of the largest stage",
-            vec![
-                given("parameters", local.total(), &format!("weights on one rank of stage {stage}")),
-                given("shards", plan.shard_group() as f64, "plan.sharding"),
-                given("bytes_per_parameter", software.optimizer_bytes_per_parameter, &name),
-                measure(
-                    "memory bandwidth",
-                    costing.cluster.accelerator.memory_bandwidth.get(),
-                    "B/s",
-                    "data sheet; the law of streaming kernels reaches a measured share of it",
-                ),
-            ],
+            "(dense / shards + routed / expert_shards) x bytes_per_parameter / rate, of the slowest stage",
+            stepped,
             "reads and writes of master weights, moments, gradients and parameters",
         ),
         explanation(

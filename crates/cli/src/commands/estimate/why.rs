@@ -1,11 +1,12 @@
 //! `--why`: how a number of the report came about: its formula, what went into it here, and where that is from.
+//!
+//! Responsible for: choosing what to explain by identifier or title. The equations and their inputs are the calculator's.
 
 use super::report::ranks;
-use crate::commands::explain::{Topic, paragraphs, topic, topics};
+use crate::commands::explain::paragraphs;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::words;
-use railwright_calculator::estimate::{Estimate, Part};
-use railwright_calculator::software::{self, Software};
+use railwright_calculator::estimate::{CommunicationRow, Estimate, Explanation, Part, Topic, topic};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
@@ -20,75 +21,127 @@ pub(super) struct Item {
     topic: Option<Topic>,
     /// Its value here.
     value: String,
-    /// What went into it here.
-    inputs: Vec<(String, String)>,
+    /// The equation, in the inputs' names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<String>,
+    /// What went into it here: name, value, source.
+    inputs: Vec<(String, String, String)>,
+    /// What the equation rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
 }
 
-/// Headline figures, beside the parts of the time.
-const FIGURES: [&str; 6] = ["mfu", "hfu", "interval", "memory", "probability", "cost"];
+/// What the report calls a figure that consists of several explained numbers.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("step", &["step_time"]),
+    ("throughput", &["tokens_per_second", "tokens_per_second_per_device"]),
+    ("mfu", &["mfu.full_attention", "mfu.causal_attention"]),
+    ("probability", &["memory.probability_of_fitting"]),
+    ("cost", &["device_hours", "rent", "energy"]),
+];
 
-/// The items for a word: all that matter if it is empty.
+/// Shares of the step below this are explained only when they are asked for.
+const SMALL: f64 = 0.005;
+
+/// The items for a word, an identifier or a title of the report: all that matter if it is empty.
 pub(super) fn items(estimate: &Estimate, wanted: &str) -> Result<Vec<Item>, Problem> {
     let mut parts = Vec::new();
-    walk(&estimate.time, 0, &mut parts);
+    walk(&estimate.time, &mut parts);
+    let wanted = wanted.trim();
     if wanted.is_empty() {
-        let large = parts.iter().filter(|(depth, part)| *depth < 3 && part.share >= 0.005);
-        let times = large.map(|(_, part)| of_part(estimate, part));
-        let figures = FIGURES.iter().filter(|id| **id != "cost" || estimate.money.is_some());
-        return Ok(times.chain(figures.map(|id| of_figure(estimate, id))).collect());
+        let is_small =
+            |id: &str| parts.iter().any(|part| part.id == id && part.share < SMALL && id != "step");
+        let large = estimate.why().iter().filter(|e| !is_small(&e.id));
+        return Ok(large.map(|e| of(estimate, e)).chain([interval(estimate)]).collect());
     }
-    if let Some((_, part)) = parts.iter().find(|(_, part)| part.id == wanted) {
-        return Ok(vec![of_part(estimate, part)]);
+    if wanted.eq_ignore_ascii_case("interval") {
+        return Ok(vec![interval(estimate)]);
     }
-    if FIGURES.contains(&wanted) || topics().iter().any(|t| t.id == wanted) {
-        return Ok(vec![of_figure(estimate, wanted)]);
+    let group = GROUPS.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, ids)| *ids);
+    let is_meant = |e: &&Explanation| {
+        group.is_some_and(|ids| ids.contains(&e.id.as_str()))
+            || e.id.eq_ignore_ascii_case(wanted)
+            || e.title.eq_ignore_ascii_case(wanted)
+            || (["memory", "operator"].contains(&wanted) && e.id.starts_with(&format!("{wanted}.")))
+    };
+    let meant: Vec<Item> = estimate.why().iter().filter(is_meant).map(|e| of(estimate, e)).collect();
+    if !meant.is_empty() {
+        return Ok(meant);
     }
-    let names: Vec<&str> =
-        parts.iter().filter(|(depth, _)| *depth < 3).map(|(_, p)| p.id.as_str()).chain(FIGURES).collect();
-    let otherwise = format!("this estimate has {}", names.join(", "));
+    let is_part = |part: &&&Part| part.id == wanted || part.title.eq_ignore_ascii_case(wanted);
+    if let Some(part) = parts.iter().find(is_part) {
+        return Ok(vec![of_part(part)]);
+    }
+    if let Ok(topic) = topic(wanted) {
+        let value = "not in this estimate".to_owned();
+        let (id, inputs) = (topic.id.clone(), Vec::new());
+        return Ok(vec![Item { id, topic: Some(topic), value, formula: None, inputs, source: None }]);
+    }
+    let names: Vec<&str> = (estimate.why().iter().map(|e| e.id.as_str()))
+        .chain(GROUPS.iter().map(|(name, _)| *name))
+        .chain(["interval", "memory"])
+        .collect();
+    let otherwise = "`--why` alone explains all; parts are such as step_time, compute, compute.mlp, bubble, mfu, memory, cost";
     Err(Problem::new(format!("no part of this estimate is called `{}`", human::shorten(wanted)))
         .in_file("--why")
-        .hint(did_you_mean(wanted, names.iter().copied(), &otherwise)))
+        .hint(did_you_mean(wanted, names.iter().copied(), otherwise)))
 }
 
-fn walk<'a>(part: &'a Part, depth: usize, list: &mut Vec<(usize, &'a Part)>) {
-    list.push((depth, part));
-    part.children.iter().for_each(|child| walk(child, depth + 1, list));
+fn walk<'a>(part: &'a Part, list: &mut Vec<&'a Part>) {
+    list.push(part);
+    part.children.iter().for_each(|child| walk(child, list));
 }
 
-fn of_part(estimate: &Estimate, part: &Part) -> Item {
-    let mut inputs: Vec<(String, String)> = part
-        .children
+/// A number with its equation.
+fn of(estimate: &Estimate, explanation: &Explanation) -> Item {
+    let mut inputs: Vec<_> = explanation
+        .inputs
         .iter()
-        .map(|c| (c.title.clone(), format!("{}, {}", human::seconds(c.time), human::percent(c.share))))
+        .map(|input| {
+            let source = if input.source == input.name { String::new() } else { input.source.clone() };
+            (input.name.clone(), input.text(), source)
+        })
         .collect();
-    inputs.extend(constants(estimate, &part.id));
-    for row in estimate.communication.iter().filter(|row| belongs(row.dimension, &part.id)) {
-        inputs.push((
-            format!("{} {}", row.title, row.operation.replace('_', "-")),
-            format!(
-                "{} x {} of {} among {} ranks: {} each at {} bus bandwidth ({}, {})",
-                human::count(row.count),
-                row.operation.replace('_', "-"),
-                human::bytes_decimal(row.bytes),
-                ranks(row).text,
-                human::seconds(row.time_each),
-                human::bandwidth(row.bus_bandwidth),
-                row.algorithm,
-                words(row.source)
-            ),
-        ));
+    let rows = estimate.communication.iter().filter(|row| belongs(row.dimension, &explanation.id));
+    inputs.extend(rows.map(collective));
+    let share = estimate.time.find(&explanation.id).filter(|part| part.id != "step");
+    let share = share.map_or(String::new(), |part| format!(", {} of the step", human::percent(part.share)));
+    Item {
+        id: explanation.id.clone(),
+        topic: topic(&explanation.id).ok(),
+        value: format!("{}: {}{share}", explanation.title, explanation.text),
+        formula: Some(explanation.formula.clone()),
+        inputs,
+        source: Some(explanation.source.clone()),
     }
+}
+
+/// A part of the time that is the sum of its own parts.
+fn of_part(part: &Part) -> Item {
+    let inputs = part.children.iter().map(|c| (c.title.clone(), human::seconds(c.time), c.id.clone()));
+    let value =
+        format!("{}: {}, {} of the step", part.title, human::seconds(part.time), human::percent(part.share));
+    let formula = (!part.children.is_empty()).then(|| "sum of all".to_owned());
     Item {
         id: part.id.clone(),
-        topic: topic(&part.id),
-        value: format!(
-            "{}: {}, {} of the step",
-            part.title,
-            human::seconds(part.time),
-            human::percent(part.share)
-        ),
-        inputs,
+        topic: topic(&part.id).ok(),
+        value,
+        formula,
+        inputs: inputs.collect(),
+        source: None,
+    }
+}
+
+fn interval(estimate: &Estimate) -> Item {
+    let interval = &estimate.step_time_interval;
+    let share = human::percent(interval.coverage);
+    Item {
+        id: "interval".to_owned(),
+        topic: topic("interval").ok(),
+        value: format!("{} to {}", human::seconds(interval.low), human::seconds(interval.high)),
+        formula: None,
+        inputs: vec![("coverage".to_owned(), share, interval.source.clone())],
+        source: None,
     }
 }
 
@@ -97,144 +150,25 @@ fn belongs(dimension: &str, id: &str) -> bool {
     match dimension {
         "data" => id == "data_parallel",
         "pipeline" => id == "bubble",
-        _ => id.strip_prefix("exposed.") == Some(dimension),
+        // Those of the other parts are inputs of their equations.
+        _ => false,
     }
 }
 
-/// Constants and counts behind a part.
-fn constants(estimate: &Estimate, id: &str) -> Vec<(String, String)> {
-    let plan = &estimate.plan;
-    let Ok(generation) = software::by_id(&estimate.software.id) else { return Vec::new() };
-    let architecture = estimate.cluster.architecture.as_str();
-    let constant = |name: &str, value: String| (name.to_owned(), format!("{value} ({})", generation.id));
-    let tokens = plan.micro_batch * plan.sequence_length / plan.context_parallel.max(1);
-    match id {
-        "step" => vec![("devices".to_owned(), human::whole(estimate.cluster.devices))],
-        "compute" => vec![
-            ("tokens per micro batch and rank".to_owned(), human::whole(tokens)),
-            ("micro batches".to_owned(), human::whole(plan.micro_batches())),
-            constant(
-                "matmul, sustained share",
-                Software::rate(&generation.matmul, architecture, plan.precision.compute.name()).to_string(),
-            ),
-            constant(
-                "attention_rate",
-                Software::rate(&generation.attention_rate, architecture, plan.precision.activations.name())
-                    .to_string(),
-            ),
-        ],
-        "compute.loss" => vec![constant("loss_bytes_per_logit", generation.loss_bytes_per_logit.to_string())],
-        "compute.residual" => vec![constant("elementwise_passes", generation.elementwise_passes.to_string())],
-        "exposed.tensor" if plan.overlap.tensor => {
-            vec![constant("tensor_overlap_exposed", generation.tensor_overlap_exposed.to_string())]
-        }
-        "exposed.expert" if plan.overlap.expert => {
-            vec![constant("expert_overlap_exposed", generation.expert_overlap_exposed.to_string())]
-        }
-        "host" => vec![
-            constant("host_us_per_kernel", generation.host_us_per_kernel.to_string()),
-            constant("host_us_per_micro_batch", generation.host_us_per_micro_batch.to_string()),
-        ],
-        "bubble" => vec![
-            (
-                "stages x virtual stages".to_owned(),
-                format!("{} x {}", plan.pipeline_parallel, plan.virtual_stages),
-            ),
-            ("micro batches".to_owned(), human::whole(plan.micro_batches())),
-            ("schedule".to_owned(), words(plan.schedule)),
-        ],
-        "data_parallel" => vec![constant("overlap_slowdown", generation.overlap_slowdown.to_string())],
-        "optimizer" => {
-            vec![constant(
-                "optimizer_bytes_per_parameter",
-                generation.optimizer_bytes_per_parameter.to_string(),
-            )]
-        }
-        "fixed" => vec![constant("host_ms_per_step", generation.host_ms_per_step.to_string())],
-        "jitter" => vec![constant("jitter_per_doubling", generation.jitter_per_doubling.to_string())],
-        _ => Vec::new(),
-    }
-}
-
-fn of_figure(estimate: &Estimate, id: &str) -> Item {
-    let efficiency = &estimate.efficiency;
-    let memory = &estimate.memory;
-    let pair = |name: &str, value: String| (name.to_owned(), value);
-    let common = || {
-        vec![
-            pair("tokens per step", human::whole(estimate.throughput.tokens_per_step)),
-            pair("step time", human::seconds(estimate.step_time)),
-            pair("devices", human::whole(estimate.cluster.devices)),
-        ]
-    };
-    let (value, inputs) = match id {
-        "mfu" => {
-            let mut inputs = common();
-            let mut values = Vec::new();
-            for flop in &efficiency.model_flop {
-                let name = words(flop.convention);
-                inputs.push(pair(&format!("FLOP per token, {name}"), human::flop(flop.per_token)));
-                for share in &flop.utilisation {
-                    let format = share.peak_format.name();
-                    inputs.push(pair(&format!("dense {format} peak"), human::flop_rate(share.peak)));
-                    values.push(format!("{} ({name}, {format} peak)", human::percent(share.share)));
-                }
-            }
-            inputs.dedup();
-            (values.join(", "), inputs)
-        }
-        "hfu" => {
-            let mut inputs = common();
-            inputs.push(pair("FLOP executed per step, all devices", human::flop(efficiency.hardware_flop)));
-            (efficiency.hfu().map(human::percent).unwrap_or_default(), inputs)
-        }
-        "interval" => {
-            let interval = &estimate.step_time_interval;
-            let value = format!("{} to {}", human::seconds(interval.low), human::seconds(interval.high));
-            (
-                value,
-                vec![
-                    pair("coverage", human::percent(interval.coverage)),
-                    pair("width", interval.source.clone()),
-                ],
-            )
-        }
-        "memory" => {
-            let top = memory.top.iter().map(|item| {
-                let module = item.module.map(|m| format!(" of {}", words(m))).unwrap_or_default();
-                (format!("{}{module}", words(item.kind)), human::bytes(item.bytes))
-            });
-            (format!("{} on stage {}", human::bytes(memory.peak), memory.worst), top.collect())
-        }
-        "probability" => (
-            human::percent(memory.probability_of_fitting),
-            vec![
-                pair("device memory", human::bytes(memory.device_memory)),
-                pair("predicted peak", human::bytes(memory.peak)),
-            ],
-        ),
-        "cost" => estimate.money.as_ref().map_or_else(
-            || ("no token budget: give one with --tokens".to_owned(), Vec::new()),
-            |bill| {
-                let mut inputs = vec![
-                    pair("tokens", human::count(bill.tokens)),
-                    pair("steps", human::count(bill.steps)),
-                    pair("calendar", human::seconds(bill.calendar)),
-                    pair("power at the meter", human::watts(bill.power)),
-                    pair("electricity", bill.electricity_price.source.clone()),
-                ];
-                if let Some(price) = &bill.device_price {
-                    inputs.push(pair(
-                        "price per device-hour",
-                        format!("{} ({})", human::dollars(price.amount), price.source),
-                    ));
-                }
-                (bill.rent.map(human::dollars).unwrap_or_default(), inputs)
-            },
-        ),
-        _ => (String::new(), Vec::new()),
-    };
-    Item { id: id.to_owned(), topic: topic(id), value, inputs }
+fn collective(row: &CommunicationRow) -> (String, String, String) {
+    let operation = row.operation.replace('_', "-");
+    let what = format!(
+        "{} x {} among {} ranks at {} bus bandwidth",
+        human::count(row.count),
+        human::bytes_decimal(row.bytes),
+        ranks(row).text,
+        human::bandwidth(row.bus_bandwidth),
+    );
+    (
+        format!("{} {operation}", row.title),
+        format!("{} each", human::seconds(row.time_each)),
+        format!("{what}; {}, {}", row.algorithm, words(row.source)),
+    )
 }
 
 /// The items as a report.
@@ -250,18 +184,29 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
         )
         .into(),
     ]);
+    let mut told = Vec::new();
     for item in items {
         document.heading_with(item.id.clone(), item.value.clone());
-        if let Some(topic) = &item.topic {
-            paragraphs(&mut document, topic.text);
+        if let Some(formula) = &item.formula {
+            document.blocks.push(Block::Pairs(vec![("=".to_owned(), vec![formula.as_str().into()])]));
         }
         if !item.inputs.is_empty() {
-            document.blocks.push(Block::Pairs(
-                item.inputs.iter().map(|(name, value)| (name.clone(), vec![value.as_str().into()])).collect(),
-            ));
+            let pairs = item.inputs.iter().map(|(name, value, source)| {
+                let source = if source.is_empty() { String::new() } else { format!("  {source}") };
+                (name.clone(), vec![value.as_str().into(), Cell::new(source, Tone::Faint)])
+            });
+            document.blocks.push(Block::Pairs(pairs.collect()));
+        }
+        if let Some(source) = item.source.as_ref().filter(|source| *source != "definition") {
+            document.paragraph(Cell::new(source.as_str(), Tone::Faint));
+        }
+        // Several numbers may share a topic.
+        if let Some(topic) = item.topic.as_ref().filter(|topic| !told.contains(&topic.id.as_str())) {
+            told.push(&topic.id);
+            paragraphs(&mut document, &topic.text);
         }
     }
-    if items.len() > 1 {
+    if items.len() > 1 && items.iter().any(|item| item.id == "step_time") {
         document.heading("what the step time rests on");
         let rows = estimate.provenance.iter().map(|f| {
             vec![

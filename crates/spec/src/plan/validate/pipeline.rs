@@ -2,6 +2,7 @@
 
 use super::super::{Plan, Recompute, Schedule};
 use super::{nearest_divisors, use_one_of};
+use crate::human::counts;
 use crate::model::Model;
 use crate::problem::Problem;
 
@@ -69,12 +70,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 }
 
 fn suggestion(layers: u64, chunks: u64) -> String {
-    let list = balanced_layers(layers, chunks);
-    if list.len() > 32 {
-        return "set uneven_stages = true".to_owned();
-    }
-    let list: Vec<String> = list.iter().map(u64::to_string).collect();
-    format!("set uneven_stages = true for [{}]", list.join(", "))
+    format!("set uneven_stages = true for [{}]", counts(&balanced_layers(layers, chunks)))
 }
 
 fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
