@@ -10,7 +10,7 @@
 
 use super::software::{AttentionMemory, MemorySoftware};
 use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
-use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
+use railwright_spec::plan::{AttentionKernel, ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
 
 /// Bytes that one layer keeps and needs for one micro batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,8 +37,13 @@ pub(crate) struct Sizes {
     pub hidden: f64,
     /// Bytes of an activation.
     pub a: f64,
-    /// Bytes of a matrix product's saved input.
+    /// Bytes of the saved input of a product whose weight is trained; 0 where the weight is frozen, as its gradient is all that
+    /// needs it.
     pub input: f64,
+    /// Bytes of the saved input of attention's products, which adapters train where the weights are frozen.
+    pub adapted: f64,
+    /// Bytes of the saved input of the activation function.
+    pub inner: f64,
     /// Bytes of a dropout mask's element, 0 without dropout.
     pub mask: f64,
     /// Keys that a token can see.
@@ -52,13 +57,18 @@ pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Si
     let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel.max(1) as f64;
     let a = plan.precision.activations.bytes();
     let narrow = plan.precision.compute.is_narrow() && software.narrow_inputs;
+    let input = if narrow { plan.precision.compute.bytes() } else { a };
+    // Adapters sit on attention's products and compute in the activations' format.
+    let frozen = plan.optimizer == Optimizer::Lora;
     Sizes {
         tokens,
         cut_tokens: if plan.sequence_parallel { tokens / tp } else { tokens },
         tp,
         hidden: model.hidden_size as f64,
         a,
-        input: if narrow { plan.precision.compute.bytes() } else { a },
+        input: if frozen { 0.0 } else { input },
+        adapted: if frozen { a } else { input },
+        inner: if narrow && software.narrow_inner { input } else { a },
         mask: if plan.dropout { 1.0 } else { 0.0 },
         sequence: plan.sequence_length as f64,
         tensor_domains: 0,
@@ -140,10 +150,10 @@ pub(crate) fn emit(
     feed_forward(layer, plan, software, sizes, policy, sink);
 }
 
-/// The input of a column-cut product, once for all products that share it.
-fn shared_input(software: &MemorySoftware, sizes: &Sizes) -> f64 {
+/// The input of a column-cut product, once for all products that share it, at `bytes` per element.
+fn shared_input(software: &MemorySoftware, sizes: &Sizes, bytes: f64) -> f64 {
     let tokens = if software.gathered_inputs { sizes.tokens } else { sizes.cut_tokens };
-    sizes.input * sizes.hidden * tokens
+    bytes * sizes.hidden * tokens
 }
 
 fn mixer(
@@ -154,9 +164,10 @@ fn mixer(
     policy: Policy<'_>,
     sink: Emit<'_>,
 ) {
-    let Sizes { tokens, tp, a, input, mask, hidden, cut_tokens, .. } = *sizes;
+    let Sizes { tokens, tp, a, adapted: input, mask, hidden, cut_tokens, .. } = *sizes;
     let rest = policy.keeps_rest();
     let normed = rest && policy.keeps(RecomputeModule::Norm);
+    let up_projection = policy.keeps(RecomputeModule::LatentUpProjection);
     let (heads, q, k, v, o) = match &layer.mixer {
         Mixer::Attention(at) => {
             let kv = (at.kv_heads as f64 / tp).max(1.0);
@@ -171,39 +182,41 @@ fn mixer(
         Mixer::Latent(la) => {
             let heads = la.heads as f64 / tp;
             let width = (la.qk_nope_head_dim + la.qk_rope_head_dim) as f64;
-            // Latents before and after their norms, replicated over tensor-parallel ranks.
+            // Latents and the rotated key, replicated over tensor-parallel ranks; the normed latents are the up-projections' inputs
+            // and are made again with them.
             let latent = (la.q_lora_rank.unwrap_or(0) + la.kv_lora_rank) as f64;
-            sink(
-                Module::AttentionInput,
-                ((a + input) * latent + a * la.qk_rope_head_dim as f64) * cut_tokens,
-                rest,
-            );
+            sink(Module::AttentionInput, a * (latent + la.qk_rope_head_dim as f64) * cut_tokens, rest);
+            sink(Module::AttentionInput, input * latent * cut_tokens, normed && up_projection);
             let value = heads * la.v_head_dim as f64;
             (heads, heads * width, heads * width, value, value)
         }
         Mixer::Linear(_) | Mixer::StateSpace(_) => {
-            // Projections before and after the short convolution, and the scan's output.
+            // The projections in front of the short convolution, and the scan's output. The state-space kernel holds convolution and
+            // scan in one and makes the convolved projections again; linear attention keeps them.
             let into = |module| {
                 let matmuls = layer.weights.iter().filter(move |w| w.module == module);
                 matmuls.filter(|w| matches!(w.usage, Usage::Matmul { .. }))
             };
             let wide: f64 = into(Module::AttentionInput).map(|w| w.rows as f64).sum::<f64>() / tp;
             let out: f64 = into(Module::AttentionOutput).map(|w| w.columns as f64).sum::<f64>() / tp;
-            sink(Module::AttentionInput, shared_input(software, sizes), normed);
-            sink(Module::AttentionCore, a * 2.0 * wide * tokens, rest);
+            let convolved = if matches!(layer.mixer, Mixer::StateSpace(_)) { 0.0 } else { 1.0 };
+            sink(Module::AttentionInput, shared_input(software, sizes, input), normed);
+            sink(Module::AttentionCore, a * (1.0 + convolved) * wide * tokens, rest);
             sink(Module::AttentionCore, a * out * tokens, rest);
             sink(Module::AttentionOutput, input * out * tokens, rest);
             return;
         }
         Mixer::None => return,
     };
-    sink(Module::AttentionInput, shared_input(software, sizes), normed);
-    let latent_kept =
-        !matches!(layer.mixer, Mixer::Latent(_)) || policy.keeps(RecomputeModule::LatentUpProjection);
+    sink(Module::AttentionInput, shared_input(software, sizes, input), normed);
+    let latent = matches!(layer.mixer, Mixer::Latent(_));
+    let latent_kept = !latent || up_projection;
+    // Up-projected keys and values come out of the rotation as tensors of their own: no fused buffer lives on as a view.
+    let qkv_extra = if latent { 0.0 } else { software.qkv_extra };
     // The operator policy keeps queries and values: every second product of q, k, v, out, gate, up, down.
     sink(Module::AttentionCore, a * (q + v) * tokens, policy.keeps_operator() && latent_kept);
     sink(Module::AttentionCore, a * k * tokens, rest && latent_kept);
-    sink(Module::AttentionCore, software.qkv_extra * (q + k + v) * tokens, rest && latent_kept);
+    sink(Module::AttentionCore, qkv_extra * (q + k + v) * tokens, rest && latent_kept);
     let core = policy.keeps(RecomputeModule::CoreAttention);
     if is_unfused(plan, software) {
         let per_score = a + if plan.dropout { mask + a } else { 0.0 } + software.score_extra;
@@ -219,7 +232,7 @@ fn mixer(
     } else {
         sink(Module::AttentionCore, a * o * tokens, policy.keeps_operator());
         sink(Module::AttentionCore, 4.0 * heads * tokens, policy.keeps_operator() && core);
-        if input < a {
+        if input < a && software.narrow_attention_output {
             sink(Module::AttentionOutput, input * o * tokens, rest);
         }
     }
@@ -233,7 +246,7 @@ fn mixer(
 /// gate and up (or the one inner product), and the input of the down projection.
 fn mlp(mlp: &Mlp, width: f64, tokens: f64, software: &MemorySoftware, sizes: &Sizes) -> (f64, f64) {
     let products = if mlp.gated { 2.0 } else { 1.0 };
-    let before = sizes.a * products * width * tokens;
+    let before = sizes.inner * products * width * tokens;
     let after = (sizes.input + software.inner_extra) * width * tokens;
     (before, after)
 }
@@ -254,7 +267,7 @@ fn feed_forward(
             let whole = policy.keeps(RecomputeModule::Mlp);
             if !layer.parallel_residual {
                 let kept = rest && whole && policy.keeps(RecomputeModule::Norm);
-                sink(Module::Mlp, shared_input(software, sizes), kept);
+                sink(Module::Mlp, shared_input(software, sizes, input), kept);
             }
             let (before, after) = mlp(dense, dense.intermediate_size as f64 / tp, tokens, software, sizes);
             // Of gate and up the operator policy keeps one, and the down projection's output.
@@ -274,9 +287,11 @@ fn feed_forward(
             let kept = rest && whole;
             // Scores and probabilities in fp32, and the mask that routes.
             sink(Module::Router, 9.0 * moe.experts as f64 * cut_tokens, kept);
+            // The router's product is not narrow, and shared experts read the tensor that it keeps.
+            let router_input = if input > 0.0 { a } else { 0.0 };
             sink(
                 Module::Router,
-                input * hidden * cut_tokens,
+                router_input * hidden * cut_tokens,
                 rest && whole && policy.keeps(RecomputeModule::Norm),
             );
             let routed = routed_tokens(moe.top_k as f64, plan, sizes);

@@ -75,7 +75,7 @@ pub fn over_time(
 fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &mut Log) {
     let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
     let of = |dense: f64, routed: f64| sum.held.dense * dense + sum.held.routed * routed;
-    let parameters = of(dense.parameters, routed.parameters) + sum.held.matmul * prepared.per.narrow;
+    let parameters = prepared.per.parameters(sum.held) + sum.held.matmul * prepared.per.narrow;
     log.take(Seconds::ZERO, MemoryKind::Parameters, parameters);
     log.take(
         Seconds::ZERO,

@@ -4,7 +4,7 @@
 
 use super::software::MemorySoftware;
 use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
-use railwright_spec::plan::{Optimizer, Plan};
+use railwright_spec::plan::{Optimizer, Plan, Schedule};
 
 /// Share of the parameters that adapters add, typical of rank 16-64 on all matrices.
 const ADAPTER_SHARE: f64 = 0.01;
@@ -112,6 +112,16 @@ pub(crate) struct PerParameter {
     pub routed: Shares,
     /// Narrow copies, per matrix-product weight.
     pub narrow: f64,
+    /// Less per matrix-product weight, where only the narrow format is kept.
+    pub narrower: f64,
+}
+
+impl PerParameter {
+    /// Weights as the forward pass reads them.
+    pub(crate) fn parameters(&self, held: Held) -> f64 {
+        let wide = held.dense * self.dense.parameters + held.routed * self.routed.parameters;
+        wide - held.matmul * self.narrower
+    }
 }
 
 /// Bytes per parameter by kind.
@@ -129,10 +139,26 @@ pub(crate) struct Shares {
 /// Bytes per parameter under a plan (ZeRO, Rajbhandari 2020: 2 + 2 + 12 bytes, of which stage 1 divides the 12, stage 2 also
 /// the gradients, stage 3 all).
 pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParameter {
-    let dense = shares(plan, software, plan.shard_group() as f64);
-    let routed = shares(plan, software, routed_shard_group(plan));
-    let narrow = if plan.precision.compute.is_narrow() { software.narrow_weight_bytes } else { 0.0 };
-    PerParameter { dense, routed, narrow }
+    let copies = copies_in_pipeline(plan);
+    let dense = shares(plan, software, plan.shard_group() as f64, copies);
+    let routed = shares(plan, software, routed_shard_group(plan), copies);
+    let precision = &plan.precision;
+    let narrow = if precision.compute.is_narrow() { software.narrow_weight_bytes } else { 0.0 };
+    // A frozen weight needs no wide copy to step from.
+    let frozen = plan.optimizer == Optimizer::Lora && plan.sharding.zero_stage < 3;
+    let narrower = if frozen && precision.compute.is_narrow() {
+        let device = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
+        (precision.parameters.bytes() - precision.compute.bytes()).max(0.0) * device
+    } else {
+        0.0
+    };
+    PerParameter { dense, routed, narrow, narrower }
+}
+
+/// Copies of every parameter along one pipeline. DualPipe feeds the stages from both ends, so each parameter lies on a stage and
+/// on its mirror image (DeepSeek-V3 report, table 2), and what ZeRO shards is cut over both.
+fn copies_in_pipeline(plan: &Plan) -> f64 {
+    if plan.schedule == Schedule::DualPipe && plan.pipeline_parallel > 1 { 2.0 } else { 1.0 }
 }
 
 /// Ranks that share one copy of an expert: all its replicas, but no more than hybrid sharding allows.
@@ -146,9 +172,9 @@ pub(crate) fn routed_shard_group(plan: &Plan) -> f64 {
     (replicas / hybrid).max(1) as f64
 }
 
-fn shares(plan: &Plan, software: &MemorySoftware, group: f64) -> Shares {
+fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Shares {
     let stage = plan.sharding.zero_stage;
-    let cut = |from: u8| if stage >= from { group.max(1.0) } else { 1.0 };
+    let cut = |from: u8| if stage >= from { group.max(1.0) * copies } else { 1.0 };
     let precision = &plan.precision;
     let master = precision.master.map_or(0.0, railwright_spec::precision::DataType::bytes);
     let moment = precision.moments.bytes();

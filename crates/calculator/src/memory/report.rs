@@ -164,7 +164,7 @@ impl Items {
         let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
         let of = |dense: f64, routed: f64| held.dense * dense + held.routed * routed;
         let module = Some(module);
-        self.push(Kind::Parameters, module, layer, of(dense.parameters, routed.parameters));
+        self.push(Kind::Parameters, module, layer, prepared.per.parameters(held));
         if at.gradients {
             self.push(Kind::Gradients, module, layer, of(dense.gradients, routed.gradients));
         }

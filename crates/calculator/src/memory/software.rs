@@ -73,6 +73,10 @@ pub struct MemorySoftware {
     pub gathered_inputs: bool,
     /// Whether narrow formats keep a product's input in the narrow format (else in the activation format).
     pub narrow_inputs: bool,
+    /// Whether a narrow copy of attention's output is kept for the output projection, beside the wide one that attention keeps itself.
+    pub narrow_attention_output: bool,
+    /// Whether narrow formats keep the activation function's input in the narrow format too.
+    pub narrow_inner: bool,
     /// Bytes per weight of narrow copies that outlive a micro batch.
     pub narrow_weight_bytes: f64,
     /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro batch, not cut: gathered

@@ -190,7 +190,8 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     }
     let per = &prepared.per;
     let cost = |dense, routed| sum.held.dense * dense + sum.held.routed * routed;
-    sum.resident = cost(per.dense.resident(), per.routed.resident()) + sum.held.matmul * per.narrow;
+    sum.resident = cost(per.dense.resident(), per.routed.resident())
+        + sum.held.matmul * (per.narrow - per.narrower);
     if software.lazy_gradients && plan.micro_batches() <= 1 {
         sum.lazy_gradients = cost(per.dense.gradients, per.routed.gradients);
     }
@@ -203,10 +204,13 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     sum
 }
 
-/// Multi-token prediction's layers keep their activations through the loss of one micro batch.
+/// Multi-token prediction's layers keep their activations through the loss of one micro batch; the recompute policy covers them
+/// where it covers all layers.
 fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     input.model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {
-        prepared.kinds.get(mtp.layer_kind).map_or(0.0, |kind| mtp.depth as f64 * kind.plain.saved)
+        let all = prepared.recomputed_layers == u64::MAX;
+        let saved = |kind: &KindBytes| if all { kind.recomputed.saved } else { kind.plain.saved };
+        prepared.kinds.get(mtp.layer_kind).map_or(0.0, |kind| mtp.depth as f64 * saved(kind))
     })
 }
 

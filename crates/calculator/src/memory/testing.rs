@@ -198,6 +198,8 @@ pub(crate) fn neutral() -> MemorySoftware {
         expert_output: 2.0,
         gathered_inputs: false,
         narrow_inputs: true,
+        narrow_attention_output: true,
+        narrow_inner: false,
         narrow_weight_bytes: 0.0,
         stage_replicated: 0.0,
         stage_replicated_across: 0.0,
