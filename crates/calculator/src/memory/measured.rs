@@ -1,8 +1,8 @@
 //! Published peaks of real runs, against the model: anchors that keep the constants honest.
 
-use super::{MemoryInput, SoftwareCatalogue, published_peak, testing};
-use railwright_spec::model::{Dimensions, Model, from_dimensions};
-use railwright_spec::plan::{Plan, Recompute, RecomputeModule, Schedule};
+use super::{MemoryInput, MemorySoftware, SoftwareCatalogue, peak, published_peak, testing};
+use railwright_spec::model::{Dimensions, Model, by_name, from_dimensions};
+use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule, Schedule};
 use railwright_spec::precision::DataType;
 use std::collections::BTreeSet;
 
@@ -180,5 +180,77 @@ fn nanotron_sweep() {
         plan.sequence_length = 4096;
         let e = error(model, &plan, "nanotron-2024", measured * 1_073_741_824.0);
         assert!(e.abs() < 0.15, "h {} DP{dp} TP{tp} PP{pp} {micro_batch}: {e:+.3}", model.hidden_size);
+    }
+}
+
+/// The DeepSeek-V3 report (arXiv 2412.19437, sections 3.2 and 4.2): 2,048 H800 of 80 GB, 16 stages of DualPipe, experts over 64 ranks,
+/// ZeRO-1, no tensor parallelism, norms, up-projections and SwiGLU's output made again, moments in 16 bits. It ran.
+#[test]
+fn deepseek_v3_trains_in_80_gb() {
+    let model = by_name("deepseek-v3").expect("in the catalogue");
+    let mut plan = testing::plan();
+    plan.pipeline_parallel = 16;
+    plan.data_parallel = 128;
+    plan.expert_parallel = 64;
+    plan.schedule = Schedule::DualPipe;
+    plan.layers_per_stage = Some([vec![3], vec![4; 13], vec![3, 3]].concat());
+    plan.global_batch = 15_360;
+    plan.sequence_length = 4096;
+    plan.sharding.zero_stage = 1;
+    plan.precision.compute = DataType::Fp8;
+    plan.precision.moments = DataType::Bf16;
+    plan.recompute = Recompute::Selective {
+        modules: BTreeSet::from([
+            RecomputeModule::Norm,
+            RecomputeModule::LatentUpProjection,
+            RecomputeModule::Activation,
+        ]),
+        layers: None,
+    };
+    let cluster = testing::cluster(79.1);
+    let mut software = SoftwareCatalogue::built_in().expect("reads").get("megatron-core-2025").clone();
+    let peak_of = |software: &MemorySoftware| {
+        peak(&MemoryInput { model: &model, cluster: &cluster, plan: &plan, software, in_flight: None })
+    };
+    let wide = peak_of(&software);
+    assert!(wide.least().gib() < 79.1, "{}", wide.least().gib());
+    // Their own kernels store SwiGLU's input in fp8 (section 3.3.3): 17 micro batches of four layers, 8 + 1 experts of 2 x 2,048.
+    software.narrow_inner = true;
+    let narrow = peak_of(&software);
+    let saved = 17.0 * 4.0 * 4096.0 * 9.0 * 4096.0;
+    let found = wide.allocated.get() - narrow.allocated.get();
+    assert!((found / saved - 1.0).abs() < 0.03, "{found} {saved}");
+}
+
+/// Sample submissions of MLPerf's Llama 2 70B fine-tuning round: fp8, 8,192 tokens, adapters on attention; they ran on 8 H200 without
+/// tensor parallelism (context parallel 2) and on 8 H100 with TP 4.
+#[test]
+fn adapters_of_a_70b_model_train_on_one_node() {
+    let model = testing::llama(8192, 28672, 64, 8, 80, 32000);
+    for (gib, tp, cp) in [(140.4, 1, 2), (140.4, 2, 1), (79.1, 4, 1)] {
+        let mut plan = testing::plan();
+        plan.optimizer = Optimizer::Lora;
+        plan.tensor_parallel = tp;
+        plan.sequence_parallel = tp > 1;
+        plan.context_parallel = cp;
+        plan.data_parallel = 8 / (tp * cp);
+        plan.global_batch = 8;
+        plan.sequence_length = 8192;
+        plan.sharding.zero_stage = 1;
+        plan.precision.compute = DataType::Fp8;
+        let catalogue = SoftwareCatalogue::built_in().expect("reads");
+        let (cluster, software) = (testing::cluster(gib), catalogue.get("megatron-mlperf"));
+        let mut fits = |optimizer| {
+            plan.optimizer = optimizer;
+            let peak = peak(&MemoryInput {
+                model: &model,
+                cluster: &cluster,
+                plan: &plan,
+                software,
+                in_flight: None,
+            });
+            peak.least().gib() < gib
+        };
+        assert!(fits(Optimizer::Lora) && !fits(Optimizer::Adam), "TP{tp} CP{cp}");
     }
 }

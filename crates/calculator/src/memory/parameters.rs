@@ -280,6 +280,32 @@ mod tests {
     }
 
     #[test]
+    fn both_ends_of_dualpipe_share_optimizer_states() {
+        let mut plan = testing::plan();
+        plan.data_parallel = 128;
+        plan.expert_parallel = 64;
+        plan.pipeline_parallel = 16;
+        plan.sharding.zero_stage = 1;
+        plan.schedule = Schedule::DualPipe;
+        let per = per_parameter(&plan, &testing::neutral());
+        // Two replicas of an expert in each direction, four in all; gradients are whole.
+        assert_eq!((per.routed.master, per.routed.gradients), (4.0 / 4.0, 4.0));
+        assert_eq!(per.dense.master, 4.0 / 256.0);
+    }
+
+    #[test]
+    fn frozen_weights_live_in_the_narrow_format() {
+        let mut plan = testing::plan();
+        plan.precision.compute = DataType::Fp8;
+        let held = Held { dense: 10.0, routed: 0.0, matmul: 8.0 };
+        assert_eq!(per_parameter(&plan, &testing::neutral()).parameters(held), 20.0);
+        plan.optimizer = Optimizer::Lora;
+        let per = per_parameter(&plan, &testing::neutral());
+        assert_eq!(per.parameters(held), 2.0 * 2.0 + 8.0);
+        assert_eq!(per.dense.gradients, 4.0 * ADAPTER_SHARE);
+    }
+
+    #[test]
     fn the_padded_vocabulary_is_divided() {
         // Megatron pads GPT-2's 50,257 words to 50,304 at tensor parallel 1 and to 51,200 at 8.
         let model = testing::llama(1024, 4096, 8, 8, 2, 50257);

@@ -190,8 +190,8 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     }
     let per = &prepared.per;
     let cost = |dense, routed| sum.held.dense * dense + sum.held.routed * routed;
-    sum.resident = cost(per.dense.resident(), per.routed.resident())
-        + sum.held.matmul * (per.narrow - per.narrower);
+    sum.resident =
+        cost(per.dense.resident(), per.routed.resident()) + sum.held.matmul * (per.narrow - per.narrower);
     if software.lazy_gradients && plan.micro_batches() <= 1 {
         sum.lazy_gradients = cost(per.dense.gradients, per.routed.gradients);
     }

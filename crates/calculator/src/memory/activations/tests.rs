@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::memory::testing;
+use railwright_spec::model::by_name;
 use railwright_spec::plan::Recompute;
+use railwright_spec::precision::DataType;
 use std::collections::BTreeSet;
 
 /// Korthikanti 2022, table 2: bytes per layer of a GPT with s 2048, b 1, h 12288, 96 heads.
@@ -108,4 +110,67 @@ fn experts_keep_by_visits_and_imbalance() {
     let visit = 2.0 * (2.0 * 2048.0 + 3.0 * 1024.0);
     assert_eq!(of(1.5, None) - of(1.0, None), 0.5 * 8.0 * 4096.0 * visit);
     assert_eq!(of(1.5, Some(1.0)), of(1.0, None));
+}
+
+/// Bytes per token that the last layer of a model of the catalogue keeps under constants that add nothing.
+fn per_token(name: &str, change: impl Fn(&mut Plan)) -> f64 {
+    let model = by_name(name).expect("in the catalogue");
+    let mut plan = testing::plan();
+    plan.sequence_length = 4096;
+    change(&mut plan);
+    let mut software = testing::neutral();
+    // Router weights enter at the activation function, and 16-bit tensors that attention and router keep serve others as well.
+    software.expert_output = 0.0;
+    software.narrow_attention_output = false;
+    let sizes = sizes(&model, &plan, &software);
+    let last = model.layer(model.num_layers() as usize - 1);
+    layer_bytes(&model, last, &plan, &software, &sizes, true).saved / 4096.0
+}
+
+#[test]
+fn a_token_in_a_layer_of_eight_experts_by_hand() {
+    // Mixtral: h 4,096, 32 heads, 8 of keys, two visits to experts of 14,336.
+    let hidden = 2.0 * 4096.0;
+    // Inputs of both norms and their outputs, queries, attention's output; keys and values; log-sum-exp.
+    let attention = 6.0 * hidden + 2.0 * 2.0 * 1024.0 + 4.0 * 32.0;
+    // Scores and masks of the router; then each visit's input, gate and up, and the down projection's input.
+    let experts = 9.0 * 8.0 + 2.0 * (hidden + 3.0 * 2.0 * 14_336.0);
+    assert_eq!(per_token("mixtral-8x7b", |_| ()), attention + experts);
+}
+
+#[test]
+fn a_token_in_a_layer_of_latent_attention_by_hand() {
+    // DeepSeek-V3: h 7,168, latents of 1,536 and 512 and a rotated key of 64, 128 heads of 192 and 128, 8 of 256 experts of 2,048
+    // and one that all share.
+    let hidden = 2.0 * 7168.0;
+    let latents = 2.0 * (2.0 * (1536.0 + 512.0) + 64.0);
+    let up_projected = 2.0 * 128.0 * (192.0 + 192.0 + 128.0);
+    let output = 128.0 * (2.0 * 128.0 + 4.0);
+    let experts = 8.0 * (hidden + 3.0 * 2.0 * 2048.0) + 3.0 * 2.0 * 2048.0;
+    let wide = 4.0 * hidden + latents + up_projected + output + 9.0 * 256.0 + experts;
+    assert_eq!(wide, 457_600.0);
+    assert_eq!(per_token("deepseek-v3", |_| ()), wide);
+
+    // In fp8, with norms, up-projections and the activation function made again: half of what experts read is left, both norms'
+    // inputs, the latents, attention's output, and gate and up in 16 bits.
+    let narrow = per_token("deepseek-v3", |plan| {
+        plan.precision.compute = DataType::Fp8;
+        let modules =
+            [RecomputeModule::Norm, RecomputeModule::LatentUpProjection, RecomputeModule::Activation];
+        plan.recompute = Recompute::Selective { modules: BTreeSet::from(modules), layers: None };
+    });
+    let visits = 8.0 * 7168.0 + 9.0 * 2.0 * 2.0 * 2048.0;
+    assert_eq!(narrow, 2.0 * hidden + 2.0 * (1536.0 + 512.0 + 64.0) + output + 9.0 * 256.0 + visits);
+}
+
+#[test]
+fn frozen_weights_keep_no_inputs() {
+    // Llama 2 70B with adapters on attention: both norms' inputs, the adapters' input, queries, keys and values, attention's output,
+    // gate and up. The inputs of gate, up and down are gone.
+    let got = per_token("llama-2-70b", |plan| {
+        plan.optimizer = Optimizer::Lora;
+        plan.precision.compute = DataType::Fp8;
+    });
+    let want = 2.0 * (3.0 * 8192.0 + 8192.0 + 2.0 * 1024.0 + 8192.0 + 2.0 * 28_672.0) + 4.0 * 64.0;
+    assert_eq!(got, want);
 }

@@ -89,6 +89,22 @@ fn tied_embeddings_lie_on_both_ends() {
 }
 
 #[test]
+fn items_of_adapters_add_up_too() {
+    let catalogue = SoftwareCatalogue::built_in().expect("reads");
+    for model in [testing::llama(4096, 14336, 32, 8, 32, 128_256), testing::mixture(2048, 1024, 64, 8)] {
+        for zero_stage in 0..4 {
+            let mut plan = testing::plan();
+            plan.optimizer = railwright_spec::plan::Optimizer::Lora;
+            plan.precision.compute = railwright_spec::precision::DataType::Fp8;
+            plan.data_parallel = 8;
+            plan.global_batch = 8;
+            plan.sharding.zero_stage = zero_stage;
+            check(&model, &plan, catalogue.get("megatron-mlperf"));
+        }
+    }
+}
+
+#[test]
 fn a_device_too_small_does_not_fit() {
     let model = testing::llama(4096, 14336, 32, 8, 32, 128_256);
     let software = testing::neutral();
