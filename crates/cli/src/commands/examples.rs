@@ -16,6 +16,11 @@ macro_rules! examples {
 
 const EXAMPLES: &[(&str, &str)] = examples!["llama-3-8b-fsdp" "llama-3.1-405b" "gpt3-175b" "deepseek-v3"];
 
+/// The names of all examples.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().map(|(name, _)| *name)
+}
+
 /// Prints an example, or the names of all.
 pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.as_deref();
@@ -30,7 +35,6 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
             printer.data(&list, path)?;
         }
         Some(name) => {
-            let names = || EXAMPLES.iter().map(|(name, _)| *name);
             let (_, text) = EXAMPLES.iter().find(|(known, _)| known == name).ok_or_else(|| {
                 let hint = did_you_mean(
                     name,
