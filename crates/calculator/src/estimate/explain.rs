@@ -100,7 +100,11 @@ fn shards(plan: &Plan, local: LocalParameters, place: &str, is_sharded: bool) ->
     ];
     if local.routed > 0.0 {
         list.push(given("routed", local.routed, &source("parameters of routed experts")));
-        list.push(given("expert_shards", among(plan.expert_data_parallel()), "plan.sharding, plan.expert_parallel"));
+        list.push(given(
+            "expert_shards",
+            among(plan.expert_data_parallel()),
+            "plan.sharding, plan.expert_parallel",
+        ));
     }
     list
 }
@@ -112,7 +116,9 @@ fn per_shard(inputs: &[Input]) -> f64 {
 
 /// A number as people write it.
 pub(super) fn text(value: f64, unit: &str) -> String {
-    use railwright_spec::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
+    use railwright_spec::quantity::{
+        Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts,
+    };
     match unit {
         "s" => human::seconds(Seconds::new(value)),
         "B" => human::bytes(Bytes::new(value)),

@@ -22,7 +22,7 @@ pub(crate) fn shell(shell: Shell, printer: &Printer) -> Result<Outcome, Failure>
     let script = match shell {
         // Bash and the others take files when no name fits.
         Shell::Zsh => zsh_with_files(script),
-        Shell::Fish => fish_with_models(script),
+        Shell::Fish => fish_with_models(&script),
         _ => script,
     };
     printer.data(&script, None)?;
@@ -88,7 +88,7 @@ fn zsh_with_files(script: String) -> String {
 }
 
 /// Fish knows nothing of positional arguments, and takes no files where names are listed.
-fn fish_with_models(script: String) -> String {
+fn fish_with_models(script: &str) -> String {
     let first = clusters().into_iter().next().unwrap_or_default();
     let mut script = script.replace(&format!("-r -f -a \"{first}"), &format!("-r -F -a \"{first}"));
     let mut offer = |command: &str, names: &[String]| {
@@ -147,7 +147,7 @@ mod tests {
     fn scripts_know_the_names_of_the_catalogue() {
         let bash = script(Shell::Bash);
         let zsh = zsh_with_files(script(Shell::Zsh));
-        let fish = fish_with_models(script(Shell::Fish));
+        let fish = fish_with_models(&script(Shell::Fish));
         for name in
             ["llama-3.1-405b", "dgx-h100", "h100-sxm5-80gb", "megatron-core-2025", "memory-margin-small"]
         {

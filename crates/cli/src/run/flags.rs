@@ -66,7 +66,7 @@ pub(super) fn translate(text: &str) -> String {
         }
         out.push_str(&flag);
         if let Some(behind) = after.strip_prefix(" = true") {
-            out.push_str(&format!(" ({word} = true)"));
+            out.extend([" (", word, " = true)"]);
             rest = behind;
         } else if let Some(behind) = after.strip_prefix(" = ") {
             let quoted = behind.strip_prefix('"').and_then(|inner| inner.split_once('"'));

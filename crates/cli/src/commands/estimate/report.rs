@@ -62,7 +62,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
             vec![
                 strong(human::seconds(estimate.step_time)),
                 format!(
-                    "  {:.0}% of such runs measure {} to {}",
+                    "  {:.0}% of runs like this take {} to {}",
                     interval.coverage * 100.0,
                     human::seconds(interval.low),
                     human::seconds(interval.high)
@@ -135,7 +135,7 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
                 vec![
                     human::percent(hardware.share).into(),
                     format!(
-                        "  executed, with recompute, without masked attention: {}/GPU",
+                        "  of the same peak: {}/GPU executed, recompute included",
                         human::flop_rate(efficiency.hardware_flop_rate)
                     )
                     .into(),
@@ -153,7 +153,7 @@ fn time(document: &mut Document, estimate: &Estimate) {
     let critical = estimate.stages.iter().find(|stage| stage.critical).map_or(0, |stage| stage.stage);
     let remark = match estimate.stages.len() {
         0 | 1 => String::new(),
-        n => format!("on stage {critical} of 0 to {}, which the others wait for", n - 1),
+        n => format!("on stage {critical} of {n} (from 0), which the others wait for"),
     };
     document.heading_with("where the time goes", remark);
     let mut bars = Vec::new();
@@ -261,6 +261,9 @@ fn stages(document: &mut Document, estimate: &Estimate) {
     document.table(memory(estimate, &shown));
 }
 
+/// The column of recompute, which is a part of the backward pass in front of it.
+const RECOMPUTE: usize = 5;
+
 fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
     let columns = vec![
         Column::numbers("stage"),
@@ -268,7 +271,7 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
         Column::words("also").expendable(3),
         Column::numbers("forward"),
         Column::numbers("backward"),
-        Column::numbers("recompute").expendable(4),
+        Column::numbers("of it recompute").expendable(4),
         Column::numbers("busy").expendable(1),
         Column::numbers("exposed").expendable(2),
         Column::numbers("idle").expendable(1),
@@ -295,7 +298,12 @@ fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
             time(stage.bubble),
         ]
     });
-    Table { columns, rows: rows.collect() }
+    let mut table = Table { columns, rows: rows.collect() };
+    if estimate.stages.iter().all(|stage| stage.recompute == Seconds::ZERO) {
+        table.columns.remove(RECOMPUTE);
+        table.rows.iter_mut().for_each(|row| drop(row.remove(RECOMPUTE)));
+    }
+    table
 }
 
 fn memory(estimate: &Estimate, shown: &[usize]) -> Table {
@@ -317,38 +325,43 @@ fn money(document: &mut Document, bill: &Bill) {
         ("calendar", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
         ("GPU-hours", human::count(bill.device_hours.0).into()),
     ];
+    let mut sources = Vec::new();
     if let (Some(rent), Some(price)) = (bill.rent, &bill.device_price) {
         let range = price.range.map_or_else(String::new, |(low, high)| {
             format!(
-                " ({} to {})",
+                " ({} to {} at {} to {})",
                 human::dollars(low * bill.device_hours.0),
-                human::dollars(high * bill.device_hours.0)
+                human::dollars(high * bill.device_hours.0),
+                human::dollars(low),
+                human::dollars(high)
             )
         });
-        pairs.push((
-            "rent",
-            format!(
-                "{}{range} at {} per GPU-hour: {}",
-                human::dollars(rent),
-                human::dollars(price.amount),
-                price.source
-            )
-            .into(),
-        ));
+        let text =
+            format!("{} at {} per GPU-hour{range}", human::dollars(rent), human::dollars(price.amount));
+        pairs.push(("rent", text.into()));
+        sources.push(format!("GPU-hour, {}", first_source(&price.source)));
     }
+    let electricity = &bill.electricity_price;
     pairs.push((
         "energy",
         format!(
-            "{} at {}; {} at ${:.3} per kWh ({}), part of most rents",
+            "{} at {}: {} at ${:.3} per kWh, part of most rents",
             human::energy(bill.energy),
             human::watts(bill.power),
             human::dollars(bill.electricity),
-            bill.electricity_price.amount.get(),
-            bill.electricity_price.source
+            electricity.amount.get(),
         )
         .into(),
     ));
+    sources.push(format!("kWh, {}", first_source(&electricity.source)));
+    pairs.push(("prices", Cell::new(sources.join("; "), Tone::Faint)));
     document.pairs(pairs);
+}
+
+/// The first of several sources; `--why cost` has all.
+fn first_source(source: &str) -> &str {
+    let first = source.split("; ").next().unwrap_or(source);
+    first.trim_end_matches(", read")
 }
 
 fn provenance(document: &mut Document, estimate: &Estimate) {
@@ -358,17 +371,15 @@ fn provenance(document: &mut Document, estimate: &Estimate) {
         .filter(|foundation| foundation.share >= 0.01)
         .map(|foundation| format!("{:.0}% {}", foundation.share * 100.0, foundation.title))
         .collect();
-    document.paragraph(Cell::new(
-        format!(
-            "railwright {} modelled this; {}. Constants of {}: {}. Interval: {}. `--why` shows formulas and inputs.",
-            env!("CARGO_PKG_VERSION"),
-            rests_on.join(", "),
-            estimate.software.id,
-            estimate.software.source,
-            estimate.step_time_interval.source
-        ),
-        Tone::Faint,
-    ));
+    let software = &estimate.software;
+    let faint = |text: String| Cell::new(text, Tone::Faint);
+    document.heading_with("what this rests on", "`--why` shows formulas, inputs and sources");
+    document.pairs(vec![
+        ("time", faint(rests_on.join("; "))),
+        ("constants", faint(format!("{}: {}", software.id, software.source))),
+        ("interval", faint(estimate.step_time_interval.source.clone())),
+        ("version", faint(format!("railwright {}", env!("CARGO_PKG_VERSION")))),
+    ]);
 }
 
 /// A number of three digits or more with commas.
