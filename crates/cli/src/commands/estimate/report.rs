@@ -1,11 +1,13 @@
 //! The report of an estimate: headline, where the time goes, stages, cost, warnings, provenance.
 
+mod foundation;
+mod stages;
+
 use super::{Estimated, why};
-use crate::commands::stage_memory::{self, Row, probability, verdict};
+use crate::commands::stage_memory::{probability, verdict};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
 use railwright_calculator::model_flop::Convention;
-use railwright_calculator::money::Bill;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use std::fmt::Write as _;
@@ -21,9 +23,9 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     headline(&mut document, estimate);
     time(&mut document, estimate);
     communication(&mut document, &estimate.communication);
-    stages(&mut document, estimate);
+    stages::stages(&mut document, estimate);
     if let Some(bill) = &estimate.money {
-        money(&mut document, bill);
+        foundation::money(&mut document, bill);
     }
     if !estimate.warnings.is_empty() {
         document.heading("warnings");
@@ -31,7 +33,7 @@ pub(super) fn document(estimated: &Estimated) -> Document {
             estimate.warnings.iter().map(|w| Cell::new(format!("{} [{}]", w.message, w.id), Tone::Doubtful));
         document.blocks.push(Block::Bullets(told.collect()));
     }
-    provenance(&mut document, estimate);
+    foundation::provenance(&mut document, estimate);
     document
 }
 
@@ -233,153 +235,6 @@ pub(super) fn ranks(row: &CommunicationRow) -> Cell {
     let over =
         if row.domains > 1 { format!("{} over {}", row.ranks, row.domains) } else { row.ranks.to_string() };
     Cell::number(over, row.ranks as f64)
-}
-
-/// Stages that are shown when there are many: the ends, the middle, and those that matter.
-fn shown(estimate: &Estimate) -> Vec<usize> {
-    let n = estimate.stages.len();
-    if n <= 8 {
-        return (0..n).collect();
-    }
-    let critical = estimate.stages.iter().find(|s| s.critical).map_or(0, |s| s.stage);
-    let mut list = vec![0, 1, n / 2, n - 2, n - 1, critical, estimate.memory.worst.min(n - 1)];
-    list.sort_unstable();
-    list.dedup();
-    list
-}
-
-fn stages(document: &mut Document, estimate: &Estimate) {
-    let shown = shown(estimate);
-    let left_out = estimate.stages.len() - shown.len();
-    let more =
-        if left_out > 0 { format!("; {left_out} more stages by `railwright memory`") } else { String::new() };
-    if estimate.stages.len() > 1 {
-        document.heading_with("pipeline stages", "passes of one micro batch, then sums over the step");
-        document.table(passes(estimate, &shown));
-    }
-    document.heading_with("memory", format!("of one rank at its stage's peak, in GiB{more}"));
-    document.table(memory(estimate, &shown));
-}
-
-/// The column of recompute, which is a part of the backward pass in front of it.
-const RECOMPUTE: usize = 5;
-
-fn passes(estimate: &Estimate, shown: &[usize]) -> Table {
-    let columns = vec![
-        Column::numbers("stage"),
-        Column::numbers("layers"),
-        Column::words("also").expendable(3),
-        Column::numbers("forward"),
-        Column::numbers("backward"),
-        Column::numbers("of it recompute").expendable(4),
-        Column::numbers("busy").expendable(1),
-        Column::numbers("exposed").expendable(2),
-        Column::numbers("idle").expendable(1),
-    ];
-    let time = |time: Seconds| {
-        let text = if time == Seconds::ZERO { String::new() } else { human::seconds(time) };
-        Cell::number(text, time.get())
-    };
-    let rows = shown.iter().filter_map(|&s| estimate.stages.get(s)).map(|stage| {
-        let also: Vec<&str> =
-            [(stage.embedding, "embedding"), (stage.head, "head"), (stage.critical, "slowest")]
-                .into_iter()
-                .filter_map(|(is, name)| is.then_some(name))
-                .collect();
-        vec![
-            Cell::number(stage.stage.to_string(), stage.stage as f64),
-            Cell::number(stage.layers.to_string(), stage.layers as f64),
-            also.join(", ").into(),
-            time(stage.forward),
-            time(stage.backward),
-            time(stage.recompute),
-            time(stage.busy),
-            time(stage.exposed),
-            time(stage.bubble),
-        ]
-    });
-    let mut table = Table { columns, rows: rows.collect() };
-    if estimate.stages.iter().all(|stage| stage.recompute == Seconds::ZERO) {
-        table.columns.remove(RECOMPUTE);
-        table.rows.iter_mut().for_each(|row| drop(row.remove(RECOMPUTE)));
-    }
-    table
-}
-
-fn memory(estimate: &Estimate, shown: &[usize]) -> Table {
-    let rows = shown.iter().filter_map(|&s| estimate.memory.stages.get(s)).map(|stage| Row {
-        stage: stage.stage,
-        kinds: stage.kinds.iter().map(|k| (k.kind, k.bytes)).collect(),
-        device: stage.device,
-        moment: stage.moment,
-    });
-    stage_memory::table(estimate.memory.device_memory, rows)
-}
-
-fn money(document: &mut Document, bill: &Bill) {
-    document.heading_with(
-        "cost",
-        format!("of {} tokens in {} steps", human::count(bill.tokens), grouped(bill.steps)),
-    );
-    let mut pairs = vec![
-        ("calendar", Cell::new(human::seconds(bill.calendar), Tone::Strong)),
-        ("GPU-hours", human::count(bill.device_hours.0).into()),
-    ];
-    let mut sources = Vec::new();
-    if let (Some(rent), Some(price)) = (bill.rent, &bill.device_price) {
-        let range = price.range.map_or_else(String::new, |(low, high)| {
-            format!(
-                " ({} to {} at {} to {})",
-                human::dollars(low * bill.device_hours.0),
-                human::dollars(high * bill.device_hours.0),
-                human::dollars(low),
-                human::dollars(high)
-            )
-        });
-        let text =
-            format!("{} at {} per GPU-hour{range}", human::dollars(rent), human::dollars(price.amount));
-        pairs.push(("rent", text.into()));
-        sources.push(format!("GPU-hour, {}", first_source(&price.source)));
-    }
-    let electricity = &bill.electricity_price;
-    pairs.push((
-        "energy",
-        format!(
-            "{} at {}: {} at ${:.3} per kWh, part of most rents",
-            human::energy(bill.energy),
-            human::watts(bill.power),
-            human::dollars(bill.electricity),
-            electricity.amount.get(),
-        )
-        .into(),
-    ));
-    sources.push(format!("kWh, {}", first_source(&electricity.source)));
-    pairs.push(("prices", Cell::new(sources.join("; "), Tone::Faint)));
-    document.pairs(pairs);
-}
-
-/// The first of several sources; `--why cost` has all.
-fn first_source(source: &str) -> &str {
-    let first = source.split("; ").next().unwrap_or(source);
-    first.trim_end_matches(", read")
-}
-
-fn provenance(document: &mut Document, estimate: &Estimate) {
-    let rests_on: Vec<String> = estimate
-        .provenance
-        .iter()
-        .filter(|foundation| foundation.share >= 0.01)
-        .map(|foundation| format!("{:.0}% {}", foundation.share * 100.0, foundation.title))
-        .collect();
-    let software = &estimate.software;
-    let faint = |text: String| Cell::new(text, Tone::Faint);
-    document.heading_with("what this rests on", "`--why` shows formulas, inputs and sources");
-    document.pairs(vec![
-        ("time", faint(rests_on.join("; "))),
-        ("constants", faint(format!("{}: {}", software.id, software.source))),
-        ("interval", faint(estimate.step_time_interval.source.clone())),
-        ("version", faint(format!("railwright {}", env!("CARGO_PKG_VERSION")))),
-    ]);
 }
 
 /// A number of three digits or more with commas.
