@@ -58,7 +58,9 @@ fn get(software: &Software, key: &str) -> Option<f64> {
         ("jitter_per_doubling", _) => software.jitter_per_doubling,
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter,
         ("router_kernels", _) => software.router_kernels,
-        ("expert_rate", _) => software.expert_rate,
+        ("expert_rate", Some(p)) => {
+            Software::rate(&software.expert_rate, p.split('.').next()?, p.split('.').nth(1).unwrap_or(""))
+        }
         ("cast_passes", _) => software.cast_passes,
         ("host_us_per_expert_layer", _) => software.host_us_per_expert_layer,
         ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us,
@@ -90,7 +92,9 @@ fn set(software: &mut Software, key: &str, value: f64) {
         ("jitter_per_doubling", _) => software.jitter_per_doubling = value,
         ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter = value,
         ("router_kernels", _) => software.router_kernels = value,
-        ("expert_rate", _) => software.expert_rate = value,
+        ("expert_rate", Some(p)) => {
+            software.expert_rate.insert(p.to_owned(), value);
+        }
         ("cast_passes", _) => software.cast_passes = value,
         ("host_us_per_expert_layer", _) => software.host_us_per_expert_layer = value,
         ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us = value,

@@ -12,6 +12,7 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::{AttentionKernel, Layout, Optimizer, Plan};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::FlopPerSecond;
 
 /// Hardware and software, apart from any plan: built once and shared by a whole search.
 #[derive(Clone, Debug)]
@@ -30,7 +31,8 @@ impl Machine {
         Self {
             device: Device::new(&cluster.accelerator),
             fabric: Fabric::new(cluster),
-            architecture: cluster.accelerator.architecture.clone(),
+            // `Hopper+Grace` computes as Hopper does.
+            architecture: cluster.accelerator.architecture.split('+').next().unwrap_or_default().to_owned(),
         }
     }
 }
@@ -64,6 +66,8 @@ pub struct Costing<'a> {
     pub matmul_rate: f64,
     /// The same in the activations' format (the head and the router stay wide).
     pub wide_matmul_rate: f64,
+    /// Rate of grouped expert products over dense ones.
+    pub expert_rate: f64,
     /// Sustained over burst rate of attention.
     pub attention_rate: f64,
 }
@@ -77,9 +81,12 @@ impl<'a> Costing<'a> {
         machine: &'a Machine,
     ) -> Result<Self, Problem> {
         if plan.precision.narrow_attention && plan.precision.compute.is_narrow() {
-            return Err(Problem::new(format!("attention in {} is not priced: no measurement of it is known", plan.precision.compute))
-                .at_key("plan.precision.narrow_attention")
-                .hint("set it to false: attention then runs in the activations' format"));
+            return Err(Problem::new(format!(
+                "attention in {} is not priced: no measurement of it is known",
+                plan.precision.compute
+            ))
+            .at_key("plan.precision.narrow_attention")
+            .hint("set it to false: attention then runs in the activations' format"));
         }
         Ok(Self::with_software(model, cluster, plan, machine, software::by_id(&plan.software)?))
     }
@@ -113,7 +120,10 @@ impl<'a> Costing<'a> {
             attention_kernel: attention_kernel(plan, software, architecture),
             matmul_rate: Software::rate(&software.matmul, architecture, format) * power,
             wide_matmul_rate: Software::rate(&software.matmul, architecture, wide) * power,
-            attention_rate: Software::rate(&software.attention_rate, architecture, wide) * power,
+            expert_rate: Software::rate(&software.expert_rate, architecture, format),
+            attention_rate: Software::rate(&software.attention_rate, architecture, wide)
+                * power
+                * wide_attention(cluster, plan.precision.activations),
         }
     }
 
@@ -152,10 +162,19 @@ fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> ope
 /// Power goes with clock times voltage squared and voltage with clock, so the clock that a limit allows goes with the cube root of
 /// the limit: 500 W for a 700 W part leaves 0.89. Operator tables were taken at the usual power.
 fn power_limit(cluster: &Cluster) -> f64 {
+    // Parts that are cut in units or clock by design state their own, lower peak, and are not derated again.
+    let peak = cluster.accelerator.peak_rate(DataType::Bf16).map_or(0.0, FlopPerSecond::tera);
     let usual = match cluster.accelerator.architecture.as_str() {
-        "Hopper" if cluster.accelerator.scale_up_bandwidth.gb() >= 400.0 => 700.0,
-        "Ampere" if cluster.accelerator.scale_up_bandwidth.gb() >= 200.0 => 400.0,
+        "Hopper" if peak > 900.0 => 700.0,
+        "Ampere" if peak > 300.0 && cluster.accelerator.scale_up_bandwidth.gb() >= 200.0 => 400.0,
         _ => return 1.0,
     };
     cluster.accelerator.power.map_or(1.0, |limit| (limit.get() / usual).clamp(0.1, 1.0).cbrt())
+}
+
+/// Fused attention was measured in 16-bit formats; wider ones run slower as their matrix units do.
+fn wide_attention(cluster: &Cluster, activations: DataType) -> f64 {
+    let rate = |data_type| cluster.accelerator.peak_rate(data_type).map_or(0.0, FlopPerSecond::tera);
+    let (wide, sixteen) = (rate(activations), rate(DataType::Bf16));
+    if activations.bytes() > 2.0 && wide > 0.0 && sixteen > 0.0 { (wide / sixteen).min(1.0) } else { 1.0 }
 }

@@ -40,12 +40,12 @@ pub fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan
         spec.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
     }
     let mut plan = spec.resolve(model, cluster)?;
-    fill(&spec, software, &mut plan);
+    fill(&spec, software, model.is_mixture_of_experts(), &mut plan);
     Ok(plan)
 }
 
 /// Lays the generation's habits over what the specification left open.
-fn fill(spec: &PlanSpec, software: &Software, plan: &mut Plan) {
+fn fill(spec: &PlanSpec, software: &Software, has_experts: bool, plan: &mut Plan) {
     let overlap = &mut plan.overlap;
     overlap.gradient_reduce = spec.overlap_gradient_reduce.unwrap_or(software.overlap.gradient_reduce);
     overlap.parameter_gather = spec.overlap_parameter_gather.unwrap_or(software.overlap.parameter_gather);
@@ -58,6 +58,12 @@ fn fill(spec: &PlanSpec, software: &Software, plan: &mut Plan) {
     if spec.sharding.is_none() && plan.sharding.zero_stage < 3 {
         let has_peers = plan.data_parallel.saturating_mul(plan.context_parallel) > 1;
         plan.sharding.zero_stage = if has_peers { software.zero_stage.min(2) } else { 0 };
+    }
+    let spread = plan.expert_parallel.saturating_mul(plan.tensor_parallel).max(1);
+    let ranks = plan.tensor_parallel.saturating_mul(plan.context_parallel).saturating_mul(plan.data_parallel);
+    let follows = software.expert_tensor_follows_tensor && spec.expert_tensor_parallel.is_none();
+    if has_experts && follows && ranks.is_multiple_of(spread) {
+        plan.expert_tensor_parallel = plan.tensor_parallel;
     }
     // `bf16` in the catalogue stands for the run's 16-bit format.
     let of_run = |format: DataType| {

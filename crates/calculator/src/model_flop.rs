@@ -64,6 +64,9 @@ fn mixer(mixer: &Mixer, sequence: f64, convention: Convention) -> f64 {
         let window = sparse.map_or(all, |k| all.min(k as f64));
         if convention == Convention::FullAttention {
             window
+        } else if matches!(span, Span::Chunk(_)) {
+            // Every chunk is a short causal sequence of its own.
+            window / 2.0
         } else if window < sequence {
             // The first `window` queries see half of it, the others all.
             window * (1.0 - window / (2.0 * sequence))

@@ -7,10 +7,12 @@ use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::memory::{self, SoftwareCatalogue};
+use crate::operators::Pass;
 use crate::stage::Chunk;
 use crate::work::{Dimension, Work};
 use railwright_spec::model::{Cut, Layer, Weight};
-use railwright_spec::plan::{Optimizer, Plan};
+use railwright_spec::plan::{Group, Optimizer, Plan};
+use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 
 /// Parameters of some weights on one rank, dense and routed apart.
@@ -49,33 +51,54 @@ pub fn local_parameters<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan:
     local
 }
 
-/// Adds the gathers of a layer's parameters and the scatter of its gradients under full sharding (ZeRO-3, FSDP).
+/// Adds the gathers of some weights and the scatter of their gradients under full sharding (ZeRO-3, FSDP).
 ///
 /// They run beside the compute of the neighbouring layer: only what that does not cover is exposed, and what is covered slows
-/// compute by the generation's share.
-pub fn gather_layer(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
+/// compute by the generation's share. Without overlap all of it is exposed.
+pub fn gather<'w>(
+    costing: &Costing<'_>,
+    weights: impl IntoIterator<Item = &'w Weight>,
+    cost: &mut LayerCost,
+) {
     let plan = costing.plan;
     if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
         return;
     }
-    let local = local_parameters(&layer.weights, plan);
-    let gather = shard_collective(costing, Collective::AllGather, local, plan.precision.parameters.bytes());
-    let mut scatter =
-        shard_collective(costing, Collective::ReduceScatter, local, plan.precision.gradient_reduce.bytes());
-    if costing.layout.replicate.ranks > 1 {
-        let bytes =
-            Bytes::new(local.dense * plan.precision.gradient_reduce.bytes() / plan.shard_group() as f64);
-        scatter +=
-            costing.machine.fabric.time(Collective::AllReduce, bytes, &costing.layout.replicate, 1.0).time
-                / costing.software.collective_rate;
+    let local = local_parameters(weights, plan);
+    let layout = &costing.layout;
+    let time = |operation, parameters: f64, bytes: f64, group: &Group| {
+        if parameters <= 0.0 || group.ranks <= 1 {
+            return Seconds::ZERO;
+        }
+        costing.machine.fabric.time(operation, Bytes::new(parameters * bytes), group, 1.0).time
+            / costing.software.collective_rate
+    };
+    let wire = plan.precision.gradient_reduce.bytes();
+    let (mut gather, mut scatter) = (Seconds::ZERO, Seconds::ZERO);
+    for (parameters, shard, replicate) in [
+        (local.dense, &layout.shard, &layout.replicate),
+        (local.routed, &layout.expert_shard, &layout.expert_replicate),
+    ] {
+        gather += time(Collective::AllGather, parameters, plan.precision.parameters.bytes(), shard);
+        scatter += time(Collective::ReduceScatter, parameters, wire, shard);
+        scatter += time(Collective::AllReduce, parameters / shard.ranks as f64, wire, replicate);
     }
     if !costing.trains_weights() {
         scatter = Seconds::ZERO;
     }
-    hide(costing, Dimension::Shard, &mut cost.forward, Seconds::ZERO, gather);
     let again = if plan.sharding.reshard_after_forward { gather } else { Seconds::ZERO };
-    let cover = cost.backward_weight.compute_time() + cost.recompute.compute_time();
-    hide(costing, Dimension::Shard, &mut cost.backward_input, cover, again + scatter);
+    let covers = |overlapped: bool, cover: Seconds| if overlapped { cover } else { Seconds::ZERO };
+    let (forward, backward) = (cost.forward.compute_time(), cost.backward_input.compute_time());
+    let more = cost.backward_weight.compute_time() + cost.recompute.compute_time();
+    hide(
+        costing,
+        Dimension::Shard,
+        &mut cost.forward,
+        covers(plan.overlap.parameter_gather, forward),
+        gather,
+    );
+    let both = plan.overlap.parameter_gather && plan.overlap.gradient_reduce;
+    hide(costing, Dimension::Shard, &mut cost.backward_input, covers(both, backward + more), again + scatter);
 }
 
 /// Adds what offload moves over the host link: activations down in the forward pass and up in the backward pass, parameters up in both
@@ -87,45 +110,32 @@ pub fn offload_layer(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost)
     }
     // Without a figure, a PCIe 4 link of sixteen lanes is the least that a trainer has today.
     let link = costing.cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.5));
-    let kept = SoftwareCatalogue::shared()
-        .map_or(Bytes::ZERO, |c| memory::kept_by_layer(costing.model, layer, costing.plan, c.get(&costing.plan.software)));
+    let kept = SoftwareCatalogue::shared().map_or(Bytes::ZERO, |c| {
+        memory::kept_by_layer(costing.model, layer, costing.plan, c.get(&costing.plan.software))
+    });
     let shards = if costing.plan.sharding.zero_stage >= 3 { costing.plan.shard_group() as f64 } else { 1.0 };
     let held = local_parameters(&layer.weights, costing.plan).total() / shards;
     let parameters = Bytes::new(held * costing.plan.precision.parameters.bytes()) * offload.parameters;
     let time = (kept * offload.activations + parameters) / link;
-    let cover = cost.backward_weight.compute_time() + cost.recompute.compute_time();
-    hide(costing, Dimension::Host, &mut cost.forward, Seconds::ZERO, time);
-    hide(costing, Dimension::Host, &mut cost.backward_input, cover, time);
+    let forward = cost.forward.compute_time();
+    let backward = cost.backward_input.compute_time()
+        + cost.backward_weight.compute_time()
+        + cost.recompute.compute_time();
+    hide(costing, Dimension::Host, &mut cost.forward, forward, time);
+    hide(costing, Dimension::Host, &mut cost.backward_input, backward, time);
 }
 
-fn shard_collective(
-    costing: &Costing<'_>,
-    operation: Collective,
-    local: LocalParameters,
-    bytes: f64,
-) -> Seconds {
-    let fabric = &costing.machine.fabric;
-    let dense = fabric.time(operation, Bytes::new(local.dense * bytes), &costing.layout.shard, 1.0).time;
-    let routed = if local.routed > 0.0 && costing.layout.expert_data.ranks > 1 {
-        fabric.time(operation, Bytes::new(local.routed * bytes), &costing.layout.expert_data, 1.0).time
-    } else {
-        Seconds::ZERO
-    };
-    (dense + routed) / costing.software.collective_rate
-}
-
-/// Hides communication behind a piece of work (and more compute beside it).
+/// Adds communication to a piece of work, hidden behind `cover` of compute as far as that lasts.
 fn hide(
     costing: &Costing<'_>,
     dimension: Dimension,
     work: &mut Work,
-    more: Seconds,
+    cover: Seconds,
     communication: Seconds,
 ) {
     if communication <= Seconds::ZERO {
         return;
     }
-    let cover = work.compute_time() + more;
     let hidden = communication.min(cover);
     let exposed = (communication - hidden) + hidden * costing.software.overlap_slowdown;
     work.add_communication(dimension, communication, exposed / communication);
@@ -176,22 +186,23 @@ pub fn stage_update(
     };
     if plan.sharding.zero_stage < 3 {
         let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
-        for (parameters, group) in [(local.dense, &layout.data), (local.routed, &layout.expert_data)] {
-            if parameters <= 0.0 || group.ranks <= 1 {
+        for (parameters, all, shard, replicate) in [
+            (local.dense, &layout.data, &layout.shard, &layout.replicate),
+            (local.routed, &layout.expert_data, &layout.expert_shard, &layout.expert_replicate),
+        ] {
+            if parameters <= 0.0 || all.ranks <= 1 {
                 continue;
             }
             if sharded {
-                let hybrid = plan.sharding.group.is_some() && layout.replicate.ranks > 1;
-                let inner = if hybrid { &layout.shard } else { group };
-                update.gradient_reduce += time(Collective::ReduceScatter, parameters, wire, inner);
+                update.gradient_reduce += time(Collective::ReduceScatter, parameters, wire, shard);
                 update.parameter_gather +=
-                    time(Collective::AllGather, parameters, plan.precision.parameters.bytes(), inner);
-                if hybrid {
-                    let part = parameters / inner.ranks as f64;
-                    update.gradient_reduce += time(Collective::AllReduce, part, wire, &layout.replicate);
+                    time(Collective::AllGather, parameters, plan.precision.parameters.bytes(), shard);
+                if replicate.ranks > 1 {
+                    update.gradient_reduce +=
+                        time(Collective::AllReduce, parameters / shard.ranks as f64, wire, replicate);
                 }
             } else {
-                update.gradient_reduce += time(Collective::AllReduce, parameters, wire, group);
+                update.gradient_reduce += time(Collective::AllReduce, parameters, wire, all);
             }
         }
     }
@@ -226,22 +237,44 @@ pub fn stage_update(
     update
 }
 
+/// Memory traffic of an optimizer's states over that of Adam with fp32 master weights and moments, which the generations' constants are
+/// of: every state is read and written, the gradient read and the parameter written (30 bytes a parameter for Adam).
+fn state_share(plan: &Plan) -> f64 {
+    let moments = match plan.optimizer {
+        Optimizer::Adam => 2.0,
+        Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => 1.0,
+        Optimizer::Adafactor => 0.0,
+        // Adapters are a hundredth of the weights.
+        Optimizer::Lora => return 0.01,
+    };
+    let master = plan.precision.master.map_or(0.0, DataType::bytes);
+    (2.0 * (master + moments * plan.precision.moments.bytes()) + 6.0) / 30.0
+}
+
+/// Newton-Schulz iterations of Muon (Jordan 2024): five, each about `4 d` multiply-adds per element of a matrix whose smaller side is
+/// `d`; every rank of the shard group works on its share of whole matrices.
+fn orthogonalization(costing: &Costing<'_>, parameters: f64) -> Seconds {
+    if costing.plan.optimizer != Optimizer::Muon {
+        return Seconds::ZERO;
+    }
+    let side = costing.model.hidden_size as f64 / costing.plan.tensor_parallel as f64;
+    let flop = 5.0 * 8.0 * side * parameters;
+    // The time of one square product of this side, as often as the arithmetic asks for it.
+    let product = costing.machine.device.gemm(side, side, side, DataType::Bf16, Pass::Forward);
+    product.time * (flop / product.flop.get().max(1.0)) / costing.wide_matmul_rate
+}
+
 /// The optimizer step: bound by memory traffic over the states that the rank keeps; on the host when offloaded, where gradients go
 /// down and parameters come up over the host link and the CPU's memory carries the passes.
 fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
     let plan = costing.plan;
-    let states = match plan.optimizer {
-        Optimizer::Adam => 1.0,
-        Optimizer::Sgd | Optimizer::Lion | Optimizer::Muon => 0.75,
-        Optimizer::Adafactor => 0.6,
-        Optimizer::Lora => 0.01,
-    };
     let shards = if plan.sharding.zero_stage == 0 { 1.0 } else { plan.shard_group() as f64 };
-    let expert_shards = if plan.sharding.zero_stage == 0 { 1.0 } else { plan.expert_data_parallel() as f64 };
+    let expert_shards = costing.layout.expert_shard.ranks as f64;
     let parameters = local.dense / shards + local.routed / expert_shards;
-    let bytes = parameters * states * costing.software.optimizer_bytes_per_parameter;
+    let bytes = parameters * state_share(plan) * costing.software.optimizer_bytes_per_parameter;
     let on_device = bytes * (1.0 - plan.offload.optimizer);
-    let mut time = costing.machine.device.memory_bound(Bytes::new(on_device)).time;
+    let mut time = costing.machine.device.memory_bound(Bytes::new(on_device)).time
+        + orthogonalization(costing, parameters);
     if plan.offload.optimizer > 0.0 {
         let moved = parameters * plan.offload.optimizer;
         if let Some(link) = costing.cluster.accelerator.host_bandwidth {

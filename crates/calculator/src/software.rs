@@ -59,8 +59,9 @@ pub struct Software {
     pub expert_overlap_exposed: f64,
     /// Whether dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
-    /// Rate of the experts' grouped products over that of dense ones, beyond what their tables say: uneven groups, separate launches.
-    pub expert_rate: f64,
+    /// Rate of the experts' grouped products over that of dense ones, beyond what their tables say (uneven groups, separate launches), by
+    /// architecture and format as `matmul`.
+    pub expert_rate: BTreeMap<String, f64>,
     /// Whether expert communication that spans scale-up domains is overlapped even when the plan does not ask.
     pub overlap_spanning_experts: bool,
     /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero where shapes stay on the device.

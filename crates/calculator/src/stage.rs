@@ -96,7 +96,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         .iter()
         .map(|layer| {
             let mut cost = LayerCost::new(costing, layer);
-            sharding::gather_layer(costing, layer, &mut cost);
+            sharding::gather(costing, &layer.weights, &mut cost);
             sharding::offload_layer(costing, layer, &mut cost);
             cost
         })
@@ -145,6 +145,10 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         next = end;
         if index == 0 {
             embedding(costing, &mut cost);
+            // Nothing runs before the embedding that its gather could hide behind.
+            let mut end = LayerCost::default();
+            sharding::gather(costing, &model.embedding, &mut end);
+            cost.add(&end, 1.0);
         }
         if index == last {
             if let Some(mtp) = &model.multi_token_prediction {
@@ -153,7 +157,12 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
                     head(costing, &mut cost);
                 }
             }
-            head(costing, &mut cost);
+            let mut end = LayerCost::default();
+            head(costing, &mut end);
+            let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
+            let shared = if own_copy { &model.embedding[..] } else { &[] };
+            sharding::gather(costing, model.head.iter().chain(&model.final_norm).chain(shared), &mut end);
+            cost.add(&end, 1.0);
         }
         let time = chunk_time(costing, &cost);
         chunks.push(Chunk { layers, cost, time });
@@ -244,8 +253,13 @@ fn embedding(costing: &Costing<'_>, cost: &mut LayerCost) {
         4.0,
     );
     if costing.plan.tensor_parallel > 1 {
-        cost.forward.add_communication(Dimension::Tensor, tensor_exchange(costing, h) / 2.0, 1.0);
+        cost.forward.add_communication(Dimension::Tensor, one_way(costing, h), 1.0);
     }
+}
+
+/// Half an exchange where it is a gather or a scatter; without sequence parallelism it is a whole all-reduce.
+fn one_way(costing: &Costing<'_>, width: f64) -> Seconds {
+    tensor_exchange(costing, width) * if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
 }
 
 /// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
@@ -275,7 +289,7 @@ fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
     cost.backward_input.add_compute(Family::Norm, norm, 1.0, 2.0);
     if plan.tensor_parallel > 1 {
         // Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target.
-        let exchange = tensor_exchange(costing, h) / 2.0;
+        let exchange = one_way(costing, h);
         let small = Bytes::new(costing.tokens * DataType::Fp32.bytes());
         let reductions =
             costing.machine.fabric.time(Collective::AllReduce, small, &costing.layout.tensor, 1.0).time * 3.0;

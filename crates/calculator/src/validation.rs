@@ -39,8 +39,11 @@ impl Machines {
     }
 }
 
+/// A row's cells, and the case that they make or why they make none.
+pub type Row = (table::Cells, Result<Case, String>);
+
 /// Reads a table into cases: for each row its cells, and the case or the reason for skipping it.
-pub fn cases(text: &str, file: &str) -> Result<Vec<(table::Cells, Result<Case, String>)>, Problem> {
+pub fn cases(text: &str, file: &str) -> Result<Vec<Row>, Problem> {
     let rows = table::read(text, file)?;
     Ok(rows
         .into_iter()

@@ -54,12 +54,15 @@ pub(crate) fn tensor_halves(costing: &Costing<'_>, layer: &Layer) -> f64 {
 fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     let h = costing.model.hidden_size as f64;
     let halves = tensor_halves(costing, layer);
-    let exposed = if costing.plan.overlap.tensor { costing.software.tensor_overlap_exposed } else { 1.0 };
+    // Kernels that overlap pieces of the exchange with pieces of the product reach no further than the scale-up domain.
+    let overlapped = costing.plan.overlap.tensor && costing.layout.tensor.is_inside_domain();
+    let exposed = if overlapped { costing.software.tensor_overlap_exposed } else { 1.0 };
     let time = tensor_exchange(costing, h) * halves;
     let operations = if costing.plan.sequence_parallel { 2.0 } else { 1.0 };
     for work in [&mut cost.forward, &mut cost.backward_input] {
         work.add_communication(Dimension::Tensor, time, exposed);
-        work.tensor_collectives += operations * halves;
+        // An all-reduce waits as often as the gather and scatter that it is made of.
+        work.tensor_collectives += 2.0 * halves;
         work.launches += operations * halves - 1.0;
     }
     if costing.plan.sequence_parallel && costing.trains_weights() {

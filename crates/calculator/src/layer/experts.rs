@@ -20,7 +20,9 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     let etp = plan.expert_tensor_parallel as f64;
     let h = costing.model.hidden_size as f64;
     let e = costing.activation_bytes;
-    let source_tokens = costing.sequence_shard_tokens;
+    // Each tensor rank routes its share of the tokens: its sequence shard, or without sequence parallelism as many of those that all
+    // hold alike, so that none is worked on twice.
+    let source_tokens = costing.tokens / plan.tensor_parallel as f64;
     let capped = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
     let copies = source_tokens * moe.top_k as f64;
     let held = copies * etp * capped;
@@ -29,7 +31,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
 
     // What travels is what experts take in: the hidden width, or a latent one.
     let mut width = h;
-    let rate = costing.matmul_rate * costing.software.expert_rate;
+    let rate = costing.matmul_rate * costing.expert_rate;
     let mut labels: Vec<&str> = Vec::with_capacity(2);
     for weight in layer.weights.iter().filter(|w| w.is_routed()) {
         let Usage::Matmul { fused } = &weight.usage else { continue };
@@ -87,7 +89,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
             1.0
         };
         let rate = costing.software.collective_rate;
-        let bytes = Bytes::new(copies * width * e * capped.max(1.0));
+        let bytes = Bytes::new(copies * width * e * capped);
         let operation = if costing.software.fused_expert_dispatch {
             Collective::ExpertDispatch {
                 copies: moe.top_k as u32,
@@ -102,7 +104,8 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
             work.add_communication(Dimension::Expert, time * 2.0, exposed);
         }
     }
-    if plan.expert_tensor_parallel > 1 {
+    // Without sequence parallelism the layer's own all-reduce joins the parts.
+    if plan.expert_tensor_parallel > 1 && plan.sequence_parallel {
         let bytes = Bytes::new(held * width * e);
         let fabric = &costing.machine.fabric;
         let group = &costing.layout.expert_tensor;

@@ -3,7 +3,7 @@
 use super::LayerCost;
 use crate::costing::Costing;
 use crate::work::{Dimension, Family, Work};
-use railwright_spec::model::{FeedForward, Layer};
+use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
@@ -41,6 +41,7 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
         ),
         RecomputeModule::Mlp | RecomputeModule::Moe => Work::default(),
         // Up-projections are the larger part of latent attention's input projections.
+        RecomputeModule::LatentUpProjection if !matches!(layer.mixer, Mixer::Latent(_)) => Work::default(),
         RecomputeModule::LatentUpProjection => part(forward, &[(Family::AttentionInput, 0.6)], &[]),
         // Every second product is kept, and so are attention and communication; everything cheap runs again.
         RecomputeModule::Operators => part(

@@ -205,10 +205,10 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
 /// A row that does not say what it recomputes ran somehow: the least recompute that fits is the plan that its owner would have
 /// chosen.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
+    use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm};
     if case.recompute_known {
         return;
     }
-    use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm};
     let selective = |modules: &[RecomputeModule]| Recompute::Selective {
         modules: modules.iter().copied().collect(),
         layers: None,

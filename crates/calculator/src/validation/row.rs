@@ -5,11 +5,13 @@
 
 use super::software;
 use super::table::Cells;
+use crate::memory::{self, SoftwareCatalogue, StageSplit};
+use crate::stage;
 use railwright_spec::cluster::{self, Cluster};
-use railwright_spec::model::{self, Dimensions, Model};
+use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
-    AttentionKernel, ContextKind, Offload, Optimizer, Plan, Precision, RankOrder, Recompute, RecomputeModule,
-    Schedule, Sharding,
+    self, AttentionKernel, ContextKind, Offload, Optimizer, Plan, Precision, RankOrder, Recompute,
+    RecomputeModule, Schedule, Sharding,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
@@ -44,9 +46,40 @@ pub struct Case {
     pub trust: String,
 }
 
+/// Columns that hold counts.
+const COUNTS: [&str; 18] = [
+    "n_gpus",
+    "gpus_per_node",
+    "n_layers",
+    "hidden",
+    "ffn_hidden",
+    "n_heads",
+    "n_kv_heads",
+    "vocab",
+    "seq_len",
+    "tp",
+    "pp",
+    "cp",
+    "dp",
+    "ep",
+    "vpp",
+    "micro_batch",
+    "global_batch_seqs",
+    "top_k",
+];
+
+/// More virtual stages than this are no pipeline that anyone runs.
+const MOST_VIRTUAL_STAGES: u64 = 4096;
+
 /// Makes a case of a row, or says why it cannot be priced.
 pub fn case(cells: &Cells) -> Result<Case, String> {
     let notes = cells.text("notes").unwrap_or_default().to_lowercase();
+    // An empty cell is unknown, but one that cannot be read is not empty.
+    for column in COUNTS {
+        if cells.text(column).is_some() && cells.count(column).is_none() {
+            return Err(format!("`{column}` is no count: `{}`", cells.text(column).unwrap_or_default()));
+        }
+    }
     let need = |column: &str| cells.count(column).ok_or_else(|| format!("no `{column}`"));
     let gpu = cells.text("gpu").ok_or("no `gpu`")?;
     let devices = need("n_gpus")?;
@@ -60,18 +93,24 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let tensor_parallel = cells.count("tp").unwrap_or(1);
     let pipeline_parallel = cells.count("pp").unwrap_or(1);
     let context_parallel = cells.count("cp").unwrap_or(1);
-    let inner = tensor_parallel * pipeline_parallel * context_parallel;
+    let inner = tensor_parallel.saturating_mul(pipeline_parallel).saturating_mul(context_parallel);
     let data_parallel = match cells.count("dp") {
         Some(dp) => dp,
         None if cells.text("tp").is_some() && devices.is_multiple_of(inner) => devices / inner,
         None => return Err("no parallel degrees".into()),
     };
-    if data_parallel * inner != devices {
-        return Err(format!("degrees multiply to {}, not to {devices} devices", data_parallel * inner));
+    if pipeline_parallel.saturating_mul(cells.count("vpp").unwrap_or(1)) > MOST_VIRTUAL_STAGES {
+        return Err(format!("more than {MOST_VIRTUAL_STAGES} virtual stages"));
+    }
+    if data_parallel.checked_mul(inner) != Some(devices) {
+        return Err(format!(
+            "degrees multiply to {}, not to {devices} devices",
+            data_parallel.saturating_mul(inner)
+        ));
     }
     let micro_batch = need("micro_batch")?;
     let global_batch = need("global_batch_seqs")?;
-    if !global_batch.is_multiple_of(micro_batch * data_parallel) {
+    if !global_batch.is_multiple_of(micro_batch.saturating_mul(data_parallel)) {
         return Err(format!("batch {global_batch} is no multiple of {micro_batch} x {data_parallel}"));
     }
     let expert_parallel = cells.count("ep").unwrap_or(1);
@@ -79,13 +118,6 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         Some(etp) => etp,
         None if generation.expert_tensor_follows_tensor && model.is_mixture_of_experts() => tensor_parallel,
         None => 1,
-    };
-    let expert_tensor_parallel = if (tensor_parallel * context_parallel * data_parallel)
-        .is_multiple_of(expert_parallel * expert_tensor_parallel)
-    {
-        expert_tensor_parallel
-    } else {
-        1
     };
     let sequence_parallel = cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1;
     let precision = precision(cells.text("dtype").unwrap_or("bf16"), generation, &notes)?;
@@ -95,7 +127,8 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         _ if full_shard => 3,
         Some("2" | "2.0") => 2,
         Some("1" | "1.0") => 1,
-        Some(_) => 0,
+        Some("0" | "0.0" | "none") => 0,
+        Some(other) => return Err(format!("unknown `zero_stage`: `{other}`")),
         None => generation.zero_stage,
     };
     let schedule = schedule(framework, &notes);
@@ -116,7 +149,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     } else if notes.contains("async tp") {
         overlap.tensor = true;
     }
-    let plan = Plan {
+    let mut plan = Plan {
         tensor_parallel,
         sequence_parallel,
         pipeline_parallel,
@@ -150,6 +183,15 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         document_length: None,
         vocabulary_multiple: generation.vocabulary_multiple,
     };
+    if plan.layers_per_stage.is_none() && !model.num_layers().is_multiple_of(stage::virtual_stages(&plan)) {
+        // The run ran, so its layers were laid out somehow: as its generation does.
+        let split =
+            SoftwareCatalogue::shared().map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split);
+        plan.layers_per_stage = Some(memory::layers_per_chunk(&model, &plan, split));
+    }
+    if let Some(problem) = plan::validate(&model, &cluster, &plan).first() {
+        return Err(format!("impossible plan: {problem}"));
+    }
     Ok(Case {
         id: cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned),
         source: cells.text("source").unwrap_or("unknown").to_owned(),
@@ -199,7 +241,7 @@ fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
         let agrees =
             layers.is_none_or(|l| l == known.num_layers()) && hidden.is_none_or(|h| h == known.hidden_size);
         let vocabulary = cells.count("vocab").is_none_or(|v| v == known.vocabulary);
-        if agrees && vocabulary {
+        if agrees && vocabulary && routing_agrees(cells, &known) {
             let mut known = known;
             if notes.contains("w/o mtp") {
                 known.multi_token_prediction = None;
@@ -235,6 +277,27 @@ fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
         ..Dimensions::default()
     };
     model::from_dimensions(dimensions).map_err(|p| p.to_string())
+}
+
+/// Whether the printed heads and experts are those of a catalogue model.
+fn routing_agrees(cells: &Cells, known: &Model) -> bool {
+    known.layer_kinds.iter().all(|layer| {
+        let heads = match &layer.mixer {
+            Mixer::Attention(a) => Some(a.heads),
+            Mixer::Latent(a) => Some(a.heads),
+            _ => None,
+        };
+        let routing = match &layer.feed_forward {
+            FeedForward::MixtureOfExperts(moe) => Some((moe.experts, moe.top_k)),
+            _ => None,
+        };
+        let same = |column: &str, own: Option<u64>| {
+            own.is_none() || cells.count(column).is_none_or(|v| Some(v) == own)
+        };
+        same("n_heads", heads)
+            && same("n_experts", routing.map(|r| r.0))
+            && same("top_k", routing.map(|r| r.1))
+    })
 }
 
 /// A catalogue model by a free name: case, vendor prefixes and fine-tuning suffixes do not matter.

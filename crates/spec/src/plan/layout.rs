@@ -51,6 +51,10 @@ pub struct Layout {
     pub expert_tensor: Group,
     /// Replicas of an expert's weights.
     pub expert_data: Group,
+    /// The ranks that share one copy of an expert under sharding.
+    pub expert_shard: Group,
+    /// Replicas of that group.
+    pub expert_replicate: Group,
     /// Neighbouring pipeline stages.
     pub pipeline: Group,
 }
@@ -81,16 +85,42 @@ impl Layout {
         let shard =
             Group { ranks: shard_ranks, per_domain: data.per_domain.min(shard_ranks), stride: data.stride };
         let replicas = (data.ranks / shard_ranks).max(1);
-        let etp = plan.expert_tensor_parallel;
+        let etp = plan.expert_tensor_parallel.max(1);
+        let ep = plan.expert_parallel.max(1);
+        // Experts are spread over tensor ranks first, then over context and data ranks, wherever these lie.
+        let beyond_tensor = (etp * ep).div_ceil(tp.max(1));
+        let (expert, expert_data) = match plan.rank_order {
+            RankOrder::TensorContextPipelineData if ep > 1 && beyond_tensor > cp => {
+                let inside = (tp * cp / etp).clamp(1, ep);
+                let near = Group::new(inside, etp, domain).per_domain;
+                let far = Group::new(ep.div_ceil(inside), data_stride, domain).per_domain;
+                let expert = Group { ranks: ep, per_domain: (near * far).min(ep), stride: etp };
+                let beyond = data_stride * beyond_tensor.div_ceil(cp.max(1));
+                (expert, group(plan.expert_data_parallel(), beyond))
+            }
+            _ => (group(ep, etp), group(plan.expert_data_parallel(), etp * ep)),
+        };
+        // Hybrid sharding keeps as many copies of an expert as of everything else.
+        let expert_shard_ranks =
+            if plan.sharding.zero_stage == 0 { 1 } else { (expert_data.ranks / replicas).max(1) };
+        let expert_shard = Group {
+            ranks: expert_shard_ranks,
+            per_domain: expert_data.per_domain.min(expert_shard_ranks),
+            ..expert_data
+        };
+        let expert_copies = (expert_data.ranks / expert_shard_ranks).max(1);
+        let expert_replicate = group(expert_copies, expert_data.stride * expert_shard_ranks);
         Self {
             tensor: group(tp, 1),
             context: group(cp, tp),
             data,
             shard,
             replicate: group(replicas, data.stride * shard_ranks),
-            expert: group(plan.expert_parallel, etp),
+            expert,
             expert_tensor: group(etp, 1),
-            expert_data: group(plan.expert_data_parallel(), etp * plan.expert_parallel),
+            expert_data,
+            expert_shard,
+            expert_replicate,
             pipeline: group(pp, pipeline_stride),
         }
     }
