@@ -9,7 +9,7 @@ use crate::layer::tensor_halves;
 use crate::sharding::local_parameters;
 use crate::stage::Chunk;
 use crate::work::Dimension;
-use railwright_spec::model::{FeedForward, Layer, Mixer};
+use railwright_spec::model::{FeedForward, Layer, Mixer, Weight};
 use railwright_spec::plan::{ContextKind, Group};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -118,7 +118,8 @@ impl Calls<'_, '_> {
         }
         if let FeedForward::MixtureOfExperts(moe) = &layer.feed_forward {
             let capped = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
-            let copies = costing.sequence_shard_tokens * moe.top_k as f64;
+            let copies = costing.tokens / plan.tensor_parallel as f64 * moe.top_k as f64;
+            let width = layer.expert_input_width().map_or(h, |width| width as f64);
             let operation = if costing.software.fused_expert_dispatch {
                 Collective::ExpertDispatch {
                     copies: moe.top_k as u32,
@@ -127,15 +128,17 @@ impl Calls<'_, '_> {
             } else {
                 Collective::AllToAll
             };
-            let bytes = copies * h * e * capped.max(1.0);
+            let bytes = copies * width * e * capped;
             // Dispatch and combine, each way.
             self.add(Dimension::Expert, operation, bytes, costing.layout.expert, &both(2.0));
-            let held = copies * plan.expert_tensor_parallel as f64 * capped * h * e;
-            let group = costing.layout.expert_tensor;
-            self.add(Dimension::Tensor, Collective::AllGather, held, group, &both(1.0));
-            self.add(Dimension::Tensor, Collective::ReduceScatter, held, group, &both(1.0));
+            if plan.sequence_parallel {
+                let held = copies * plan.expert_tensor_parallel as f64 * capped * width * e;
+                let group = costing.layout.expert_tensor;
+                self.add(Dimension::Tensor, Collective::AllGather, held, group, &both(1.0));
+                self.add(Dimension::Tensor, Collective::ReduceScatter, held, group, &both(1.0));
+            }
         }
-        self.shard(layer, times);
+        self.shard(&layer.weights, times);
     }
 
     fn context(&mut self, layer: &Layer, times: f64) {
@@ -176,33 +179,41 @@ impl Calls<'_, '_> {
         }
     }
 
-    fn shard(&mut self, layer: &Layer, times: f64) {
+    fn shard<'w>(&mut self, weights: impl IntoIterator<Item = &'w Weight>, times: f64) {
         let costing = self.costing;
         let plan = costing.plan;
         if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
             return;
         }
-        let local = local_parameters(&layer.weights, plan);
+        let local = local_parameters(weights, plan);
+        let layout = costing.layout;
         let gather = plan.precision.parameters.bytes();
         let scatter = plan.precision.gradient_reduce.bytes();
         let again = if plan.sharding.reshard_after_forward { times } else { 0.0 };
         let gathers = [(Pass::Forward, times), (Pass::BackwardInput, again)];
         let scatters = [(Pass::BackwardInput, if costing.trains_weights() { times } else { 0.0 })];
         let dimension = Dimension::Shard;
-        for (n, group) in [(local.dense, costing.layout.shard), (local.routed, costing.layout.expert_data)] {
+        for (n, group, replicas) in [
+            (local.dense, layout.shard, layout.replicate),
+            (local.routed, layout.expert_shard, layout.expert_replicate),
+        ] {
             self.add(dimension, Collective::AllGather, n * gather, group, &gathers);
             self.add(dimension, Collective::ReduceScatter, n * scatter, group, &scatters);
+            self.add(dimension, Collective::AllReduce, n * scatter / group.ranks as f64, replicas, &scatters);
         }
-        let replicas = costing.layout.replicate;
-        let part = local.dense * scatter / plan.shard_group() as f64;
-        self.add(dimension, Collective::AllReduce, part, replicas, &scatters);
+    }
+
+    /// Exchanges that a gather or a scatter is; without sequence parallelism it is a whole all-reduce.
+    fn one_way(&self) -> f64 {
+        if self.costing.plan.sequence_parallel { 0.5 } else { 1.0 }
     }
 
     fn head(&mut self) {
         if self.costing.plan.tensor_parallel <= 1 {
             return;
         }
-        self.exchange(&[(Pass::Forward, 0.5), (Pass::BackwardInput, 0.5)]);
+        let one_way = self.one_way();
+        self.exchange(&[(Pass::Forward, one_way), (Pass::BackwardInput, one_way)]);
         // Maximum, sum and target of the softmax, in fp32.
         self.push(Call {
             dimension: Dimension::Tensor,
@@ -227,8 +238,12 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
         let times = here.iter().filter(|&&k| k == kind).count();
         calls.layer(layer, times as f64);
     }
-    if index == 0 && costing.plan.tensor_parallel > 1 {
-        calls.exchange(&[(Pass::Forward, 0.5)]);
+    if index == 0 {
+        if costing.plan.tensor_parallel > 1 {
+            let one_way = calls.one_way();
+            calls.exchange(&[(Pass::Forward, one_way)]);
+        }
+        calls.shard(&model.embedding, 1.0);
     }
     if index + 1 == chunks.len() {
         if let Some(prediction) = &model.multi_token_prediction {
@@ -238,6 +253,9 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
             }
         }
         calls.head();
+        let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
+        let shared = if own_copy { &model.embedding[..] } else { &[] };
+        calls.shard(model.head.iter().chain(&model.final_norm).chain(shared), 1.0);
     }
     let cost = &chunks[index].cost;
     let forward: Vec<Call> = calls.list.iter().copied().filter(|c| c.pass == Pass::Forward).collect();

@@ -174,7 +174,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Communi
     let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else { return };
     let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
     let reduce = if sharded { Collective::ReduceScatter } else { Collective::AllReduce };
-    let group = costing.layout.data;
+    let group = if sharded { costing.layout.shard } else { costing.layout.data };
     let mut push = |title, operation, element: f64, time, exposed| {
         if time > Seconds::ZERO {
             let bytes = Bytes::new(local.total() * element);
