@@ -4,7 +4,7 @@
 //! engine did.
 
 use super::MemoryInput;
-use super::sum::{Prepared, StageSum, edges, overheads, prepare, stage_sum};
+use super::sum::{Prepared, StageSum, edges, gives_head_back, overheads, prepare, stage_sum};
 use crate::schedule::{OperationKind, TimedOperation, local_chunks};
 use railwright_spec::quantity::Seconds;
 use railwright_step::{MemoryEvents, MemoryKind, Time};
@@ -50,6 +50,9 @@ pub fn over_time(
                 let gradients = if started { 0.0 } else { sum.lazy_gradients };
                 started = true;
                 let gives_back = pass.operation.kind == OperationKind::Backward;
+                if let (true, Some((saved, _))) = (chunk.gives_head_back, chunk.head) {
+                    log.give(pass.start, MemoryKind::Logits, saved);
+                }
                 log.take(pass.start, MemoryKind::Workspace, sum.working);
                 log.take(pass.start, MemoryKind::Communication, sum.gradient_buffers);
                 if gives_back {
@@ -99,13 +102,15 @@ struct ChunkEvents {
     edge: f64,
     /// Saved by the head, and more while the loss is computed.
     head: Option<(f64, f64)>,
+    /// Whether the head gives that back before the layers' backward pass begins.
+    gives_head_back: bool,
 }
 
 impl ChunkEvents {
     fn new(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize, index: usize) -> Self {
         let chunks = &prepared.stages[stage];
         let Some(chunk) = chunks.get(index) else {
-            return Self { layers: Vec::new(), edge: 0.0, head: None };
+            return Self { layers: Vec::new(), edge: 0.0, head: None, gives_head_back: false };
         };
         let before: usize = chunks[..index].iter().map(|c| c.count).sum();
         let kinds = &input.model.layers[chunk.start..chunk.start + chunk.count];
@@ -120,6 +125,7 @@ impl ChunkEvents {
             layers: kinds.iter().enumerate().map(saved).collect(),
             edge: embedding + output,
             head: chunk.head.then_some((head.saved, head.peak - head.saved)),
+            gives_head_back: gives_head_back(input.plan.schedule),
         }
     }
 
@@ -151,7 +157,7 @@ impl ChunkEvents {
             log.give(pass.end, MemoryKind::Activations, self.all());
         }
         log.give(pass.end, MemoryKind::Activations, self.edge);
-        if let Some((saved, _)) = self.head {
+        if let (false, Some((saved, _))) = (self.gives_head_back, self.head) {
             log.give(pass.end, MemoryKind::Logits, saved);
         }
     }

@@ -200,6 +200,10 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
     for (chunk, &alive) in chunks.iter().zip(&in_flight) {
         let with_embedding = chunks.iter().any(|c| c.embedding);
         chunk_items(input, prepared, chunk, alive, at, &mut position, with_embedding, &mut items);
+        if chunk.head && at.activations {
+            let done = if moment == Moment::Backward { sum.head_done } else { 0.0 };
+            items.push(Kind::Logits, Some(Module::Head), None, prepared.head.saved * alive - done);
+        }
     }
     moment_items(&sum, moment, &mut items);
     let (reserved, device) = overheads(allocated, plan, software);
@@ -261,9 +265,6 @@ fn chunk_items(
     }
     if chunk.head {
         items.weights(prepared, at, Module::Head, None, parameters::head(model, plan, with_embedding));
-        if at.activations {
-            items.push(Kind::Logits, Some(Module::Head), None, prepared.head.saved * alive);
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::parameters::{self, Held, PerParameter, gathered, per_parameter};
 use super::report::Moment;
 use super::stages::{StageLayers, layout};
 use super::{MemoryInput, MemorySoftware, Published};
-use railwright_spec::plan::Plan;
+use railwright_spec::plan::{Plan, Schedule};
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
@@ -67,6 +67,8 @@ pub(crate) struct StageSum {
     pub activations: f64,
     /// Head's saved tensors of all micro batches alive.
     pub head: f64,
+    /// Of these, what the micro batch in its backward pass has given back before the layers' turn comes.
+    pub head_done: f64,
     /// More at the loss.
     pub loss: f64,
     /// More in the backward pass of the hungriest layer.
@@ -97,7 +99,7 @@ impl StageSum {
     pub(crate) fn at(&self, moment: Moment) -> f64 {
         match moment {
             Moment::Loss => self.waiting() + self.loss,
-            Moment::Backward => self.waiting() + self.gradient_buffers + self.working,
+            Moment::Backward => self.waiting() - self.head_done + self.gradient_buffers + self.working,
             Moment::BackwardEnd => {
                 self.always() + self.gathered + self.pipeline_buffers + self.gradient_buffers + self.working
             }
@@ -184,6 +186,9 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
             sum.held.add(held, 1.0);
             sum.end_parameters += held.total();
             sum.head += prepared.head.saved * alive;
+            if gives_head_back(plan.schedule) {
+                sum.head_done += prepared.head.saved * alive.min(1.0);
+            }
             sum.loss = prepared.head.peak - prepared.head.saved;
             sum.working += multi_token_working(input, prepared);
         }
@@ -202,6 +207,12 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
         sum.pipeline_buffers = 2.0 * prepared.sizes.a * prepared.sizes.hidden * prepared.sizes.cut_tokens;
     }
     sum
+}
+
+/// Whether the loss and the head are through with both of their gradients before the layers' backward pass begins: not where the
+/// gradients of weights wait for a pass of their own.
+pub(crate) fn gives_head_back(schedule: Schedule) -> bool {
+    matches!(schedule, Schedule::Gpipe | Schedule::OneForwardOneBackward)
 }
 
 /// Multi-token prediction's layers keep their activations through the loss of one micro batch; the recompute policy covers them
