@@ -3,7 +3,7 @@
 //! Responsible for: the order of these layers (later ones win) and for saying what was chosen where nobody chose. Refuses to price
 //! anything.
 
-mod flags;
+pub(crate) mod flags;
 
 use crate::args::RunArguments;
 use crate::exit::Failure;

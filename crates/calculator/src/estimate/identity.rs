@@ -114,8 +114,9 @@ pub fn plan_summary(plan: &Plan) -> String {
         parts.push(schedule_name(plan).to_owned());
     }
     parts.push(format!(
-        "{} micro batches of {} x {}",
+        "{} micro batch{} of {} x {}",
         plan.micro_batches(),
+        if plan.micro_batches() == 1 { "" } else { "es" },
         plan.micro_batch,
         plan.sequence_length
     ));

@@ -25,6 +25,11 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     let Resolved { run, warnings, chosen } = run::resolve(&arguments.run)?;
     let mut estimate = estimate_run(&run)?;
     merge(&mut estimate.warnings, warnings);
+    if arguments.run.run.is_none() {
+        for warning in &mut estimate.warnings {
+            warning.message = run::flags::translate(&warning.message);
+        }
+    }
     let fits = estimate.memory.fits;
     let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
     printer.answer(&Estimated { estimate, chosen, why }, &arguments.output)?;

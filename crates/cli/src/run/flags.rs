@@ -28,10 +28,10 @@ pub(super) fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     problem
 }
 
-/// The flag of `plan.micro_batch`, or of `micro_batch` alone where it cannot be mistaken for a word.
+/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which cannot be mistaken for words.
 fn flag(word: &str) -> Option<String> {
     let is_named = |path: &str, name: &str| {
-        path == word || (path.starts_with("plan.") && name == word && name.contains('_'))
+        path == word || (path.starts_with("plan.") && name == word && name.contains(['_', '.']))
     };
     let key = keys().into_iter().find(|key| is_named(&key.path(), key.name))?;
     flag_of(&key).map(|flag| format!("--{flag}"))
@@ -39,7 +39,7 @@ fn flag(word: &str) -> Option<String> {
 
 /// `set uneven_stages = true` becomes `pass --uneven-stages (uneven_stages = true)`, `context_kind = "ring"` becomes
 /// `--context-kind ring`, `set cluster.devices to 8` becomes `pass --devices 8`.
-pub(super) fn translate(text: &str) -> String {
+pub(crate) fn translate(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -108,6 +108,10 @@ mod tests {
             ),
             ("optimizer states... of 1.5 tokens.", "optimizer states... of 1.5 tokens."),
             ("...", "..."),
+            (
+                "overlap.expert helps; set plan.layers_per_stage",
+                "--overlap-expert helps; pass --layers-per-stage",
+            ),
         ] {
             assert_eq!(translate(keys), flags);
         }

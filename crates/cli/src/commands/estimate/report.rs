@@ -22,7 +22,7 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     title(&mut document, estimated);
     headline(&mut document, estimate);
     time(&mut document, estimate);
-    communication(&mut document, &estimate.communication);
+    communication(&mut document, estimate);
     stages::stages(&mut document, estimate);
     if let Some(bill) = &estimate.money {
         foundation::money(&mut document, bill);
@@ -92,15 +92,15 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     } else {
         format!("{} free", human::bytes(memory.margin))
     };
+    let stage = if estimate.stages.len() > 1 { format!(" on stage {}", memory.worst) } else { String::new() };
     pairs.push((
         "memory".to_owned(),
         vec![
             verdict(memory.fits, memory.near_limit),
             format!(
-                "  {} of {} on stage {}, {room}; chance to fit {}",
+                "  {} of {}{stage}, {room}; chance to fit {}",
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory),
-                memory.worst,
                 probability(memory.probability_of_fitting)
             )
             .into(),
@@ -186,17 +186,17 @@ fn collect(part: &Part, depth: usize, bars: &mut Vec<Bar>) {
 /// Collectives that are shown; the rest is small.
 const MOST_COLLECTIVES: usize = 10;
 
-fn communication(document: &mut Document, rows: &[CommunicationRow]) {
-    let mut rows: Vec<&CommunicationRow> = rows.iter().filter(|row| row.time > Seconds::ZERO).collect();
+fn communication(document: &mut Document, estimate: &Estimate) {
+    let mut rows: Vec<&CommunicationRow> =
+        estimate.communication.iter().filter(|row| row.time > Seconds::ZERO).collect();
     if rows.is_empty() {
         return;
     }
     rows.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
     rows.truncate(MOST_COLLECTIVES);
-    document.heading_with(
-        "communication",
-        "one rank of that stage, over the step; ranks over domains, bus as in nccl-tests",
-    );
+    let who = if estimate.stages.len() > 1 { "one rank of that stage" } else { "one rank" };
+    let remark = format!("{who}, over the step; ranks over domains, bus as in nccl-tests");
+    document.heading_with("communication", remark);
     let columns = vec![
         Column::words("what"),
         Column::words("operation"),
