@@ -226,8 +226,13 @@ pub fn stage_update(
     } else {
         update.gradient_exposed = update.gradient_reduce;
     }
+    // All but the last reduction have a whole micro batch to hide behind.
+    let more = times - 1.0;
+    let room = if plan.overlap.gradient_reduce { forward + backward } else { Seconds::ZERO };
+    let hidden = update.gradient_reduce.min(room);
+    let each = (update.gradient_reduce - hidden) + hidden * software.overlap_slowdown;
+    update.gradient_exposed += each * more;
     update.gradient_reduce = update.gradient_reduce * times;
-    update.gradient_exposed = update.gradient_exposed * times;
     update.parameter_exposed = if plan.overlap.parameter_gather {
         let hidden = update.parameter_gather.min(forward * (1.0 - 1.0 / layers));
         (update.parameter_gather - hidden) + hidden * software.overlap_slowdown
