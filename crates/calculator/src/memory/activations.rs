@@ -42,7 +42,7 @@ pub(crate) struct Sizes {
     pub input: f64,
     /// Bytes of the saved input of attention's products, which adapters train where the weights are frozen.
     pub adapted: f64,
-    /// Bytes of the saved input of the activation function.
+    /// Bytes of the saved input of a gated activation function.
     pub inner: f64,
     /// Bytes of a dropout mask's element, 0 without dropout.
     pub mask: f64,
@@ -246,7 +246,9 @@ fn mixer(
 /// gate and up (or the one inner product), and the input of the down projection.
 fn mlp(mlp: &Mlp, width: f64, tokens: f64, software: &MemorySoftware, sizes: &Sizes) -> (f64, f64) {
     let products = if mlp.gated { 2.0 } else { 1.0 };
-    let before = sizes.inner * products * width * tokens;
+    // The kernel that keeps gate and up narrow is the gated one.
+    let inner = if mlp.gated { sizes.inner } else { sizes.a };
+    let before = inner * products * width * tokens;
     let after = (sizes.input + software.inner_extra) * width * tokens;
     (before, after)
 }

@@ -75,7 +75,7 @@ pub struct MemorySoftware {
     pub narrow_inputs: bool,
     /// Whether a narrow copy of attention's output is kept for the output projection, beside the wide one that attention keeps itself.
     pub narrow_attention_output: bool,
-    /// Whether narrow formats keep the activation function's input in the narrow format too.
+    /// Whether narrow formats keep a gated activation function's input in the narrow format too.
     pub narrow_inner: bool,
     /// Bytes per weight of narrow copies that outlive a micro batch.
     pub narrow_weight_bytes: f64,

@@ -164,6 +164,28 @@ fn a_token_in_a_layer_of_latent_attention_by_hand() {
 }
 
 #[test]
+fn a_state_space_keeps_its_projections_once() {
+    // The kernel makes the convolved projections again: of a token it keeps what the projection put out, and the scan's output, which
+    // the gate reads and the output projection too.
+    let model = by_name("nemotron-3-nano-30b-a3b").expect("in the catalogue");
+    let plan = testing::plan();
+    let software = testing::neutral();
+    let sizes = sizes(&model, &plan, &software);
+    let layer = model.layer_kinds.iter().find(|l| matches!(l.mixer, Mixer::StateSpace(_))).expect("one");
+    let rows =
+        |module| layer.weights.iter().filter(|w| w.module == module).map(|w| w.rows as f64).sum::<f64>();
+    let mut core = 0.0;
+    emit(layer, &plan, &software, &sizes, false, &mut |module, bytes, _| {
+        core += if module == Module::AttentionCore { bytes } else { 0.0 };
+    });
+    let inner = match &layer.mixer {
+        Mixer::StateSpace(s) => (s.heads * s.head_dim) as f64,
+        _ => 0.0,
+    };
+    assert!(core <= 1024.0 * 2.0 * (rows(Module::AttentionInput) + inner), "{core}");
+}
+
+#[test]
 fn frozen_weights_keep_no_inputs() {
     // Llama 2 70B with adapters on attention: both norms' inputs, the adapters' input, queries, keys and values, attention's output,
     // gate and up. The inputs of gate, up and down are gone.
