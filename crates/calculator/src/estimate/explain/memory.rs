@@ -67,7 +67,16 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
         &format!("{place}, {:?}", worst.moment),
     )];
     let chunks = stage::chunks(costing);
-    let local = stage_parameters(costing, &chunks).get(memory.worst).copied().unwrap_or_default();
+    let mut local = stage_parameters(costing, &chunks).get(memory.worst).copied().unwrap_or_default();
+    // Memory holds the rows that pad the vocabulary, too.
+    let ends = estimate.stages.get(memory.worst).map_or(0, |stage| match (stage.embedding, stage.head) {
+        (true, true) if costing.model.tied_embeddings => 1,
+        (embedding, head) => u64::from(embedding) + u64::from(head),
+    });
+    let padding =
+        stage::padded_vocabulary(costing.model.vocabulary, costing.plan) - costing.model.vocabulary as f64;
+    local.dense +=
+        ends as f64 * padding / costing.plan.tensor_parallel as f64 * costing.model.hidden_size as f64;
     let precision = &costing.plan.precision;
     for kind in &worst.kinds {
         // What is held once per rank below the stage of sharding that divides it.

@@ -19,7 +19,18 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
     let stage = evaluation.critical_stage;
     let row = &estimate.stages[stage];
     let part = |name: &str, id: &str| measure(name, of(estimate, id), "s", id);
-    let micro_batches = given("micro_batches", plan.micro_batches().max(1) as f64, "plan");
+    let count = plan.micro_batches().max(1) as f64;
+    let mut passes = vec![
+        given("micro_batches", count, "plan"),
+        measure("forward", row.forward.get(), "s", "stage table: one micro batch through its chunks"),
+        measure("backward", row.backward.get(), "s", "stage table, recompute included"),
+    ];
+    let mut busy = "micro_batches x (forward + backward)".to_owned();
+    let hidden = count * (row.forward + row.backward).get() - row.busy.get();
+    if hidden.abs() > 1e-9 * row.busy.get() {
+        busy.push_str(" - hidden");
+        passes.push(measure("hidden", hidden, "s", "what passes that run fused hide of each other"));
+    }
     vec![
         explanation(
             "step_time",
@@ -55,12 +66,8 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
             "stage.busy",
             "work of the busiest stage",
             (row.busy.get(), "s"),
-            "micro_batches x (forward + backward)",
-            vec![
-                micro_batches,
-                measure("forward", row.forward.get(), "s", "stage table: one micro batch through its chunks"),
-                measure("backward", row.backward.get(), "s", "stage table, recompute included"),
-            ],
+            &busy,
+            passes,
             "sum over the stage's layers and ends",
         ),
         explanation(
