@@ -18,8 +18,10 @@ pub struct MemoryEstimate {
     pub device_memory: Bytes,
     /// What the worst stage needs, context included.
     pub peak: Bytes,
-    /// What is left on it; negative when it does not fit.
+    /// What is left on it; negative when the allocator has to give back what it only reserved, or when it does not fit.
     pub margin: Bytes,
+    /// The least that the worst stage runs with, once the allocator has given back.
+    pub least: Bytes,
     /// Whether the expected peak fits.
     pub fits: bool,
     /// Probability that the real one does.
@@ -99,6 +101,7 @@ pub(super) fn estimate(costing: &Costing<'_>) -> Result<MemoryEstimate, Problem>
         device_memory: report.device_memory,
         peak: report.device_memory - report.margin,
         margin: report.margin,
+        least: report.least,
         fits: report.fits,
         probability_of_fitting: report.probability_of_fitting,
         near_limit: report.near_limit,

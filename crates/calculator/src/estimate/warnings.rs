@@ -46,12 +46,25 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         ));
         return;
     }
-    if memory.margin < memory.device_memory * CLOSE {
+    if memory.margin < Bytes::ZERO {
+        list.push(Warning::new(
+            "memory-margin-small",
+            format!(
+                "stage {} would take {} of {} and runs in {} only if the allocator gives back what it holds unused: it fits with a \
+                 probability of {}",
+                memory.worst,
+                human::bytes(memory.peak),
+                human::bytes(memory.device_memory),
+                human::bytes(memory.least),
+                human::percent(memory.probability_of_fitting)
+            ),
+        ));
+    } else if memory.margin < memory.device_memory * CLOSE {
         list.push(Warning::new(
             "memory-margin-small",
             format!(
                 "only {} of {} are left on stage {}: it fits with a probability of {}",
-                human::bytes(memory.margin.max(Bytes::ZERO)),
+                human::bytes(memory.margin),
                 human::bytes(memory.device_memory),
                 memory.worst,
                 human::percent(memory.probability_of_fitting)

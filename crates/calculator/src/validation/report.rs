@@ -60,6 +60,9 @@ pub struct RowResult {
     pub software: Option<String>,
     /// Whether the model routes tokens to experts.
     pub mixture_of_experts: bool,
+    /// Whether the run ran, as far as is known: neither out of memory nor failed for another reason.
+    #[serde(skip)]
+    ran: bool,
     /// Why the row was not predicted.
     pub skipped: Option<String>,
     /// Whether the row publishes all that the model needs.
@@ -142,6 +145,7 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
                 super::row::step_time(&cells, tokens, cells.count("n_gpus").unwrap_or(0));
             row.measured_peak_memory_bytes = super::row::peak_memory(&cells);
             row.measured_out_of_memory = cells.text("status") == Some("oom");
+            row.ran = cells.text("status").is_none_or(|status| status == "ok");
             row.complete = cells.flag("complete") == Some(true);
             row.source = cells.text("source").map(str::to_owned);
             row.group = groups.of(&cells);
@@ -306,7 +310,7 @@ fn verdicts(rows: &[RowResult]) -> Option<Verdicts> {
         if row.measured_out_of_memory {
             v.out_of_memory += 1;
             v.found += usize::from(!fits);
-        } else {
+        } else if row.ran {
             v.ran += 1;
             v.false_alarms += usize::from(!fits);
         }

@@ -87,7 +87,9 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     ];
     pairs.extend(utilisation(estimate));
     let memory = &estimate.memory;
-    let room = if memory.margin.get() < 0.0 {
+    let room = if memory.fits && memory.margin.get() < 0.0 {
+        format!("runs in {} when the allocator gives back", human::bytes(memory.least))
+    } else if memory.margin.get() < 0.0 {
         format!("{} too much", human::bytes(memory.margin * -1.0))
     } else {
         format!("{} free", human::bytes(memory.margin))
