@@ -38,77 +38,58 @@ fn load(path: &str) -> Result<Vec<Case>, String> {
     Ok(list)
 }
 
-fn get(software: &Software, key: &str) -> Option<f64> {
-    let (name, part) = key.split_once('/').map_or((key, None), |(n, p)| (n, Some(p)));
-    Some(match (name, part) {
-        ("matmul", Some(p)) => {
-            Software::rate(&software.matmul, p.split('.').next()?, p.split('.').nth(1).unwrap_or(""))
-        }
-        ("attention_rate", Some(p)) => Software::rate(&software.attention_rate, p, ""),
-        ("elementwise_passes", _) => software.elementwise_passes,
-        ("loss_bytes_per_logit", _) => software.loss_bytes_per_logit,
-        ("host_us_per_kernel", _) => software.host_us_per_kernel,
-        ("host_us_per_micro_batch", _) => software.host_us_per_micro_batch,
-        ("host_ms_per_step", _) => software.host_ms_per_step,
-        ("tensor_overlap_exposed", _) => software.tensor_overlap_exposed,
-        ("expert_overlap_exposed", _) => software.expert_overlap_exposed,
-        ("weight_gather_exposed", _) => software.weight_gather_exposed,
-        ("collective_rate", _) => software.collective_rate,
-        ("overlap_slowdown", _) => software.overlap_slowdown,
-        ("jitter_per_doubling", _) => software.jitter_per_doubling,
-        ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter,
-        ("router_kernels", _) => software.router_kernels,
-        ("expert_rate", Some(p)) => {
-            Software::rate(&software.expert_rate, p.split('.').next()?, p.split('.').nth(1).unwrap_or(""))
-        }
-        ("cast_passes", _) => software.cast_passes,
-        ("host_us_per_expert_layer", _) => software.host_us_per_expert_layer,
-        ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us,
-        ("spanning_collective_stall_us", _) => software.spanning_collective_stall_us,
-        ("gradient_bucket_elements", _) => software.gradient_bucket_elements,
+/// The constant that a key names: a field, or `table/Architecture.format` for one of the tables. A table's missing entry is made with the
+/// value that the generation would use for it.
+fn slot<'s>(software: &'s mut Software, key: &str) -> Option<&'s mut f64> {
+    if let Some((table, part)) = key.split_once('/') {
+        let table = match table {
+            "matmul" => &mut software.matmul,
+            "attention_rate" => &mut software.attention_rate,
+            "expert_rate" => &mut software.expert_rate,
+            _ => return None,
+        };
+        let (architecture, format) = part.split_once('.').unwrap_or((part, ""));
+        let now = Software::rate(table, architecture, format);
+        return Some(table.entry(part.to_owned()).or_insert(now));
+    }
+    Some(match key {
+        "elementwise_passes" => &mut software.elementwise_passes,
+        "cast_passes" => &mut software.cast_passes,
+        "loss_bytes_per_logit" => &mut software.loss_bytes_per_logit,
+        "host_us_per_kernel" => &mut software.host_us_per_kernel,
+        "host_us_per_micro_batch" => &mut software.host_us_per_micro_batch,
+        "host_us_per_expert_layer" => &mut software.host_us_per_expert_layer,
+        "host_ms_per_step" => &mut software.host_ms_per_step,
+        "tensor_overlap_exposed" => &mut software.tensor_overlap_exposed,
+        "expert_overlap_exposed" => &mut software.expert_overlap_exposed,
+        "weight_gather_exposed" => &mut software.weight_gather_exposed,
+        "collective_rate" => &mut software.collective_rate,
+        "overlap_slowdown" => &mut software.overlap_slowdown,
+        "jitter_per_doubling" => &mut software.jitter_per_doubling,
+        "optimizer_bytes_per_parameter" => &mut software.optimizer_bytes_per_parameter,
+        "router_kernels" => &mut software.router_kernels,
+        "pipelined_collective_stall_us" => &mut software.pipelined_collective_stall_us,
+        "spanning_collective_stall_us" => &mut software.spanning_collective_stall_us,
+        "gradient_bucket_elements" => &mut software.gradient_bucket_elements,
         _ => return None,
     })
 }
 
+fn get(software: &Software, key: &str) -> Option<f64> {
+    slot(&mut software.clone(), key).map(|value| *value)
+}
+
 fn set(software: &mut Software, key: &str, value: f64) {
-    let (name, part) = key.split_once('/').map_or((key, None), |(n, p)| (n, Some(p)));
-    match (name, part) {
-        ("matmul", Some(p)) => {
-            software.matmul.insert(p.to_owned(), value);
-        }
-        ("attention_rate", Some(p)) => {
-            software.attention_rate.insert(p.to_owned(), value);
-        }
-        ("elementwise_passes", _) => software.elementwise_passes = value,
-        ("loss_bytes_per_logit", _) => software.loss_bytes_per_logit = value,
-        ("host_us_per_kernel", _) => software.host_us_per_kernel = value,
-        ("host_us_per_micro_batch", _) => software.host_us_per_micro_batch = value,
-        ("host_ms_per_step", _) => software.host_ms_per_step = value,
-        ("tensor_overlap_exposed", _) => software.tensor_overlap_exposed = value,
-        ("expert_overlap_exposed", _) => software.expert_overlap_exposed = value,
-        ("weight_gather_exposed", _) => software.weight_gather_exposed = value,
-        ("collective_rate", _) => software.collective_rate = value,
-        ("overlap_slowdown", _) => software.overlap_slowdown = value,
-        ("jitter_per_doubling", _) => software.jitter_per_doubling = value,
-        ("optimizer_bytes_per_parameter", _) => software.optimizer_bytes_per_parameter = value,
-        ("router_kernels", _) => software.router_kernels = value,
-        ("expert_rate", Some(p)) => {
-            software.expert_rate.insert(p.to_owned(), value);
-        }
-        ("cast_passes", _) => software.cast_passes = value,
-        ("host_us_per_expert_layer", _) => software.host_us_per_expert_layer = value,
-        ("pipelined_collective_stall_us", _) => software.pipelined_collective_stall_us = value,
-        ("spanning_collective_stall_us", _) => software.spanning_collective_stall_us = value,
-        ("gradient_bucket_elements", _) => software.gradient_bucket_elements = value,
-        _ => {}
+    if let Some(slot) = slot(software, key) {
+        *slot = value;
     }
 }
 
 fn log_errors(list: &[&Case], machines: &mut Machines, software: &Software) -> Vec<f64> {
     list.iter()
         .map(|case| {
-            let machine = machines.of(case).clone();
-            let predicted = evaluate_case(case, &machine, software).map_or(f64::NAN, |e| e.time.total.get());
+            let machine = machines.of(case);
+            let predicted = evaluate_case(case, machine, software).map_or(f64::NAN, |e| e.time.total.get());
             (predicted / case.step_time.unwrap_or(1.0)).ln()
         })
         .collect()
@@ -379,8 +360,8 @@ pub(crate) fn errors(arguments: &[String]) -> Result<(), String> {
         if rest.get(1).is_some_and(|f| f == "rows") {
             let errors = log_errors(&list, &mut machines, generation);
             for (case, error) in list.iter().zip(errors) {
-                let machine = machines.of(case).clone();
-                let Ok(t) = evaluate_case(case, &machine, generation).map(|e| e.time) else { continue };
+                let machine = machines.of(case);
+                let Ok(t) = evaluate_case(case, machine, generation).map(|e| e.time) else { continue };
                 let p = &case.plan;
                 println!(
                     "{:+.3} {:9.4} {} n{} tp{} pp{}v{} cp{} dp{} ep{} z{} mb{} m{} s{} | cmp {:.3} rec {:.3} exp {:.3?} host {:.3} bub {:.3} dp {:.3} opt {:.3} fix {:.3} jit {:.3}",

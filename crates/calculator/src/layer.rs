@@ -4,13 +4,13 @@
 //! in the pipeline the layer stands. Start at [`LayerCost::new`].
 
 mod communication;
-mod experts;
+pub(crate) mod experts;
 mod mixer;
 pub(crate) mod projections;
 
 mod recompute;
 
-pub(crate) use communication::{tensor_exchange, tensor_halves};
+pub(crate) use communication::{context_widths, tensor_exchange, tensor_halves};
 
 use crate::costing::Costing;
 use crate::work::{Family, Work};
@@ -106,19 +106,9 @@ fn rotated_width(layer: &Layer) -> f64 {
 
 /// Elements per rank that enter the layer's dense matrix products in a micro batch.
 fn projection_inputs(costing: &Costing<'_>, layer: &Layer) -> f64 {
-    let tp = costing.plan.tensor_parallel as f64;
-    let mut seen: Vec<&str> = Vec::with_capacity(8);
-    let mut elements = 0.0;
-    for weight in &layer.weights {
-        if let railwright_spec::model::Usage::Matmul { fused } = &weight.usage
-            && !matches!(weight.module, Module::Router | Module::Experts)
-            && !seen.contains(&fused.as_str())
-        {
-            seen.push(fused);
-            let width = weight.columns as f64;
-            elements += costing.tokens
-                * if weight.cut == railwright_spec::model::Cut::Row { width / tp } else { width };
-        }
-    }
-    elements
+    projections::products(layer, costing.plan.tensor_parallel as f64)
+        .iter()
+        .filter(|product| product.module != Module::Router)
+        .map(|product| costing.tokens * product.columns)
+        .sum()
 }

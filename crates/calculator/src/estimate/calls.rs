@@ -5,11 +5,11 @@
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
-use crate::layer::tensor_halves;
+use crate::layer::{context_widths, experts, tensor_halves};
 use crate::sharding::local_parameters;
 use crate::stage::Chunk;
 use crate::work::Dimension;
-use railwright_spec::model::{FeedForward, Layer, Mixer, Weight};
+use railwright_spec::model::{FeedForward, Layer, Weight};
 use railwright_spec::plan::{ContextKind, Group};
 use railwright_spec::quantity::{Bytes, Seconds};
 
@@ -117,17 +117,10 @@ impl Calls<'_, '_> {
             self.context(layer, times);
         }
         if let FeedForward::MixtureOfExperts(moe) = &layer.feed_forward {
-            let capped = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
-            let copies = costing.tokens / plan.tensor_parallel as f64 * moe.top_k as f64;
+            let capped = experts::load(plan);
+            let copies = experts::source_tokens(costing) * moe.top_k as f64;
             let width = layer.expert_input_width().map_or(h, |width| width as f64);
-            let operation = if costing.software.fused_expert_dispatch {
-                Collective::ExpertDispatch {
-                    copies: moe.top_k as u32,
-                    most_domains: if moe.routing_groups > 1 { moe.top_k_groups as u32 } else { u32::MAX },
-                }
-            } else {
-                Collective::AllToAll
-            };
+            let operation = experts::dispatch(costing, moe);
             let bytes = copies * width * e * capped;
             // Dispatch and combine, each way.
             self.add(Dimension::Expert, operation, bytes, costing.layout.expert, &both(2.0));
@@ -145,17 +138,7 @@ impl Calls<'_, '_> {
         let costing = self.costing;
         let tp = costing.plan.tensor_parallel as f64;
         let cp = costing.plan.context_parallel as f64;
-        let (query, key_value) = match &layer.mixer {
-            Mixer::Attention(a) => {
-                let kv = (a.kv_heads as f64 / tp).max(1.0);
-                ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
-            }
-            Mixer::Latent(a) => {
-                let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
-                (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
-            }
-            Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::None => return,
-        };
+        let Some((query, key_value)) = context_widths(layer, tp) else { return };
         let e = costing.activation_bytes;
         let group = costing.layout.context;
         let whole = costing.tokens * cp * key_value * e;

@@ -80,6 +80,21 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     }
 }
 
+/// Elements per token on one rank of queries with outputs, and of keys with values; none for mixers that keep a state instead.
+pub(crate) fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
+    Some(match &layer.mixer {
+        Mixer::Attention(a) => {
+            let kv = (a.kv_heads as f64 / tp).max(1.0);
+            ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
+        }
+        Mixer::Latent(a) => {
+            let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
+            (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
+        }
+        Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::None => return None,
+    })
+}
+
 /// Keys and values of the other context ranks.
 ///
 /// Ring: they arrive while attention runs on those at hand, and only what attention does not cover is exposed; backward moves them
@@ -89,17 +104,7 @@ fn context(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     let plan = costing.plan;
     let tp = plan.tensor_parallel as f64;
     let cp = plan.context_parallel as f64;
-    let (query_width, kv_width) = match &layer.mixer {
-        Mixer::Attention(a) => {
-            let kv = (a.kv_heads as f64 / tp).max(1.0);
-            ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
-        }
-        Mixer::Latent(a) => {
-            let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
-            (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
-        }
-        Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::None => return,
-    };
+    let Some((query_width, kv_width)) = context_widths(layer, tp) else { return };
     let e = costing.activation_bytes;
     let fabric = &costing.machine.fabric;
     let group = &costing.layout.context;

@@ -1,13 +1,37 @@
 //! Routed experts: router, permutation, grouped products, and the tokens that travel to them.
 
 use super::LayerCost;
-use super::projections::{activation, local_shape};
+use super::projections::{activation, routed_products};
 use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::operators::Pass;
 use crate::work::{Dimension, Family};
-use railwright_spec::model::{Layer, MixtureOfExperts, Usage};
+use railwright_spec::model::{Layer, MixtureOfExperts};
+use railwright_spec::plan::Plan;
 use railwright_spec::quantity::{Bytes, Seconds};
+
+/// Tokens that each tensor rank routes: its sequence shard, or without sequence parallelism as many of those that all hold alike, so that
+/// none is worked on twice.
+pub(crate) fn source_tokens(costing: &Costing<'_>) -> f64 {
+    costing.tokens / costing.plan.tensor_parallel as f64
+}
+
+/// Tokens of the busiest expert over the mean, as far as capacity lets it.
+pub(crate) fn load(plan: &Plan) -> f64 {
+    plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c))
+}
+
+/// The collective that takes tokens to their experts, and brings them back.
+pub(crate) fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
+    if costing.software.fused_expert_dispatch {
+        Collective::ExpertDispatch {
+            copies: moe.top_k as u32,
+            most_domains: if moe.routing_groups > 1 { moe.top_k_groups as u32 } else { u32::MAX },
+        }
+    } else {
+        Collective::AllToAll
+    }
+}
 
 /// Adds routing, grouped products and dispatch.
 ///
@@ -20,36 +44,18 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     let etp = plan.expert_tensor_parallel as f64;
     let h = costing.model.hidden_size as f64;
     let e = costing.activation_bytes;
-    // Each tensor rank routes its share of the tokens: its sequence shard, or without sequence parallelism as many of those that all
-    // hold alike, so that none is worked on twice.
-    let source_tokens = costing.tokens / plan.tensor_parallel as f64;
-    let capped = plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c));
+    let source_tokens = source_tokens(costing);
+    let capped = load(plan);
     let copies = source_tokens * moe.top_k as f64;
     let held = copies * etp * capped;
     let local_experts = (moe.experts as f64 / ep).max(1.0);
     let per_expert = held / local_experts;
 
     // What travels is what experts take in: the hidden width, or a latent one.
-    let mut width = h;
+    let width = layer.expert_input_width().map_or(h, |width| width as f64);
     let rate = costing.matmul_rate * costing.expert_rate;
-    let mut labels: Vec<&str> = Vec::with_capacity(2);
-    for weight in layer.weights.iter().filter(|w| w.is_routed()) {
-        let Usage::Matmul { fused } = &weight.usage else { continue };
-        if labels.contains(&fused.as_str()) {
-            continue;
-        }
-        if labels.is_empty() {
-            width = weight.columns as f64;
-        }
-        labels.push(fused);
-        let (mut rows, mut columns) = (0.0, 0.0);
-        for other in layer.weights.iter().filter(|w| w.is_routed()) {
-            if matches!(&other.usage, Usage::Matmul { fused: f } if f == fused) {
-                let (r, c) = local_shape(other, etp);
-                rows += r;
-                columns = c;
-            }
-        }
+    for product in routed_products(layer, etp) {
+        let (rows, columns) = (product.rows, product.columns);
         let price = |pass| {
             device.grouped_gemm(local_experts, per_expert, rows, columns, costing.compute_type(), pass)
         };
@@ -90,14 +96,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
         };
         let rate = costing.software.collective_rate;
         let bytes = Bytes::new(copies * width * e * capped);
-        let operation = if costing.software.fused_expert_dispatch {
-            Collective::ExpertDispatch {
-                copies: moe.top_k as u32,
-                most_domains: if moe.routing_groups > 1 { moe.top_k_groups as u32 } else { u32::MAX },
-            }
-        } else {
-            Collective::AllToAll
-        };
+        let operation = dispatch(costing, moe);
         let time = costing.machine.fabric.time(operation, bytes, &costing.layout.expert, 1.0).time / rate;
         // Dispatch and combine, each way.
         for work in [&mut cost.forward, &mut cost.backward_input] {

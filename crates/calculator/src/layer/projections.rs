@@ -18,14 +18,20 @@ pub(crate) struct Product<'a> {
 }
 
 /// The dense products of a layer, weights with one label joined.
-pub(crate) fn products<'a>(layer: &'a Layer, tensor_parallel: f64) -> Vec<Product<'a>> {
+pub(crate) fn products(layer: &Layer, tensor_parallel: f64) -> Vec<Product<'_>> {
+    joined(layer.weights.iter().filter(|w| !w.is_routed()), tensor_parallel)
+}
+
+/// The products of each routed expert of a layer.
+pub(super) fn routed_products(layer: &Layer, expert_tensor_parallel: f64) -> Vec<Product<'_>> {
+    joined(layer.weights.iter().filter(|w| w.is_routed()), expert_tensor_parallel)
+}
+
+fn joined<'a>(weights: impl Iterator<Item = &'a Weight>, ranks: f64) -> Vec<Product<'a>> {
     let mut list: Vec<Product<'a>> = Vec::with_capacity(8);
-    for weight in &layer.weights {
+    for weight in weights {
         let Usage::Matmul { fused } = &weight.usage else { continue };
-        if weight.is_routed() {
-            continue;
-        }
-        let (rows, columns) = local_shape(weight, tensor_parallel);
+        let (rows, columns) = local_shape(weight, ranks);
         match list.iter_mut().find(|p| p.label == fused) {
             Some(product) => product.rows += rows,
             None => list.push(Product { label: fused, module: weight.module, rows, columns }),
@@ -35,7 +41,7 @@ pub(crate) fn products<'a>(layer: &'a Layer, tensor_parallel: f64) -> Vec<Produc
 }
 
 /// The part of a matrix on one rank: `(rows, columns)`.
-pub(super) fn local_shape(weight: &Weight, tensor_parallel: f64) -> (f64, f64) {
+fn local_shape(weight: &Weight, tensor_parallel: f64) -> (f64, f64) {
     let (rows, columns) = (weight.rows as f64, weight.columns as f64);
     match weight.cut {
         Cut::Replicated => (rows, columns),

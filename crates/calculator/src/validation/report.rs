@@ -6,7 +6,6 @@ use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
 use crate::software;
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Seconds};
 use serde::{Deserialize, Serialize};
 use statistics::ErrorSummary;
 use std::collections::BTreeMap;
@@ -167,8 +166,8 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
 fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogue) -> RowResult {
     let constants = catalogue.get(&case.plan.software);
     assume_recompute(&mut case, constants);
-    let machine = machines.of(&case).clone();
-    let evaluated = software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, &machine, s));
+    let machine = machines.of(&case);
+    let evaluated = software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, machine, s));
     let total = match evaluated {
         Ok(evaluation) => evaluation.time.total,
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },
@@ -354,17 +353,4 @@ impl Groups {
         });
         found.map(|g| g.name.clone())
     }
-}
-
-/// The interval of a case's time as the report states it, for tools that fit residuals.
-pub fn predicted_time(case: &Case, machines: &mut Machines) -> Option<Seconds> {
-    let software = software::by_id(&case.plan.software).ok()?;
-    let machine = machines.of(case).clone();
-    evaluate_case(case, &machine, software).ok().map(|e| e.time.total)
-}
-
-/// Peak memory of a case, for tools.
-pub fn predicted_peak(case: &Case) -> Option<Bytes> {
-    let catalogue = SoftwareCatalogue::shared().ok()?;
-    Some(memory::published_peak(&memory_input(case, catalogue.get(&case.plan.software))))
 }
