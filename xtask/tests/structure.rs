@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&str] = &[
     "railwright-spec",
     "railwright-step",
+    "railwright-launch",
     "railwright-calculator",
     "railwright-profiler",
     "railwright-network",
+    "railwright-tuner",
     "railwright-server",
     "railwright",
     "xtask",
@@ -23,10 +25,12 @@ const APART: &[(&str, &str)] = &[
     ("railwright-profiler", "railwright-calculator"),
     ("railwright-network", "railwright-calculator"),
     ("railwright-network", "railwright-profiler"),
+    ("railwright-launch", "railwright-step"),
+    ("railwright-launch", "railwright-calculator"),
 ];
 
 /// Crates that do no I/O.
-const CORE: &[&str] = &["spec", "step", "calculator", "network"];
+const CORE: &[&str] = &["spec", "step", "launch", "calculator", "tuner", "network"];
 
 /// Files that may be longer than 600 lines, with the reason.
 const LONG: &[(&str, &str)] = &[];
