@@ -87,6 +87,17 @@ impl RunSpec {
         self.put(path, &from_words(value, key.kind), place)
     }
 
+    /// Takes one value that a reader of another format found, with the place where it stands there. The path is the key's own,
+    /// aliases are not known here.
+    pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
+        self.put(path, value, place)
+    }
+
+    /// Where a key was set, if it was and the place is known.
+    pub fn place_of(&self, path: &str) -> Option<&Place> {
+        self.places.get(path)
+    }
+
     /// The value of a dotted key, if it is set.
     pub fn get(&self, path: &str) -> Option<Value> {
         let (section, name) = path.split_once('.')?;

@@ -1,7 +1,7 @@
 //! Run files, good and bad: what is read, what is refused, and where the finger points.
 
 use super::*;
-use crate::problem::Problem;
+use crate::problem::{Place, Problem};
 use proptest::prelude::*;
 
 fn none(_: &str) -> Result<String, Problem> {
@@ -292,4 +292,15 @@ proptest! {
         let back = parse(&spec.to_toml(), "f").expect("what was written");
         prop_assert_eq!(back.get(&key.path()), spec.get(&key.path()));
     }
+}
+
+#[test]
+fn values_of_other_formats_keep_their_place() {
+    let mut spec = RunSpec::default();
+    let place = Place { file: "ds.json".to_owned(), line: Some(7), ..Place::default() };
+    spec.set_at("plan.micro_batch", &Value::Integer(4), place.clone()).expect("a count");
+    assert_eq!((spec.plan.micro_batch, spec.place_of("plan.micro_batch")), (Some(4), Some(&place)));
+    let problem = spec.set_at("plan.micro_batch", &Value::Flag(true), place.clone()).expect_err("a flag");
+    assert_eq!(problem.to_string(), "ds.json:7: expected a whole number, 0 or more, found `true`");
+    assert!(spec.set_at("plan.micro", &Value::Integer(4), place).is_err());
 }
