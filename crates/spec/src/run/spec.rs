@@ -44,7 +44,7 @@ pub fn parse(text: &str, file: &str) -> Result<RunSpec, Problem> {
     for entry in text::read(text, file, "", &Keys(sections()))? {
         let here = Problem::new("").in_file(file).at_key(&entry.path).at_offset(text, entry.span.start);
         let place = here.place.map_or_else(Place::default, |place| *place);
-        spec.put(&entry.path, &entry.value, place)?;
+        spec.set_at(&entry.path, &entry.value, place)?;
     }
     Ok(spec)
 }
@@ -84,7 +84,7 @@ impl RunSpec {
             let problem = Problem::new(format!("no value, expected {}", key.kind.expects()));
             return Err(Problem { place: Some(Box::new(place)), ..problem });
         }
-        self.put(path, &from_words(value, key.kind), place)
+        self.set_at(path, &from_words(value, key.kind), place)
     }
 
     /// Takes one value that a reader of another format found, with the place where it stands there. The path is the key's own,
@@ -182,7 +182,8 @@ impl RunSpec {
         problem
     }
 
-    fn put(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
+    /// Takes one value by its dotted key, from whatever `place` says: messages about it later will name that place.
+    pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
         let (section, name) = path.split_once('.').unwrap_or((path, ""));
         let done = match section {
             "model" => self.model.set(name, value),
@@ -196,6 +197,11 @@ impl RunSpec {
         done.map_err(|problem| Problem { place: Some(Box::new(place.clone())), ..problem })?;
         self.places.insert(path.to_owned(), place);
         Ok(())
+    }
+
+    /// Where a key was set, if it was and the place is known.
+    pub fn place(&self, path: &str) -> Option<&Place> {
+        self.places.get(path)
     }
 }
 

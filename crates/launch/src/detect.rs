@@ -1,0 +1,74 @@
+//! Telling files apart by what stands in them.
+//!
+//! Responsible for: asking every reader, knowing the files that are not launch files but lie beside them, and an answer that
+//! says why. Refuses to look at the names of files.
+
+use crate::reader::{Evidence, Strength, readers};
+use crate::{Format, Launch};
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+
+/// A kind of file that a text looks like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sighting {
+    /// The kind.
+    pub format: Format,
+    /// Why.
+    #[serde(flatten)]
+    pub evidence: Evidence,
+}
+
+/// Every kind of file that a text looks like, the most certain first; empty when nothing is recognised.
+pub fn detect(text: &str) -> Vec<Sighting> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut seen: Vec<Sighting> = readers()
+        .iter()
+        .filter_map(|reader| Some(Sighting { format: reader.format(), evidence: reader.recognise(text)? }))
+        .collect();
+    seen.extend(others(text));
+    seen.sort_by_key(|sighting| std::cmp::Reverse(sighting.evidence.strength));
+    seen
+}
+
+/// Reads a launch file of whatever kind. `None` when the text is none that a reader knows, or another kind of file.
+pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
+    let format = detect(text).first()?.format;
+    let reader = readers().iter().find(|reader| reader.format() == format)?;
+    Some(reader.read(text.trim_start_matches('\u{feff}'), file))
+}
+
+/// Files that are not launch files.
+fn others(text: &str) -> Vec<Sighting> {
+    let start = text.trim_start();
+    let certain = |format, why: &str| Sighting { format, evidence: Evidence::new(Strength::Certain, why) };
+    let head: String = start.chars().take(4000).collect();
+    let mut seen = Vec::new();
+    if start.starts_with('{') {
+        if top_level(text, "model_type") {
+            seen.push(certain(Format::HuggingFace, "JSON with the key `model_type`"));
+        } else if text.contains("\"traceEvents\"") {
+            seen.push(certain(Format::Trace, "JSON with the key `traceEvents`"));
+        }
+    }
+    if head.starts_with("# nThread") || head.contains("\n# nThread") {
+        seen.push(certain(Format::NcclTests, "a line `# nThread`"));
+    }
+    if head.lines().take(4).any(|line| line.contains("GPU0") && line.contains("Affinity")) {
+        seen.push(certain(Format::Topology, "a header with `GPU0` and `Affinity`"));
+    }
+    if text.lines().any(|line| line.starts_with("base_emb_dim:")) {
+        seen.push(certain(Format::MaxText, "the key `base_emb_dim`"));
+    }
+    let sections = ["[model]", "[cluster]", "[plan]"];
+    let found: Vec<&str> =
+        sections.into_iter().filter(|s| text.lines().any(|line| line.trim() == *s)).collect();
+    if found.len() > 1 {
+        seen.push(certain(Format::RunFile, &format!("the sections {}", found.join(" and "))));
+    }
+    seen
+}
+
+/// Whether a JSON text has a key, without reading the numbers of a large one.
+fn top_level(text: &str, key: &str) -> bool {
+    text.contains(&format!("\"{key}\""))
+}

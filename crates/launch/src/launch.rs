@@ -1,0 +1,125 @@
+//! What a launch file says: a run specification with the origin of every value, and all that is to be said about the reading.
+//!
+//! Responsible for: the one value that every reader makes. Refuses to decide what matters to whom: remarks carry a kind, and
+//! the caller chooses which to tell.
+
+use crate::Format;
+use railwright_spec::problem::Warning;
+use railwright_spec::run::RunSpec;
+use serde::Serialize;
+
+/// What was read from a launch file.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The kind of file.
+    pub format: Format,
+    /// The file, or what stands for it.
+    pub file: String,
+    /// All that it says about the run; the rest is open.
+    pub spec: RunSpec,
+    /// The text of a `config.json`, where the keys of a run file cannot express the model. `spec.model.config` then holds
+    /// [`Launch::file`], and whoever resolves the specification hands this text out under that name.
+    pub model_config: Option<String>,
+    /// Where each value comes from, in the order in which they were read.
+    pub origins: Vec<Origin>,
+    /// All that is to be said about the reading.
+    pub remarks: Vec<Remark>,
+    /// What the file reports that the run took, if it is a log.
+    pub measured: Option<Measured>,
+}
+
+/// Where one value comes from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Origin {
+    /// The key of a run file, such as `plan.tensor_parallel`.
+    pub key: String,
+    /// Its value, as a run file has it.
+    pub value: String,
+    /// What the file says: `--tensor-model-parallel-size 8`, or which default holds.
+    pub said: String,
+    /// The line, from 1; `None` for a default of the framework.
+    pub line: Option<usize>,
+}
+
+/// Something to be said about the reading of a launch file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Remark {
+    /// Of what kind.
+    pub kind: RemarkKind,
+    /// What the file says: a flag, a key, a variable.
+    pub said: String,
+    /// The line, from 1, if there is one.
+    pub line: Option<usize>,
+    /// What is to be known about it, in a lowercase fragment without what is said.
+    pub message: String,
+}
+
+/// Kinds of remarks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RemarkKind {
+    /// Something is said twice, and differently.
+    Conflict,
+    /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
+    Unresolved,
+    /// A name that is not known; the nearest known one is in the message.
+    Unknown,
+    /// Known, changes time or memory, and the calculator has no word for it.
+    NotModelled,
+    /// Something was concluded that the file does not say.
+    Assumed,
+    /// Known, without effect on time and memory.
+    Ignored,
+}
+
+impl RemarkKind {
+    /// The identifier of the warning that it becomes, which `railwright explain` knows.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Conflict => "launch-conflict",
+            Self::Unresolved => "launch-unresolved",
+            Self::Unknown => "launch-unknown",
+            Self::NotModelled => "launch-not-modelled",
+            Self::Assumed => "launch-assumed",
+            Self::Ignored => "launch-ignored",
+        }
+    }
+}
+
+impl Remark {
+    /// The remark as a warning: `train.sh:12: --foo: ...`.
+    pub fn warning(&self, file: &str) -> Warning {
+        let place = self.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));
+        Warning::new(self.kind.id(), format!("{place}: `{}`: {}", self.said, self.message))
+    }
+}
+
+/// What a log reports that a run took. Times are in seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Measured {
+    /// Iterations that the log reports on, over all restarts.
+    pub reported: u64,
+    /// Starts of the run in this log: 1, or more with restarts.
+    pub starts: u64,
+    /// Reports left out as warm-up or because of another batch size.
+    pub left_out: u64,
+    /// Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
+    pub step_time: f64,
+    /// The tenth and ninetieth percentile of the same.
+    pub step_time_range: (f64, f64),
+    /// Tokens of a step, if the log says batch and sequence length.
+    pub tokens_per_step: Option<f64>,
+    /// Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
+    pub tflops_per_device: Option<f64>,
+    /// The largest memory that the allocator had handed out on a rank, in bytes.
+    pub allocated: Option<f64>,
+    /// The largest memory that the allocator held on a rank, in bytes.
+    pub reserved: Option<f64>,
+}
+
+impl Launch {
+    /// Remarks of one kind.
+    pub fn remarks_of(&self, kind: RemarkKind) -> impl Iterator<Item = &Remark> {
+        self.remarks.iter().filter(move |remark| remark.kind == kind)
+    }
+}

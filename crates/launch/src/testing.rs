@@ -1,0 +1,174 @@
+//! What tests of writers share: random valid runs, and whether reading gives back what was written.
+
+#![allow(dead_code, reason = "each writer's tests use what they need")]
+
+use crate::{Writer, differences};
+use proptest::prelude::*;
+use railwright_spec::model::{Model, Weight, by_name};
+use railwright_spec::plan::{PlanSpec, validate};
+use railwright_spec::run::{Run, RunSpec, Section, Value};
+
+/// Models of several families, small and large, dense and with experts.
+pub(crate) const MODELS: &[&str] = &[
+    "llama-3.1-8b",
+    "llama-3.1-70b",
+    "llama-3.1-405b",
+    "llama-2-7b",
+    "mistral-7b-v0.1",
+    "mixtral-8x7b",
+    "qwen2.5-7b",
+    "qwen3-8b",
+    "qwen3-30b-a3b",
+    "deepseek-v3-671b",
+    "gpt3-175b",
+];
+
+/// A run whose plan is valid, on dgx-h100. `settings` are put in after the random ones, for what a format can only express one
+/// way: `&["plan.optimizer=adam"]`.
+pub(crate) fn run(
+    models: &'static [&'static str],
+    settings: &'static [&'static str],
+) -> impl Strategy<Value = Run> {
+    let degrees = (0..models.len(), 0u32..4, 0u32..5, 0u32..3, 0u32..3, 0u32..4, 0u32..4);
+    let batch = (0u32..3, 1u64..4, prop::sample::select(vec![2048u64, 4096, 8192]));
+    let choices = prop::collection::vec(0usize..64, 24);
+    (degrees, batch, choices).prop_filter_map("an impossible plan", move |(degrees, batch, choices)| {
+        let (model, tp, pp, vp, cp, dp, ep) = degrees;
+        let (micro, rounds, sequence) = batch;
+        let model = by_name(models[model]).ok()?;
+        let (tp, cp, dp, ep) = (1u64 << tp, 1u64 << cp, 1u64 << dp, 1u64 << ep);
+        let divisors: Vec<u64> =
+            (1..=model.num_layers().min(32)).filter(|d| model.num_layers().is_multiple_of(*d)).collect();
+        let pp = divisors[pp as usize % divisors.len()];
+        let per_stage = model.num_layers() / pp;
+        let vp = if pp > 1 && per_stage.is_multiple_of(1 << vp) { 1 << vp } else { 1 };
+        let ep = if model.is_mixture_of_experts() { ep } else { 1 };
+        let micro = 1u64 << micro;
+        let mut spec = RunSpec::default();
+        let mut settings_made = vec![
+            format!("model.name={}", model.name),
+            "cluster.preset=dgx-h100".to_owned(),
+            format!("cluster.devices={}", tp * pp * cp * dp),
+            format!("plan.tensor_parallel={tp}"),
+            format!("plan.pipeline_parallel={pp}"),
+            format!("plan.virtual_stages={vp}"),
+            format!("plan.context_parallel={cp}"),
+            format!("plan.expert_parallel={ep}"),
+            format!("plan.micro_batch={micro}"),
+            format!("plan.global_batch={}", rounds * micro * dp * pp),
+            format!("plan.sequence_length={sequence}"),
+        ];
+        settings_made.extend(choices_of(&choices, ep));
+        settings_made.extend(settings.iter().map(|&setting| setting.to_owned()));
+        for setting in &settings_made {
+            spec.set(setting).ok()?;
+        }
+        let run = spec.resolve(|_| Err(railwright_spec::problem::Problem::new("no file"))).ok()?;
+        validate(&run.model, &run.cluster, &run.plan).is_empty().then_some(run)
+    })
+}
+
+/// One value of each choice.
+fn choices_of(picks: &[usize], ep: u64) -> Vec<String> {
+    const CHOICES: &[(&str, &[&str])] = &[
+        ("plan.sequence_parallel", &["true", "false", "true", "true"]),
+        ("plan.context_kind", &["ring", "all_gather", "ulysses"]),
+        ("plan.sharding", &["none", "zero1", "zero1", "zero2", "fsdp", "fsdp-no-reshard"]),
+        ("plan.rank_order", &["tp-cp-ep-dp-pp", "tp-cp-pp-ep-dp"]),
+        ("plan.precision.preset", &["bf16", "bf16", "fp16", "fp8", "mxfp8", "fp32"]),
+        ("plan.optimizer", &["adam", "adam", "sgd", "muon", "lion"]),
+        (
+            "plan.recompute",
+            &[
+                "none",
+                "full",
+                "full:1",
+                "selective:core_attention",
+                "selective:core_attention,mlp",
+                "selective:norm",
+            ],
+        ),
+        ("plan.schedule", &["1f1b", "1f1b", "1f1b", "gpipe", "zb-h1"]),
+        ("plan.overlap.gradient_reduce", &["true", "false"]),
+        ("plan.overlap.parameter_gather", &["true", "false"]),
+        ("plan.overlap.tensor", &["false", "true"]),
+        ("plan.overlap.pipeline", &["false", "true"]),
+        ("plan.overlap.expert", &["false", "true"]),
+        ("plan.attention_kernel", &["auto", "flash2", "unfused", "flash3"]),
+        ("plan.dropout", &["false", "true"]),
+        ("plan.offload.optimizer", &["0", "0", "0.5", "1"]),
+        ("plan.vocabulary_multiple", &["128", "1", "64"]),
+        ("plan.precision.gradient_reduce", &["fp32", "bf16"]),
+        ("plan.uneven_stages", &["false", "true"]),
+    ];
+    let mut out: Vec<String> = CHOICES
+        .iter()
+        .zip(picks)
+        .map(|((key, values), pick)| format!("{key}={}", values[pick % values.len()]))
+        .collect();
+    if ep > 1 && picks[CHOICES.len()] % 2 == 0 {
+        out.push("plan.expert_tensor_parallel=1".to_owned());
+    }
+    out
+}
+
+/// Writes, reads, resolves, compares: the same plan and the same shapes, but for what the writer says is lost, and all of that.
+pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
+    let written = writer.write(run);
+    let file = written.files.first().ok_or("nothing was written")?;
+    let fail = |what: String| {
+        Err(format!("{what}\n--- written:\n{}\n--- lost: {:?}", file.text, written.not_expressed))
+    };
+    let launch = match crate::read(&file.text, &file.name) {
+        Some(Ok(launch)) => launch,
+        Some(Err(problems)) => return fail(format!("not read back: {problems:?}")),
+        None => return fail("not recognised".to_owned()),
+    };
+    let mut spec = launch.spec.clone();
+    spec.cluster.preset = Some("dgx-h100".to_owned());
+    if spec.cluster.devices.is_none() {
+        spec.cluster.devices = Some(run.cluster.devices);
+    }
+    let config = launch.model_config.clone();
+    let back = match spec
+        .resolve(|path| config.ok_or_else(|| railwright_spec::problem::Problem::new(path.to_owned())))
+    {
+        Ok(back) => back,
+        Err(problem) => return fail(format!("not resolved: {problem}")),
+    };
+    if back.cluster.devices != run.cluster.devices {
+        return fail(format!("{} devices became {}", run.cluster.devices, back.cluster.devices));
+    }
+    let lost: Vec<&str> = written.not_expressed.iter().map(|lost| lost.key.as_str()).collect();
+    let different = differences(&run.plan, &back.plan);
+    for key in &different {
+        if !lost.contains(&key.as_str()) {
+            let value = |plan| {
+                PlanSpec::from_plan(plan).get(key.trim_start_matches("plan.")).as_ref().map(Value::to_toml)
+            };
+            return fail(format!("{key}: {:?} became {:?}", value(&run.plan), value(&back.plan)));
+        }
+    }
+    for key in lost.iter().filter(|key| key.starts_with("plan.")) {
+        if !different.iter().any(|d| d == key) {
+            return fail(format!("{key} is called lost, but came back"));
+        }
+    }
+    if !lost.iter().any(|key| key.starts_with("model")) && shapes(&run.model) != shapes(&back.model) {
+        return fail(format!("the model changed: {:?} became {:?}", shapes(&run.model), shapes(&back.model)));
+    }
+    Ok(())
+}
+
+/// Parameters, and the sorted shapes of every layer and of what stands around them.
+fn shapes(model: &Model) -> (u64, Vec<Vec<(u64, u64, u64)>>) {
+    let sorted = |weights: &[Weight]| {
+        let mut shapes: Vec<_> = weights.iter().map(|w| (w.rows, w.columns, w.copies)).collect();
+        shapes.sort_unstable();
+        shapes
+    };
+    let around = [&model.embedding, &model.final_norm, &model.head];
+    let all = around.into_iter().map(|weights| sorted(weights));
+    let layers = (0..model.layers.len()).map(|index| sorted(&model.layer(index).weights));
+    (model.parameters().total, all.chain(layers).collect())
+}
