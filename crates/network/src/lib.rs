@@ -3,3 +3,5 @@
 //! Responsible for: topologies as values, routing, the traffic that a step puts on links, flow simulation with max-min fair sharing,
 //! bills of materials, failures, and the rail-only paper's model. Refuses to know what a training step computes: traffic comes in as
 //! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
+
+pub mod topology;

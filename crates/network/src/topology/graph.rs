@@ -1,0 +1,282 @@
+//! A network as nodes and directed links, compact enough for 65,536 devices.
+//!
+//! Responsible for: who is joined to whom, by links of which capacity and latency, and for walking from a node to its links. Refuses
+//! to know how the network was designed (that is `Design`) and which way a message takes (that is [`super::route`]).
+//!
+//! Every cable is two directed links that are numbered next to each other, so that the way back is one bit away. Capacity and latency
+//! stand in a few [`LinkClass`]es, not in every link.
+
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use serde::Serialize;
+
+/// A node of a [`Graph`]. Devices come first: node `i` is device `i`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+/// A directed link of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct LinkId(pub u32);
+
+impl NodeId {
+    /// As an index into a slice.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl LinkId {
+    /// As an index into a slice.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The same cable in the other direction.
+    #[must_use]
+    pub const fn reverse(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Node {
+    /// An accelerator.
+    Device(u32),
+    /// The network interface of an accelerator; it may have a port in each of several planes.
+    Nic(u32),
+    /// The switches of a scale-up domain taken as one that does not block.
+    Domain(u32),
+    /// A switch of the network, or all switches of a tier in one pod where a graph pools them.
+    Switch(Switch),
+}
+
+/// A switch and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Switch {
+    /// The tier, 1 for leaves, 2 for spines, 3 for cores; 1 for routers of a dragonfly.
+    pub tier: u8,
+    /// The plane, from 0.
+    pub plane: u16,
+    /// The rail whose devices alone it serves, if it serves one.
+    pub rail: Option<u16>,
+    /// The pod, or the group of a dragonfly; none for cores.
+    pub pod: Option<u32>,
+    /// Its number among the switches of its tier in the whole network.
+    pub index: u32,
+}
+
+/// Where in a network a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// Between a device and its scale-up domain.
+    ScaleUp,
+    /// Between a device and its network interface.
+    Host,
+    /// Between a network interface and a leaf (or router).
+    Access,
+    /// Between leaf and spine.
+    LeafSpine,
+    /// Between spine and core.
+    SpineCore,
+    /// Within a group of a dragonfly.
+    Local,
+    /// Between groups of a dragonfly.
+    Global,
+    /// Between neighbours of a torus, along a dimension.
+    Torus(u8),
+}
+
+/// What links have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LinkClass {
+    /// Where they are.
+    pub layer: Layer,
+    /// Bytes a second, decimal, in one direction.
+    pub capacity: BytesPerSecond,
+    /// From entering the link to entering the next.
+    pub latency: Seconds,
+}
+
+/// A directed link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Link {
+    from: u32,
+    to: u32,
+    class: u16,
+}
+
+/// Nodes and directed links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph {
+    devices: u32,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    classes: Vec<LinkClass>,
+    /// Out-links of node `n` stand in `outgoing[starts[n]..starts[n + 1]]`.
+    starts: Vec<u32>,
+    outgoing: Vec<u32>,
+}
+
+/// A graph in the making.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    devices: u32,
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    classes: Vec<LinkClass>,
+}
+
+impl Builder {
+    /// With so many devices and nothing that joins them.
+    pub fn new(devices: u32) -> Self {
+        let nodes = (0..devices).map(Node::Device).collect();
+        Self { devices, nodes, links: Vec::new(), classes: Vec::new() }
+    }
+
+    /// Adds a node.
+    pub fn node(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a class of links; a class that is there already is used again.
+    pub fn class(&mut self, class: LinkClass) -> u16 {
+        let place = self.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+            self.classes.push(class);
+            self.classes.len() - 1
+        });
+        place as u16
+    }
+
+    /// Joins two nodes by a cable: two links. Given back is the one from the first to the second; the next number is its reverse.
+    pub fn connect(&mut self, from: NodeId, to: NodeId, class: u16) -> LinkId {
+        let link = LinkId(self.links.len() as u32);
+        self.links.push(Link { from: from.0, to: to.0, class });
+        self.links.push(Link { from: to.0, to: from.0, class });
+        link
+    }
+
+    /// The number that the next link will have.
+    pub fn next_link(&self) -> LinkId {
+        LinkId(self.links.len() as u32)
+    }
+
+    /// The graph.
+    pub fn build(self) -> Graph {
+        let Self { devices, nodes, links, classes } = self;
+        let mut starts = vec![0_u32; nodes.len() + 1];
+        for link in &links {
+            starts[link.from as usize + 1] += 1;
+        }
+        for n in 1..starts.len() {
+            starts[n] += starts[n - 1];
+        }
+        let mut next = starts.clone();
+        let mut outgoing = vec![0_u32; links.len()];
+        for (id, link) in links.iter().enumerate() {
+            let place = &mut next[link.from as usize];
+            outgoing[*place as usize] = id as u32;
+            *place += 1;
+        }
+        Graph { devices, nodes, links, classes, starts, outgoing }
+    }
+}
+
+impl Graph {
+    /// Accelerators; they are the nodes from 0.
+    pub const fn devices(&self) -> u32 {
+        self.devices
+    }
+
+    /// Nodes of every kind.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Directed links: two for each cable.
+    pub fn link_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// What a node is.
+    pub fn node(&self, node: NodeId) -> Node {
+        self.nodes[node.index()]
+    }
+
+    /// All nodes with their numbers.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, Node)> + '_ {
+        self.nodes.iter().enumerate().map(|(n, node)| (NodeId(n as u32), *node))
+    }
+
+    /// Where a link starts.
+    pub fn from(&self, link: LinkId) -> NodeId {
+        NodeId(self.links[link.index()].from)
+    }
+
+    /// Where a link ends.
+    pub fn to(&self, link: LinkId) -> NodeId {
+        NodeId(self.links[link.index()].to)
+    }
+
+    /// What a link has in common with others.
+    pub fn class(&self, link: LinkId) -> &LinkClass {
+        &self.classes[usize::from(self.links[link.index()].class)]
+    }
+
+    /// A link's capacity.
+    pub fn capacity(&self, link: LinkId) -> BytesPerSecond {
+        self.class(link).capacity
+    }
+
+    /// A link's latency.
+    pub fn latency(&self, link: LinkId) -> Seconds {
+        self.class(link).latency
+    }
+
+    /// The classes of links.
+    pub fn classes(&self) -> &[LinkClass] {
+        &self.classes
+    }
+
+    /// The links that start at a node.
+    pub fn outgoing(&self, node: NodeId) -> impl ExactSizeIterator<Item = LinkId> + '_ {
+        let range = self.starts[node.index()] as usize..self.starts[node.index() + 1] as usize;
+        self.outgoing[range].iter().map(|link| LinkId(*link))
+    }
+
+    /// Cables in a layer.
+    pub fn cables(&self, layer: Layer) -> usize {
+        self.links.iter().step_by(2).filter(|l| self.classes[usize::from(l.class)].layer == layer).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_come_in_pairs_and_are_found_from_their_nodes() {
+        let mut builder = Builder::new(2);
+        let class = LinkClass {
+            layer: Layer::Access,
+            capacity: BytesPerSecond::from_gb(50.0),
+            latency: Seconds::from_micros(1.0),
+        };
+        let class = (builder.class(class), builder.class(class));
+        assert_eq!(class.0, class.1);
+        let leaf = builder.node(Node::Switch(Switch { tier: 1, plane: 0, rail: None, pod: None, index: 0 }));
+        let first = builder.connect(NodeId(0), leaf, class.0);
+        let second = builder.connect(NodeId(1), leaf, class.0);
+        let graph = builder.build();
+        assert_eq!((graph.node_count(), graph.link_count(), graph.cables(Layer::Access)), (3, 4, 2));
+        assert_eq!(graph.to(first), leaf);
+        assert_eq!(graph.from(first.reverse()), leaf);
+        assert_eq!(graph.outgoing(leaf).collect::<Vec<_>>(), [first.reverse(), second.reverse()]);
+        assert_eq!(graph.outgoing(NodeId(1)).collect::<Vec<_>>(), [second]);
+        assert_eq!(graph.capacity(second).gb(), 50.0);
+    }
+}

@@ -1,0 +1,62 @@
+//! Which way a message takes, as a value.
+//!
+//! Responsible for: the links that a message uses, with the share of it that each carries. Refuses to move anything.
+
+use super::graph::{Graph, LinkId};
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+
+/// A link that a message uses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hop {
+    /// The link.
+    pub link: LinkId,
+    /// The share of the message that takes it: 1 on the only way, 1/n where packets are sprayed over n ways.
+    pub share: f64,
+    /// How far along the way it is: links of one position are alternatives or stand side by side.
+    pub position: u8,
+}
+
+/// The way of a message between two devices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Route {
+    /// The links, sorted by position.
+    pub hops: Vec<Hop>,
+}
+
+impl Route {
+    /// Adds the only link of the next position.
+    pub fn push(&mut self, link: LinkId) {
+        let position = self.next_position();
+        self.hops.push(Hop { link, share: 1.0, position });
+    }
+
+    /// Adds the links of the next position, each with an equal share.
+    pub fn spread(&mut self, links: impl ExactSizeIterator<Item = LinkId>) {
+        let (position, share) = (self.next_position(), 1.0 / links.len().max(1) as f64);
+        self.hops.extend(links.map(|link| Hop { link, share, position }));
+    }
+
+    fn next_position(&self) -> u8 {
+        self.hops.last().map_or(0, |hop| hop.position + 1)
+    }
+
+    /// Positions, which is the number of links that each packet passes.
+    pub fn length(&self) -> usize {
+        self.hops.last().map_or(0, |hop| usize::from(hop.position) + 1)
+    }
+
+    /// Time until the first byte arrives: `sum of latencies along the way`; the slowest where packets are sprayed.
+    pub fn latency(&self, graph: &Graph) -> Seconds {
+        let mut total = Seconds::ZERO;
+        for side_by_side in self.hops.chunk_by(|a, b| a.position == b.position) {
+            total += side_by_side.iter().map(|h| graph.latency(h.link)).fold(Seconds::ZERO, Seconds::max);
+        }
+        total
+    }
+
+    /// What the way carries with nobody else on it: `min over links of capacity / share`.
+    pub fn bandwidth(&self, graph: &Graph) -> BytesPerSecond {
+        let of = |hop: &Hop| graph.capacity(hop.link) / hop.share;
+        self.hops.iter().map(of).fold(BytesPerSecond::new(f64::INFINITY), BytesPerSecond::min)
+    }
+}
