@@ -87,12 +87,6 @@ impl RunSpec {
         self.set_at(path, &from_words(value, key.kind), place)
     }
 
-    /// Takes one value that a reader of another format found, with the place where it stands there. The path is the key's own,
-    /// aliases are not known here.
-    pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
-        self.put(path, value, place)
-    }
-
     /// Where a key was set, if it was and the place is known.
     pub fn place_of(&self, path: &str) -> Option<&Place> {
         self.places.get(path)
@@ -182,7 +176,8 @@ impl RunSpec {
         problem
     }
 
-    /// Takes one value by its dotted key, from whatever `place` says: messages about it later will name that place.
+    /// Takes one value by its dotted key (aliases are not known here), from whatever `place` says: messages about it later will name
+    /// that place.
     pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
         let (section, name) = path.split_once('.').unwrap_or((path, ""));
         let done = match section {
