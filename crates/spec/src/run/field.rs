@@ -21,12 +21,12 @@ pub trait Field: Sized {
 }
 
 /// The complaint about a value of the wrong type.
-pub(crate) fn wrong(kind: Kind, value: &Value) -> Problem {
+pub fn wrong(kind: Kind, value: &Value) -> Problem {
     Problem::new(format!("expected {}, found {}", kind.expects(), value.describe()))
 }
 
 /// The complaint about a text that names none of the choices.
-pub(crate) fn no_choice(kind: Kind, names: &[&str], text: &str) -> Problem {
+pub fn no_choice(kind: Kind, names: &[&str], text: &str) -> Problem {
     let near = nearest(text, names.iter().copied());
     let problem = wrong(kind, &Value::Text(text.to_owned()));
     match near.first() {
@@ -198,6 +198,7 @@ impl Field for Amount {
 }
 
 /// Makes an enum a field: names in the order in which messages list them, aliases behind `|`.
+#[macro_export]
 macro_rules! choice {
     ($type:ty { $($name:literal $(| $alias:literal)* => $value:expr),+ $(,)? }) => {
         impl $crate::run::Field for $type {
@@ -207,9 +208,9 @@ macro_rules! choice {
                 match value {
                     $crate::run::Value::Text(text) => match text.trim().to_ascii_lowercase().as_str() {
                         $($name $(| $alias)* => Ok($value),)+
-                        other => Err($crate::run::field::no_choice(Self::KIND, &[$($name),+], other)),
+                        other => Err($crate::run::no_choice(Self::KIND, &[$($name),+], other)),
                     },
-                    _ => Err($crate::run::field::wrong(Self::KIND, value)),
+                    _ => Err($crate::run::wrong(Self::KIND, value)),
                 }
             }
 

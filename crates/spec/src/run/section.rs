@@ -47,7 +47,8 @@ pub trait Section {
     fn overlay(&mut self, other: &Self);
 }
 
-/// Declares a section. See [`Section`].
+/// Declares a section. See [`Section`](crate::run::Section).
+#[macro_export]
 macro_rules! section {
     (
         $(#[$meta:meta])*

@@ -201,7 +201,7 @@ impl RunSpec {
 }
 
 /// The value that a word on the command line means for a kind of key: quotes are not needed there.
-fn from_words(word: &str, kind: Kind) -> Value {
+pub(super) fn from_words(word: &str, kind: Kind) -> Value {
     let parsed = DeValue::parse(word).ok().and_then(|value| text::plain(value.get_ref()).ok());
     let raw = || Value::Text(word.to_owned());
     match (parsed, kind) {
