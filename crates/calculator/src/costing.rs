@@ -4,6 +4,7 @@
 //! element sizes, rates). Refuses to price anything itself.
 
 use crate::collectives::Fabric;
+use crate::disturbance::Disturbance;
 use crate::memory::{SoftwareCatalogue, StageSplit};
 use crate::operators::{self, Device};
 use crate::software::{self, Software};
@@ -70,6 +71,8 @@ pub struct Costing<'a> {
     pub expert_rate: f64,
     /// Sustained over burst rate of attention.
     pub attention_rate: f64,
+    /// Slow members, if any.
+    pub disturbance: Option<&'a Disturbance>,
 }
 
 impl<'a> Costing<'a> {
@@ -124,7 +127,14 @@ impl<'a> Costing<'a> {
             attention_rate: Software::rate(&software.attention_rate, architecture, wide)
                 * power
                 * wide_attention(cluster, plan.precision.activations),
+            disturbance: None,
         }
+    }
+
+    /// The same with slow members.
+    #[must_use]
+    pub fn disturbed(self, disturbance: &'a Disturbance) -> Self {
+        Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
     /// The number format of a layer's matrix products.

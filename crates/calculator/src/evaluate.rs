@@ -5,6 +5,7 @@
 
 use crate::collectives::Collective;
 use crate::costing::Costing;
+use crate::disturbance;
 use crate::schedule::{self, ChunkCost, Pipeline, Workspace};
 use crate::sharding::{self, LocalParameters, StageUpdate};
 use crate::stage::{self, Chunk};
@@ -101,7 +102,8 @@ pub fn evaluate(costing: &Costing<'_>) -> Result<Evaluation, Problem> {
 /// The same with a workspace that a search reuses.
 pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result<Evaluation, Problem> {
     let plan = costing.plan;
-    let chunks = stage::chunks(costing);
+    let mut chunks = stage::chunks(costing);
+    disturbance::stretch_chunks(costing, &mut chunks);
     let micro_batches = plan.micro_batches().max(1);
     let transfer = transfer_time(costing);
     let times: Vec<_> = chunks.iter().map(|c| c.time).collect();
@@ -116,7 +118,10 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let mut critical = (Seconds::ZERO, 0);
     for (s, &parameters) in local.iter().enumerate() {
         let own: Vec<&Chunk> = local_chunks(plan, s).into_iter().map(|i| &chunks[i]).collect();
-        let update = sharding::stage_update(costing, parameters, &own, micro_batches);
+        let slow = disturbance::update_costing(costing, s);
+        let mut update =
+            sharding::stage_update(slow.as_ref().unwrap_or(costing), parameters, &own, micro_batches);
+        disturbance::stretch_update(costing, s, &mut update);
         let slack = summary.duration - summary.last_backward_end.get(s).copied().unwrap_or(summary.duration);
         end = end.max(duration - slack + update.gradient_exposed);
         let busy = summary.busy.get(s).copied().unwrap_or(Seconds::ZERO);
@@ -167,8 +172,11 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         }
         device -= exposed * (1.0 - share);
     }
-    time.host = critical.0 - device;
-    time.bubble = duration - critical.0;
+    // Passes of a stage with a slow link wait for its transfers, which are the bubble's.
+    let held = disturbance::transfer_wait(costing, critical.1)
+        * (2.0 * runs * local_chunks(plan, critical.1).len() as f64);
+    time.host = critical.0 - device - held;
+    time.bubble = duration - critical.0 + held;
 
     let per_replica: Flop = chunks
         .iter()

@@ -7,6 +7,7 @@
 pub mod collectives;
 pub mod costing;
 pub mod defaults;
+pub mod disturbance;
 pub mod estimate;
 pub mod evaluate;
 pub mod intervals;

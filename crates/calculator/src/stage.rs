@@ -181,7 +181,8 @@ fn pace(device: Seconds, host: Seconds) -> Seconds {
     large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
 }
 
-fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
+/// Device and host time of a virtual stage together.
+pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let software = costing.software;
     let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
         software.pipelined_collective_stall_us

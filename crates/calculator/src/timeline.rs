@@ -12,6 +12,7 @@ mod groups;
 mod memory;
 mod passes;
 mod update;
+pub(crate) use groups::rank_stride;
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::{Evaluation, evaluate, pipeline};

@@ -9,7 +9,7 @@ use railwright_step::{Collective, CollectiveId, CollectiveKind, Step};
 use std::collections::BTreeMap;
 
 /// Distance between the ranks of neighbouring stages.
-pub(super) fn rank_stride(plan: &Plan) -> u64 {
+pub(crate) fn rank_stride(plan: &Plan) -> u64 {
     let inner = plan.tensor_parallel * plan.context_parallel;
     match plan.rank_order {
         RankOrder::TensorContextDataPipeline => inner * plan.data_parallel,

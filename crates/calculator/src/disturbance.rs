@@ -1,0 +1,177 @@
+//! What a slow device, host or link does to a synchronous step.
+//!
+//! Responsible for: the one rule of lockstep. Every collective ends when its slowest member does, so a member at the share `r` of its
+//! rate holds its tensor, context, expert and data-parallel peers to `r`; through the gradients' reduction the replicas without a slow
+//! member wait as long. A slow device therefore costs what its whole pipeline stage at its rate would cost, and a ring over one slow
+//! link what slow links everywhere in the group would cost. What the other stages make of it is the schedule's to say: the slow
+//! stage's passes are stretched before the pipeline is timed. Refuses to guess how often such faults happen.
+
+use crate::costing::{Costing, Machine};
+use crate::evaluate::{local_chunks, transfer_time};
+use crate::layer::LayerCost;
+use crate::sharding::StageUpdate;
+use crate::software::Software;
+use crate::stage::{self, Chunk};
+use crate::timeline::rank_stride;
+use crate::work::Work;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::plan::Plan;
+use railwright_spec::quantity::Seconds;
+
+/// Slow members of a run, by the pipeline stage that they belong to. Empty, it changes nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Disturbance {
+    stages: Vec<SlowStage>,
+}
+
+/// The slowest member of a stage; 1 is the usual rate.
+#[derive(Clone, Debug)]
+struct SlowStage {
+    stage: usize,
+    /// Rate of the device's kernels.
+    device: f64,
+    /// Rate of the host that launches them.
+    host: f64,
+    /// Share of the network bandwidth that is left.
+    network: f64,
+    /// Share of the scale-up bandwidth that is left.
+    scale_up: f64,
+    /// The laws of a cluster with links of these shares, if any is below 1.
+    machine: Option<Machine>,
+}
+
+/// The pipeline stage of a global rank.
+pub fn stage_of_rank(plan: &Plan, rank: u64) -> usize {
+    (rank / rank_stride(plan).max(1) % plan.pipeline_parallel.max(1)) as usize
+}
+
+impl Disturbance {
+    /// Whether nothing is slow.
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
+    /// A device of a stage runs its kernels at a share of their rate.
+    pub fn slow_device(&mut self, stage: usize, rate: f64) {
+        let slow = self.stage(stage);
+        slow.device = slow.device.min(rate);
+    }
+
+    /// A host of a stage launches kernels at a share of its rate.
+    pub fn slow_host(&mut self, stage: usize, rate: f64) {
+        let slow = self.stage(stage);
+        slow.host = slow.host.min(rate);
+    }
+
+    /// A device of a stage has a share of its network and of its scale-up bandwidth left.
+    pub fn slow_links(&mut self, stage: usize, cluster: &Cluster, network: f64, scale_up: f64) {
+        let slow = self.stage(stage);
+        slow.network = slow.network.min(network);
+        slow.scale_up = slow.scale_up.min(scale_up);
+        let mut degraded = cluster.clone();
+        degraded.network.bandwidth = cluster.network.bandwidth * slow.network;
+        degraded.scale_up.bandwidth = cluster.scale_up.bandwidth * slow.scale_up;
+        slow.machine = Some(Machine::new(&degraded));
+    }
+
+    fn stage(&mut self, stage: usize) -> &mut SlowStage {
+        let at = self.stages.iter().position(|slow| slow.stage == stage).unwrap_or_else(|| {
+            let (device, host, network, scale_up) = (1.0, 1.0, 1.0, 1.0);
+            self.stages.push(SlowStage { stage, device, host, network, scale_up, machine: None });
+            self.stages.len() - 1
+        });
+        &mut self.stages[at]
+    }
+
+    fn find(&self, stage: usize) -> Option<&SlowStage> {
+        self.stages.iter().find(|slow| slow.stage == stage)
+    }
+}
+
+/// The costing of a stage: with the laws of its slow links, if it has any.
+fn of_stage<'a>(costing: &Costing<'a>, slow: &'a SlowStage) -> Costing<'a> {
+    let machine = slow.machine.as_ref().unwrap_or(costing.machine);
+    Costing { machine, disturbance: None, ..costing.clone() }
+}
+
+/// Stretches the virtual stages of slow stages.
+///
+/// A virtual stage that two stages hold (the two directions of DualPipe) is stretched on both: an upper bound.
+pub(crate) fn stretch_chunks(costing: &Costing<'_>, chunks: &mut [Chunk]) {
+    let Some(disturbance) = costing.disturbance else { return };
+    let mut is_done = vec![false; chunks.len()];
+    for slow in &disturbance.stages {
+        let own = of_stage(costing, slow);
+        let priced = slow.machine.as_ref().map(|_| stage::chunks(&own));
+        let slower = slow_software(own.software, slow.host);
+        let host_costing = Costing { software: &slower, ..own.clone() };
+        let wait = transfer_wait(costing, slow.stage);
+        for index in local_chunks(costing.plan, slow.stage) {
+            let (Some(chunk), Some(false)) = (chunks.get_mut(index), is_done.get(index).copied()) else {
+                continue;
+            };
+            is_done[index] = true;
+            if let Some(degraded) = priced.as_ref().and_then(|priced| priced.get(index)) {
+                chunk.cost = degraded.cost;
+            }
+            stretch(&mut chunk.cost, slow.device, slow.host);
+            chunk.time = stage::chunk_time(&host_costing, &chunk.cost);
+            chunk.time.forward += wait;
+            chunk.time.backward_input += wait;
+        }
+    }
+}
+
+/// What a pass of a stage waits more for a transfer over its slow link, beyond what every pass waits for transfers.
+///
+/// Blocking transfers hold the sender: of a micro batch, a stage sends activations behind its forward pass and gradients behind its
+/// backward pass, and receives while it sends. Overlapped ones only delay who needs them, which is counted nowhere.
+pub(crate) fn transfer_wait(costing: &Costing<'_>, stage: usize) -> Seconds {
+    let slow = costing.disturbance.and_then(|disturbance| disturbance.find(stage));
+    match slow {
+        Some(slow) if slow.machine.is_some() && !costing.plan.overlap.pipeline => {
+            let usual = Costing { disturbance: None, ..costing.clone() };
+            (transfer_time(&of_stage(costing, slow)) - transfer_time(&usual)).max(Seconds::ZERO)
+        }
+        _ => Seconds::ZERO,
+    }
+}
+
+/// The costing that prices a stage's update, when it differs.
+pub(crate) fn update_costing<'a>(costing: &Costing<'a>, stage: usize) -> Option<Costing<'a>> {
+    let disturbance = costing.disturbance?;
+    disturbance.find(stage).filter(|slow| slow.machine.is_some()).map(|slow| of_stage(costing, slow))
+}
+
+/// Stretches the optimizer step of a slow device: `t / rate`.
+pub(crate) fn stretch_update(costing: &Costing<'_>, stage: usize, update: &mut StageUpdate) {
+    if let Some(slow) = costing.disturbance.and_then(|disturbance| disturbance.find(stage)) {
+        update.optimizer = update.optimizer / slow.device;
+    }
+}
+
+/// Kernels take `t / rate`; communication and arithmetic stay.
+fn stretch(cost: &mut LayerCost, device: f64, host: f64) {
+    let works: [&mut Work; 4] =
+        [&mut cost.forward, &mut cost.backward_input, &mut cost.backward_weight, &mut cost.recompute];
+    for work in works {
+        for time in work.compute.iter_mut().chain(&mut work.founded) {
+            *time = *time / device;
+        }
+        work.host = work.host / host;
+    }
+}
+
+/// Constants of a host that launches at a share of its rate.
+fn slow_software(software: &Software, rate: f64) -> Software {
+    Software {
+        host_us_per_kernel: software.host_us_per_kernel / rate,
+        host_us_per_micro_batch: software.host_us_per_micro_batch / rate,
+        pipelined_collective_stall_us: software.pipelined_collective_stall_us / rate,
+        spanning_collective_stall_us: software.spanning_collective_stall_us / rate,
+        ..software.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;
