@@ -5,3 +5,4 @@
 //! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
 
 pub mod topology;
+pub mod flow;

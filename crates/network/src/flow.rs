@@ -1,0 +1,18 @@
+//! Flow-level simulation: messages as fluid flows that share links max-min fairly.
+//!
+//! Responsible for: the rates of flows at one moment ([`Allocator`]), what happens between the first and the last byte of a program of
+//! messages ([`simulate`]), and collectives as such programs ([`program`]). Refuses to know topologies: a network is links with
+//! capacities and a function that gives routes. A fluid model knows no packets: incast, reordering and congestion control cost
+//! more than it says (14% in the one case that `docs/concepts/flow-model.md` compares with a packet simulator).
+
+mod allocator;
+mod engine;
+pub mod program;
+mod recurrence;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use allocator::{Allocator, Slot};
+pub use engine::{Flow, Outcome, Start, Traffic, Wires, simulate};

@@ -1,0 +1,380 @@
+//! What happens between the first and the last byte: events of a fluid simulation.
+//!
+//! Responsible for: starting messages when a program says so, their latency, their progress at changing rates, and the end of each.
+//! A message first waits for the latency of its route, then flows at its max-min fair rate (SimGrid's CM02 without TCP's
+//! corrections). Refuses to know why messages are sent.
+
+use super::allocator::{Allocator, Slot};
+use super::recurrence::Recurrence;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flow {
+    /// The sender, by its number in the network.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// What is sent, in bytes.
+    pub bytes: f64,
+    /// Whatever the program wants to know it by.
+    pub tag: u64,
+}
+
+/// Messages that start now.
+pub type Start = Vec<Flow>;
+
+/// The links of a network, and which of them a message takes.
+pub trait Wires {
+    /// Capacity of every link, in bytes a second.
+    fn capacities(&self) -> Vec<f64>;
+
+    /// The links of a message, each with the share of it that it carries (1, or 1/n where packets are sprayed), put into `route` (which
+    /// is empty), and the latency of the way in seconds. No links: the
+    /// message never leaves its device and takes no time.
+    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
+}
+
+/// A program of messages.
+pub trait Traffic {
+    /// The first messages.
+    fn begin(&mut self, start: &mut Start);
+
+    /// A message has arrived; what it lets start.
+    fn arrived(&mut self, tag: u64, start: &mut Start);
+
+    /// How far a program has come that goes around in laps; `None` when it does not, or not at this moment.
+    fn lap(&self) -> Option<Lap> {
+        None
+    }
+
+    /// Where the program stands within its lap: of two moments with equal states and equal messages under way, both have the same
+    /// future but for its length.
+    fn state(&self, _state: &mut Vec<u64>) {}
+
+    /// What a message under way is called relative to the lap.
+    fn relative(&self, tag: u64) -> u64 {
+        tag
+    }
+
+    /// Goes around so many more times without sending anything.
+    fn skip(&mut self, _laps: u64) {}
+
+    /// What a message under way is called after so many laps were skipped.
+    fn renamed(&self, tag: u64, _laps: u64) -> u64 {
+        tag
+    }
+}
+
+/// How far a repeating program has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lap {
+    /// Laps begun.
+    pub number: u64,
+    /// Laps that may still be skipped safely.
+    pub left: u64,
+}
+
+/// How a simulation ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Outcome {
+    /// From the start to the arrival of the last byte.
+    pub duration: Seconds,
+    /// Messages sent, those of skipped laps included.
+    pub flows: u64,
+    /// Messages that were simulated one by one.
+    pub simulated: u64,
+    /// Times that rates were computed.
+    pub solutions: u64,
+    /// What each link carried, skipped laps included.
+    pub carried: Vec<Bytes>,
+}
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Journey {
+    flow: Flow,
+    /// Bytes that are left as of `since`.
+    left: f64,
+    since: f64,
+    rate: f64,
+    /// Counts changes of the rate, so that an outdated end is recognised.
+    version: u32,
+    is_under_way: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The first byte arrives: the message takes its share from now on.
+    Flows(u32),
+    /// The last byte arrives, unless the rate changed since.
+    Ends(Slot, u32),
+}
+
+/// Events in buckets of the same moment: symmetrical traffic has thousands of them at once.
+#[derive(Debug, Default)]
+struct Agenda {
+    times: BinaryHeap<Reverse<(u64, u32)>>,
+    buckets: Vec<Vec<Event>>,
+    free: Vec<u32>,
+    recent: [(u64, u32); 4],
+    turn: usize,
+}
+
+impl Agenda {
+    fn add(&mut self, time: f64, event: Event) {
+        let bits = time.to_bits();
+        if let Some(&(_, bucket)) = self.recent.iter().find(|(known, _)| *known == bits) {
+            self.buckets[bucket as usize].push(event);
+            return;
+        }
+        let bucket = self.free.pop().unwrap_or_else(|| {
+            self.buckets.push(Vec::new());
+            self.buckets.len() as u32 - 1
+        });
+        self.buckets[bucket as usize].push(event);
+        self.times.push(Reverse((bits, bucket)));
+        self.recent[self.turn] = (bits, bucket);
+        self.turn = (self.turn + 1) % self.recent.len();
+    }
+
+    /// The next moment.
+    fn next(&self) -> Option<f64> {
+        self.times.peek().map(|Reverse((bits, _))| f64::from_bits(*bits))
+    }
+
+    /// Moves the events of the next bucket to `events`.
+    fn take(&mut self, events: &mut Vec<Event>) {
+        if let Some(Reverse((bits, bucket))) = self.times.pop() {
+            events.append(&mut self.buckets[bucket as usize]);
+            self.free.push(bucket);
+            for recent in &mut self.recent {
+                if *recent == (bits, bucket) {
+                    *recent = NOTHING_RECENT[0];
+                }
+            }
+        }
+    }
+}
+
+/// Moments that are closer than this share of the time since the start are one moment: symmetrical flows end together but for
+/// rounding.
+const SAME_MOMENT: f64 = 1e-12;
+
+/// Runs a program to its end. Fails when messages are cut off, so that it never ends.
+pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcome, Problem> {
+    let mut run = Run {
+        allocator: Allocator::new(wires.capacities()),
+        journeys: Vec::new(),
+        waiting: Vec::new(),
+        free: Vec::new(),
+        agenda: Agenda::default(),
+        outcome: Outcome::default(),
+        now: 0.0,
+        ended: 0.0,
+        route: Vec::new(),
+        under_way: 0,
+        carried: Vec::new(),
+    };
+    run.agenda.recent = NOTHING_RECENT;
+    run.carried = wires.capacities().iter().map(|_| 0.0).collect();
+    let mut start = Start::new();
+    let mut recurrence = Recurrence::default();
+    traffic.begin(&mut start);
+    run.launch(wires, traffic, &mut start);
+    let mut events = Vec::new();
+    while let Some(moment) = run.agenda.next() {
+        run.now = run.now.max(moment);
+        while run.agenda.next().is_some_and(|next| next <= run.now * (1.0 + SAME_MOMENT)) {
+            run.agenda.take(&mut events);
+        }
+        for event in events.drain(..) {
+            match event {
+                Event::Flows(place) => run.flow_begins(place),
+                Event::Ends(slot, version) => run.flow_ends(slot, version, traffic, &mut start),
+            }
+        }
+        run.launch(wires, traffic, &mut start);
+        run.share();
+        recurrence.look(&mut run, traffic);
+    }
+    if run.under_way > 0 {
+        let stuck =
+            run.journeys.iter().flatten().find(|journey| journey.is_under_way).map_or(
+                String::new(),
+                |journey| {
+                    format!(", the first from device {} to device {}", journey.flow.from, journey.flow.to)
+                },
+            );
+        return Err(Problem::new(format!(
+            "{} messages are cut off{stuck}: the step cannot finish",
+            run.under_way
+        ))
+        .hint("a failed link or switch leaves no path, or a link has no capacity"));
+    }
+    run.outcome.duration = Seconds::new(run.ended);
+    run.outcome.carried = run.carried.iter().map(|&bytes| Bytes::new(bytes)).collect();
+    Ok(run.outcome)
+}
+
+/// A simulation under way.
+pub(super) struct Run {
+    allocator: Allocator,
+    /// By slot of the allocator.
+    journeys: Vec<Option<Journey>>,
+    /// Messages whose first byte has not arrived, with their routes.
+    waiting: Vec<(Flow, Vec<(u32, f64)>)>,
+    free: Vec<u32>,
+    agenda: Agenda,
+    outcome: Outcome,
+    now: f64,
+    /// When the last message arrived; events that a change of rates has outdated come later.
+    ended: f64,
+    route: Vec<(u32, f64)>,
+    under_way: u64,
+    carried: Vec<f64>,
+}
+
+impl Run {
+    fn launch(&mut self, wires: &impl Wires, traffic: &mut impl Traffic, start: &mut Start) {
+        // A message that stays on its device arrives at once and may let others start.
+        while let Some(flow) = start.pop() {
+            self.outcome.flows += 1;
+            self.outcome.simulated += 1;
+            self.route.clear();
+            let latency = wires.route(&flow, &mut self.route);
+            if self.route.is_empty() || flow.bytes <= 0.0 && latency <= 0.0 {
+                traffic.arrived(flow.tag, start);
+                continue;
+            }
+            for &(link, share) in &self.route {
+                self.carried[link as usize] += flow.bytes * share;
+            }
+            self.under_way += 1;
+            let place = self.free.pop().unwrap_or_else(|| {
+                self.waiting.push((flow, Vec::new()));
+                self.waiting.len() as u32 - 1
+            });
+            let waiting = &mut self.waiting[place as usize];
+            waiting.0 = flow;
+            waiting.1.clear();
+            waiting.1.extend_from_slice(&self.route);
+            self.agenda.add(self.now + latency, Event::Flows(place));
+        }
+    }
+
+    fn flow_begins(&mut self, place: u32) {
+        let (flow, route) = &self.waiting[place as usize];
+        let slot = self.allocator.insert(route);
+        let journey = Journey {
+            flow: *flow,
+            left: flow.bytes.max(0.0),
+            since: self.now,
+            rate: 0.0,
+            version: 0,
+            is_under_way: true,
+        };
+        self.free.push(place);
+        let index = slot.0 as usize;
+        if index >= self.journeys.len() {
+            self.journeys.resize(index + 1, None);
+        }
+        // Ends of the slot's former flow must not be taken for this one's.
+        let version = self.journeys[index].map_or(0, |old| old.version);
+        self.journeys[index] = Some(Journey { version: version.wrapping_add(1), ..journey });
+    }
+
+    fn flow_ends(&mut self, slot: Slot, version: u32, traffic: &mut impl Traffic, start: &mut Start) {
+        let Some(Some(journey)) = self.journeys.get_mut(slot.0 as usize) else { return };
+        if journey.version != version || !journey.is_under_way {
+            return;
+        }
+        let tag = journey.flow.tag;
+        journey.version = journey.version.wrapping_add(1);
+        journey.is_under_way = false;
+        self.ended = self.now;
+        self.allocator.remove(slot);
+        self.under_way -= 1;
+        traffic.arrived(tag, start);
+    }
+
+    /// Computes rates again where something changed, and with them when messages end.
+    fn share(&mut self) {
+        let Self { allocator, journeys, agenda, now, outcome, .. } = self;
+        outcome.solutions += 1;
+        let now = *now;
+        allocator.solve(|slot, rate| {
+            let Some(Some(journey)) = journeys.get_mut(slot.0 as usize) else { return };
+            if journey.rate > 0.0 {
+                journey.left = (journey.left - journey.rate * (now - journey.since)).max(0.0);
+            }
+            journey.since = now;
+            journey.rate = rate;
+            journey.version = journey.version.wrapping_add(1);
+            if rate > 0.0 {
+                agenda.add(now + journey.left / rate, Event::Ends(slot, journey.version));
+            }
+        });
+    }
+
+    /// Seconds since the start, and messages sent.
+    pub(super) fn progress(&self) -> (f64, u64) {
+        (self.now, self.outcome.flows)
+    }
+
+    /// What each link carried so far.
+    pub(super) fn carried(&self) -> &[f64] {
+        &self.carried
+    }
+
+    /// Every message under way: what it is called, and the seconds until its next event.
+    pub(super) fn under_way(&self, mut see: impl FnMut(u64, f64)) {
+        for Reverse((bits, bucket)) in &self.agenda.times {
+            let wait = f64::from_bits(*bits) - self.now;
+            for event in &self.agenda.buckets[*bucket as usize] {
+                match *event {
+                    Event::Flows(place) => see(self.waiting[place as usize].0.tag, wait),
+                    Event::Ends(slot, version) => {
+                        if let Some(Some(journey)) = self.journeys.get(slot.0 as usize)
+                            && journey.version == version
+                            && journey.is_under_way
+                        {
+                            see(journey.flow.tag, wait);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves everything under way by a time, as if `flows` messages more had been sent and each link had carried `carried` more.
+    pub(super) fn forward(&mut self, time: f64, flows: u64, carried: &[f64], rename: impl Fn(u64) -> u64) {
+        let old = std::mem::take(&mut self.agenda);
+        self.agenda.recent = NOTHING_RECENT;
+        for Reverse((bits, bucket)) in old.times {
+            for &event in &old.buckets[bucket as usize] {
+                self.agenda.add(f64::from_bits(bits) + time, event);
+            }
+        }
+        for journey in self.journeys.iter_mut().flatten() {
+            journey.since += time;
+            journey.flow.tag = rename(journey.flow.tag);
+        }
+        for (flow, _) in &mut self.waiting {
+            flow.tag = rename(flow.tag);
+        }
+        self.now += time;
+        self.ended += time;
+        self.outcome.flows += flows;
+        for (sum, more) in self.carried.iter_mut().zip(carried) {
+            *sum += more;
+        }
+    }
+}
+
+/// No bucket is remembered.
+const NOTHING_RECENT: [(u64, u32); 4] = [(u64::MAX, u32::MAX); 4];

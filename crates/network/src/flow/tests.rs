@@ -1,0 +1,203 @@
+//! Flow simulations against numbers that another simulator printed, against formulas, and against an independent oracle.
+
+use super::program::{self, Phases, Ring};
+use super::testing::{FatTree, RailOnly};
+use super::{Allocator, Flow, Outcome, Traffic, Wires, simulate};
+use proptest::prelude::*;
+
+const MILLI: f64 = 1e-3;
+
+fn fat_tree(hosts: u32, under_leaf: u32, spines: u32) -> FatTree {
+    FatTree { hosts, under_leaf, spines, bandwidth: 50e9, latency: 1e-6 }
+}
+
+fn run(wires: &impl Wires, mut traffic: impl Traffic) -> Outcome {
+    simulate(wires, &mut traffic).expect("it ends")
+}
+
+fn all(n: u32) -> Vec<u32> {
+    (0..n).collect()
+}
+
+#[track_caller]
+fn near(outcome: &Outcome, milliseconds: f64) {
+    let here = outcome.duration.get() / MILLI;
+    assert!((here / milliseconds - 1.0).abs() < 1e-6, "{here} ms, SimGrid has {milliseconds} ms");
+}
+
+/// SimGrid 3.32, CM02 without TCP corrections, two-tier fat tree with D-mod-k: the table of `docs/concepts/flow-model.md`.
+#[test]
+fn all_to_all_takes_what_simgrid_says() {
+    for (hosts, milliseconds) in [(64, 1.262), (128, 2.542)] {
+        let flows = program::all_to_all(&all(hosts), 1e6);
+        near(&run(&fat_tree(hosts, 8, 8), Phases::new([flows])), milliseconds);
+    }
+    let flows = program::all_to_all(&all(64), 1e6);
+    near(&run(&fat_tree(64, 8, 2), Phases::new([flows])), 4.484);
+    near(&run(&fat_tree(64, 8, 8), Phases::new(program::shifted_all_to_all(&all(64), 1e6))), 1.512);
+}
+
+#[test]
+fn rings_and_halving_doubling_take_what_simgrid_says() {
+    let outcome = run(&fat_tree(256, 16, 16), Ring::all_reduce(all(256), 1e9));
+    near(&outcome, 41.88375);
+    assert_eq!(outcome.flows, 130_560);
+    let outcome = run(&fat_tree(1024, 32, 32), Ring::all_reduce(all(1024), 1e9));
+    assert_eq!(outcome.flows, 2_095_104);
+    assert!((outcome.duration.get() / MILLI - 48.144_917).abs() < 3e-5, "{:?}", outcome.duration);
+    // Every step but the first few is skipped, and what is skipped counts on the links all the same.
+    assert!(outcome.simulated < 50_000, "{}", outcome.simulated);
+    let first = outcome.carried[0].get();
+    assert!((first / (2046.0 * 1e9 / 1024.0) - 1.0).abs() < 1e-9, "{first}");
+    let ranks = all(1024);
+    let halving = program::halving_doubling(&ranks, 1e9).expect("a power of two");
+    near(&run(&fat_tree(1024, 32, 32), Phases::new(halving)), 40.020_937_5);
+}
+
+#[test]
+fn a_hierarchical_all_reduce_on_rails_takes_what_the_formula_says() {
+    for (devices, domain, inside, across) in [(64, 8, 1.944_444_444, 4.375), (512, 64, 2.1875, 0.546_875)] {
+        let wires = RailOnly { devices, domain, inside: 450e9, rail: 50e9 };
+        let domains: Vec<Vec<u32>> =
+            (0..devices / domain).map(|d| (d * domain..(d + 1) * domain).collect()).collect();
+        let rails: Vec<Vec<u32>> =
+            (0..domain).map(|r| (0..devices / domain).map(|d| d * domain + r).collect()).collect();
+        let share = 1e9 / f64::from(domain);
+        near(&run(&wires, Phases::new([program::direct(&domains, 1e9)])), inside);
+        let both = || program::direct(&rails, share);
+        near(&run(&wires, Phases::new([both(), both()])), across);
+    }
+}
+
+/// Equation (16) of the rail-only note, which SimGrid confirmed: 11.111% for N = 64, K = 8 and 9.877% for N = 512, K = 8 in two steps.
+#[test]
+fn forwarding_an_all_to_all_costs_what_the_formula_says() {
+    for (devices, domain, percent) in [(64_u32, 8_u32, 11.111), (512, 8, 9.877)] {
+        let wires = RailOnly { devices, domain, inside: 450e9, rail: 50e9 };
+        let (n, k) = (f64::from(devices), f64::from(domain));
+        // One domain and one rail stand for all: the steps are symmetrical.
+        let inside = vec![all(domain)];
+        let rail: Vec<u32> = (0..devices / domain).map(|d| d * domain).collect();
+        // Each member hands every other the N/K messages meant for that rail; then each pair of the rail exchanges K messages.
+        let first = run(&wires, Phases::new([program::direct(&inside, 1e6 * n / k * k)]));
+        let second = run(&wires, Phases::new([program::all_to_all(&rail, 1e6 * k)]));
+        let overhead = first.duration / second.duration * 100.0;
+        assert!((overhead - percent).abs() < 5e-4, "{overhead}");
+    }
+}
+
+#[test]
+fn messages_that_are_cut_off_are_told() {
+    let wires = FatTree { bandwidth: 0.0, ..fat_tree(16, 8, 2) };
+    let problem = simulate(&wires, &mut Phases::new([program::all_to_all(&all(16), 1e6)])).expect_err("cut");
+    assert!(problem.message.contains("240 messages are cut off"), "{}", problem.message);
+}
+
+/// A network of links and flows over random subsets of them, some of them sprayed.
+fn networks() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<(u32, f64)>>)> {
+    (2_usize..10).prop_flat_map(|links| {
+        let share = prop_oneof![3 => Just(1.0), 1 => Just(0.5), 1 => Just(0.25)];
+        let route = proptest::collection::btree_map(0..links as u32, share, 1..=links.min(4));
+        (
+            proptest::collection::vec((1_u32..20).prop_map(f64::from), links),
+            proptest::collection::vec(route.prop_map(|map| map.into_iter().collect()), 1..30),
+        )
+    })
+}
+
+/// Max-min rates by the definition, without any of the solver's structure: raise all rates by the largest step that no link forbids, freeze
+/// the flows of full links, repeat.
+fn oracle(capacities: &[f64], routes: &[Vec<(u32, f64)>]) -> Vec<f64> {
+    let mut rates = vec![0.0; routes.len()];
+    let mut frozen = vec![false; routes.len()];
+    let share = |flow: usize, link: usize| -> f64 {
+        routes[flow].iter().find(|hop| hop.0 as usize == link).map_or(0.0, |hop| hop.1)
+    };
+    while frozen.iter().any(|frozen| !frozen) {
+        let left = |link: usize, rates: &[f64]| {
+            capacities[link] - (0..routes.len()).map(|flow| share(flow, link) * rates[flow]).sum::<f64>()
+        };
+        let open = |link: usize| {
+            (0..routes.len()).filter(|&flow| !frozen[flow]).map(|flow| share(flow, link)).sum::<f64>()
+        };
+        let step = (0..capacities.len())
+            .filter(|&link| open(link) > 0.0)
+            .map(|link| left(link, &rates) / open(link))
+            .fold(f64::INFINITY, f64::min);
+        for (rate, frozen) in rates.iter_mut().zip(&frozen) {
+            if !frozen {
+                *rate += step;
+            }
+        }
+        let full: Vec<usize> = (0..capacities.len()).filter(|&link| left(link, &rates) < 1e-9).collect();
+        for (flow, frozen) in frozen.iter_mut().enumerate() {
+            *frozen |= full.iter().any(|&link| share(flow, link) > 0.0);
+        }
+    }
+    rates
+}
+
+proptest! {
+    #[test]
+    fn rates_are_those_of_the_definition((capacities, routes) in networks()) {
+        let mut allocator = Allocator::new(capacities.iter().copied());
+        let slots: Vec<_> = routes.iter().map(|route| allocator.insert(route)).collect();
+        allocator.solve(|_, _| {});
+        for (slot, rate) in slots.iter().zip(oracle(&capacities, &routes)) {
+            prop_assert!((allocator.rate(*slot) - rate).abs() < 1e-6, "{} {rate}", allocator.rate(*slot));
+        }
+    }
+
+    /// Coming and going flows leave the same rates as a fresh start with those that are left.
+    #[test]
+    fn updates_leave_the_rates_of_a_fresh_start(
+        (capacities, routes) in networks(),
+        leave in proptest::collection::vec(any::<bool>(), 30),
+    ) {
+        let mut allocator = Allocator::new(capacities.iter().copied());
+        let slots: Vec<_> = routes.iter().map(|route| allocator.insert(route)).collect();
+        allocator.solve(|_, _| {});
+        let mut kept = Vec::new();
+        for (index, &slot) in slots.iter().enumerate() {
+            if leave[index] {
+                allocator.remove(slot);
+                allocator.solve(|_, _| {});
+            } else {
+                kept.push(index);
+            }
+        }
+        let again: Vec<Vec<(u32, f64)>> = kept.iter().map(|&index| routes[index].clone()).collect();
+        for (&index, rate) in kept.iter().zip(oracle(&capacities, &again)) {
+            prop_assert!((allocator.rate(slots[index]) - rate).abs() < 1e-6);
+        }
+    }
+
+    /// Skipping laps of a ring gives the time of running them all.
+    #[test]
+    fn leaps_lose_no_time(hosts in 2_u32..24, steps in 1_u64..60, under_leaf in 1_u32..6, bytes in 1e3_f64..1e7) {
+        let hosts = hosts.div_ceil(under_leaf) * under_leaf;
+        let wires = fat_tree(hosts, under_leaf, 2);
+        let ring = Ring::new(all(hosts), bytes, steps);
+        let leapt = run(&wires, ring.clone());
+        let walked = run(&wires, Walked(ring));
+        prop_assert_eq!(leapt.flows, walked.flows);
+        let (a, b) = (leapt.duration.get(), walked.duration.get());
+        prop_assert!((a / b - 1.0).abs() < 1e-9, "{} {}", a, b);
+        for (x, y) in leapt.carried.iter().zip(&walked.carried) {
+            prop_assert!((x.get() - y.get()).abs() <= 1e-6 * y.get());
+        }
+    }
+}
+
+/// A program that keeps to itself that it goes around.
+struct Walked(Ring);
+
+impl Traffic for Walked {
+    fn begin(&mut self, start: &mut Vec<Flow>) {
+        self.0.begin(start);
+    }
+
+    fn arrived(&mut self, tag: u64, start: &mut Vec<Flow>) {
+        self.0.arrived(tag, start);
+    }
+}
