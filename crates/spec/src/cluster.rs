@@ -8,6 +8,7 @@ mod check;
 mod preset;
 mod spec;
 mod table;
+mod written;
 pub use accelerators::{accelerator_by_name, accelerator_ids, accelerators};
 pub use preset::{by_name, from_parts, preset_names, preset_text};
 pub use spec::{ClusterSpec, Tiers};

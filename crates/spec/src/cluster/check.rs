@@ -2,6 +2,7 @@
 
 use super::Cluster;
 use crate::plan::MOST_DEVICES;
+use crate::precision::DataType;
 use crate::problem::Problem;
 
 /// Refuses zeros, negatives, what is not a number, and what is beyond any machine by orders of magnitude.
@@ -51,6 +52,13 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
             1e5,
             "watts",
         ),
+        (
+            "cluster.host.bandwidth",
+            cluster.accelerator.host_bandwidth.map_or(1e9, super::super::quantity::BytesPerSecond::get),
+            1e6,
+            1e15,
+            "bytes a second",
+        ),
         ("cluster.power_usage_effectiveness", cluster.host.power_usage_effectiveness, 1.0, 10.0, "times"),
     ];
     for (key, x, least, most, unit) in ranges {
@@ -60,6 +68,19 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
                 "{x:e} {unit} cannot be true (expected {least:e} to {most:e})"
             ))
             .at_key(key));
+        }
+    }
+    for (data_type, rate) in &cluster.accelerator.peak {
+        if !(1e9..=1e19).contains(&rate.get()) {
+            let rate = rate.get();
+            return Err(Problem::new(format!(
+                "{rate:e} operations a second in {data_type} cannot be true (expected 1e9 to 1e19)"
+            ))
+            .at_key(match data_type {
+                DataType::Fp8 | DataType::Mxfp8 => "cluster.peak.fp8",
+                DataType::Nvfp4 => "cluster.peak.fp4",
+                _ => "cluster.peak.bf16",
+            }));
         }
     }
     for tier in &cluster.network.tiers {

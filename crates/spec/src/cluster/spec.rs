@@ -3,8 +3,9 @@
 //! The catalogue's own clusters are such texts too (`catalog/clusters/*.toml`), so whatever a preset can say, a user can.
 
 use super::{Accelerator, Cluster, Host, Network, ScaleUp, Tier, accelerator_by_name, preset};
+use crate::precision::DataType;
 use crate::problem::Problem;
-use crate::quantity::{Bytes, BytesPerSecond, Seconds, Watts};
+use crate::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Seconds, Watts};
 use crate::run::section::section;
 use crate::run::text::{self, Keys};
 use crate::run::{Field, Kind, Section, Value};
@@ -26,6 +27,12 @@ section! {
         memory: Bytes = "memory", "the accelerator's";
         /// Memory bandwidth of a device.
         memory_bandwidth: BytesPerSecond = "memory_bandwidth", "the accelerator's";
+        /// Dense peak rate of matrix products in 16-bit formats.
+        peak_sixteen: FlopPerSecond = "peak.bf16", "the accelerator's";
+        /// The same in 8-bit floating point.
+        peak_eight: FlopPerSecond = "peak.fp8", "the accelerator's";
+        /// The same in 4-bit floating point.
+        peak_four: FlopPerSecond = "peak.fp4", "the accelerator's";
         /// Power limit of a device.
         power: Watts = "power", "the accelerator's";
         /// Devices that one scale-up domain joins.
@@ -44,6 +51,8 @@ section! {
         network_latency: Seconds = "network.latency", "the preset's, else 5 us";
         /// Tiers of the fabric from the leaf upwards, each `name:devices[:oversubscription[:latency]]`.
         network_tiers: Tiers = "network.tiers", "those of the preset or the usual system, else one that does not block";
+        /// Bandwidth between a device and its host, one direction.
+        host_bandwidth: BytesPerSecond = "host.bandwidth", "the accelerator's";
         /// Host memory per device.
         host_memory: Bytes = "host.memory", "that of the preset or the usual system, else 128 GiB";
         /// Host memory bandwidth per device.
@@ -109,6 +118,29 @@ fn read_tier(text: &str) -> Result<Tier, Problem> {
     Ok(Tier { name: (*name).to_owned(), devices, oversubscription, latency })
 }
 
+/// Sets the peak of the formats of one width that the accelerator has, or gives it the first of them.
+///
+/// What was measured of its products is a share of its peak, so it moves with the 16-bit one.
+fn set_peak(accelerator: &mut Accelerator, peak: FlopPerSecond, data_types: &[DataType]) {
+    if let (Some(ceiling), Some(&before)) =
+        (accelerator.measured_matmul, accelerator.peak.get(&DataType::Bf16))
+        && data_types.contains(&DataType::Bf16)
+        && before > FlopPerSecond::ZERO
+    {
+        accelerator.measured_matmul = Some(ceiling * (peak / before));
+    }
+    let mut is_set = false;
+    for data_type in data_types {
+        if let Some(rate) = accelerator.peak.get_mut(data_type) {
+            *rate = peak;
+            is_set = true;
+        }
+    }
+    if let (false, Some(&first)) = (is_set, data_types.first()) {
+        accelerator.peak.insert(first, peak);
+    }
+}
+
 impl ClusterSpec {
     /// Reads a cluster file: the keys of the section `cluster`, without the section's name.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
@@ -143,6 +175,8 @@ impl ClusterSpec {
             (spec.scale_up_domain, spec.scale_up_bandwidth, spec.scale_up_link) = (None, None, None);
             (spec.scale_up_reduction, spec.memory, spec.memory_bandwidth, spec.power) =
                 (None, None, None, None);
+            (spec.peak_sixteen, spec.peak_eight, spec.peak_four, spec.host_bandwidth) =
+                (None, None, None, None);
         }
         spec.overlay(self);
         if let (Some(node), None, Some(domain)) =
@@ -173,6 +207,17 @@ impl ClusterSpec {
         }
         if let Some(power) = self.power {
             accelerator.power = Some(power);
+        }
+        accelerator.host_bandwidth = self.host_bandwidth.or(accelerator.host_bandwidth);
+        let peaks: [(Option<FlopPerSecond>, &[DataType]); 3] = [
+            (self.peak_sixteen, &[DataType::Bf16, DataType::Fp16]),
+            (self.peak_eight, &[DataType::Fp8, DataType::Mxfp8]),
+            (self.peak_four, &[DataType::Nvfp4]),
+        ];
+        for (peak, data_types) in peaks {
+            if let Some(peak) = peak {
+                set_peak(&mut accelerator, peak, data_types);
+            }
         }
         let domain_size = self.scale_up_domain.unwrap_or(accelerator.scale_up_domain);
         let devices_per_node = self.devices_per_node.unwrap_or(accelerator.scale_up_domain.min(8));

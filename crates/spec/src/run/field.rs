@@ -6,7 +6,7 @@
 use super::units;
 use super::value::{Kind, Value};
 use crate::problem::{Problem, nearest};
-use crate::quantity::{Bytes, BytesPerSecond, Dollars, Seconds, Watts};
+use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Seconds, Watts};
 
 /// A type that a key of a run file can have.
 pub trait Field: Sized {
@@ -163,6 +163,7 @@ macro_rules! quantity_field {
 quantity_field!(BytesPerSecond, units::BANDWIDTH, "GB/s", 1e9, &["400 Gbit/s", "50 GB/s"]);
 quantity_field!(Bytes, units::MEMORY, "GiB", 1_073_741_824.0, &["80 GB", "79.1 GiB"]);
 quantity_field!(Seconds, units::TIME, "us", 1e-6, &["5 us", "2 ms"]);
+quantity_field!(FlopPerSecond, units::ARITHMETIC, "TFLOP/s", 1e12, &["989 TFLOP/s", "2.25 PFLOP/s"]);
 quantity_field!(Watts, units::POWER, "W", 1.0, &["700 W", "1.2 kW"]);
 
 impl Field for Dollars {

@@ -35,6 +35,16 @@ pub(crate) const MEMORY: &[Unit] = &[
 /// Seconds.
 pub(crate) const TIME: &[Unit] =
     &[("us", 1e-6), ("ms", 1e-3), ("ns", 1e-9), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0)];
+/// Floating-point operations a second.
+pub(crate) const ARITHMETIC: &[Unit] = &[
+    ("TFLOP/s", 1e12),
+    ("TFLOPS", 1e12),
+    ("Tflops", 1e12),
+    ("PFLOP/s", 1e15),
+    ("PFLOPS", 1e15),
+    ("Pflops", 1e15),
+    ("FLOP/s", 1.0),
+];
 /// Watts.
 pub(crate) const POWER: &[Unit] = &[("W", 1.0), ("kW", 1e3), ("MW", 1e6)];
 /// Suffixes of plain amounts.
