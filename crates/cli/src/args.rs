@@ -2,10 +2,12 @@
 
 mod output;
 mod run_flags;
+mod search;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
-pub(crate) use run_flags::{RunFlags, flag_of};
+pub(crate) use run_flags::{RunFlags, flag_of, short_flag_of};
+pub(crate) use search::{Effort, OpenRun, Size};
 
 /// Models distributed training of large language models: time, memory, money.
 ///
@@ -41,6 +43,14 @@ pub(crate) enum Command {
     Memory(Box<Memory>),
     /// One step as a trace for ui.perfetto.dev, or as a picture
     Timeline(Box<Timeline>),
+    /// How many machines of which kind, for a deadline or a budget, and where more stop paying
+    #[command(after_long_help = "Examples:\n  \
+        railwright size llama-3.1-70b --cluster dgx-h100 --tokens 15T --deadline 90d\n  \
+        railwright size llama-3.1-8b --cluster dgx-h100,dgx-b200 --tokens 2T --budget 300K\n  \
+        railwright size llama-3.1-405b --cluster dgx-h100 --tokens 15T --gpus 2048,4096,8192,16384 --global-batch 2048\n\n\
+        The global batch is the same for every number of devices, because convergence depends on it.\n\
+        Exit code 1: no number meets the deadline or the budget; the nearest is told.")]
+    Size(Box<Size>),
     /// Predict a table of measured runs, and sum up how far off the predictions are
     Validate(Validate),
     /// What a number, a warning or a convention means

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod best;
 mod clusters;
 mod completions;
 mod estimate;
@@ -9,6 +10,8 @@ mod gpus;
 mod keys;
 mod memory;
 mod models;
+mod open_run;
+mod size;
 mod stage_memory;
 mod timeline;
 mod validate;
@@ -23,6 +26,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Estimate(estimate) => estimate::run(estimate, printer),
         Command::Memory(memory) => memory::run(memory, printer),
         Command::Timeline(timeline) => timeline::run(timeline, printer),
+        Command::Size(size) => size::run(size, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),

@@ -13,6 +13,8 @@ pub(crate) const NO: u8 = 1;
 pub(crate) const BAD_INPUT: u8 = 2;
 /// The program is wrong. Please report it.
 pub(crate) const INTERNAL: u8 = 3;
+/// The user stopped a search (Ctrl-C); what it had found is printed and marked as incomplete. Shells use this number for SIGINT.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The answer of a command that worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(crate) enum Outcome {
     Yes,
     /// No.
     No,
+    /// Not all of it, because the user stopped the work.
+    Interrupted,
 }
 
 /// Why a command did not work.
@@ -49,6 +53,7 @@ pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
     ExitCode::from(match end {
         Ok(Outcome::Yes) | Err(Failure::BrokenPipe) => OK,
         Ok(Outcome::No) => NO,
+        Ok(Outcome::Interrupted) => INTERRUPTED,
         Err(Failure::Input(_)) => BAD_INPUT,
     })
 }

@@ -109,7 +109,8 @@ pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failur
     layered(arguments)
 }
 
-fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
+/// What was typed, layer on layer, unresolved.
+pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     let mut spec = match &arguments.run {
         Some(path) => from_file(path)?,
         None => RunSpec::default(),
@@ -157,7 +158,7 @@ fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     Ok(spec)
 }
 
-fn from_file(path: &str) -> Result<RunSpec, Problem> {
+pub(crate) fn from_file(path: &str) -> Result<RunSpec, Problem> {
     let text = input::read(path, CONFIG_LIMIT)?;
     let mut spec = run::parse(&text, path)?;
     // A path in a file is meant from where the file lies.

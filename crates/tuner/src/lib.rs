@@ -3,3 +3,6 @@
 //! Responsible for: choosing among plans: the search over strategies, the number of machines, the rehearsal of changes, and the
 //! solvers for recompute and pipeline balance. Every time and byte comes from the calculator; nothing is priced here. This crate reads
 //! no file and no clock, prints nothing and spawns nothing: a search is cut into pieces that a front end may run side by side.
+
+pub mod size;
+pub mod written;

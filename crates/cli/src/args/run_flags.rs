@@ -43,6 +43,14 @@ pub(crate) fn flag_of(key: &Key) -> Option<String> {
     Some(name.replace(['_', '.'], "-"))
 }
 
+/// The shortest flag of a key, without dashes: `tp`.
+pub(crate) fn short_flag_of(key: &Key) -> Option<String> {
+    let path = key.path();
+    let aliases = ALIASES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, aliases)| aliases);
+    let short = aliases.first().filter(|alias| alias.len() <= 4).map(|alias| (*alias).to_owned());
+    short.or_else(|| flag_of(key))
+}
+
 fn heading(section: &str) -> &'static str {
     match section {
         "model" => "Model by dimensions",

@@ -1,0 +1,284 @@
+//! The runs that `search` and `size` choose plans for: one for each cluster and number of devices that was named.
+//!
+//! Responsible for: from what was typed to a model, a cluster and what the plan already says, once per combination; and the way back,
+//! from a plan to the command line that asks for it. Refuses to choose.
+
+use crate::args::{OpenRun, RunArguments, RunFlags, flag_of, short_flag_of};
+use crate::exit::Failure;
+use crate::input;
+use crate::run::{self, flags};
+use railwright_spec::human;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{Run, RunSpec, Value, keys};
+use railwright_tuner::size::numbers;
+use railwright_tuner::written;
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+/// One combination of a cluster and a number of devices.
+pub(crate) struct Setting {
+    /// The cluster as it was named.
+    pub(crate) word: String,
+    /// What was said, with this cluster and number.
+    pub(crate) spec: RunSpec,
+    /// The run; its plan is a placeholder.
+    pub(crate) run: Run,
+}
+
+/// What is searched, and how it was typed.
+pub(crate) struct Asked<'a> {
+    arguments: &'a OpenRun,
+    /// By cluster in the order given, then by number of devices.
+    pub(crate) settings: Vec<Setting>,
+    /// Whether numbers of devices were typed.
+    pub(crate) says_devices: bool,
+    texts: Texts,
+}
+
+/// The text of the model's configuration, read once: standard input cannot be read again.
+#[derive(Default)]
+struct Texts(RefCell<Option<String>>);
+
+impl Texts {
+    fn read(&self, path: &str) -> Result<String, Problem> {
+        if let Some(known) = self.0.borrow().as_ref() {
+            return Ok(known.clone());
+        }
+        let found = input::config_text(path)?;
+        *self.0.borrow_mut() = Some(found.clone());
+        Ok(found)
+    }
+}
+
+/// Numbers of devices that are taken at once.
+const MOST_NUMBERS: usize = 64;
+
+/// The combinations that were typed; one for each cluster where no numbers of devices were.
+pub(crate) fn ask(arguments: &OpenRun) -> Result<Asked<'_>, Failure> {
+    let texts = Texts::default();
+    let settings = settings(arguments, &texts).map_err(|failure| told(arguments, failure))?;
+    let says_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
+    Ok(Asked { arguments, settings, says_devices, texts })
+}
+
+/// Problems in the words in which the run was typed.
+fn told(arguments: &OpenRun, failure: Failure) -> Failure {
+    match failure {
+        Failure::Input(problems) => {
+            let has_file = arguments.run.is_some();
+            Failure::Input(problems.into_iter().map(|problem| flags::in_flags(problem, has_file)).collect())
+        }
+        other @ Failure::BrokenPipe => other,
+    }
+}
+
+fn settings(arguments: &OpenRun, texts: &Texts) -> Result<Vec<Setting>, Failure> {
+    let words: Vec<Option<&str>> = if arguments.cluster.is_empty() {
+        vec![None]
+    } else {
+        arguments.cluster.iter().map(|word| Some(word.as_str())).collect()
+    };
+    let mut settings: Vec<Setting> = Vec::new();
+    for word in words {
+        let open = of(arguments, word, None, texts)?;
+        let counts = devices(arguments, open.run.cluster.devices_per_node)?;
+        if counts.is_empty() {
+            settings.push(open);
+            continue;
+        }
+        for devices in counts {
+            settings.push(of(arguments, word, Some(devices), texts)?);
+        }
+    }
+    settings.dedup_by(|a, b| a.spec == b.spec);
+    Ok(settings)
+}
+
+/// One combination.
+fn of(
+    arguments: &OpenRun,
+    word: Option<&str>,
+    devices: Option<u64>,
+    texts: &Texts,
+) -> Result<Setting, Failure> {
+    let settings = arguments.flags.settings.iter().filter(|(_, path, _)| path != DEVICES).cloned();
+    let closed = RunArguments {
+        model: arguments.model.clone(),
+        run: arguments.run.clone(),
+        cluster: word.map(str::to_owned),
+        set: arguments.set.clone(),
+        fsdp: arguments.fsdp,
+        hsdp: arguments.hsdp,
+        flags: RunFlags { settings: settings.collect() },
+    };
+    let mut spec = run::layered(&closed)?;
+    if let Some(devices) = devices {
+        spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
+    }
+    let run = resolve(&spec, texts).map_err(|problem| spec.placed(problem))?;
+    let word = word.map(str::to_owned).unwrap_or_else(|| run.cluster.name.clone());
+    Ok(Setting { word, spec, run })
+}
+
+const DEVICES: &str = "cluster.devices";
+
+/// Everything but the plan.
+fn resolve(spec: &RunSpec, texts: &Texts) -> Result<Run, Problem> {
+    let mut quiet = spec.clone();
+    quiet.plan = PlanSpec {
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(1),
+        data_parallel: Some(1),
+        ..Default::default()
+    };
+    quiet.resolve(|path| texts.read(path))
+}
+
+/// The numbers of devices that were typed: `512`, `512,1024`, `512..4096` (powers of two of a node between).
+fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
+    let typed = arguments.flags.settings.iter().rev().find(|(_, path, _)| path == DEVICES);
+    let Some((_, _, text)) = typed else { return Ok(Vec::new()) };
+    let mut list = Vec::new();
+    let one = |word: &str| -> Result<u64, Problem> {
+        let word = word.trim();
+        let number = word.parse::<u64>().ok().filter(|n| *n > 0);
+        number.ok_or_else(|| {
+            Problem::new(format!("expected numbers of devices from 1, found `{}`", human::shorten(word)))
+                .in_file("--gpus")
+                .hint("write one as in `1024`, several as in `512,1024`, or bounds as in `512..4096`")
+        })
+    };
+    for part in text.split(',') {
+        match part.split_once("..") {
+            Some((from, to)) => {
+                let (from, to) = (one(from)?, one(to.trim_start_matches('='))?);
+                let found = numbers(per_node, from, to, false);
+                if found.is_empty() {
+                    let problem =
+                        Problem::new(format!("no power of two of a node of {per_node} lies in `{part}`"));
+                    return Err(problem.in_file("--gpus").hint("name the numbers, as in `512,1024`"));
+                }
+                list.extend(found);
+            }
+            None => list.push(one(part)?),
+        }
+    }
+    list.sort_unstable();
+    list.dedup();
+    if list.len() > MOST_NUMBERS {
+        let problem =
+            Problem::new(format!("{} numbers of devices are more than can be compared", list.len()));
+        return Err(problem.in_file("--gpus").hint(format!("name at most {MOST_NUMBERS}")));
+    }
+    Ok(list)
+}
+
+impl Asked<'_> {
+    /// The same cluster with another number of devices.
+    pub(crate) fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Failure> {
+        let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
+        of(self.arguments, word, Some(devices), &self.texts).map_err(|failure| told(self.arguments, failure))
+    }
+
+    /// What a run file or a flag fixes of the plan in every combination.
+    pub(crate) fn said(&self) -> PlanSpec {
+        self.settings.first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
+    }
+
+    /// The layout as flags, nothing of the rest of the run: `--tp 8 --pp 16 --micro-batch 1 --global-batch 2048`.
+    pub(crate) fn layout(&self, setting: &Setting, plan: &Plan) -> String {
+        let short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
+        plan_flags(&short, None)
+    }
+
+    /// The command line that estimates the plan.
+    pub(crate) fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem> {
+        let arguments = self.arguments;
+        let mut line = "railwright estimate".to_owned();
+        let mut word = |text: &str| {
+            // Writing to a String cannot fail.
+            let _ = write!(line, " {}", quoted(text));
+        };
+        let file = arguments.run.as_deref().map(run::from_file).transpose()?;
+        arguments.model.iter().for_each(|model| word(model));
+        if let Some(path) = &arguments.run {
+            word("--run");
+            word(path);
+        }
+        if !arguments.cluster.is_empty() {
+            word("--cluster");
+            word(&setting.word);
+        }
+        word("--gpus");
+        word(&setting.run.cluster.devices.to_string());
+        for (flag, path, value) in &arguments.flags.settings {
+            if path != DEVICES && !path.starts_with("plan.") {
+                word(&format!("{flag}={value}"));
+            }
+        }
+        for set in &arguments.set {
+            let path = set.split('=').next().unwrap_or_default().trim();
+            // Settings win over flags, so those of the plan become flags with what was found.
+            if !path.starts_with("plan.") && keys().iter().any(|key| key.path() == path) {
+                word("--set");
+                word(set);
+            }
+        }
+        let short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
+        let _ = write!(line, " {}", plan_flags(&short, file.as_ref().map(|spec| &spec.plan)));
+        Ok(line.trim_end().to_owned())
+    }
+}
+
+/// A plan's settings as flags, but for those that `known` has already.
+fn plan_flags(spec: &PlanSpec, known: Option<&PlanSpec>) -> String {
+    use railwright_spec::run::Section;
+    let mut parts = Vec::new();
+    for key in keys().into_iter().filter(|key| key.section == "plan") {
+        let Some(value) = spec.get(key.name) else { continue };
+        if known.and_then(|known| known.get(key.name)).as_ref() == Some(&value) {
+            continue;
+        }
+        let Some(flag) = short_flag_of(&key).or_else(|| flag_of(&key)) else { continue };
+        parts.push(match value {
+            Value::Flag(true) => format!("--{flag}"),
+            Value::Flag(false) => format!("--{flag}=false"),
+            Value::List(list) => {
+                let items: Vec<String> = list.iter().map(plain).collect();
+                format!("--{flag} {}", items.join(","))
+            }
+            other => format!("--{flag} {}", quoted(&plain(&other))),
+        });
+    }
+    parts.join(" ")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => other.to_toml(),
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_read_back_what_was_quoted() {
+        assert_eq!(quoted("dgx-h100"), "dgx-h100");
+        assert_eq!(quoted("my file's"), "'my file'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

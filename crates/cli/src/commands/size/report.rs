@@ -1,0 +1,275 @@
+//! The voices of `size`.
+
+use super::Answered;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal};
+use railwright_spec::human;
+use railwright_spec::quantity::{Dollars, Seconds};
+use railwright_tuner::size::{Row, Stop};
+use serde_json::{Map, Value, json};
+
+impl Answer for Answered {
+    const KIND: &'static str = "size";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([
+            ("title".to_owned(), json!(self.title)),
+            ("tokens".to_owned(), json!(self.tokens)),
+            ("global_batch".to_owned(), json!(self.global_batch)),
+            ("growing_batch".to_owned(), json!(self.growing_batch)),
+            ("sequence_length".to_owned(), json!(self.sequence_length)),
+            ("complete".to_owned(), json!(!self.is_incomplete)),
+            ("size".to_owned(), json!(self.sized)),
+            ("layouts".to_owned(), json!(self.layouts)),
+            ("command".to_owned(), json!(self.command)),
+            ("chosen".to_owned(), json!(self.chosen)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        if self.is_incomplete {
+            document.paragraph(Cell::new(
+                "stopped early: more numbers of devices were to be tried",
+                Tone::Doubtful,
+            ));
+        }
+        self.verdict(&mut document);
+        if !self.chosen.is_empty() {
+            document.paragraph(Cell::new(
+                format!("not said, so chosen: {}", self.chosen.join("; ")),
+                Tone::Faint,
+            ));
+        }
+        if !self.sized.rows.is_empty() {
+            let remark = if self.growing_batch {
+                "with a batch that grows with the devices"
+            } else {
+                "with the same batch everywhere"
+            };
+            document.heading_with("numbers of devices", format!("the best layout of each, {remark}"));
+            document.table(self.table());
+            self.remarks(&mut document);
+        }
+        if let Some(command) = &self.command {
+            document.heading("the chosen layout");
+            document.paragraph(Cell::new(command.as_str(), Tone::Name));
+        }
+        document
+    }
+}
+
+impl Answered {
+    fn machine(&self, row: &Row) -> &str {
+        self.sized.machines.get(row.machine).map_or("", |machine| machine.name.as_str())
+    }
+
+    fn goal(&self) -> String {
+        let goal = &self.sized.goal;
+        let deadline = goal.deadline.map(|deadline| format!("within {}", days(deadline)));
+        let budget = goal.budget.map(|budget| format!("for {} or less", human::dollars(budget)));
+        [deadline, budget].into_iter().flatten().collect::<Vec<_>>().join(" and ")
+    }
+
+    fn verdict(&self, document: &mut Document) {
+        let verdict = &self.sized.verdict;
+        let goal = self.goal();
+        if let Some(row) = verdict.chosen.and_then(|index| self.sized.rows.get(index)) {
+            let text = format!(
+                ": {} {} ({} machines of {}) take {}{}",
+                human::whole(row.devices),
+                row.accelerator,
+                human::whole(row.machines),
+                self.machine(row),
+                days(row.bill.calendar),
+                row.bill.rent.map_or_else(String::new, |rent| format!(" and {}", human::dollars(rent)))
+            );
+            let why = match (self.sized.goal.deadline, self.sized.goal.budget) {
+                (Some(_), _) => "the cheapest that ends in time",
+                _ => "the soonest end within the budget",
+            };
+            document.spans(vec![
+                Cell::new(goal, Tone::Good),
+                text.into(),
+                Cell::new(format!("; {why}"), Tone::Faint),
+            ]);
+        } else if verdict.is_no {
+            document.spans(vec![Cell::new(format!("not {goal}"), Tone::Bad), self.nearest().into()]);
+        } else if self.sized.rows.is_empty() {
+            let reason =
+                self.sized.impossible.first().map_or("nothing was tried", |none| none.reason.as_str());
+            document.spans(vec![
+                Cell::new("no number of devices can train it", Tone::Bad),
+                format!(": {reason}").into(),
+            ]);
+        }
+    }
+
+    fn nearest(&self) -> String {
+        let Some(miss) = self.sized.verdict.nearest else {
+            let reason =
+                self.sized.impossible.first().map_or("nothing was tried", |none| none.reason.as_str());
+            return format!(": no number of devices can train it: {reason}");
+        };
+        let Some(row) = self.sized.rows.get(miss.row) else { return String::new() };
+        let mut text = format!(
+            "; nearest: {} {} take {}",
+            human::whole(row.devices),
+            row.accelerator,
+            days(row.bill.calendar)
+        );
+        if let Some(rent) = row.bill.rent {
+            text.push_str(&format!(" and {}", human::dollars(rent)));
+        }
+        let late = (miss.late > Seconds::ZERO).then(|| format!("{} late", days(miss.late)));
+        let over = (miss.over_budget > Dollars::ZERO)
+            .then(|| format!("{} over the budget", human::dollars(miss.over_budget)));
+        let by: Vec<String> = [late, over].into_iter().flatten().collect();
+        format!("{text}: {}", by.join(" and "))
+    }
+
+    fn table(&self) -> Table {
+        let several = self.sized.machines.len() > 1;
+        let has_goal = self.sized.goal.deadline.is_some() || self.sized.goal.budget.is_some();
+        let mut columns = vec![
+            Column::numbers("GPUs"),
+            Column::numbers("machines").expendable(7),
+            Column::numbers("step time"),
+            Column::numbers("MFU").expendable(2),
+            Column::numbers("efficiency"),
+            Column::numbers("added").expendable(4),
+            Column::numbers("days"),
+            Column::numbers("rent"),
+            Column::numbers("$ per day saved").expendable(5),
+            Column::numbers("days saved per GPU").expendable(8),
+            Column::prose("layout").expendable(9),
+        ];
+        if has_goal {
+            columns.insert(8, Column::words("goal"));
+        }
+        if several {
+            columns.insert(0, Column::words("cluster"));
+        }
+        let rows = self.sized.rows.iter().zip(&self.layouts).enumerate().map(|(index, (row, layout))| {
+            let is_chosen = self.sized.verdict.chosen == Some(index);
+            let mut cells = vec![
+                Cell::number(human::whole(row.devices), row.devices as f64),
+                Cell::number(human::whole(row.machines), row.machines as f64),
+                Cell::number(human::seconds(row.step_time), row.step_time.get()),
+                share(row.mfu),
+                share(Some(row.efficiency)),
+                share(row.marginal_efficiency),
+                Cell::number(plain_days(row.bill.calendar), row.bill.calendar.get() / DAY),
+                row.bill
+                    .rent
+                    .map_or_else(|| "".into(), |rent| Cell::number(human::dollars(rent), rent.get())),
+                row.dollars_per_day_saved
+                    .map_or_else(|| "".into(), |price| Cell::number(human::dollars(price), price.get())),
+                row.days_saved_per_device
+                    .map_or_else(|| "".into(), |days| Cell::number(human::count(round(days)), days)),
+                Cell::new(layout.as_str(), Tone::Faint),
+            ];
+            if has_goal {
+                cells.insert(8, met(row, is_chosen));
+            }
+            if several {
+                cells.insert(0, Cell::new(self.machine(row), Tone::Name));
+            }
+            if is_chosen {
+                cells = cells.into_iter().map(|cell| cell.toned(Tone::Strong)).collect();
+            }
+            cells
+        });
+        Table { rows: rows.collect(), columns }
+    }
+
+    fn remarks(&self, document: &mut Document) {
+        let worth = human::percent(self.sized.goal.worth);
+        for stop in &self.sized.verdict.stops {
+            document.paragraph(self.stop(stop));
+        }
+        document.paragraph(Cell::new(
+            format!(
+                "efficiency: tokens per second and GPU over those of the smallest number; added: the same of the GPUs beyond the next smaller \
+                 number, worth adding from {worth} (--worth)"
+            ),
+            Tone::Faint,
+        ));
+        let tokens = human::count((self.global_batch * self.sequence_length) as f64);
+        let batch = if self.growing_batch {
+            format!(
+                "the batch grows with the GPUs from {tokens} tokens: fewer, larger steps, and beyond the model's critical batch they learn less per \
+                 token, which is not counted here"
+            )
+        } else {
+            format!(
+                "the batch is {tokens} tokens for every number, because convergence depends on it; --growing-batch lets it grow with the GPUs"
+            )
+        };
+        document.paragraph(Cell::new(batch, Tone::Faint));
+        if !self.sized.impossible.is_empty() {
+            let numbers: Vec<String> =
+                self.sized.impossible.iter().take(8).map(|none| human::whole(none.devices)).collect();
+            let first = &self.sized.impossible[0].reason;
+            document.paragraph(Cell::new(
+                format!("not possible: {} GPUs ({first})", numbers.join(", ")),
+                Tone::Faint,
+            ));
+        }
+    }
+
+    fn stop(&self, stop: &Stop) -> String {
+        let Some(row) = self.sized.rows.get(stop.row) else { return String::new() };
+        let at = format!("{} GPUs of {}", human::whole(row.devices), self.machine(row));
+        let worth = human::percent(self.sized.goal.worth);
+        if stop.is_reached {
+            format!(
+                "more stop paying at {at}: beyond it an added GPU does less than {worth} of what one does at the smallest number"
+            )
+        } else {
+            format!("more still pay at {at}, the most that was tried")
+        }
+    }
+}
+
+const DAY: f64 = 86_400.0;
+
+fn days(time: Seconds) -> String {
+    format!("{} days", plain_days(time))
+}
+
+/// Days with a decimal while that says something.
+fn plain_days(time: Seconds) -> String {
+    let days = time.get() / DAY;
+    if days < 0.095 {
+        format!("{days:.3}")
+    } else if days < 99.95 {
+        format!("{days:.1}")
+    } else {
+        human::count(days.round())
+    }
+}
+
+/// Three significant digits.
+fn round(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let scale = 10f64.powf(2.0 - x.abs().log10().floor());
+    (x * scale).round() / scale
+}
+
+fn share(share: Option<f64>) -> Cell {
+    share.map_or_else(|| "".into(), |share| Cell::number(human::percent(share), share))
+}
+
+fn met(row: &Row, is_chosen: bool) -> Cell {
+    match (row.in_time, row.in_budget) {
+        (true, true) if is_chosen => Cell::new("chosen", Tone::Good),
+        (true, true) => Cell::new("met", Tone::Good),
+        (false, true) => Cell::new("late", Tone::Bad),
+        (true, false) => Cell::new("too dear", Tone::Bad),
+        (false, false) => Cell::new("late, too dear", Tone::Bad),
+    }
+}

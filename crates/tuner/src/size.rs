@@ -1,0 +1,288 @@
+//! How many machines of which kind: a table over numbers of devices, the one that meets a deadline or a budget, and where more
+//! stop paying.
+//!
+//! Responsible for: which numbers are worth trying ([`Sizing`]), what each costs beside the others ([`Row`]), and the verdict. Refuses to
+//! choose a layout: whoever drives a [`Sizing`] answers each of its questions with the best one that it can find. What holds across the
+//! table is the training: the same tokens, and the same global batch unless the caller lets it grow.
+
+mod grid;
+mod verdict;
+
+pub use grid::{Reach, numbers, reach};
+pub use verdict::{Miss, Stop, Verdict};
+
+use railwright_calculator::estimate::{Estimate, Interval};
+use railwright_calculator::model_flop::Convention;
+use railwright_calculator::money::{Bill, DeviceHours};
+use railwright_spec::plan::Plan;
+use railwright_spec::quantity::{Dollars, Seconds};
+use serde::Serialize;
+
+/// What the training has to keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Goal {
+    /// Latest end, in time on the calendar from the start.
+    pub deadline: Option<Seconds>,
+    /// Most that the devices' rent may come to.
+    pub budget: Option<Dollars>,
+    /// Least work that an added device must do, as a share of what a device of the smallest number does, to be worth adding.
+    pub worth: f64,
+}
+
+impl Goal {
+    /// Half of the work of a device at the smallest number: beyond it, the same money buys more as a second training.
+    pub const WORTH: f64 = 0.5;
+}
+
+/// A kind of machine to buy or rent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Machine {
+    /// What the caller calls it.
+    pub name: String,
+    /// Devices in one machine: what numbers are multiples of.
+    pub devices: u64,
+    /// The numbers to try first, rising.
+    pub numbers: Vec<u64>,
+    /// No more than this makes sense: some replica would have no sequence to train on.
+    pub most: u64,
+}
+
+/// One number of devices of one kind, with the best layout that was found for it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Index of the kind of machine.
+    pub machine: usize,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The vendor's name of the accelerator.
+    pub accelerator: String,
+    /// Devices.
+    pub devices: u64,
+    /// Machines that hold them.
+    pub machines: u64,
+    /// The layout in one line.
+    pub plan_summary: String,
+    /// The layout.
+    pub plan: Plan,
+    /// How long a step takes.
+    pub step_time: Seconds,
+    /// Between what bounds.
+    pub step_time_interval: Interval,
+    /// Tokens per second.
+    pub tokens_per_second: f64,
+    /// Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+    pub mfu: Option<f64>,
+    /// Probability that the layout fits.
+    pub probability_of_fitting: f64,
+    /// Tokens per second and device over those of the smallest number of the same machine.
+    pub efficiency: f64,
+    /// Whether no mixture of a smaller and a larger number does more per device: rows off this hull divide badly.
+    pub on_hull: bool,
+    /// What the devices beyond the next smaller number on the hull do, as a share of what those of the smallest number do. `None` for the
+    /// smallest, and for numbers that are no faster than a smaller one.
+    pub marginal_efficiency: Option<f64>,
+    /// Days saved by each of these added devices.
+    pub days_saved_per_device: Option<f64>,
+    /// Rent of each day that they save; negative where the larger number is the cheaper one.
+    pub dollars_per_day_saved: Option<Dollars>,
+    /// What the whole training takes.
+    pub bill: Bill,
+    /// Whether it ends by the deadline.
+    pub in_time: bool,
+    /// Whether its rent stays within the budget.
+    pub in_budget: bool,
+}
+
+impl Row {
+    /// Rent of the whole training.
+    pub fn rent(&self) -> Option<Dollars> {
+        self.bill.rent
+    }
+
+    /// Devices times hours.
+    pub fn device_hours(&self) -> DeviceHours {
+        self.bill.device_hours
+    }
+
+    fn meets(&self) -> bool {
+        self.in_time && self.in_budget
+    }
+}
+
+/// A number of devices on which nothing can be trained.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Impossible {
+    /// Index of the kind of machine.
+    pub machine: usize,
+    /// Devices.
+    pub devices: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// A question: the best layout of so many devices of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Index of the kind of machine.
+    pub machine: usize,
+    /// Devices.
+    pub devices: u64,
+}
+
+/// The whole answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sized {
+    /// What had to be met.
+    pub goal: Goal,
+    /// The kinds of machines.
+    pub machines: Vec<Machine>,
+    /// Every number that was tried and can train the model, by machine, rising.
+    pub rows: Vec<Row>,
+    /// Those that cannot.
+    pub impossible: Vec<Impossible>,
+    /// Which to take.
+    pub verdict: Verdict,
+}
+
+/// A table in the making: asks for the next number until nothing more is worth knowing.
+#[derive(Clone, Debug)]
+pub struct Sizing {
+    goal: Goal,
+    machines: Vec<Machine>,
+    rows: Vec<Row>,
+    impossible: Vec<Impossible>,
+    extends: bool,
+}
+
+/// Rows that one kind of machine may have at most.
+const MOST_ROWS: usize = 40;
+
+impl Sizing {
+    /// Starts. With `extends`, numbers beyond the first ones are tried where a goal may be met there; without, only those given.
+    pub fn new(goal: Goal, machines: Vec<Machine>, extends: bool) -> Self {
+        Self { goal, machines, rows: Vec::new(), impossible: Vec::new(), extends }
+    }
+
+    /// The next question, or `None` when the table is complete.
+    pub fn next(&self) -> Option<Question> {
+        (0..self.machines.len())
+            .find_map(|machine| self.next_of(machine).map(|devices| Question { machine, devices }))
+    }
+
+    fn next_of(&self, index: usize) -> Option<u64> {
+        let machine = &self.machines[index];
+        if let Some(number) = machine.numbers.iter().find(|n| !self.is_known(index, **n)) {
+            return Some(*number);
+        }
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.machine == index).collect();
+        if !self.extends || rows.len() >= MOST_ROWS {
+            return None;
+        }
+        grid::larger(machine, &rows, &self.goal)
+            .or_else(|| grid::between(machine, &rows, &self.goal, |n| self.is_known(index, n)))
+    }
+
+    fn is_known(&self, machine: usize, devices: u64) -> bool {
+        self.rows.iter().any(|row| (row.machine, row.devices) == (machine, devices))
+            || self.impossible.iter().any(|none| (none.machine, none.devices) == (machine, devices))
+    }
+
+    /// Takes the estimate of the best layout. An estimate without a bill has no place in the table and counts as impossible.
+    pub fn answer(&mut self, question: Question, estimate: &Estimate) {
+        let Some(bill) = estimate.money.clone() else {
+            return self.refuse(question, "no token budget is given");
+        };
+        let Question { machine, devices } = question;
+        let per_machine = self.machines.get(machine).map_or(1, |m| m.devices.max(1));
+        let row = Row {
+            machine,
+            cluster: estimate.cluster.name.clone(),
+            accelerator: estimate.cluster.accelerator_name.clone(),
+            devices,
+            machines: devices.div_ceil(per_machine),
+            plan_summary: estimate.plan_summary.clone(),
+            plan: estimate.plan.clone(),
+            step_time: estimate.step_time,
+            step_time_interval: estimate.step_time_interval.clone(),
+            tokens_per_second: estimate.throughput.tokens_per_second,
+            mfu: estimate.efficiency.mfu(Convention::FullAttention),
+            probability_of_fitting: estimate.memory.probability_of_fitting,
+            efficiency: 1.0,
+            on_hull: true,
+            marginal_efficiency: None,
+            days_saved_per_device: None,
+            dollars_per_day_saved: None,
+            in_time: self.goal.deadline.is_none_or(|deadline| bill.calendar <= deadline),
+            in_budget: self.goal.budget.is_none_or(|budget| bill.rent.is_some_and(|rent| rent <= budget)),
+            bill,
+        };
+        let at = self.rows.partition_point(|r| (r.machine, r.devices) < (machine, devices));
+        self.rows.insert(at, row);
+    }
+
+    /// Takes the news that nothing can be trained there.
+    pub fn refuse(&mut self, question: Question, reason: impl Into<String>) {
+        let Question { machine, devices } = question;
+        self.impossible.push(Impossible { machine, devices, reason: reason.into() });
+    }
+
+    /// The table as far as it is known, with its verdict.
+    pub fn finish(mut self) -> Sized {
+        for index in 0..self.machines.len() {
+            compare(&mut self.rows, index);
+        }
+        self.impossible.sort_by_key(|none| (none.machine, none.devices));
+        let verdict = verdict::verdict(&self.goal, self.machines.len(), &self.rows);
+        Sized {
+            goal: self.goal,
+            machines: self.machines,
+            rows: self.rows,
+            impossible: self.impossible,
+            verdict,
+        }
+    }
+}
+
+/// Scaling efficiency, `E(n) = (T(n) / n) / (T(n0) / n0)` with T tokens per second and n0 the smallest number; and marginal efficiency,
+/// `(T(n) - T(m)) / (n - m) / (T(n0) / n0)`, where m is the next smaller number on the upper hull of T over n. Along the hull marginal
+/// efficiency only falls, so one number that happens to divide badly does not look like the end of scaling.
+fn compare(rows: &mut [Row], machine: usize) {
+    let of_machine = |row: &&mut Row| row.machine == machine;
+    let mut hull: Vec<(f64, f64, Seconds, Option<Dollars>)> = Vec::new();
+    for row in rows.iter().filter(|row| row.machine == machine) {
+        let next = (row.devices as f64, row.tokens_per_second, row.bill.calendar, row.bill.rent);
+        if hull.last().is_some_and(|last| next.1 <= last.1) {
+            continue;
+        }
+        let slope = |a: &(f64, f64, Seconds, Option<Dollars>)| (next.1 - a.1) / (next.0 - a.0);
+        while let [.., before, last] = hull.as_slice() {
+            if slope(before) < slope(last) {
+                hull.pop();
+            } else {
+                break;
+            }
+        }
+        hull.push(next);
+    }
+    let Some(&(fewest, rate, ..)) = hull.first() else { return };
+    let base = rate / fewest;
+    for row in rows.iter_mut().filter(of_machine) {
+        let devices = row.devices as f64;
+        row.efficiency = row.tokens_per_second / devices / base;
+        row.on_hull = hull.iter().any(|vertex| vertex.0 == devices);
+        let Some(before) = hull.iter().rev().find(|vertex| vertex.0 < devices) else { continue };
+        let gain = row.tokens_per_second - before.1;
+        if gain <= 0.0 {
+            continue;
+        }
+        let added = devices - before.0;
+        row.marginal_efficiency = Some(gain / added / base);
+        let days = (before.2 - row.bill.calendar).get() / 86_400.0;
+        row.days_saved_per_device = Some(days / added);
+        row.dollars_per_day_saved =
+            before.3.zip(row.bill.rent).filter(|_| days > 0.0).map(|(rent, own)| (own - rent) / days);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Which numbers of devices are worth a look.
+//!
+//! Responsible for: a first grid, the way beyond it where a goal may still be met, and a closer look between a number that meets the goal
+//! and its neighbour that does not. Refuses to price anything.
+
+use super::{Goal, Machine, Row};
+use railwright_calculator::model_flop::{Convention, per_token};
+use railwright_calculator::money::devices_for_deadline;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::quantity::FlopPerSecond;
+use railwright_spec::run::Training;
+
+/// Between what numbers of devices the first look is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The fewest.
+    pub from: u64,
+    /// The most of the first look.
+    pub to: u64,
+    /// The most at all.
+    pub most: u64,
+}
+
+/// Share of the peak that a training is guessed to reach before anything is computed; only the middle of the first grid depends on it.
+const GUESSED_MFU: f64 = 0.4;
+/// Bytes per parameter that all devices together hold at least: 16-bit weights, and gradient, master and two moments in 32 bits.
+const BYTES_PER_PARAMETER: f64 = 16.0;
+/// No cluster is larger than this, and nothing was measured near it.
+const LARGEST: u64 = 262_144;
+
+/// The numbers to look at: around what a deadline asks for, at least what holds the model, at most a replica for each sequence.
+pub fn reach(
+    model: &Model,
+    cluster: &Cluster,
+    training: &Training,
+    goal: &Goal,
+    sequences: u64,
+    sequence_length: u64,
+    peak: FlopPerSecond,
+) -> Reach {
+    let unit = cluster.devices_per_node.max(1);
+    let up = |n: u64| n.div_ceil(unit).max(1).saturating_mul(unit);
+    let adapters = 0.6;
+    let held =
+        model.parameters().total as f64 * BYTES_PER_PARAMETER / (cluster.accelerator.memory.get() * 0.9);
+    // Offload, narrow states and adapters need less: the search says what fits, this only says where to begin.
+    let fewest = up((held * adapters).ceil().max(1.0) as u64);
+    let most = up(fewest.max(unit).saturating_mul(sequences.max(1)).min(LARGEST));
+    let per_second = peak * GUESSED_MFU;
+    let one = per_token(model, sequence_length, Convention::CausalAttention);
+    let rate = per_second.get() / one.get();
+    let wanted = goal
+        .deadline
+        .zip(training.tokens)
+        .and_then(|(deadline, tokens)| devices_for_deadline(tokens, rate, deadline, training));
+    match wanted {
+        Some(wanted) => {
+            let middle = wanted.clamp(fewest, most);
+            let from = up(middle / 4).max(fewest);
+            Reach { from, to: up(middle.saturating_mul(4)).clamp(from, most), most }
+        }
+        None => Reach { from: fewest, to: most.min(fewest.saturating_mul(256)), most },
+    }
+}
+
+/// Multiples of a machine between two bounds: powers of two of it, and one and a half times those if `dense`.
+pub fn numbers(unit: u64, from: u64, to: u64, dense: bool) -> Vec<u64> {
+    let unit = unit.max(1);
+    let powers = (0..40).map_while(|p| unit.checked_mul(1 << p)).take_while(|n| *n <= to);
+    let mut list: Vec<u64> = powers
+        .flat_map(|n| {
+            let half_more = (dense && (n / unit).is_multiple_of(2)).then_some(n / 2 * 3);
+            [Some(n), half_more]
+        })
+        .flatten()
+        .filter(|n| (from..=to).contains(n))
+        .collect();
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+/// The next number beyond the largest, if the goal asks for it: the deadline is not met yet, or the budget not used up, and the last
+/// doubling still helped.
+pub(super) fn larger(machine: &Machine, rows: &[&Row], goal: &Goal) -> Option<u64> {
+    let last = rows.last()?;
+    let wants_more = match (goal.deadline, goal.budget) {
+        (Some(_), _) => !rows.iter().any(|row| row.in_time),
+        (None, Some(_)) => last.in_budget,
+        (None, None) => false,
+    };
+    if !wants_more {
+        return None;
+    }
+    let before = rows.iter().rev().find(|row| row.devices.saturating_mul(2) <= last.devices);
+    let helps = before.is_none_or(|before| last.tokens_per_second > before.tokens_per_second * 1.05);
+    let next = last.devices.checked_mul(2)?;
+    (helps && next <= machine.most).then_some(next)
+}
+
+/// Parts into which the gap between meeting and missing a goal is divided.
+const PARTS: u64 = 8;
+
+/// A number between neighbours of which one meets the goal and the other does not, halving the gap, as long as the gap is worth it.
+pub(super) fn between(
+    machine: &Machine,
+    rows: &[&Row],
+    goal: &Goal,
+    is_known: impl Fn(u64) -> bool,
+) -> Option<u64> {
+    if goal.deadline.is_none() && goal.budget.is_none() {
+        return None;
+    }
+    rows.windows(2).filter(|pair| pair[0].meets() != pair[1].meets()).find_map(|pair| {
+        let (low, high) = (pair[0].devices, pair[1].devices);
+        let middle = low + (high - low) / 2;
+        let enough = (high / (2 * PARTS)).max(machine.devices);
+        if high - low <= enough {
+            return None;
+        }
+        // Numbers with small factors only: others cannot be divided into ranks.
+        let unit = machine.devices.max(1);
+        (low / unit + 1..high.div_ceil(unit))
+            .map(|n| n * unit)
+            .filter(|n| is_smooth(*n) && !is_known(*n) && *n > low && *n < high)
+            .min_by_key(|n| n.abs_diff(middle))
+    })
+}
+
+/// Whether 2, 3, 5 and 7 are the only prime factors.
+fn is_smooth(mut n: u64) -> bool {
+    for prime in [2, 3, 5, 7] {
+        while n > 0 && n.is_multiple_of(prime) {
+            n /= prime;
+        }
+    }
+    n == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_of_machines() {
+        assert_eq!(numbers(8, 8, 64, false), [8, 16, 32, 64]);
+        assert_eq!(numbers(8, 16, 100, true), [16, 24, 32, 48, 64, 96]);
+        assert!(numbers(4, 6, 6, true).is_empty());
+        assert_eq!(numbers(0, 1, 4, false), [1, 2, 4]);
+    }
+
+    #[test]
+    fn smooth_numbers_divide() {
+        assert!(is_smooth(8 * 105) && is_smooth(1) && !is_smooth(8 * 11) && !is_smooth(0));
+    }
+}

@@ -1,0 +1,95 @@
+//! Which number to take, and where more machines stop paying.
+//!
+//! Responsible for: one criterion each, told with the answer. For a deadline: the cheapest that meets it. For a budget alone: the soonest
+//! end within it. More stop paying at the last number up to which every enlargement added at least [`Goal::worth`] of the work per device
+//! that the smallest number does. Refuses to trade days for dollars: the table has the price of each saved day.
+
+use super::{Goal, Row};
+use railwright_spec::quantity::{Dollars, Seconds};
+use serde::Serialize;
+
+/// Which to take.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Index of the row to take; `None` when no row meets the goal, or nothing was asked.
+    pub chosen: Option<usize>,
+    /// Whether a goal was set and no row meets it.
+    pub is_no: bool,
+    /// The row nearest to the goal when none meets it.
+    pub nearest: Option<Miss>,
+    /// Where more machines stop paying, by kind of machine.
+    pub stops: Vec<Stop>,
+}
+
+/// How far the nearest row is from the goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Miss {
+    /// Index of the row.
+    pub row: usize,
+    /// Time beyond the deadline; 0 when it is kept.
+    pub late: Seconds,
+    /// Rent beyond the budget; 0 when it is kept.
+    pub over_budget: Dollars,
+}
+
+/// The last number of a kind of machine whose enlargement pays.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stop {
+    /// Index of the kind of machine.
+    pub machine: usize,
+    /// Index of the row.
+    pub row: usize,
+    /// Whether a larger number was tried and did not pay; otherwise it still pays at the end of the table.
+    pub is_reached: bool,
+}
+
+pub(super) fn verdict(goal: &Goal, machines: usize, rows: &[Row]) -> Verdict {
+    let has_goal = goal.deadline.is_some() || goal.budget.is_some();
+    let stops = (0..machines).filter_map(|machine| stop(goal, machine, rows)).collect();
+    let meeting = rows.iter().enumerate().filter(|(_, row)| row.meets());
+    let by_cost = |row: &Row| row.bill.rent.map_or(row.bill.device_hours.0, Dollars::get);
+    // Rents and hours do not compare: without a price for each, hours decide.
+    let all_priced = rows.iter().all(|row| row.bill.rent.is_some());
+    let cost = |row: &Row| if all_priced { by_cost(row) } else { row.bill.device_hours.0 };
+    let chosen = if goal.deadline.is_some() {
+        meeting.min_by(|(_, a), (_, b)| cost(a).total_cmp(&cost(b)).then(a.devices.cmp(&b.devices)))
+    } else if goal.budget.is_some() {
+        meeting.min_by(|(_, a), (_, b)| {
+            a.bill.calendar.get().total_cmp(&b.bill.calendar.get()).then(cost(a).total_cmp(&cost(b)))
+        })
+    } else {
+        None
+    };
+    let chosen = chosen.map(|(index, _)| index);
+    let is_no = has_goal && chosen.is_none();
+    let nearest = if is_no { nearest(goal, rows) } else { None };
+    Verdict { chosen, is_no, nearest, stops }
+}
+
+/// The row that misses by the smallest share, late and over budget added.
+fn nearest(goal: &Goal, rows: &[Row]) -> Option<Miss> {
+    let of = |(row, r): (usize, &Row)| {
+        let late = goal.deadline.map_or(Seconds::ZERO, |d| (r.bill.calendar - d).max(Seconds::ZERO));
+        let over =
+            goal.budget.zip(r.bill.rent).map_or(Dollars::ZERO, |(b, rent)| (rent - b).max(Dollars::ZERO));
+        let share = goal.deadline.map_or(0.0, |d| late / d) + goal.budget.map_or(0.0, |b| over / b);
+        (share, Miss { row, late, over_budget: over })
+    };
+    rows.iter().enumerate().map(of).min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, miss)| miss)
+}
+
+fn stop(goal: &Goal, machine: usize, rows: &[Row]) -> Option<Stop> {
+    let mut list = rows.iter().enumerate().filter(|(_, row)| row.machine == machine);
+    let (mut last, _) = list.next()?;
+    for (index, row) in list {
+        match row.marginal_efficiency {
+            // A number that divides badly says nothing about those behind it; one that is no faster than a smaller one ends the hull.
+            _ if !row.on_hull => {}
+            Some(marginal) if marginal >= goal.worth => last = index,
+            _ => return Some(Stop { machine, row: last, is_reached: true }),
+        }
+    }
+    // Behind the last vertex of the hull nothing is faster, so if the table goes on there, it does not pay.
+    let is_reached = rows.iter().rposition(|row| row.machine == machine).is_some_and(|end| end > last);
+    Some(Stop { machine, row: last, is_reached })
+}

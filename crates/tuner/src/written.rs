@@ -1,0 +1,107 @@
+//! A plan that was found, written down with as few words as lead back to it.
+//!
+//! Responsible for: leaving out of a specification whatever the defaults say anyway, and nothing else. Refuses to lose a choice: what is
+//! left resolves to exactly the same plan, or everything is said.
+
+use railwright_calculator::defaults;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::run::{Section, Value};
+
+/// What is said even where it is the default: who reads a layout wants its degrees and its batch.
+const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch", "global_batch"];
+/// Other ways to say the batch; the found plan says it as `global_batch`.
+const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
+
+/// The shortest specification that resolves to the plan and keeps what was `said` before, in the order of the documentation.
+pub fn shortest(said: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
+    let full = PlanSpec::from_plan(plan);
+    let leads_back =
+        |spec: &PlanSpec| defaults::resolve(spec, model, cluster).is_ok_and(|found| found == *plan);
+    let mut words: Vec<(&'static str, Value)> = Vec::new();
+    for key in PlanSpec::KEYS {
+        let value =
+            if BATCH.contains(&key.name) { None } else { full.get(key.name).or_else(|| said.get(key.name)) };
+        words.extend(value.map(|value| (key.name, value)));
+    }
+    if !leads_back(&spec_of(&words)) {
+        return full;
+    }
+    // A list of layers is rarely needed: the uneven division is one that the specification can find itself.
+    if said.layers_per_stage.is_none() && full.layers_per_stage.is_some() {
+        let mut shorter: Vec<(&'static str, Value)> =
+            words.iter().filter(|(name, _)| *name != "layers_per_stage").cloned().collect();
+        shorter.retain(|(name, _)| *name != "uneven_stages");
+        shorter.push(("uneven_stages", Value::Flag(true)));
+        if leads_back(&spec_of(&shorter)) {
+            words = shorter;
+        }
+    }
+    let mut index = words.len();
+    while index > 0 {
+        index -= 1;
+        let name = words[index].0;
+        if ALWAYS.contains(&name) || said.get(name).is_some() {
+            continue;
+        }
+        let mut shorter = words.clone();
+        shorter.remove(index);
+        if leads_back(&spec_of(&shorter)) {
+            words = shorter;
+        }
+    }
+    spec_of(&words)
+}
+
+fn spec_of(words: &[(&'static str, Value)]) -> PlanSpec {
+    let mut spec = PlanSpec::default();
+    for (name, value) in words {
+        // The values come out of a specification, so they go back into one.
+        let _ = spec.set(name, value);
+    }
+    spec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::{Recompute, Schedule};
+
+    #[test]
+    fn what_the_defaults_say_is_left_out_and_the_rest_leads_back() {
+        let model = by_name("llama-3.1-405b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 1024).expect("known");
+        let said = PlanSpec {
+            tensor_parallel: Some(8),
+            pipeline_parallel: Some(16),
+            uneven_stages: Some(true),
+            batch_tokens: Some(railwright_spec::run::Amount(4.0 * 1_048_576.0)),
+            recompute: Some(Recompute::Full { layers: Some(3) }),
+            ..PlanSpec::default()
+        };
+        let plan = defaults::resolve(&said, &model, &cluster).expect("possible");
+        let open = PlanSpec::default();
+        let short = shortest(&open, &plan, &model, &cluster);
+        assert_eq!(defaults::resolve(&short, &model, &cluster).as_ref(), Ok(&plan));
+        let names: Vec<&str> =
+            PlanSpec::KEYS.iter().map(|key| key.name).filter(|name| short.get(name).is_some()).collect();
+        assert_eq!(
+            names,
+            [
+                "tensor_parallel",
+                "pipeline_parallel",
+                "micro_batch",
+                "global_batch",
+                "recompute",
+                "uneven_stages"
+            ]
+        );
+        let odd = Plan { schedule: Schedule::ZbH1, dropout: true, ..plan };
+        let short = shortest(&said, &odd, &model, &cluster);
+        assert_eq!((short.schedule, short.dropout), (Some(Schedule::ZbH1), Some(true)));
+        assert_eq!(defaults::resolve(&short, &model, &cluster), Ok(odd));
+    }
+}
