@@ -1,0 +1,120 @@
+//! The model of the rail-only paper (Wang, Ghobadi, Shakeri, Zhang, Hasani, arXiv 2307.12169): iteration time, traffic, forwarding, cost.
+//!
+//! Responsible for: its closed forms, and the table that lays every number the paper states beside what comes out here ([`targets`]). The
+//! equations were lost in the copies of version 1 that could be had; they are derived from its text and hold against every number that it
+//! quotes (numbers of equations are those of `docs/concepts/rail-only.md`). Refuses what the paper leaves out: pipelines, latency,
+//! overlap. The calculator prices these; this is the plain model.
+//!
+//! Its assumptions: data parallel and tensor (here: model) parallel only; model-parallel groups lie inside a scale-up domain; every
+//! collective is a direct exchange at full bandwidth; nothing overlaps.
+
+pub mod cost;
+pub mod forwarding;
+pub mod targets;
+
+pub mod time;
+pub mod traffic;
+
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond};
+use serde::Serialize;
+
+/// A model, as far as the paper knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Model {
+    /// Its name.
+    pub name: &'static str,
+    /// Parameters, P.
+    pub parameters: f64,
+    /// Layers, l.
+    pub layers: f64,
+    /// Hidden size, h.
+    pub hidden: f64,
+}
+
+/// GPT-3 and OPT-175B are the same model here; they differ in the batch.
+pub const GPT3: Model = Model { name: "GPT3", parameters: 175e9, layers: 96.0, hidden: 12288.0 };
+/// OPT-175B.
+pub const OPT3: Model = Model { name: "OPT3-175B", ..GPT3 };
+/// PaLM-540B.
+pub const PALM: Model = Model { name: "PaLM-540B", parameters: 540e9, layers: 118.0, hidden: 18432.0 };
+
+/// Everything that the model depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Parameters {
+    /// What is trained.
+    pub model: Model,
+    /// Tokens of an iteration, tau.
+    pub tokens: f64,
+    /// Accelerators, N.
+    pub devices: f64,
+    /// Accelerators of a scale-up domain, K.
+    pub domain: f64,
+    /// Bandwidth of an accelerator inside its domain in one direction, B_F.
+    pub scale_up: BytesPerSecond,
+    /// Bandwidth of its network interface in one direction, B_S.
+    pub network: BytesPerSecond,
+    /// Arithmetic of an accelerator, C.
+    pub compute: FlopPerSecond,
+    /// Bytes of a communicated element, e.
+    pub element: Bytes,
+    /// All-reduces of a layer, forward and backward: 4 in the plain model.
+    pub all_reduces: f64,
+    /// The size of the model-parallel group as a multiple of its optimum: 1 in the plain model.
+    pub model_parallel_factor: f64,
+}
+
+impl Parameters {
+    /// What reproduces version 1: 989.4 TFLOP/s (which its 117 days say), 7.68 Tb/s and 400 Gb/s, 4 bytes an element.
+    pub const fn paper(model: Model, tokens: f64, devices: f64, domain: f64) -> Self {
+        Self {
+            model,
+            tokens,
+            devices,
+            domain,
+            scale_up: BytesPerSecond::new(960e9),
+            network: BytesPerSecond::new(50e9),
+            compute: FlopPerSecond::new(989.4e12),
+            element: Bytes::new(4.0),
+            all_reduces: 4.0,
+            model_parallel_factor: 1.0,
+        }
+    }
+
+    /// Refuses what the equations have no answer for.
+    pub fn check(&self) -> Result<(), Problem> {
+        let positive = [
+            ("devices", self.devices),
+            ("domain", self.domain),
+            ("tokens", self.tokens),
+            ("scale_up", self.scale_up.get()),
+            ("network", self.network.get()),
+            ("compute", self.compute.get()),
+            ("element", self.element.get()),
+            ("parameters", self.model.parameters),
+            ("layers", self.model.layers),
+            ("hidden", self.model.hidden),
+        ];
+        for (key, value) in positive {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Problem::new(format!("{key} is {value}, expected a number above 0")).at_key(key));
+            }
+        }
+        if self.domain > self.devices || self.devices % self.domain != 0.0 {
+            return Err(Problem::new(format!(
+                "domains of {} do not divide {} devices",
+                self.domain, self.devices
+            ))
+            .at_key("domain")
+            .hint(
+                "rails need as many devices in every domain: choose a domain size that divides the devices",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Domains, D = N / K.
+    pub fn domains(&self) -> f64 {
+        self.devices / self.domain
+    }
+}
