@@ -148,6 +148,9 @@ fn policies(layout: &PlanSpec, model: &Model) -> Vec<Recompute> {
     if let Some(said) = &layout.recompute {
         return vec![said.clone()];
     }
+    if layout.stage_recompute.is_some() {
+        return vec![Recompute::None];
+    }
     let of_stage = model.num_layers().div_ceil(layout.pipeline_parallel.unwrap_or(1).max(1));
     let mut list = vec![Recompute::None, Recompute::core_attention()];
     list.extend(

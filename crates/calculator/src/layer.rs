@@ -15,6 +15,7 @@ pub(crate) use communication::{context_widths, tensor_exchange, tensor_halves};
 use crate::costing::Costing;
 use crate::work::{Family, Work};
 use railwright_spec::model::{FeedForward, Layer, Mixer, Module};
+use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Bytes;
 
 /// The costs of a layer.
@@ -31,8 +32,22 @@ pub struct LayerCost {
 }
 
 impl LayerCost {
-    /// Prices a layer.
+    /// Prices a layer under the plan's recompute.
     pub fn new(costing: &Costing<'_>, layer: &Layer) -> Self {
+        let mut cost = Self::kept(costing, layer);
+        cost.recompute = recompute::of(&costing.plan.recompute, layer, &cost);
+        cost
+    }
+
+    /// The same under another policy.
+    #[must_use]
+    pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
+        self.recompute = recompute::of(policy, layer, &self);
+        self
+    }
+
+    /// Prices a layer that keeps everything.
+    pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::default();
         projections::add(costing, layer, &mut cost);
         mixer::add(costing, layer, &mut cost);
@@ -41,7 +56,6 @@ impl LayerCost {
         }
         elementwise(costing, layer, &mut cost);
         communication::add(costing, layer, &mut cost);
-        cost.recompute = recompute::of(costing, layer, &cost);
         cost
     }
 

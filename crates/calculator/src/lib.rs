@@ -21,5 +21,6 @@ pub mod sharding;
 pub mod software;
 pub mod stage;
 pub mod timeline;
+mod treatment;
 pub mod validation;
 pub mod work;

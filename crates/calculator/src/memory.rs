@@ -21,7 +21,7 @@ mod software;
 mod stages;
 mod sum;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 
 pub use fit::{probability_of_fitting, retry_slowdown};
 pub use in_flight::in_flight;
@@ -31,9 +31,10 @@ pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue
 pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
 
+use crate::treatment::Treatment;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Layer, Model};
-use railwright_spec::plan::{Offload, Plan, Recompute};
+use railwright_spec::plan::{Plan, Recompute};
 use railwright_spec::quantity::Bytes;
 
 /// Micro-batch chunks alive at the peak, by stage and chunk: chunk `c` of stage `s`, both from 0.
@@ -62,9 +63,14 @@ impl MemoryInput<'_> {
 }
 
 /// What a layer keeps of one micro batch for its backward pass, wherever it is kept: the traffic of activation offload.
-pub fn kept_by_layer(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftware) -> Bytes {
-    let on_device = Plan { offload: Offload::default(), ..plan.clone() };
-    let sizes = activations::sizes(model, &on_device, software);
-    let recomputed = plan.recompute != Recompute::None;
-    Bytes::new(activations::layer_bytes(model, layer, &on_device, software, &sizes, recomputed).saved)
+pub fn kept_by_layer(
+    model: &Model,
+    layer: &Layer,
+    plan: &Plan,
+    recompute: &Recompute,
+    software: &MemorySoftware,
+) -> Bytes {
+    let sizes = activations::sizes(model, plan, software);
+    let treatment = Treatment { recompute: recompute.clone(), offload: 0.0 };
+    Bytes::new(activations::treated_bytes(model, layer, plan, software, &sizes, &treatment).saved)
 }

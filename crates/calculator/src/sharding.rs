@@ -11,7 +11,7 @@ use crate::operators::Pass;
 use crate::stage::Chunk;
 use crate::work::{Dimension, Work};
 use railwright_spec::model::{Cut, Layer, Weight};
-use railwright_spec::plan::{Group, Optimizer, Plan};
+use railwright_spec::plan::{Group, Offload, Optimizer, Plan, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 
@@ -102,16 +102,23 @@ pub fn gather<'w>(
 }
 
 /// Adds what offload moves over the host link: activations down in the forward pass and up in the backward pass, parameters up in both
-/// (each rank its shard). It hides behind compute as sharded parameters do.
-pub fn offload_layer(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
-    let offload = costing.plan.offload;
+/// (each rank its shard). It hides behind compute as sharded parameters do. `activations` is the share of what the layer keeps under
+/// `recompute`.
+pub fn offload_layer(
+    costing: &Costing<'_>,
+    layer: &Layer,
+    recompute: &Recompute,
+    activations: f64,
+    cost: &mut LayerCost,
+) {
+    let offload = Offload { activations, ..costing.plan.offload };
     if offload.activations <= 0.0 && offload.parameters <= 0.0 {
         return;
     }
     // Without a figure, a PCIe 4 link of sixteen lanes is the least that a trainer has today.
     let link = costing.cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.5));
     let kept = SoftwareCatalogue::shared().map_or(Bytes::ZERO, |c| {
-        memory::kept_by_layer(costing.model, layer, costing.plan, c.get(&costing.plan.software))
+        memory::kept_by_layer(costing.model, layer, costing.plan, recompute, c.get(&costing.plan.software))
     });
     let shards = if costing.plan.sharding.zero_stage >= 3 { costing.plan.shard_group() as f64 } else { 1.0 };
     let held = local_parameters(&layer.weights, costing.plan).total() / shards;

@@ -10,8 +10,9 @@ use crate::memory;
 use crate::operators::{Cost, Pass, Source};
 use crate::schedule::ChunkCost;
 use crate::sharding;
+use crate::treatment::{Coverage, Treatment};
 use crate::work::{Dimension, Family, Work};
-use railwright_spec::model::Model;
+use railwright_spec::model::{Layer, Model};
 use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
@@ -91,16 +92,32 @@ pub fn virtual_stages(plan: &Plan) -> u64 {
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let model = costing.model;
     let split = memory::layers_per_chunk(model, costing.plan, costing.stage_split);
+    let finished = |mut cost: LayerCost, layer: &Layer, recompute: &Recompute, offload: f64| {
+        sharding::gather(costing, &layer.weights, &mut cost);
+        sharding::offload_layer(costing, layer, recompute, offload, &mut cost);
+        cost
+    };
+    let plan = costing.plan;
     let kinds: Vec<LayerCost> = model
         .layer_kinds
         .iter()
         .map(|layer| {
-            let mut cost = LayerCost::new(costing, layer);
-            sharding::gather(costing, &layer.weights, &mut cost);
-            sharding::offload_layer(costing, layer, &mut cost);
-            cost
+            let cost = LayerCost::new(costing, layer);
+            finished(cost, layer, &plan.recompute, plan.offload.activations)
         })
         .collect();
+    // Where stages differ: each kind of layer under each treatment.
+    let coverage = Coverage::new(plan, &split);
+    let treated: Vec<Vec<LayerCost>> = coverage.as_ref().map_or_else(Vec::new, |coverage| {
+        let under = |layer: &Layer| {
+            let kept = LayerCost::kept(costing, layer);
+            let of = |t: &Treatment| {
+                finished(kept.recomputing(&t.recompute, layer), layer, &t.recompute, t.offload)
+            };
+            coverage.treatments.iter().map(of).collect()
+        };
+        model.layer_kinds.iter().map(under).collect()
+    });
     let last = split.len() - 1;
     let per_stage = chunks_per_stage(costing.plan);
     let mut next = 0_usize;
@@ -113,6 +130,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         let is_inner = index > 0 && index < last;
         if let (true, Some(before)) = (is_inner, inner.clone())
             && model.layers[next..end] == model.layers[before]
+            && coverage.as_ref().is_none_or(|c| c.chunks[index] == c.chunks[index - 1])
             && let Some(alike) = chunks.last().cloned()
         {
             next = end;
@@ -127,7 +145,20 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
                 layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
             }
         };
-        for (kind, template) in kinds.iter().enumerate() {
+        if let Some(coverage) = &coverage {
+            let mut from = next;
+            for &(treatment, count) in &coverage.chunks[index] {
+                let until = (from + count as usize).min(end);
+                for (kind, templates) in treated.iter().enumerate() {
+                    let here = model.layers[from..until].iter().filter(|&&k| k == kind).count();
+                    if here > 0 {
+                        cost.add(&templates[treatment], here as f64);
+                    }
+                }
+                from = until;
+            }
+        }
+        for (kind, template) in kinds.iter().enumerate().filter(|_| coverage.is_none()) {
             let here = model.layers[next..end].iter().filter(|&&k| k == kind).count();
             let with = model.layers[next..end]
                 .iter()
@@ -153,7 +184,8 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         if index == last {
             if let Some(mtp) = &model.multi_token_prediction {
                 for _ in 0..mtp.depth {
-                    cost.add(&kinds[mtp.layer_kind], 1.0);
+                    let layer = coverage.as_ref().map(|c| &treated[mtp.layer_kind][c.beside]);
+                    cost.add(layer.unwrap_or(&kinds[mtp.layer_kind]), 1.0);
                     head(costing, &mut cost);
                 }
             }

@@ -214,7 +214,7 @@ fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
     let bare = said.precision.is_none() && said.precision_compute.is_none();
     note(bare, plan.precision.compute.name().to_owned());
     note(said.sharding.is_none(), format!("ZeRO stage {}", plan.sharding.zero_stage));
-    note(said.recompute.is_none(), recompute(plan).to_owned());
+    note(said.recompute.is_none() && said.stage_recompute.is_none(), recompute(plan).to_owned());
     note(
         said.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
         "no interleaving".to_owned(),

@@ -7,6 +7,7 @@ mod layout;
 mod names;
 mod precision_preset;
 mod spec;
+mod stage_recompute;
 mod validate;
 mod written;
 pub(crate) use degrees::MOST_DEVICES;
@@ -14,6 +15,7 @@ pub use layout::{Group, Layout};
 pub use names::Master;
 pub use precision_preset::PrecisionPreset;
 pub use spec::{DEFAULT_SOFTWARE, PlanSpec};
+pub use stage_recompute::StageRecompute;
 pub use validate::{balanced_layers, validate, warnings};
 
 use crate::precision::DataType;
@@ -60,6 +62,10 @@ pub struct Plan {
     pub optimizer: Optimizer,
     /// What is recomputed in the backward pass.
     pub recompute: Recompute,
+    /// What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
+    /// [`Plan::recompute`] on all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage_recompute: Option<Vec<StageRecompute>>,
     /// What is kept in host memory.
     pub offload: Offload,
     /// The pipeline schedule.

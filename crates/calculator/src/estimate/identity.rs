@@ -122,6 +122,7 @@ pub fn plan_summary(plan: &Plan) -> String {
     ));
     parts.push(plan.precision.compute.name().to_owned());
     match &plan.recompute {
+        _ if plan.stage_recompute.is_some() => parts.push("recompute by stage".into()),
         Recompute::None => {}
         Recompute::Selective { .. } => parts.push("selective recompute".into()),
         Recompute::Full { layers: None } => parts.push("full recompute".into()),

@@ -1,15 +1,14 @@
 //! What of a layer's forward pass runs again before its backward pass.
 
 use super::LayerCost;
-use crate::costing::Costing;
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
-/// The recomputed work of a layer under the plan's policy, for a layer that the policy covers.
-pub(super) fn of(costing: &Costing<'_>, layer: &Layer, cost: &LayerCost) -> Work {
-    match &costing.plan.recompute {
+/// The recomputed work of a layer under a policy, for a layer that the policy covers.
+pub(super) fn of(policy: &Recompute, layer: &Layer, cost: &LayerCost) -> Work {
+    match policy {
         Recompute::None => Work::default(),
         Recompute::Full { .. } => cost.forward,
         Recompute::Selective { modules, .. } => {

@@ -9,6 +9,7 @@
 //! sbh(34 + 5as/h).
 
 use super::software::{AttentionMemory, MemorySoftware};
+use crate::treatment::Treatment;
 use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
 use railwright_spec::plan::{AttentionKernel, ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
 
@@ -124,17 +125,21 @@ pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
     }
 }
 
-/// Emits every tensor that a layer saves; `recomputed` says whether the plan's recompute policy covers it.
+/// The policy of a layer that the plan's recompute covers, or does not.
+pub(crate) fn covered(plan: &Plan, recomputed: bool) -> &Recompute {
+    if recomputed { &plan.recompute } else { &Recompute::None }
+}
+
+/// Emits every tensor that a layer saves under a recompute policy that covers it.
 pub(crate) fn emit(
     layer: &Layer,
     plan: &Plan,
     software: &MemorySoftware,
     sizes: &Sizes,
-    recomputed: bool,
+    recompute: &Recompute,
     sink: Emit<'_>,
 ) {
-    let policy = match &plan.recompute {
-        _ if !recomputed => Policy::Keep,
+    let policy = match recompute {
         Recompute::None => Policy::Keep,
         Recompute::Full { .. } => Policy::Full,
         Recompute::Selective { modules, .. } => Policy::Some(modules),
@@ -324,7 +329,7 @@ fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes) -> f64 {
     tokens * top_k * load
 }
 
-/// Sums a layer: what it keeps, and what its backward pass needs beside.
+/// Sums a layer that the plan's recompute covers, or does not.
 pub(crate) fn layer_bytes(
     model: &Model,
     layer: &Layer,
@@ -333,11 +338,25 @@ pub(crate) fn layer_bytes(
     sizes: &Sizes,
     recomputed: bool,
 ) -> LayerBytes {
+    let recompute = covered(plan, recomputed).clone();
+    let offload = plan.offload.activations.clamp(0.0, 1.0);
+    treated_bytes(model, layer, plan, software, sizes, &Treatment { recompute, offload })
+}
+
+/// Sums a layer: what it keeps, and what its backward pass needs beside.
+pub(crate) fn treated_bytes(
+    model: &Model,
+    layer: &Layer,
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    treatment: &Treatment,
+) -> LayerBytes {
     let (mut saved, mut dropped) = (0.0, 0.0);
-    emit(layer, plan, software, sizes, recomputed, &mut |_, bytes, kept| {
+    emit(layer, plan, software, sizes, &treatment.recompute, &mut |_, bytes, kept| {
         if kept { saved += bytes } else { dropped += bytes }
     });
-    let share = 1.0 - plan.offload.activations.clamp(0.0, 1.0);
+    let share = 1.0 - treatment.offload;
     let working = dropped + (1.0 - share) * saved + gradients(model, layer, plan, software, sizes);
     LayerBytes { saved: saved * share, working }
 }

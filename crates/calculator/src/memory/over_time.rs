@@ -114,11 +114,7 @@ impl ChunkEvents {
         };
         let before: usize = chunks[..index].iter().map(|c| c.count).sum();
         let kinds = &input.model.layers[chunk.start..chunk.start + chunk.count];
-        let saved = |(i, &kind): (usize, &usize)| {
-            let kind = &prepared.kinds[kind];
-            let recomputed = ((before + i) as u64) < prepared.recomputed_layers;
-            if recomputed { kind.recomputed.saved } else { kind.plain.saved }
-        };
+        let saved = |(i, &kind): (usize, &usize)| prepared.layer(kind, chunk, i, (before + i) as u64).saved;
         let (embedding, output) = edges(input.plan, input.software, &prepared.sizes, chunk);
         let head = &prepared.head;
         Self {

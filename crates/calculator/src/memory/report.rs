@@ -233,7 +233,6 @@ fn chunk_items(
     items: &mut Items,
 ) {
     let MemoryInput { model, plan, software, .. } = *input;
-    let on_device = 1.0 - plan.offload.activations.clamp(0.0, 1.0);
     if chunk.embedding {
         items.weights(prepared, at, Module::Embedding, None, parameters::embedding(model, plan));
     }
@@ -243,11 +242,12 @@ fn chunk_items(
             let held = parameters::module(layer, module, model, plan);
             items.weights(prepared, at, module, Some(index), held);
         }
-        let recomputed = *position < prepared.recomputed_layers;
+        let (recompute, offload) = prepared.treatment(plan, chunk, index - chunk.start, *position);
+        let on_device = 1.0 - offload;
         *position += 1;
         if at.activations {
             let mut by_module = [0.0; LAYER_MODULES.len()];
-            emit(layer, plan, software, &prepared.sizes, recomputed, &mut |module, bytes, kept| {
+            emit(layer, plan, software, &prepared.sizes, recompute, &mut |module, bytes, kept| {
                 let slot = LAYER_MODULES.iter().position(|&m| m == module);
                 if let (Some(slot), true) = (slot, kept) {
                     by_module[slot] += bytes;

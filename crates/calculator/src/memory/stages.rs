@@ -11,6 +11,8 @@ use railwright_spec::plan::{Plan, Schedule};
 /// The layers of one chunk of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StageLayers {
+    /// The virtual stage, in pipeline order.
+    pub chunk: usize,
     /// The first layer.
     pub start: usize,
     /// How many.
@@ -67,8 +69,13 @@ pub(crate) fn layout(model: &Model, plan: &Plan, split: StageSplit) -> Vec<Vec<S
         .enumerate()
         .map(|(i, &count)| {
             let room = model.layers.len().saturating_sub(start);
-            let layers =
-                StageLayers { start, count: (count as usize).min(room), embedding: i == 0, head: i == last };
+            let layers = StageLayers {
+                chunk: i,
+                start,
+                count: (count as usize).min(room),
+                embedding: i == 0,
+                head: i == last,
+            };
             start += layers.count;
             layers
         })

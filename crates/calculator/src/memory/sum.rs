@@ -3,13 +3,14 @@
 //! Responsible for: the numbers, once per kind of layer and then per stage; search calls [`peak`], which does only this.
 //! Refuses to name items; the report does, from the same functions.
 
-use super::activations::{LayerBytes, Sizes, layer_bytes, recomputed_layers, sizes};
+use super::activations::{LayerBytes, Sizes, covered, layer_bytes, recomputed_layers, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
 use super::parameters::{self, Held, PerParameter, gathered, per_parameter};
 use super::report::Moment;
-use super::stages::{StageLayers, layout};
+use super::stages::{StageLayers, layers_per_chunk, layout};
 use super::{MemoryInput, MemorySoftware, Published};
-use railwright_spec::plan::{Plan, Schedule};
+use crate::treatment::Coverage;
+use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
@@ -53,6 +54,46 @@ pub(crate) struct Prepared {
     pub head: HeadBytes,
     pub stages: Vec<Vec<StageLayers>>,
     pub recomputed_layers: u64,
+    /// Where stages differ in what they recompute: who recomputes what, and each kind of layer under each treatment.
+    pub by_stage: Option<ByStage>,
+}
+
+/// Treatments of layers where stages differ.
+pub(crate) struct ByStage {
+    pub coverage: Coverage,
+    /// By kind of layer, then by treatment.
+    pub bytes: Vec<Vec<LayerBytes>>,
+}
+
+impl Prepared {
+    /// What a layer of a stage keeps and needs: `index` of its virtual stage, `position` on its stage.
+    pub(super) fn layer(&self, kind: usize, chunk: &StageLayers, index: usize, position: u64) -> &LayerBytes {
+        match &self.by_stage {
+            Some(by) => &by.bytes[kind][by.coverage.of(chunk.chunk, index)],
+            None if position < self.recomputed_layers => &self.kinds[kind].recomputed,
+            None => &self.kinds[kind].plain,
+        }
+    }
+
+    /// The policy that falls on it, and the share of it that is in host memory.
+    pub(super) fn treatment<'a>(
+        &'a self,
+        plan: &'a Plan,
+        chunk: &StageLayers,
+        index: usize,
+        position: u64,
+    ) -> (&'a Recompute, f64) {
+        match &self.by_stage {
+            Some(by) => {
+                let treatment = &by.coverage.treatments[by.coverage.of(chunk.chunk, index)];
+                (&treatment.recompute, treatment.offload)
+            }
+            None => {
+                let offload = plan.offload.activations.clamp(0.0, 1.0);
+                (covered(plan, position < self.recomputed_layers), offload)
+            }
+        }
+    }
 }
 
 /// A stage's sums, in bytes.
@@ -127,7 +168,19 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
         plain: layer_bytes(model, layer, plan, software, &sizes, false),
         recomputed: layer_bytes(model, layer, plan, software, &sizes, true),
     };
+    let coverage = plan
+        .stage_recompute
+        .as_ref()
+        .and_then(|_| Coverage::new(plan, &layers_per_chunk(model, plan, software.stage_split)));
+    let by_stage = coverage.map(|coverage| {
+        let treated = |layer| {
+            let of = |t| treated_bytes(model, layer, plan, software, &sizes, t);
+            coverage.treatments.iter().map(of).collect()
+        };
+        ByStage { bytes: model.layer_kinds.iter().map(treated).collect(), coverage }
+    });
     Prepared {
+        by_stage,
         kinds: model.layer_kinds.iter().map(kind).collect(),
         sizes,
         per: per_parameter(plan, software),
@@ -164,9 +217,9 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     for (c, chunk) in chunks.iter().enumerate() {
         let alive = input.alive(stage, c);
         let mut saved = 0.0;
-        for &kind in &model.layers[chunk.start..chunk.start + chunk.count] {
+        for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
+            let bytes = prepared.layer(kind, chunk, index, position);
             let kind = &prepared.kinds[kind];
-            let bytes = if position < prepared.recomputed_layers { &kind.recomputed } else { &kind.plain };
             position += 1;
             saved += bytes.saved;
             sum.working = sum.working.max(bytes.working);
@@ -221,6 +274,10 @@ fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     input.model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {
         let all = prepared.recomputed_layers == u64::MAX;
         let saved = |kind: &KindBytes| if all { kind.recomputed.saved } else { kind.plain.saved };
+        let by_stage = prepared.by_stage.as_ref();
+        if let Some(treated) = by_stage.and_then(|by| by.bytes.get(mtp.layer_kind)?.get(by.coverage.beside)) {
+            return mtp.depth as f64 * treated.saved;
+        }
         prepared.kinds.get(mtp.layer_kind).map_or(0.0, |kind| mtp.depth as f64 * saved(kind))
     })
 }

@@ -163,6 +163,7 @@ pub(crate) fn plan() -> Plan {
         },
         optimizer: Optimizer::Adam,
         recompute: Recompute::None,
+        stage_recompute: None,
         offload: Offload::default(),
         schedule: Schedule::OneForwardOneBackward,
         layers_per_stage: None,

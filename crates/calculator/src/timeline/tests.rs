@@ -1,7 +1,7 @@
 //! Timelines against the fast path, and what every timeline must satisfy.
 
 use super::*;
-use railwright_spec::plan::{PlanSpec, Recompute, Schedule, Sharding};
+use railwright_spec::plan::{PlanSpec, Recompute, RecomputeModule, Schedule, Sharding, StageRecompute};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::{cluster, model};
 
@@ -169,8 +169,37 @@ fn random_plan(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<P
         recompute: Some(if flag(11) { Recompute::Full { layers: Some(2) } } else { Recompute::None }),
         ..PlanSpec::default()
     };
-    let plan = spec.resolve(model, cluster).ok()?;
+    let mut plan = spec.resolve(model, cluster).ok()?;
+    if choices[9] % 3 == 0 {
+        plan.recompute = Recompute::None;
+        plan.stage_recompute = Some(by_stage(&plan, model, &choices[10..]));
+    }
     railwright_spec::plan::validate(model, cluster, &plan).is_empty().then_some(plan)
+}
+
+/// Entries that differ from stage to stage, one for each stage or for each virtual stage.
+fn by_stage(plan: &Plan, model: &Model, choices: &[u8]) -> Vec<StageRecompute> {
+    let feed_forward =
+        if model.is_mixture_of_experts() { RecomputeModule::Moe } else { RecomputeModule::Mlp };
+    let some = |modules: &[RecomputeModule], layers| Recompute::Selective {
+        modules: modules.iter().copied().collect(),
+        layers,
+    };
+    let policies = [
+        vec![],
+        vec![Recompute::Full { layers: Some(1) }],
+        vec![Recompute::Full { layers: None }],
+        vec![some(&[RecomputeModule::CoreAttention], Some(1)), some(&[feed_forward], None)],
+        vec![some(&[], Some(1)), some(&[RecomputeModule::Norm], None)],
+    ];
+    let each = if choices[0] % 2 == 0 { plan.virtual_stages } else { 1 };
+    (0..plan.pipeline_parallel * each)
+        .map(|stage| {
+            let choice = usize::from(choices[1]).wrapping_mul(stage as usize + 1) / 3;
+            let offload = (choice % 7 == 0).then_some(0.25);
+            StageRecompute { segments: policies[choice % policies.len()].clone(), offload }
+        })
+        .collect()
 }
 
 proptest::proptest! {

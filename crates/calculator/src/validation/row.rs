@@ -171,6 +171,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         precision,
         optimizer,
         recompute,
+        stage_recompute: None,
         offload,
         schedule,
         layers_per_stage: uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages),

@@ -6,7 +6,7 @@ use super::precision_preset::PrecisionPreset;
 use super::validate::balanced_layers;
 use super::{
     AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, Precision, RankOrder, Recompute,
-    Schedule, Sharding,
+    Schedule, Sharding, StageRecompute,
 };
 use crate::cluster::Cluster;
 use crate::model::Model;
@@ -72,6 +72,8 @@ section! {
         optimizer: Optimizer = "optimizer", "adam";
         /// What the backward pass computes again instead of keeping.
         recompute: Recompute = "recompute", "none";
+        /// The same stage by stage, each an entry such as `full:3 core_attention+mlp:4 offload:0.5`: policies along its layers.
+        stage_recompute: Vec<StageRecompute> = "stage_recompute", "recompute on every stage";
         /// Share of the optimizer states kept and stepped on the host, 0 to 1.
         offload_optimizer: f64 = "offload.optimizer", "0";
         /// Share of the activations kept in host memory, 0 to 1.
@@ -160,6 +162,7 @@ impl PlanSpec {
             precision: self.precision(cluster),
             optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
             recompute: self.recompute.clone().unwrap_or(Recompute::None),
+            stage_recompute: self.stage_recompute.clone(),
             offload: Offload {
                 optimizer: self.offload_optimizer.unwrap_or(0.0),
                 activations: self.offload_activations.unwrap_or(0.0),

@@ -8,6 +8,7 @@ mod batch;
 mod bounds;
 mod devices;
 mod pipeline;
+mod stage_recompute;
 mod tensor;
 mod warn;
 

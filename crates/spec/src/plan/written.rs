@@ -34,6 +34,7 @@ impl PlanSpec {
             precision_narrow_attention: Some(plan.precision.narrow_attention),
             optimizer: Some(plan.optimizer),
             recompute: Some(plan.recompute.clone()),
+            stage_recompute: plan.stage_recompute.clone(),
             offload_optimizer: Some(plan.offload.optimizer),
             offload_activations: Some(plan.offload.activations),
             offload_parameters: Some(plan.offload.parameters),

@@ -281,6 +281,7 @@ proptest! {
             Kind::Flag => (n % 2 == 0).to_string(),
             Kind::Choice(names) | Kind::Form(names) => names[n as usize % names.len()].to_owned(),
             Kind::Counts => format!("[{n}, 2]"),
+            Kind::Texts if key.name == "stage_recompute" => format!("[\"full:{n} mlp+norm\", \"none*{n}\"]"),
             Kind::Texts => format!("[\"leaf:{n}:1:2 us\"]"),
             Kind::Quantity(names) | Kind::Amount(names) => {
                 let unit: String = names[0].chars().skip_while(|c| c.is_ascii_digit() || *c == '.').collect();

@@ -175,7 +175,7 @@ fn a_state_space_keeps_its_projections_once() {
     let rows =
         |module| layer.weights.iter().filter(|w| w.module == module).map(|w| w.rows as f64).sum::<f64>();
     let mut core = 0.0;
-    emit(layer, &plan, &software, &sizes, false, &mut |module, bytes, _| {
+    emit(layer, &plan, &software, &sizes, &Recompute::None, &mut |module, bytes, _| {
         core += if module == Module::AttentionCore { bytes } else { 0.0 };
     });
     let inner = match &layer.mixer {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::memory::{SoftwareCatalogue, report, testing};
 use crate::schedule::{ChunkCost, Pipeline, chunk_count, in_flight, simulate};
-use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::plan::{Plan, Recompute, Schedule, StageRecompute};
 
 fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost]) -> Pipeline<'a> {
     Pipeline {
@@ -41,7 +41,8 @@ fn the_curves_peak_is_the_reports() {
             (Schedule::ZbH2, 4, 1),
             (Schedule::ZbV, 4, 2),
         ] {
-            for recompute in [Recompute::None, Recompute::Full { layers: None }] {
+            let full = Recompute::Full { layers: None };
+            for (recompute, by_stage) in [(Recompute::None, false), (full.clone(), false), (full, true)] {
                 for m in [1, 16] {
                     if m < pp && schedule != Schedule::OneForwardOneBackward {
                         continue;
@@ -52,6 +53,14 @@ fn the_curves_peak_is_the_reports() {
                     plan.virtual_stages = virtual_stages;
                     plan.global_batch = m;
                     plan.recompute = recompute.clone();
+                    if by_stage {
+                        plan.recompute = Recompute::None;
+                        let stages = (0..pp).map(|stage| StageRecompute {
+                            segments: vec![recompute.on(stage + 1)],
+                            offload: (stage == 1).then_some(0.5),
+                        });
+                        plan.stage_recompute = Some(stages.collect());
+                    }
                     if m < pp && virtual_stages > 1 {
                         continue;
                     }

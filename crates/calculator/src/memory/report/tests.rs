@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::{SoftwareCatalogue, peak, testing};
-use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::plan::{Plan, Recompute, Schedule, StageRecompute};
 
 fn check(model: &railwright_spec::model::Model, plan: &Plan, software: &crate::memory::MemorySoftware) {
     let cluster = testing::cluster(80.0);
@@ -59,6 +59,19 @@ fn items_add_up_and_the_fast_path_agrees() {
                                 if matches!(schedule, Schedule::OneForwardOneBackward) { 2 } else { 1 };
                             plan.sequence_length = 2048;
                             plan.global_batch = 64;
+                            check(model, &plan, software);
+                            // Stage by stage: what some recompute on one layer, others on none or on all.
+                            let segments = [
+                                vec![],
+                                vec![recompute.clone()],
+                                vec![recompute.everywhere().on(1), recompute.everywhere()],
+                            ];
+                            let stages = (0..pp as usize).map(|stage| StageRecompute {
+                                segments: segments[stage % 3].clone(),
+                                offload: (stage == 1).then_some(0.5),
+                            });
+                            plan.stage_recompute = Some(stages.collect());
+                            plan.recompute = Recompute::None;
                             check(model, &plan, software);
                             count += 1;
                         }

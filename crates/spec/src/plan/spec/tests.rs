@@ -22,6 +22,11 @@ fn a_plan_becomes_a_specification_of_itself() {
     };
     let plan = resolved("llama-3-8b", "dgx-h100", 64, &spec);
     assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::from_plan(&plan)), plan);
+    let by_stage = StageRecompute { segments: vec![Recompute::Full { layers: Some(3) }], offload: Some(0.5) };
+    let spec = PlanSpec { recompute: None, stage_recompute: Some(vec![by_stage]), ..spec };
+    let plan = resolved("llama-3-8b", "dgx-h100", 64, &spec);
+    assert!(plan.stage_recompute.is_some());
+    assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::from_plan(&plan)), plan);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Dividing layers among stages, and what each schedule needs.
 
 use super::super::{Plan, Recompute, Schedule};
-use super::{nearest_divisors, use_one_of};
+use super::{nearest_divisors, stage_recompute, use_one_of};
 use crate::human::counts;
 use crate::model::Model;
 use crate::problem::Problem;
@@ -135,6 +135,10 @@ fn plural(n: u64) -> &'static str {
 
 /// Layers to recompute are layers that a stage has.
 fn recompute(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
+    if let Some(list) = &plan.stage_recompute {
+        stage_recompute::check(model, plan, list, problems);
+        return;
+    }
     let (Recompute::Full { layers: Some(n) } | Recompute::Selective { layers: Some(n), .. }) = plan.recompute
     else {
         return;

@@ -194,6 +194,51 @@ fn groups_and_recompute_are_bounded() {
 }
 
 #[test]
+fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
+    use crate::plan::StageRecompute;
+    use crate::run::{Field, Value};
+    let with = |texts: &[&str], change: fn(&mut Plan)| {
+        first(LLAMA, "dgx-h100", 64, |p| {
+            (p.pipeline_parallel, p.data_parallel, p.global_batch) = (4, 16, 64);
+            let list = texts.iter().map(|t| Value::Text((*t).to_owned())).collect();
+            p.stage_recompute = Some(Field::read(&Value::List(list)).expect("reads"));
+            change(p);
+        })
+    };
+    assert_eq!(with(&["full:3 core_attention+mlp:5", "none*2", "full"], |_| {}), "possible");
+    assert_eq!(
+        with(&["full", "none"], |_| {}),
+        "plan.stage_recompute: 2 entries for 4 stages; write `none` for a stage that keeps everything, `none*14` for 14 \
+         of them"
+    );
+    assert_eq!(
+        with(&["full:3 core_attention+mlp:6", "none*3"], |_| {}),
+        "plan.stage_recompute: 9 layers to recompute on stage 0, which has 8; a policy without a number takes all layers \
+         that are left"
+    );
+    // Per virtual stage, and per stage with chunks.
+    assert_eq!(with(&["full:4*8"], |p| p.virtual_stages = 2), "possible");
+    assert!(with(&["full:5*8"], |p| p.virtual_stages = 2).contains("on virtual stage 0, which has 4"));
+    assert_eq!(with(&["full:8*4"], |p| p.virtual_stages = 2), "possible");
+    assert_eq!(with(&["full:9", "none*3"], |p| p.layers_per_stage = Some(vec![9, 7, 8, 8])), "possible");
+    assert!(
+        with(&["full:9*4"], |p| p.layers_per_stage = Some(vec![9, 7, 8, 8])).contains("stage 1, which has 7")
+    );
+    assert_eq!(
+        with(&["moe*4"], |_| {}),
+        "plan.stage_recompute: llama-3-8b has no moe to recompute; leave `moe` out"
+    );
+    assert!(
+        with(&["full*4"], |p| p.recompute = Recompute::core_attention())
+            .contains("said for all stages and stage by")
+    );
+    let nan = |p: &mut Plan| {
+        p.stage_recompute = Some(vec![StageRecompute { segments: Vec::new(), offload: Some(f64::NAN) }; 4])
+    };
+    assert!(with(&["none*4"], nan).contains("offloads a share that is none"));
+}
+
+#[test]
 fn absurd_numbers_are_told_alone() {
     assert!(
         first(LLAMA, "dgx-h100", 8, |p| p.tensor_parallel = 0)
