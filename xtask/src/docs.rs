@@ -4,6 +4,7 @@
 //! date and one test fails when any is stale. Refuses to hold words that could stand in the pages themselves.
 
 mod catalogue;
+mod regret;
 mod validation;
 
 use railwright_spec::run;
@@ -37,6 +38,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/software.md", catalogue::software()),
         ("README.md", splice("README.md", &summary)?),
         ("docs/validation.md", splice("docs/validation.md", &details)?),
+        ("docs/validation-regret.md", splice("docs/validation-regret.md", &regret::tables(&answer))?),
     ])
 }
 

@@ -254,6 +254,30 @@ pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// `xtask differences TABLE`: errors of predicted differences within sweeps, for catalog/differences.toml.
+pub(crate) fn differences(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("differences TABLE".into()) };
+    let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
+    let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
+    println!(
+        "# Errors of predicted differences: quantiles of |ln(predicted ratio) - ln(measured ratio)| over pairs of layouts of one sweep, both"
+    );
+    println!(
+        "# predicted within half of the sweep's fastest, by software generation. Two layouts of a search that are closer than"
+    );
+    println!("# `two_thirds` are a tie.");
+    println!(
+        "# Made by `cargo run --release -p xtask -- differences catalog/evidence/measured_runs.csv > catalog/differences.toml`."
+    );
+    for d in railwright_calculator::validation::regret::differences::differences(&validation) {
+        println!(
+            "\n[[difference]]\nsoftware = \"{}\"\nsweeps = {}\npairs = {}\nhalf = {:.3}\ntwo_thirds = {:.3}\nnine_tenths = {:.3}",
+            d.software, d.sweeps, d.pairs, d.half, d.two_thirds, d.nine_tenths
+        );
+    }
+    Ok(())
+}
+
 /// A source without its edition: releases, commits and sections of one publication belong together.
 fn publication(source: &str) -> &str {
     let cut = [" [", " v2", ", 2", " commit", " @", " MICRO", "/README", " v3", " v4", "_v4", " ("];

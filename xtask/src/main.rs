@@ -10,7 +10,8 @@ const USAGE: &str = "usage:
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
   xtask loso TABLE                                 errors of each publication with constants fitted to the others
   xtask validate TABLE                             the summary that `railwright validate` gives
-  xtask intervals TABLE                            residuals of each generation, for catalog/intervals.toml";
+  xtask intervals TABLE                            residuals of each generation, for catalog/intervals.toml
+  xtask differences TABLE                          errors of differences within sweeps, for catalog/differences.toml";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +21,7 @@ fn main() -> std::process::ExitCode {
         Some("loso") => fit::leave_one_source_out(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),
         Some("intervals") => fit::intervals(&arguments[1..]),
+        Some("differences") => fit::differences(&arguments[1..]),
         Some("docs") => docs::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

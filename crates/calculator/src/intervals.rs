@@ -4,6 +4,10 @@
 //! interval that they give a prediction. Refuses to predict. The table is made by `cargo run --release -p xtask -- intervals` from the
 //! measured runs; a generation without enough of them takes the pooled, wider one.
 
+pub mod differences;
+
+pub use differences::difference_band;
+
 use railwright_spec::quantity::Seconds;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;

@@ -3,12 +3,14 @@
 //! Responsible for: predicting every row of a table, comparing, and summing errors up by source and over all. Refuses to know any
 //! row or source by name.
 
+pub mod regret;
 pub mod report;
 pub mod row;
 pub mod software;
 pub mod statistics;
 pub mod table;
 
+pub use regret::{Regret, regret};
 pub use report::{Validation, validate};
 pub use row::Case;
 

@@ -52,6 +52,11 @@ pub(crate) enum Command {
         Exit code 1: no number meets the deadline or the budget; the nearest is told.")]
     Size(Box<Size>),
     /// Predict a table of measured runs, and sum up how far off the predictions are
+    #[command(after_long_help = "Examples:\n  \
+        railwright validate catalog/evidence/measured_runs.csv\n  \
+        railwright validate catalog/evidence/measured_runs.csv --regret\n  \
+        railwright validate mine.csv --regret --format csv -o sweeps.csv\n\n\
+        docs/validation.md explains the columns, docs/validation-regret.md the regrets.")]
     Validate(Validate),
     /// What a number, a warning or a convention means
     Explain(Explain),
@@ -175,6 +180,9 @@ pub(crate) struct Validate {
     /// A table with the header of `catalog/evidence/measured_runs.csv`, or `-` for stdin
     #[arg(value_name = "TABLE.csv", value_hint = ValueHint::FilePath)]
     pub(crate) table: String,
+    /// Judge the choice among measured layouts instead: what picking the fastest predicted one loses
+    #[arg(long)]
+    pub(crate) regret: bool,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -304,6 +304,32 @@ fn validate_predicts_rows_and_gives_reasons() {
 }
 
 #[test]
+fn validate_judges_the_choice_within_sweeps() {
+    let answer = json(&["validate", "sweep.csv", "--regret", "--json"], 0);
+    assert_eq!(answer["kind"], "regret");
+    let sweeps = answer["sweeps"].as_array().expect("sweeps");
+    assert_eq!((sweeps.len(), &sweeps[0]["layouts"]), (1, &serde_json::json!(8)));
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let (pick, best) = (number(&sweeps[0]["pick_measured_s"]), number(&sweeps[0]["best_measured_s"]));
+    assert!((number(&sweeps[0]["regret"]) - (pick / best - 1.0)).abs() < 1e-9);
+    assert_eq!((number(&answer["memory"]["out_of_memory"]), number(&answer["memory"]["sweeps"])), (1.0, 1.0));
+    assert!(answer["met"].is_boolean());
+    let table = run(&["validate", "sweep.csv", "--regret"]);
+    assert!(
+        table.stdout.contains("what the pick loses") && table.stdout.contains("aim: median"),
+        "{}",
+        table.stdout
+    );
+    let csv = run(&["validate", "sweep.csv", "--regret", "--format", "csv"]);
+    assert_eq!(csv.stdout.lines().count(), 2, "{}", csv.stdout);
+    let markdown = run(&["validate", "sweep.csv", "--regret", "--format", "md"]);
+    assert!(markdown.stdout.contains("| ---"), "{}", markdown.stdout);
+    // A table without sweeps says so.
+    let none = run(&["validate", "runs.csv", "--regret"]);
+    assert_eq!((none.code, none.stdout.contains("no sweep")), (0, true), "{}", none.stdout);
+}
+
+#[test]
 fn the_catalogue_is_shown() {
     for (name, line) in [
         ("models_list", &["models", "list", "llama-3*"][..]),

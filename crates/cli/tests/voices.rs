@@ -26,6 +26,7 @@ fn json_carries_its_version() {
         &["clusters", "show", "dgx-h100", "--format", "json"],
         &["memory", "llama-3-8b", "--cluster", "h100", "--tp", "2", "--json"],
         &["validate", "runs.csv", "--json"],
+        &["validate", "sweep.csv", "--regret", "--json"],
         &["explain", "--json"],
         &["explain", "mfu", "--json"],
         &["explain", "software", "--json"],

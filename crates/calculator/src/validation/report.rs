@@ -61,18 +61,21 @@ pub struct RowResult {
     pub mixture_of_experts: bool,
     /// Whether the run ran, as far as is known: neither out of memory nor failed for another reason.
     #[serde(skip)]
-    ran: bool,
+    pub(super) ran: bool,
     /// Why the row was not predicted.
     pub skipped: Option<String>,
     /// Whether the row publishes all that the model needs.
     #[serde(skip)]
-    complete: bool,
+    pub(super) complete: bool,
     /// The group of sources it counts to.
     #[serde(skip)]
-    group: Option<String>,
+    pub(super) group: Option<String>,
     /// Rows that differ in their plan alone share it.
     #[serde(skip)]
-    sweep: Option<String>,
+    pub(super) sweep: Option<String>,
+    /// What a planner would have chosen among: see [`super::regret`].
+    #[serde(skip)]
+    pub choice: super::regret::Sweep,
 }
 
 /// Errors over all rows, by source and by group.
@@ -151,6 +154,7 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
             // What a planner chooses among: one model on one machine.
             let of = |column: &str| cells.text(column).unwrap_or_default().to_owned();
             row.sweep = Some(["source", "model_name", "gpu", "n_gpus", "dtype"].map(of).join("|"));
+            row.choice = super::regret::Sweep::of(&cells);
             row.id = cells.text("id").map_or_else(|| format!("line {}", cells.line), str::to_owned);
             let ratio = |p: Option<f64>, m: Option<f64>| Some(p? / m? - 1.0);
             row.step_time_error = ratio(row.predicted_step_time_s, row.measured_step_time_s);

@@ -1,5 +1,7 @@
 //! `validate`: a table of measured runs, predicted, and how far off the predictions are.
 
+mod regret;
+
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, TABLE_LIMIT};
@@ -20,7 +22,11 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     if validation.rows.is_empty() {
         return Err(Problem::new("the table has a header and no rows").in_file(label).into());
     }
-    printer.answer(&Validated(validation), &arguments.output)?;
+    if arguments.regret {
+        regret::print(&validation, printer, &arguments.output)?;
+    } else {
+        printer.answer(&Validated(validation), &arguments.output)?;
+    }
     Ok(Outcome::Yes)
 }
 

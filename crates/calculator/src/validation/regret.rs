@@ -1,0 +1,209 @@
+//! Whether the calculator chooses well: on measured sweeps, how much slower the layout that it would pick is than the best.
+//!
+//! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without memory, and what they
+//! come to by source and over all. Refuses to predict (that is [`super::report`]) and to choose among plans that nobody measured.
+//!
+//! A *sweep* is what a planner chooses among: rows that share source, model, accelerator, number of devices, sequence length, global
+//! batch, framework and precision, and differ in layout. Rows that the calculator cannot tell apart (same time, same memory) are
+//! one layout, measured several times: the median counts. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts whose slowest takes
+//! at least [`SMALLEST_SPREAD`] longer than its fastest.
+
+pub mod differences;
+mod memory;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+use super::report::{RowResult, Validation};
+use super::statistics::quantile;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+pub use memory::{MemoryPick, MemoryTotal};
+pub use sweep::SweepRegret;
+pub(crate) use sweep::{Layout, layouts};
+
+/// The version of the JSON that this answer becomes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Fewer layouts than this are no choice worth judging.
+pub const FEWEST_LAYOUTS: usize = 3;
+
+/// Layouts closer than this, fastest to slowest, differ by the noise of measuring alone.
+pub const SMALLEST_SPREAD: f64 = 0.05;
+
+/// Pairs closer than this have no right order.
+pub const SMALLEST_DIFFERENCE: f64 = 0.02;
+
+/// What the regrets are to be, over all sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Targets {
+    /// The median regret is at most this.
+    pub median: f64,
+    /// In `share` of the sweeps it is at most this.
+    pub tail: f64,
+    /// Share of the sweeps that the tail speaks of.
+    pub share: f64,
+}
+
+/// Within 3% of the best measured layout in the median, within 10% in nine sweeps of ten.
+pub const TARGETS: Targets = Targets { median: 0.03, tail: 0.10, share: 0.9 };
+
+/// What makes rows a sweep: the same question, put to several layouts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Sweep {
+    /// Who published it.
+    pub source: String,
+    /// What was trained.
+    pub model: String,
+    /// On what.
+    pub accelerator: String,
+    /// On how many.
+    pub devices: u64,
+    /// Tokens of a sequence.
+    pub sequence_length: u64,
+    /// Sequences of a step.
+    pub global_batch: u64,
+    /// With what.
+    pub framework: String,
+    /// In which format.
+    pub precision: String,
+}
+
+impl Sweep {
+    /// The sweep of a row, as its cells say.
+    pub fn of(cells: &super::table::Cells) -> Self {
+        let text = |column: &str| cells.text(column).unwrap_or_default().to_owned();
+        let count = |column: &str| cells.count(column).unwrap_or_default();
+        Self {
+            source: text("source"),
+            model: text("model_name"),
+            accelerator: text("gpu"),
+            devices: count("n_gpus"),
+            sequence_length: count("seq_len"),
+            global_batch: count("global_batch_seqs"),
+            framework: text("framework"),
+            precision: text("dtype"),
+        }
+    }
+}
+
+/// How well the calculator chooses on a table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Regret {
+    /// The version of this structure.
+    pub schema_version: u32,
+    /// The file that was read.
+    pub file: String,
+    /// What is aimed at.
+    pub targets: Targets,
+    /// Whether it is reached; unknown without sweeps.
+    pub met: Option<bool>,
+    /// Every sweep, in order of its identity.
+    pub sweeps: Vec<SweepRegret>,
+    /// All sweeps.
+    pub overall: Total,
+    /// By source.
+    pub sources: BTreeMap<String, Total>,
+    /// The same sweeps with the rows that ran out of memory, where a pick must also be predicted to fit.
+    pub with_memory: Vec<MemoryPick>,
+    /// What these come to.
+    pub memory: MemoryTotal,
+    /// By source.
+    pub memory_sources: BTreeMap<String, MemoryTotal>,
+}
+
+/// What the regrets of some sweeps come to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Total {
+    /// Sweeps.
+    pub sweeps: usize,
+    /// Layouts in them.
+    pub layouts: usize,
+    /// Median of the regrets.
+    pub median: f64,
+    /// 90th percentile of the regrets.
+    pub p90: f64,
+    /// The largest.
+    pub worst: f64,
+    /// Share of sweeps whose regret is at most the target's median.
+    pub within_median: f64,
+    /// Share of sweeps whose regret is at most the target's tail.
+    pub within_tail: f64,
+    /// Share of pairs that are ranked right, of those that differ.
+    pub pairs_right: Option<f64>,
+    /// Spearman's rank correlation, weighted by layouts.
+    pub rank_correlation: Option<f64>,
+    /// Median regret of a layout taken at random.
+    pub random: f64,
+}
+
+/// Judges every sweep of a validated table.
+pub fn regret(validation: &Validation) -> Regret {
+    let mut groups: BTreeMap<&Sweep, Vec<&RowResult>> = BTreeMap::new();
+    for row in &validation.rows {
+        groups.entry(&row.choice).or_default().push(row);
+    }
+    let (mut sweeps, mut with_memory) = (Vec::new(), Vec::new());
+    for (identity, rows) in groups {
+        let layouts = layouts(&rows);
+        if let Some(judged) = sweep::judge(identity, &layouts) {
+            sweeps.push(judged);
+            with_memory.extend(memory::judge(identity, &layouts));
+        }
+    }
+    let overall = total(&sweeps.iter().collect::<Vec<_>>());
+    Regret {
+        schema_version: SCHEMA_VERSION,
+        file: validation.file.clone(),
+        targets: TARGETS,
+        met: (overall.sweeps > 0)
+            .then_some(overall.median <= TARGETS.median && overall.within_tail >= TARGETS.share),
+        sources: by_source(&sweeps, |s| &s.sweep.source, total),
+        overall,
+        memory: memory::total(&with_memory.iter().collect::<Vec<_>>()),
+        memory_sources: by_source(&with_memory, |s| &s.sweep.source, memory::total),
+        sweeps,
+        with_memory,
+    }
+}
+
+fn by_source<T, U>(
+    all: &[T],
+    source: impl Fn(&T) -> &String,
+    total: impl Fn(&[&T]) -> U,
+) -> BTreeMap<String, U> {
+    let mut sets: BTreeMap<String, Vec<&T>> = BTreeMap::new();
+    for one in all {
+        sets.entry(source(one).clone()).or_default().push(one);
+    }
+    sets.into_iter().map(|(name, set)| (name, total(&set))).collect()
+}
+
+fn total(sweeps: &[&SweepRegret]) -> Total {
+    let regrets: Vec<f64> = sweeps.iter().map(|s| s.regret).collect();
+    let random: Vec<f64> = sweeps.iter().map(|s| s.random).collect();
+    let share =
+        |limit: f64| regrets.iter().filter(|r| **r <= limit).count() as f64 / regrets.len().max(1) as f64;
+    let pairs: usize = sweeps.iter().map(|s| s.pairs).sum();
+    let right: usize = sweeps.iter().map(|s| s.pairs_right).sum();
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for sweep in sweeps {
+        if let Some(correlation) = sweep.rank_correlation {
+            sum += correlation * sweep.layouts as f64;
+            weight += sweep.layouts as f64;
+        }
+    }
+    Total {
+        sweeps: sweeps.len(),
+        layouts: sweeps.iter().map(|s| s.layouts).sum(),
+        median: quantile(&regrets, 0.5),
+        p90: quantile(&regrets, 0.9),
+        worst: quantile(&regrets, 1.0),
+        within_median: share(TARGETS.median),
+        within_tail: share(TARGETS.tail),
+        pairs_right: (pairs > 0).then(|| right as f64 / pairs as f64),
+        rank_correlation: (weight > 0.0).then(|| sum / weight),
+        random: quantile(&random, 0.5),
+    }
+}

@@ -1,0 +1,128 @@
+//! One sweep: its layouts, the pick, the regret, and how well the whole order is right.
+//!
+//! Responsible for: rows to layouts, and layouts to one line of the table of regrets. Memory is [`super::memory`]'s.
+
+use super::super::report::RowResult;
+use super::super::statistics::{quantile, rank_correlation};
+use super::{FEWEST_LAYOUTS, SMALLEST_DIFFERENCE, SMALLEST_SPREAD, Sweep};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One layout of a sweep: rows that the calculator cannot tell apart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    /// The first of its rows.
+    pub id: String,
+    /// Predicted step time in seconds.
+    pub predicted: f64,
+    /// Median measured step time in seconds; `None` when no row of it ran.
+    pub measured: Option<f64>,
+    /// Whether its runs ran out of memory, all of them.
+    pub out_of_memory: bool,
+    /// Whether it is predicted to fit.
+    pub fits: bool,
+    /// The software generation it was priced as.
+    pub software: String,
+}
+
+/// How well the calculator chooses within one sweep.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepRegret {
+    /// What its rows share.
+    #[serde(flatten)]
+    pub sweep: Sweep,
+    /// Layouts that ran.
+    pub layouts: usize,
+    /// Slowest measured over fastest, less one.
+    pub spread: f64,
+    /// The layout that is predicted to be the fastest.
+    pub pick: String,
+    /// Its measured step time in seconds.
+    pub pick_measured_s: f64,
+    /// The fastest measured layout.
+    pub best: String,
+    /// Its measured step time in seconds.
+    pub best_measured_s: f64,
+    /// Measured time of the pick over that of the best, less one.
+    pub regret: f64,
+    /// The same of a layout in the middle: what picking at random loses in the median.
+    pub random: f64,
+    /// Pairs whose measured times differ by more than 2%.
+    pub pairs: usize,
+    /// Of these, predicted in the right order.
+    pub pairs_right: usize,
+    /// Spearman's rank correlation of predicted and measured times.
+    pub rank_correlation: Option<f64>,
+}
+
+/// The layouts of a sweep's rows, in order of predicted time. Rows without a prediction, and rows that neither ran nor ran out of memory,
+/// say nothing.
+pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
+    let mut same: BTreeMap<(u64, u64, &str), Vec<&RowResult>> = BTreeMap::new();
+    for row in rows {
+        let Some(predicted) = row.predicted_step_time_s.filter(|t| *t > 0.0) else { continue };
+        if !row.measured_out_of_memory && row.measured_step_time_s.is_none() {
+            continue;
+        }
+        let memory = row.predicted_peak_memory_bytes.unwrap_or_default();
+        // Positive numbers order as their bits do.
+        let key = (predicted.to_bits(), memory.to_bits(), row.software.as_deref().unwrap_or_default());
+        same.entry(key).or_default().push(row);
+    }
+    same.into_iter()
+        .map(|((predicted, _, software), rows)| {
+            let measured: Vec<f64> = rows
+                .iter()
+                .filter(|r| !r.measured_out_of_memory)
+                .filter_map(|r| r.measured_step_time_s)
+                .collect();
+            Layout {
+                id: rows.first().map(|r| r.id.clone()).unwrap_or_default(),
+                predicted: f64::from_bits(predicted),
+                measured: (!measured.is_empty()).then(|| quantile(&measured, 0.5)),
+                out_of_memory: measured.is_empty(),
+                fits: rows.iter().all(|r| r.predicted_fits.unwrap_or(true)),
+                software: software.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// Judges a sweep; `None` when it is no choice: too few layouts that ran, or none that differ.
+pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<SweepRegret> {
+    let ran: Vec<(&Layout, f64)> = layouts.iter().filter_map(|l| Some((l, l.measured?))).collect();
+    if ran.len() < FEWEST_LAYOUTS {
+        return None;
+    }
+    let pick = ran.iter().min_by(|a, b| a.0.predicted.total_cmp(&b.0.predicted))?;
+    let best = ran.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let times: Vec<f64> = ran.iter().map(|r| r.1).collect();
+    let spread = quantile(&times, 1.0) / best.1 - 1.0;
+    if spread < SMALLEST_SPREAD {
+        return None;
+    }
+    let (mut pairs, mut pairs_right) = (0, 0);
+    for (i, (a, slow)) in ran.iter().enumerate() {
+        for (b, fast) in &ran[..i] {
+            if (slow / fast).ln().abs() > SMALLEST_DIFFERENCE.ln_1p() {
+                pairs += 1;
+                pairs_right += usize::from((slow > fast) == (a.predicted > b.predicted));
+            }
+        }
+    }
+    let points: Vec<(f64, f64)> = ran.iter().map(|(l, m)| (l.predicted, *m)).collect();
+    Some(SweepRegret {
+        sweep: identity.clone(),
+        layouts: ran.len(),
+        spread,
+        pick: pick.0.id.clone(),
+        pick_measured_s: pick.1,
+        best: best.0.id.clone(),
+        best_measured_s: best.1,
+        regret: pick.1 / best.1 - 1.0,
+        random: quantile(&times, 0.5) / best.1 - 1.0,
+        pairs,
+        pairs_right,
+        rank_correlation: rank_correlation(&points),
+    })
+}

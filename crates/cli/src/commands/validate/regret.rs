@@ -1,0 +1,216 @@
+//! `validate --regret`: whether the calculator chooses well among measured layouts.
+//!
+//! Responsible for: the views of [`Regret`]. Refuses to judge.
+
+use crate::args::Output;
+use crate::exit::Failure;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_calculator::validation::regret::{MemoryTotal, SweepRegret, Total};
+use railwright_calculator::validation::{Regret, Validation, regret};
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use serde_json::{Map, Value};
+
+/// Sweeps that are shown to people: the ones worth a look.
+const WORST: usize = 12;
+
+/// Prints the regrets of a validated table.
+pub(super) fn print(validation: &Validation, printer: &Printer, output: &Output) -> Result<(), Failure> {
+    printer.answer(&Judged(regret(validation)), output)
+}
+
+struct Judged(Regret);
+
+impl Answer for Judged {
+    const KIND: &'static str = "regret";
+
+    fn json(&self) -> Map<String, Value> {
+        match serde_json::to_value(&self.0) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
+    }
+
+    /// The sweeps; the totals are for people and JSON.
+    fn csv(&self) -> String {
+        let mut document = Document::default();
+        document.table(sweeps(self.0.sweeps.iter(), false));
+        crate::printer::csv(&document)
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let Regret { sweeps: all, overall, sources, targets, .. } = &self.0;
+        document.heading_with(
+            "what the pick loses, by source",
+            format!(
+                "{} sweeps of {} layouts; time of the layout predicted fastest over the best measured one, less one",
+                human::whole(overall.sweeps as u64),
+                human::whole(overall.layouts as u64)
+            ),
+        );
+        let Some(met) = self.0.met else {
+            document.paragraph(
+                "no sweep: no three rows share source, model, accelerator, devices, sequence, batch, framework and precision, \
+                 and differ in layout and by 5% in time",
+            );
+            return document;
+        };
+        document.table(totals(sources.iter(), overall));
+        document.paragraph(Cell::new(
+            format!(
+                "aim: median at most {}, and at most {} in {} of the sweeps: {}",
+                human::percent(targets.median),
+                human::percent(targets.tail),
+                human::percent(targets.share),
+                if met { "reached" } else { "missed" }
+            ),
+            if met { Tone::Good } else { Tone::Bad },
+        ));
+        let mut worst: Vec<&SweepRegret> = all.iter().filter(|s| s.regret > 0.0).collect();
+        worst.sort_by(|a, b| b.regret.total_cmp(&a.regret).then(a.pick.cmp(&b.pick)));
+        worst.truncate(WORST);
+        if !worst.is_empty() {
+            document.heading("sweeps that lose most");
+            document.table(sweeps(worst.into_iter(), true));
+        }
+        document.heading_with("with memory", "the fastest predicted layout that is also predicted to fit");
+        document.table(memory(&self.0.memory));
+        document
+    }
+}
+
+fn percent(x: f64) -> Cell {
+    Cell::number(human::percent(x), x)
+}
+
+fn count(n: usize) -> Cell {
+    Cell::number(human::whole(n as u64), n as f64)
+}
+
+fn totals<'a>(sets: impl Iterator<Item = (&'a String, &'a Total)>, overall: &Total) -> Table {
+    let line = |name: &str, set: &Total, tone: Tone| {
+        vec![
+            Cell::new(human::shorten(name), tone),
+            count(set.sweeps),
+            count(set.layouts),
+            percent(set.median),
+            percent(set.p90),
+            percent(set.worst),
+            percent(set.within_median),
+            percent(set.within_tail),
+            set.pairs_right.map_or_else(Cell::default, percent),
+            set.rank_correlation.map_or_else(Cell::default, |r| Cell::number(format!("{r:.2}"), r)),
+            percent(set.random),
+        ]
+    };
+    let mut rows: Vec<_> = sets.map(|(name, set)| line(name, set, Tone::Plain)).collect();
+    rows.push(line("all", overall, Tone::Strong));
+    Table {
+        columns: vec![
+            Column::prose("source"),
+            Column::numbers("sweeps"),
+            Column::numbers("layouts").expendable(4),
+            Column::numbers("median"),
+            Column::numbers("p90"),
+            Column::numbers("worst").expendable(5),
+            Column::numbers("within 3%").expendable(2),
+            Column::numbers("within 10%"),
+            Column::numbers("pairs right").expendable(1),
+            Column::numbers("rank").expendable(6),
+            Column::numbers("at random").expendable(3),
+        ],
+        rows,
+    }
+}
+
+fn sweeps<'a>(list: impl Iterator<Item = &'a SweepRegret>, for_people: bool) -> Table {
+    let mut columns = vec![
+        Column::prose("source").expendable(9),
+        Column::prose("model"),
+        Column::words("accelerator").expendable(3),
+        Column::numbers("devices"),
+        Column::numbers("sequence_length").expendable(7),
+        Column::numbers("global_batch"),
+        Column::words("framework").expendable(8),
+        Column::words("precision").expendable(6),
+        Column::numbers("layouts"),
+        Column::numbers("regret"),
+        Column::prose("pick"),
+        Column::numbers("pick_measured_s").expendable(1),
+        Column::prose("best").expendable(2),
+        Column::numbers("best_measured_s").expendable(1),
+        Column::numbers("pairs").expendable(5),
+        Column::numbers("pairs_right").expendable(5),
+        Column::numbers("rank_correlation").expendable(9),
+    ];
+    if for_people {
+        for (at, name) in
+            [(4, "sequence"), (5, "batch"), (11, "took"), (13, "took"), (15, "right"), (16, "rank")]
+        {
+            name.clone_into(&mut columns[at].name);
+        }
+    }
+    let number = |n: u64| Cell::number(human::whole(n), n as f64);
+    let time = |s: f64| Cell::number(human::seconds(Seconds::new(s)), s);
+    let rows = list
+        .map(|s| {
+            vec![
+                s.sweep.source.as_str().into(),
+                s.sweep.model.as_str().into(),
+                s.sweep.accelerator.as_str().into(),
+                number(s.sweep.devices),
+                number(s.sweep.sequence_length),
+                number(s.sweep.global_batch),
+                s.sweep.framework.as_str().into(),
+                s.sweep.precision.as_str().into(),
+                count(s.layouts),
+                percent(s.regret),
+                s.pick.as_str().into(),
+                time(s.pick_measured_s),
+                s.best.as_str().into(),
+                time(s.best_measured_s),
+                count(s.pairs),
+                count(s.pairs_right),
+                s.rank_correlation.map_or_else(Cell::default, |r| Cell::number(format!("{r:.2}"), r)),
+            ]
+        })
+        .collect();
+    let mut table = Table { columns, rows };
+    if for_people {
+        // Where it stands says which run it is; the identifiers of the table are long enough.
+        for row in &mut table.rows {
+            row.remove(0);
+        }
+        table.columns.remove(0);
+    }
+    table
+}
+
+fn memory(total: &MemoryTotal) -> Table {
+    Table {
+        columns: vec![
+            Column::numbers("sweeps"),
+            Column::numbers("rows out of memory"),
+            Column::numbers("picks out of memory"),
+            Column::numbers("most tries").expendable(2),
+            Column::numbers("nothing fits"),
+            Column::numbers("false alarms").expendable(1),
+            Column::numbers("median"),
+            Column::numbers("p90"),
+            Column::numbers("within 10%"),
+        ],
+        rows: vec![vec![
+            count(total.sweeps),
+            count(total.out_of_memory),
+            count(total.picks_out_of_memory),
+            count(total.most_tries),
+            count(total.nothing_fits),
+            count(total.false_alarms),
+            percent(total.median),
+            percent(total.p90),
+            percent(total.within_tail),
+        ]],
+    }
+}
