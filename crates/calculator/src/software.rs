@@ -5,6 +5,10 @@
 //! `catalog/software.toml` with how it was obtained. Refuses to know any run: constants are by generation, accelerator
 //! architecture and operator.
 
+mod offers;
+
+pub use offers::Offers;
+
 use railwright_spec::plan::{AttentionKernel, Overlap};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -96,6 +100,8 @@ pub struct Software {
     pub expert_tensor_follows_tensor: bool,
     /// Multiple to which it pads the vocabulary, times tensor parallel.
     pub vocabulary_multiple: u64,
+    /// What its users can choose at all.
+    pub offers: Offers,
 }
 
 static GENERATIONS: LazyLock<Result<Vec<Software>, String>> =

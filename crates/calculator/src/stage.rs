@@ -49,12 +49,13 @@ pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     if model.num_layers().is_multiple_of(parts as u64) {
         return vec![model.num_layers() / parts as u64; parts];
     }
-    balanced(model, parts)
+    light_head(model, parts as u64)
 }
 
 /// Layers that do not divide are laid out by hand, and whoever does so counts the ends: the head and multi-token prediction weigh as many
 /// layers as their matrix products are worth, and the last virtual stage gets so many fewer.
-fn balanced(model: &Model, parts: usize) -> Vec<u64> {
+pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
+    let parts = parts.clamp(1, 100_000) as usize;
     let layers = model.num_layers();
     let all: f64 = model.layers.iter().map(|&kind| model.layer_kinds[kind].active_parameters() as f64).sum();
     let layer = (all / layers.max(1) as f64).max(1.0);

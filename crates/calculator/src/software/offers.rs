@@ -1,0 +1,116 @@
+//! What the users of a software generation can choose at all: the limits of a search, as `catalog/software.toml` has them.
+//!
+//! Responsible for: the table of choices. Refuses to price them, and to forbid them: a plan that goes beyond is still estimated.
+
+use railwright_spec::plan::{ContextKind, Overlap, RankOrder, RecomputeModule, Schedule};
+use serde::Deserialize;
+
+/// The choices that a generation ships.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offers {
+    /// Where that is documented.
+    pub source: String,
+    /// Tensor parallelism.
+    pub tensor: bool,
+    /// Sequence parallelism beside it.
+    pub sequence_parallel: bool,
+    /// Pipeline parallelism.
+    pub pipeline: bool,
+    /// Several chunks per stage.
+    pub interleaving: bool,
+    /// Stages of unequal numbers of layers.
+    pub uneven_stages: bool,
+    /// Schedules.
+    pub schedules: Vec<Schedule>,
+    /// Ways to share a sequence; none is no context parallelism.
+    pub context: Vec<ContextKind>,
+    /// Experts on ranks of their own.
+    pub expert: bool,
+    /// ZeRO stages.
+    pub zero_stages: Vec<u8>,
+    /// Of these, the ones that run with pipeline stages.
+    pub zero_stages_with_pipeline: Vec<u8>,
+    /// Of these, the ones that run with tensor parallelism.
+    pub zero_stages_with_tensor: Vec<u8>,
+    /// Sharding over groups smaller than all replicas.
+    pub hybrid_sharding: bool,
+    /// Placements of ranks.
+    pub rank_orders: Vec<RankOrder>,
+    /// Modules that can be recomputed by themselves.
+    pub recompute: Vec<RecomputeModule>,
+    /// Recompute of whole layers.
+    pub full_recompute: bool,
+    /// Recompute of a number of layers per stage rather than all.
+    pub recompute_layers: bool,
+    /// What communication can be hidden.
+    pub overlap: Overlap,
+}
+
+impl Offers {
+    /// Everything that the calculator can price.
+    pub fn everything() -> Self {
+        use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
+        use Schedule::{DualPipe, Gpipe, OneForwardOneBackward, ZbH1, ZbH2, ZbV};
+
+        Self {
+            source: "no limits".to_owned(),
+            tensor: true,
+            sequence_parallel: true,
+            pipeline: true,
+            interleaving: true,
+            uneven_stages: true,
+            schedules: vec![OneForwardOneBackward, Gpipe, ZbH1, ZbH2, ZbV, DualPipe],
+            context: vec![ContextKind::Ring, ContextKind::AllGather, ContextKind::Ulysses],
+            expert: true,
+            zero_stages: vec![0, 1, 2, 3],
+            zero_stages_with_pipeline: vec![0, 1, 2, 3],
+            zero_stages_with_tensor: vec![0, 1, 2, 3],
+            hybrid_sharding: true,
+            rank_orders: vec![RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData],
+            recompute: vec![CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators],
+            full_recompute: true,
+            recompute_layers: true,
+            overlap: Overlap {
+                gradient_reduce: true,
+                parameter_gather: true,
+                tensor: true,
+                pipeline: true,
+                expert: true,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::software::{by_id, generations};
+
+    #[test]
+    fn every_generation_can_do_what_it_does_by_default() {
+        for generation in generations() {
+            let offers = &generation.offers;
+            assert!(offers.zero_stages.contains(&generation.zero_stage), "{}", generation.id);
+            assert!(!offers.schedules.is_empty() && !offers.rank_orders.is_empty(), "{}", generation.id);
+            let (does, can) = (generation.overlap, offers.overlap);
+            let within = |does: bool, can: bool| can || !does;
+            assert!(
+                within(does.gradient_reduce, can.gradient_reduce)
+                    && within(does.parameter_gather, can.parameter_gather)
+                    && within(does.tensor, can.tensor)
+                    && within(does.pipeline, can.pipeline)
+                    && within(does.expert, can.expert),
+                "{}",
+                generation.id
+            );
+        }
+    }
+
+    #[test]
+    fn full_sharding_alone_offers_no_other_parallelism() {
+        let offers = &by_id("fsdp1-2023").expect("known").offers;
+        assert!(!offers.tensor && !offers.pipeline && offers.context.is_empty());
+        assert!(by_id("megatron-core-2025").expect("known").offers.interleaving);
+    }
+}

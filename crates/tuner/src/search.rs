@@ -1,0 +1,31 @@
+//! The strategy search: the best of all valid ways to train a model on a cluster.
+//!
+//! Responsible for: the space of strategies ([`Space`]), leaving out only what provably cannot win ([`Search::run_piece`]), and an answer
+//! that is the same at any number of threads ([`Results::merge`], [`Search::outcome`]). Refuses to price: every time is
+//! [`railwright_calculator::evaluate`]'s and every byte [`railwright_calculator::memory`]'s.
+//!
+//! A front end makes a [`Space`] from what the user said, narrows it ([`Space::restrict`]), prepares a [`Search`], runs its
+//! [`Search::pieces`] on as many threads as it likes with one shared [`Incumbent`], merges, and asks for the [`Outcome`].
+
+mod candidate;
+mod counts;
+mod engine;
+mod incumbent;
+mod pieces;
+mod restrict;
+mod results;
+mod shapes;
+mod space;
+mod strategy;
+mod walk;
+
+pub use candidate::{Candidate, DIFFERENCE_BAND, Miss, front, mark_ties, sort};
+pub use counts::Counts;
+pub use engine::{Objective, Options, Outcome, Search, Worker};
+pub use incumbent::Incumbent;
+pub use pieces::Degrees;
+pub use restrict::DIMENSIONS;
+pub use results::{Counters, Entry, Front, Results, Score, ShortList};
+pub use shapes::Shape;
+pub use space::{Policy, Shardings, Space};
+pub use strategy::{Key, Split, Strategy};

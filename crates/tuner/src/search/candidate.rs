@@ -1,0 +1,200 @@
+//! A strategy with everything that is known about it, and how candidates compare.
+//!
+//! Responsible for: candidates, near misses, ties, and fronts of any two objectives. Refuses to search.
+
+use super::engine::{Objective, Search};
+use super::strategy::Strategy;
+use railwright_calculator::costing::Costing;
+use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
+use railwright_calculator::memory::{MemoryInput, Peak, peak, retry_slowdown};
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Dollars, Seconds};
+use serde::Serialize;
+
+/// A plan with its time, memory and price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The cluster's name.
+    pub cluster: String,
+    /// Its devices.
+    pub devices: u64,
+    /// The plan.
+    pub plan: Plan,
+    /// Time of a step as the calculator predicts it.
+    pub step_time: Seconds,
+    /// The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by.
+    pub expected_time: Seconds,
+    /// Where the time goes.
+    pub time: TimeBreakdown,
+    /// The fullest stage's memory.
+    pub memory: Peak,
+    /// What a device has.
+    pub device_memory: Bytes,
+    /// What is left of it at the peak.
+    pub headroom: Bytes,
+    /// Probability that it fits.
+    pub probability_of_fitting: f64,
+    /// Tokens per second over all devices.
+    pub tokens_per_second: f64,
+    /// Rent of the devices for a billion tokens; `None` without a price.
+    pub dollars_per_billion_tokens: Option<Dollars>,
+    /// Whether its lead or lag on the best is within what the model may be wrong about two layouts.
+    pub tied_with_best: bool,
+}
+
+impl Candidate {
+    /// Works a strategy out.
+    pub fn new(search: &Search<'_>, strategy: &Strategy) -> Result<Self, Problem> {
+        Self::of_plan(search, strategy.plan(&search.space, search.model))
+    }
+
+    /// Works a plan out, whether it lies in the space or not.
+    pub fn of_plan(search: &Search<'_>, plan: Plan) -> Result<Self, Problem> {
+        let costing = Costing::new(search.model, search.cluster, &plan, &search.machine)?;
+        let evaluation = evaluate(&costing)?;
+        let memory = memory_of(search, &plan);
+        let device_memory = search.cluster.accelerator.memory;
+        let step_time = evaluation.time.total;
+        let expected_time = step_time * retry_slowdown(memory.device / device_memory);
+        let tokens = plan.tokens_per_step() as f64;
+        let accelerator = &search.cluster.accelerator;
+        let price = search
+            .options
+            .price_per_device_hour
+            .or_else(|| accelerator.price.as_ref().map(|price| price.typical));
+        let device_hours = expected_time.get() / 3600.0 * search.cluster.devices as f64;
+        Ok(Self {
+            cluster: search.cluster.name.clone(),
+            devices: search.cluster.devices,
+            step_time,
+            expected_time,
+            time: evaluation.time,
+            memory,
+            device_memory,
+            headroom: device_memory - memory.device,
+            probability_of_fitting: search.probability(memory.least()),
+            tokens_per_second: tokens / expected_time.get(),
+            dollars_per_billion_tokens: price.map(|price| price * (device_hours / tokens * 1e9)),
+            tied_with_best: false,
+            plan,
+        })
+    }
+
+    /// What an objective makes of it: the smaller the better.
+    pub fn score(&self, objective: Objective) -> f64 {
+        match objective {
+            // Batches may differ between searches, so time is per token.
+            Objective::Time => 1.0 / self.tokens_per_second,
+            Objective::Dollars => self.dollars_per_billion_tokens.map_or(f64::INFINITY, Dollars::get),
+            Objective::Devices => self.devices as f64,
+            Objective::Headroom => -self.headroom.get(),
+        }
+    }
+}
+
+/// The fullest stage of a plan.
+pub(super) fn memory_of(search: &Search<'_>, plan: &Plan) -> Peak {
+    peak(&MemoryInput {
+        model: search.model,
+        cluster: search.cluster,
+        plan,
+        software: search.memory,
+        in_flight: None,
+    })
+}
+
+/// Sorts by an objective, then by time; candidates that tie in both keep their order.
+pub fn sort(candidates: &mut [Candidate], objective: Objective) {
+    candidates.sort_by(|a, b| {
+        let by = |objective| a.score(objective).total_cmp(&b.score(objective));
+        by(objective).then(by(Objective::Time)).then(a.devices.cmp(&b.devices))
+    });
+}
+
+/// What the model may be wrong about the ratio of two layouts' times, of one model on one machine: most of its error is common to both.
+///
+/// 90% of pairs of measured layouts with the same model, machine and batch lie within it.
+pub const DIFFERENCE_BAND: f64 = 0.05;
+
+/// Marks the candidates whose time is within the error band of the best one's.
+pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
+    let Some(best) = candidates.first().map(|best| best.score(objective)) else { return };
+    for candidate in candidates.iter_mut() {
+        let own = candidate.score(objective);
+        candidate.tied_with_best = match objective {
+            Objective::Time | Objective::Dollars => own <= best * (1.0 + DIFFERENCE_BAND),
+            Objective::Devices | Objective::Headroom => own == best,
+        };
+    }
+}
+
+/// The candidates that no other beats in both objectives, the best in the first one first.
+pub fn front(candidates: &[Candidate], first: Objective, second: Objective) -> Vec<Candidate> {
+    let mut sorted: Vec<&Candidate> = candidates.iter().collect();
+    sorted.sort_by(|a, b| {
+        let by = |objective| a.score(objective).total_cmp(&b.score(objective));
+        by(first).then(by(second)).then(by(Objective::Time))
+    });
+    let mut best = f64::INFINITY;
+    let mut found = Vec::new();
+    for candidate in sorted {
+        let score = candidate.score(second);
+        if score < best || found.is_empty() {
+            best = score;
+            found.push(candidate.clone());
+        }
+    }
+    found
+}
+
+/// A strategy that does not fit, but nearly.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Miss {
+    /// The cluster's name.
+    pub cluster: String,
+    /// Its devices.
+    pub devices: u64,
+    /// The plan.
+    pub plan: Plan,
+    /// What it needs.
+    pub memory: Peak,
+    /// What a device has.
+    pub device_memory: Bytes,
+    /// Probability that it fits all the same.
+    pub probability_of_fitting: f64,
+    /// By how much a device would have to be larger.
+    pub missing: Bytes,
+}
+
+impl Miss {
+    pub(super) fn new(search: &Search<'_>, strategy: &Strategy) -> Self {
+        let plan = strategy.plan(&search.space, search.model);
+        let memory = memory_of(search, &plan);
+        let device_memory = search.cluster.accelerator.memory;
+        let needed = needed_for(search, memory.least());
+        Self {
+            cluster: search.cluster.name.clone(),
+            devices: search.cluster.devices,
+            memory,
+            device_memory,
+            probability_of_fitting: search.probability(memory.least()),
+            missing: (needed - device_memory).max(Bytes::ZERO),
+            plan,
+        }
+    }
+}
+
+/// The device memory that a need asks for at the wanted probability, by bisection.
+pub(super) fn needed_for(search: &Search<'_>, least: Bytes) -> Bytes {
+    let fits = |memory: f64| {
+        railwright_calculator::memory::probability_of_fitting(least, Bytes::new(memory), search.memory.sigma)
+            >= search.options.fit_probability
+    };
+    let (mut low, mut high) = (0.0, least.get() * 16.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if fits(middle) { high = middle } else { low = middle }
+    }
+    Bytes::new(high)
+}

@@ -1,0 +1,81 @@
+//! Which whole numbers a dimension of the search may take.
+//!
+//! Responsible for: lists, bounds, and their intersection with what a model and a cluster suggest. Refuses to know what the numbers
+//! mean.
+
+/// The numbers that a dimension may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// What model and cluster suggest, within bounds (both ends included).
+    Between(u64, u64),
+    /// These, ascending, suggested or not.
+    Listed(Vec<u64>),
+}
+
+impl Counts {
+    /// Everything that is suggested.
+    pub const ANY: Self = Self::Between(0, u64::MAX);
+
+    /// One value.
+    pub fn one(value: u64) -> Self {
+        Self::Listed(vec![value])
+    }
+
+    /// Whether a number is allowed.
+    pub fn allows(&self, value: u64) -> bool {
+        match self {
+            Self::Between(least, most) => (*least..=*most).contains(&value),
+            Self::Listed(list) => list.contains(&value),
+        }
+    }
+
+    /// The numbers to try, given what is suggested.
+    pub fn of(&self, suggested: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        match self {
+            Self::Between(..) => suggested.into_iter().filter(|n| self.allows(*n)).collect(),
+            Self::Listed(list) => list.clone(),
+        }
+    }
+
+    /// Whether nothing narrows it.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Between(0, u64::MAX))
+    }
+}
+
+/// The divisors of a number, ascending. It is bounded by what validation lets pass, and the loop by its root.
+pub(super) fn divisors(n: u64) -> Vec<u64> {
+    let mut low = Vec::new();
+    let mut high = Vec::new();
+    let mut d = 1;
+    while d * d <= n {
+        if n.is_multiple_of(d) {
+            low.push(d);
+            if d * d != n {
+                high.push(n / d);
+            }
+        }
+        d += 1;
+    }
+    low.extend(high.into_iter().rev());
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_filter_what_is_suggested_and_lists_replace_it() {
+        assert_eq!(Counts::Between(2, 8).of([1, 2, 4, 8, 16]), [2, 4, 8]);
+        assert_eq!(Counts::Listed(vec![3, 5]).of([1, 2]), [3, 5]);
+        assert!(Counts::ANY.is_open() && !Counts::Between(1, u64::MAX).is_open());
+    }
+
+    #[test]
+    fn divisors_ascend() {
+        assert_eq!(divisors(36), [1, 2, 3, 4, 6, 9, 12, 18, 36]);
+        assert_eq!(divisors(1), [1]);
+        assert_eq!(divisors(7), [1, 7]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Narrowing a space by what a user types: `tensor_parallel=1..8`, `schedule=1f1b,zb-h1`, `micro_batch=2`.
+//!
+//! Responsible for: reading restrictions, in the words of the run file, and refusing what is empty or contradicts a pin. Refuses to
+//! judge whether anything is left once degrees combine: the search says that.
+
+use super::counts::Counts;
+use super::space::{Policy, Shardings, Space};
+use super::strategy::Split;
+use railwright_spec::plan::Recompute;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::{Field, Value};
+
+/// The dimensions that can be restricted, as [`Space::restrict`] knows them.
+pub const DIMENSIONS: [&str; 22] = [
+    "tensor_parallel",
+    "pipeline_parallel",
+    "virtual_stages",
+    "context_parallel",
+    "context_kind",
+    "expert_parallel",
+    "expert_tensor_parallel",
+    "data_parallel",
+    "micro_batch",
+    "sequence_parallel",
+    "sharding",
+    "rank_order",
+    "schedule",
+    "uneven_stages",
+    "recompute",
+    "recompute_layers",
+    "overlap.gradient_reduce",
+    "overlap.parameter_gather",
+    "overlap.tensor",
+    "overlap.pipeline",
+    "overlap.expert",
+    "hybrid_group",
+];
+
+impl Space {
+    /// Narrows a dimension (with or without `plan.` in front) to a list (`1,2,4`), bounds (`2..8`, `..8`, `2..`) or one value. Numbers that
+    /// are listed are tried even where the search would not have come upon them.
+    pub fn restrict(&mut self, key: &str, text: &str) -> Result<(), Problem> {
+        let key = key.strip_prefix("plan.").unwrap_or(key);
+        let place = |problem: Problem| problem.at_key(format!("plan.{key}"));
+        let pinned = self.is_pinned(key);
+        if pinned {
+            return Err(place(
+                Problem::new("the plan sets it already, so there is nothing to restrict")
+                    .hint("leave out one of the two"),
+            ));
+        }
+        let numbers = |slot: &mut Counts| counts(text).map(|read| *slot = read);
+        let result = match key {
+            "tensor_parallel" => numbers(&mut self.tensor),
+            "pipeline_parallel" => numbers(&mut self.pipeline),
+            "virtual_stages" => numbers(&mut self.virtual_stages),
+            "context_parallel" => numbers(&mut self.context),
+            "expert_parallel" => numbers(&mut self.expert),
+            "expert_tensor_parallel" => numbers(&mut self.expert_tensor),
+            "data_parallel" => numbers(&mut self.data),
+            "micro_batch" => numbers(&mut self.micro_batch),
+            "recompute_layers" => numbers(&mut self.recompute_layers),
+            "hybrid_group" => match &mut self.sharding {
+                Shardings::Open { groups, .. } => numbers(groups),
+                Shardings::Listed(_) => Err(Problem::new("`sharding` lists the groups already")),
+            },
+            "context_kind" => names(text).map(|list| self.context_kinds = list),
+            "rank_order" => names(text).map(|list| self.rank_orders = list),
+            "schedule" => names(text).map(|list| self.schedules = list),
+            "sharding" => names(text).map(|list| self.sharding = Shardings::Listed(list)),
+            "sequence_parallel" => names(text).map(|list| self.sequence_parallel = list),
+            "uneven_stages" => names(text).map(|list: Vec<bool>| {
+                self.splits = match (list.contains(&true), list.contains(&false)) {
+                    (true, true) => vec![Split::Even, Split::ShortEnds, Split::LightHead],
+                    (true, false) => vec![Split::ShortEnds, Split::LightHead],
+                    _ => vec![Split::Even],
+                };
+            }),
+            "recompute" => names(text).map(|list: Vec<Recompute>| {
+                self.policies = list
+                    .into_iter()
+                    .map(|recompute| match recompute {
+                        Recompute::None => Policy::None,
+                        Recompute::Selective { modules, .. } => Policy::Selective(modules),
+                        Recompute::Full { layers } => {
+                            if let Some(layers) = layers {
+                                self.recompute_layers = Counts::one(layers);
+                            }
+                            Policy::Full
+                        }
+                    })
+                    .collect();
+                self.policies.sort();
+                self.policies.dedup();
+            }),
+            "overlap.gradient_reduce" => names(text).map(|list| self.overlap_gradient_reduce = list),
+            "overlap.parameter_gather" => names(text).map(|list| self.overlap_parameter_gather = list),
+            "overlap.tensor" => names(text).map(|list| self.overlap_tensor = list),
+            "overlap.pipeline" => names(text).map(|list| self.overlap_pipeline = list),
+            "overlap.expert" => names(text).map(|list| self.overlap_expert = list),
+            other => {
+                return Err(Problem::new(format!("`{other}` is not a dimension of the search")).hint(
+                    did_you_mean(other, DIMENSIONS, "dimensions are named as in `plan` of a run file"),
+                ));
+            }
+        };
+        result.map_err(place)
+    }
+
+    /// Whether the plan pins a dimension.
+    fn is_pinned(&self, key: &str) -> bool {
+        use railwright_spec::run::Section as _;
+        match key {
+            "recompute_layers" => self.said.recompute.is_some(),
+            "hybrid_group" => self.said.sharding.is_some(),
+            key => self.said.get(key).is_some(),
+        }
+    }
+}
+
+/// `4`, `1,2,4`, `2..8`, `..8`, `2..`.
+fn counts(text: &str) -> Result<Counts, Problem> {
+    let expected = || {
+        Problem::new(format!("expected whole numbers from 1, found `{}`", shorten(text)))
+            .hint("write a number, a list (`1,2,4`) or bounds (`2..8`)")
+    };
+    let number = |part: &str| part.trim().parse::<u64>().ok().filter(|n| (1..=10_000_000).contains(n));
+    if let Some((low, high)) = text.split_once("..") {
+        let end = |part: &str, open: u64| {
+            if part.trim().is_empty() { Ok(open) } else { number(part).ok_or_else(expected) }
+        };
+        let (low, high) = (end(low, 0)?, end(high.trim_start_matches('='), u64::MAX)?);
+        if low > high {
+            return Err(Problem::new(format!("nothing lies between {low} and {high}"))
+                .hint(format!("turn the bounds round: `{high}..{low}`")));
+        }
+        return Ok(Counts::Between(low, high));
+    }
+    let mut list =
+        text.split(',').map(|part| number(part).ok_or_else(expected)).collect::<Result<Vec<u64>, _>>()?;
+    list.sort_unstable();
+    list.dedup();
+    Ok(Counts::Listed(list))
+}
+
+/// A list of values of one type; a comma inside brackets or of a `selective:a,b` belongs to the value.
+fn names<T: Field + PartialEq>(text: &str) -> Result<Vec<T>, Problem> {
+    let mut list: Vec<T> = Vec::new();
+    let mut add = |part: &str| -> Result<(), Problem> {
+        let value = match part {
+            "true" => Value::Flag(true),
+            "false" => Value::Flag(false),
+            part => part.parse().map_or_else(|_| Value::Text(part.to_owned()), Value::Integer),
+        };
+        let read = T::read(&value)?;
+        if !list.contains(&read) {
+            list.push(read);
+        }
+        Ok(())
+    };
+    // `;` separates values that hold commas themselves.
+    let separator = if text.contains(';') { ';' } else { ',' };
+    for part in text.split(separator) {
+        add(part.trim())?;
+    }
+    Ok(list)
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::plan::{PlanSpec, Schedule};
+    use railwright_spec::{cluster, model};
+
+    fn space(said: &PlanSpec) -> Space {
+        let model = model::by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        Space::new(said, &model, &cluster).expect("a space")
+    }
+
+    #[test]
+    fn numbers_are_listed_bounded_or_pinned() {
+        assert_eq!(counts("4,1,4").expect("fine"), Counts::Listed(vec![1, 4]));
+        assert_eq!(counts("2..8").expect("fine"), Counts::Between(2, 8));
+        assert_eq!(counts("..8").expect("fine"), Counts::Between(0, 8));
+        for bad in ["", "0", "x", "8..2", "1,,2", "-1", "99999999999999999999", ".."] {
+            let read = counts(bad);
+            assert!(read.is_err() || bad == "..", "{bad}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_run_file() {
+        let mut space = space(&PlanSpec::default());
+        space.restrict("plan.schedule", "1f1b, zb-h1").expect("fine");
+        assert_eq!(space.schedules, [Schedule::OneForwardOneBackward, Schedule::ZbH1]);
+        space.restrict("sharding", "zero1,fsdp,hsdp:8").expect("fine");
+        space.restrict("recompute", "none;selective:norm,activation;full").expect("fine");
+        assert_eq!(space.policies.len(), 3);
+        space.restrict("overlap.tensor", "false").expect("fine");
+        let problem = space.restrict("schedule", "1f2b").expect_err("unknown");
+        assert!(problem.hint.expect("a hint").contains("1f1b"));
+        let problem = space.restrict("tensor_paralel", "2").expect_err("unknown");
+        assert!(problem.hint.expect("a hint").contains("tensor_parallel"));
+    }
+
+    #[test]
+    fn what_is_pinned_cannot_be_restricted() {
+        let mut space = space(&PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() });
+        assert_eq!(space.tensor, Counts::Listed(vec![2]));
+        assert!(space.restrict("tensor_parallel", "4").is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! What the inside of a pipeline can be once its degrees and micro batches stand: schedule, virtual stages, split.
+//!
+//! Responsible for: the combinations that the schedules can run. Refuses to time them.
+
+use super::counts::Counts;
+use super::pieces::Degrees;
+use super::space::{Policy, Space};
+use super::strategy::Split;
+use railwright_calculator::stage;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Schedule, balanced_layers};
+
+/// Schedule, virtual stages and split.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// Chunks per stage.
+    pub virtual_stages: u64,
+    /// How layers lie on chunks.
+    pub split: Split,
+    /// Layers of each chunk in pipeline order.
+    pub layers: Vec<u64>,
+    /// Layers of the fullest stage.
+    pub most: u64,
+}
+
+impl Space {
+    /// Whether stages may differ in their number of layers.
+    pub fn allows_uneven(&self) -> bool {
+        self.splits.iter().any(|split| *split != Split::Even)
+    }
+
+    /// Numbers of chunks per stage to try under a schedule.
+    pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
+        let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
+        match schedule {
+            Schedule::ZbV => self.virtual_stages.of([2]),
+            Schedule::ZbH1 | Schedule::ZbH2 | Schedule::DualPipe => self.virtual_stages.of([1]),
+            _ if pipeline == 1 => self.virtual_stages.of([1]),
+            Schedule::Gpipe => self.virtual_stages.of([1]),
+            Schedule::OneForwardOneBackward => {
+                let most = if interleaves { (layers + 2) / pipeline.max(1) } else { 1 };
+                let divides = |v: &u64| {
+                    let chunks = v * pipeline;
+                    *v == 1
+                        || layers.is_multiple_of(chunks)
+                        || self.allows_uneven()
+                            && ((layers + 1).is_multiple_of(chunks) || (layers + 2).is_multiple_of(chunks))
+                };
+                self.virtual_stages.of((1..=most.max(1)).filter(divides))
+            }
+        }
+    }
+
+    /// Layers of each chunk under a split; `None` where it does not apply or is the same as a simpler one.
+    pub fn split_layers(&self, split: Split, model: &Model, chunks: u64) -> Option<Vec<u64>> {
+        let layers = model.num_layers();
+        let even = chunks <= layers && layers.is_multiple_of(chunks);
+        match split {
+            Split::Even => even.then(|| vec![layers / chunks; chunks as usize]),
+            Split::ShortEnds => (!even && chunks <= layers + 2).then(|| balanced_layers(layers, chunks)),
+            Split::LightHead => {
+                let list = stage::light_head(model, chunks);
+                let simpler = if even {
+                    vec![layers / chunks; chunks as usize]
+                } else {
+                    balanced_layers(layers, chunks)
+                };
+                (chunks > 1 && chunks <= layers + 2 && list != simpler).then_some(list)
+            }
+            Split::Given => self.given_layers.clone(),
+        }
+    }
+
+    /// Layers per stage to recompute under a policy, the fewest first; `None` is all.
+    pub fn ladder(&self, policy: &Policy, most: u64) -> Vec<Option<u64>> {
+        match policy {
+            Policy::None => vec![None],
+            Policy::Selective(_) => match &self.recompute_layers {
+                Counts::Listed(list) if !list.is_empty() => list.iter().copied().map(Some).collect(),
+                _ => vec![None],
+            },
+            Policy::Full => {
+                let some = self.recompute_layers.of(1..most).into_iter().map(Some);
+                let all = match &self.recompute_layers {
+                    Counts::Listed(list) => list.is_empty(),
+                    Counts::Between(_, limit) => *limit >= most,
+                };
+                some.chain(all.then_some(None)).collect()
+            }
+        }
+    }
+}
+
+/// The shapes of some degrees with `micro_batches`, and how many combinations were refused.
+pub(super) fn all(space: &Space, model: &Model, degrees: &Degrees, micro_batches: u64) -> (Vec<Shape>, u64) {
+    let mut found = Vec::new();
+    let mut refused = 0;
+    let pipeline = degrees.pipeline;
+    for &schedule in &space.schedules {
+        // One stage has nothing to schedule: one way of saying so is enough.
+        if pipeline == 1
+            && schedule == Schedule::Gpipe
+            && space.schedules.contains(&Schedule::OneForwardOneBackward)
+        {
+            continue;
+        }
+        for virtual_stages in space.virtual_stage_choices(schedule, pipeline, model.num_layers()) {
+            if !runs(schedule, pipeline, virtual_stages, micro_batches) {
+                refused += 1;
+                continue;
+            }
+            let chunks = pipeline.saturating_mul(virtual_stages);
+            if chunks > 100_000 {
+                refused += 1;
+                continue;
+            }
+            for &split in &space.splits {
+                let Some(list) = space.split_layers(split, model, chunks) else { continue };
+                let entries = list.len() as u64;
+                if list.iter().sum::<u64>() != model.num_layers() || entries != chunks && entries != pipeline
+                {
+                    refused += 1;
+                    continue;
+                }
+                let stage = |s| list.iter().skip(s).step_by(pipeline as usize).sum::<u64>();
+                let most = (0..pipeline as usize).map(stage).max().unwrap_or(0);
+                found.push(Shape { schedule, virtual_stages, split, layers: list, most });
+            }
+        }
+    }
+    (found, refused)
+}
+
+/// What each schedule needs, as `plan::validate` has it.
+fn runs(schedule: Schedule, pipeline: u64, virtual_stages: u64, micro_batches: u64) -> bool {
+    if virtual_stages == 0 || virtual_stages > 1 && pipeline == 1 {
+        return false;
+    }
+    match schedule {
+        Schedule::Gpipe => true,
+        Schedule::OneForwardOneBackward => virtual_stages == 1 || micro_batches >= pipeline,
+        Schedule::ZbH1 | Schedule::ZbH2 => pipeline > 1 && virtual_stages == 1,
+        Schedule::ZbV => pipeline > 1 && virtual_stages == 2,
+        Schedule::DualPipe => {
+            pipeline > 1
+                && virtual_stages == 1
+                && pipeline.is_multiple_of(2)
+                && micro_batches.is_multiple_of(2)
+                && micro_batches >= 2 * pipeline
+        }
+    }
+}

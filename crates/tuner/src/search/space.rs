@@ -1,0 +1,345 @@
+//! The space of strategies: what each dimension may be for a model on a cluster, before anybody narrows it.
+//!
+//! Responsible for: sensible full lists from the shapes of the model, the machine and what the software generation ships; taking
+//! what a plan already says as pinned. Refuses to combine dimensions: that is the pieces' business.
+
+use super::counts::Counts;
+use super::strategy::Split;
+use railwright_calculator::defaults;
+use railwright_calculator::software::{self, Offers, Software};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::{FeedForward, Mixer, Model};
+use railwright_spec::plan::{
+    AttentionKernel, ContextKind, Overlap, Plan, PlanSpec, RankOrder, Recompute, RecomputeModule, Schedule,
+    Sharding,
+};
+use railwright_spec::problem::Problem;
+use std::collections::BTreeSet;
+
+/// What is computed again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Policy {
+    /// Nothing.
+    None,
+    /// These modules of every layer.
+    Selective(BTreeSet<RecomputeModule>),
+    /// Whole layers, of as many layers as it takes.
+    Full,
+}
+
+/// What data-parallel ranks shard.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shardings {
+    /// Every ZeRO stage of a list, over all ranks or over groups.
+    Open {
+        /// ZeRO stages.
+        stages: Vec<u8>,
+        /// Sizes of hybrid sharding's groups, beside the group of all.
+        groups: Counts,
+        /// Whether parameters are dropped after the forward pass (stage 3 only).
+        reshard: Vec<bool>,
+    },
+    /// These.
+    Listed(Vec<Sharding>),
+}
+
+/// Every dimension's choices, and the plan that holds where nothing is chosen.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// What is not searched: batch, sequence, precision, optimizer, software.
+    pub base: Plan,
+    /// What the user's plan said.
+    pub said: PlanSpec,
+    /// Tensor parallel.
+    pub tensor: Counts,
+    /// Pipeline stages.
+    pub pipeline: Counts,
+    /// Virtual stages.
+    pub virtual_stages: Counts,
+    /// Context parallel.
+    pub context: Counts,
+    /// How it is done.
+    pub context_kinds: Vec<ContextKind>,
+    /// Expert parallel.
+    pub expert: Counts,
+    /// Expert tensor parallel.
+    pub expert_tensor: Counts,
+    /// Data parallel; it follows from the others and is only checked.
+    pub data: Counts,
+    /// Sequences per micro batch.
+    pub micro_batch: Counts,
+    /// Sequence parallelism where there is tensor parallelism.
+    pub sequence_parallel: Vec<bool>,
+    /// What is sharded.
+    pub sharding: Shardings,
+    /// Placement of ranks.
+    pub rank_orders: Vec<RankOrder>,
+    /// Schedules.
+    pub schedules: Vec<Schedule>,
+    /// How layers are laid on stages that they do not divide among.
+    pub splits: Vec<Split>,
+    /// The split of [`Split::Given`].
+    pub(super) given_layers: Option<Vec<u64>>,
+    /// Recompute policies, the least first.
+    pub policies: Vec<Policy>,
+    /// Layers per stage that full recompute covers.
+    pub recompute_layers: Counts,
+    /// Whether gradients are reduced beside compute.
+    pub overlap_gradient_reduce: Vec<bool>,
+    /// Whether parameters are gathered beside compute.
+    pub overlap_parameter_gather: Vec<bool>,
+    /// Whether tensor-parallel communication runs beside compute.
+    pub overlap_tensor: Vec<bool>,
+    /// Whether transfers between stages do.
+    pub overlap_pipeline: Vec<bool>,
+    /// Whether the experts' exchange does.
+    pub overlap_expert: Vec<bool>,
+    /// Limits that the software generation sets; `None` where they were lifted.
+    pub offers: Option<Offers>,
+    /// What was chosen because nobody said it, in words.
+    pub chosen: Vec<String>,
+}
+
+impl Space {
+    /// Everything that the software generation can do with the model on the cluster, but for what the plan already says.
+    pub fn new(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
+        let id = said
+            .software
+            .clone()
+            .unwrap_or_else(|| defaults::software_for(&cluster.accelerator.architecture).to_owned());
+        let software = software::by_id(&id)?;
+        Self::build(said, model, cluster, software, Some(software.offers.clone()))
+    }
+
+    /// The same with every choice that the calculator can price, whether the software generation ships it or not.
+    pub fn unlimited(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
+        let id = said
+            .software
+            .clone()
+            .unwrap_or_else(|| defaults::software_for(&cluster.accelerator.architecture).to_owned());
+        Self::build(said, model, cluster, software::by_id(&id)?, None)
+    }
+
+    fn build(
+        said: &PlanSpec,
+        model: &Model,
+        cluster: &Cluster,
+        software: &Software,
+        limits: Option<Offers>,
+    ) -> Result<Self, Problem> {
+        let offers = limits.clone().unwrap_or_else(Offers::everything);
+        let (base, chosen) = base(said, model, cluster)?;
+        let pinned = |value: Option<u64>, otherwise: Counts| value.map_or(otherwise, Counts::one);
+        let yes_no = |can: bool| if can { vec![true, false] } else { vec![false] };
+        let switch = |value: Option<bool>, can: bool| value.map_or_else(|| yes_no(can), |v| vec![v]);
+        let only_one = |can: bool| if can { Counts::ANY } else { Counts::Between(1, 1) };
+        let has_experts = model.is_mixture_of_experts();
+        let space = Self {
+            tensor: pinned(said.tensor_parallel, only_one(offers.tensor)),
+            pipeline: pinned(said.pipeline_parallel, only_one(offers.pipeline)),
+            virtual_stages: pinned(said.virtual_stages, Counts::ANY),
+            context: pinned(said.context_parallel, only_one(!offers.context.is_empty())),
+            context_kinds: said.context_kind.map_or_else(
+                || if offers.context.is_empty() { vec![base.context_kind] } else { offers.context.clone() },
+                |kind| vec![kind],
+            ),
+            expert: pinned(said.expert_parallel, only_one(has_experts && offers.expert)),
+            expert_tensor: pinned(said.expert_tensor_parallel, Counts::ANY),
+            data: pinned(said.data_parallel, Counts::ANY),
+            micro_batch: pinned(said.micro_batch, Counts::ANY),
+            sequence_parallel: said.sequence_parallel.map_or_else(
+                || if offers.sequence_parallel { vec![true, false] } else { vec![false] },
+                |on| vec![on],
+            ),
+            sharding: said.sharding.map_or_else(
+                || Shardings::Open {
+                    stages: offers.zero_stages.clone(),
+                    groups: if offers.hybrid_sharding { Counts::ANY } else { Counts::Listed(Vec::new()) },
+                    reshard: vec![false, true],
+                },
+                |sharding| Shardings::Listed(vec![sharding]),
+            ),
+            rank_orders: said.rank_order.map_or_else(|| offers.rank_orders.clone(), |order| vec![order]),
+            schedules: said.schedule.map_or_else(|| offers.schedules.clone(), |schedule| vec![schedule]),
+            splits: if said.layers_per_stage.is_some() {
+                vec![Split::Given]
+            } else if said.uneven_stages == Some(false) || !offers.uneven_stages {
+                vec![Split::Even]
+            } else {
+                vec![Split::Even, Split::ShortEnds, Split::LightHead]
+            },
+            given_layers: said.layers_per_stage.clone(),
+            policies: policies(said.recompute.as_ref(), model, &base, software, cluster, &offers),
+            recompute_layers: match &said.recompute {
+                Some(Recompute::Full { layers } | Recompute::Selective { layers, .. }) => {
+                    layers.map_or(Counts::Listed(Vec::new()), Counts::one)
+                }
+                _ if !offers.recompute_layers => Counts::Listed(Vec::new()),
+                _ => Counts::ANY,
+            },
+            overlap_gradient_reduce: switch(said.overlap_gradient_reduce, offers.overlap.gradient_reduce),
+            overlap_parameter_gather: switch(said.overlap_parameter_gather, offers.overlap.parameter_gather),
+            overlap_tensor: switch(said.overlap_tensor, offers.overlap.tensor),
+            overlap_pipeline: switch(said.overlap_pipeline, offers.overlap.pipeline),
+            overlap_expert: switch(said.overlap_expert, has_experts && offers.overlap.expert),
+            offers: limits,
+            base,
+            chosen,
+            said: said.clone(),
+        };
+        Ok(space)
+    }
+
+    /// Whether a plan's choices all lie in the space, with the first that does not.
+    pub fn contains(&self, plan: &Plan) -> Result<(), &'static str> {
+        let counts = [
+            ("tensor_parallel", &self.tensor, plan.tensor_parallel),
+            ("pipeline_parallel", &self.pipeline, plan.pipeline_parallel),
+            ("virtual_stages", &self.virtual_stages, plan.virtual_stages),
+            ("context_parallel", &self.context, plan.context_parallel),
+            ("expert_parallel", &self.expert, plan.expert_parallel),
+            ("data_parallel", &self.data, plan.data_parallel),
+            ("micro_batch", &self.micro_batch, plan.micro_batch),
+        ];
+        if let Some((key, ..)) = counts.iter().find(|(_, counts, value)| !counts.allows(*value)) {
+            return Err(key);
+        }
+        if plan.pipeline_parallel > 1 && !self.schedules.contains(&plan.schedule) {
+            return Err("schedule");
+        }
+        if plan.tensor_parallel > 1 && !self.sequence_parallel.contains(&plan.sequence_parallel) {
+            return Err("sequence_parallel");
+        }
+        if plan.context_parallel > 1 && !self.context_kinds.contains(&plan.context_kind) {
+            return Err("context_kind");
+        }
+        let sharded = match &self.sharding {
+            Shardings::Open { stages, groups, .. } => {
+                stages.contains(&plan.sharding.zero_stage)
+                    && plan.sharding.group.is_none_or(|group| groups.allows(group))
+            }
+            Shardings::Listed(list) => list.contains(&plan.sharding),
+        };
+        if !sharded {
+            return Err("sharding");
+        }
+        let policy = match &plan.recompute {
+            Recompute::None => Policy::None,
+            Recompute::Selective { modules, .. } => Policy::Selective(modules.clone()),
+            Recompute::Full { .. } => Policy::Full,
+        };
+        if !self.policies.contains(&policy) {
+            return Err("recompute");
+        }
+        Ok(())
+    }
+}
+
+/// The plan that holds where nothing is searched, and what was chosen for it.
+fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<String>), Problem> {
+    if said.micro_batches.is_some() {
+        return Err(Problem::new(
+            "a search compares strategies on one batch, and micro_batches makes it follow the layout",
+        )
+        .at_key("plan.micro_batches")
+        .hint("set plan.global_batch or plan.batch_tokens instead"));
+    }
+    let mut chosen = Vec::new();
+    let mut spec = PlanSpec {
+        // Any layout will do: it is overwritten. The pins are kept apart.
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(1),
+        context_parallel: Some(1),
+        expert_parallel: Some(1),
+        expert_tensor_parallel: Some(1),
+        data_parallel: Some(1),
+        micro_batch: Some(1),
+        virtual_stages: Some(1),
+        layers_per_stage: None,
+        schedule: Some(Schedule::OneForwardOneBackward),
+        ..said.clone()
+    };
+    let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
+    if spec.sequence_length.is_none() {
+        chosen.push(format!("sequences of {} tokens", declared.min(8192)));
+    }
+    if spec.global_batch.is_none() && spec.batch_tokens.is_none() {
+        let length = spec.sequence_length.unwrap_or(declared.min(8192)).max(1);
+        // 4 Mi tokens as small runs have, and a sequence for every eighth device as large ones do (Llama 3 405B: 2,048 on 16,384).
+        let sequences = (4 * 1_048_576 / length).max(cluster.devices / 8).max(1).next_power_of_two();
+        spec.global_batch = Some(sequences);
+        chosen.push(format!("global batch {sequences}"));
+    }
+    let plan = defaults::resolve(&spec, model, cluster)?;
+    chosen.push(format!("software {}", plan.software));
+    Ok((plan, chosen))
+}
+
+/// Recompute policies that free something, the least recompute first.
+fn policies(
+    said: Option<&Recompute>,
+    model: &Model,
+    base: &Plan,
+    software: &Software,
+    cluster: &Cluster,
+    offers: &Offers,
+) -> Vec<Policy> {
+    if let Some(said) = said {
+        return vec![match said {
+            Recompute::None => Policy::None,
+            Recompute::Selective { modules, .. } => Policy::Selective(modules.clone()),
+            Recompute::Full { .. } => Policy::Full,
+        }];
+    }
+    let kernel = match base.attention_kernel {
+        AttentionKernel::Auto => software.attention_kernel(&cluster.accelerator.architecture),
+        kernel => kernel,
+    };
+    let layers = model.num_layers().max(1);
+    let count = |test: &dyn Fn(&railwright_spec::model::Layer) -> bool| {
+        model.layers.iter().filter(|&&kind| test(&model.layer_kinds[kind])).count() as u64
+    };
+    let routed = count(&|l| matches!(l.feed_forward, FeedForward::MixtureOfExperts(_)));
+    let dense = count(&|l| matches!(l.feed_forward, FeedForward::Dense(_)));
+    let latent = count(&|l| matches!(l.mixer, Mixer::Latent(_)));
+    let frees = |module: RecomputeModule| match module {
+        // Fused attention keeps no scores, so there is next to nothing to free.
+        RecomputeModule::CoreAttention => kernel == AttentionKernel::Unfused,
+        RecomputeModule::Norm | RecomputeModule::Activation | RecomputeModule::Operators => true,
+        RecomputeModule::Mlp => 2 * dense >= layers,
+        RecomputeModule::Moe => 2 * routed >= layers,
+        RecomputeModule::LatentUpProjection => 2 * latent >= layers,
+    };
+    let modules: Vec<RecomputeModule> = offers.recompute.iter().copied().filter(|m| frees(*m)).collect();
+    let mut sets: Vec<BTreeSet<RecomputeModule>> = Vec::new();
+    for bits in 1_u32..1 << modules.len().min(7) {
+        let set: BTreeSet<RecomputeModule> =
+            modules.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0).map(|(_, m)| *m).collect();
+        let has = |m| set.contains(&m);
+        let block = has(RecomputeModule::Mlp) || has(RecomputeModule::Moe);
+        // A whole block includes its activation; the operator policy includes nearly everything.
+        let repeats = block && has(RecomputeModule::Activation);
+        if !repeats && (set.len() == 1 || !has(RecomputeModule::Operators)) {
+            sets.push(set);
+        }
+    }
+    sets.sort_by_key(BTreeSet::len);
+    let mut list = vec![Policy::None];
+    list.extend(sets.into_iter().map(Policy::Selective));
+    if offers.full_recompute {
+        list.push(Policy::Full);
+    }
+    list
+}
+
+/// What of communication a generation can hide at all.
+pub(super) fn overlap(space: &Space) -> Overlap {
+    let any = |list: &[bool]| list.contains(&true);
+    Overlap {
+        gradient_reduce: any(&space.overlap_gradient_reduce),
+        parameter_gather: any(&space.overlap_parameter_gather),
+        tensor: any(&space.overlap_tensor),
+        pipeline: any(&space.overlap_pipeline),
+        expert: any(&space.overlap_expert),
+    }
+}

@@ -1,0 +1,169 @@
+//! One point of the search: every searched choice in a few words, so that millions of them cost nothing to copy.
+//!
+//! Responsible for: turning choices into a plan and into a key that orders strategies the same way every time. Refuses to judge.
+
+use super::space::{Policy, Space};
+use railwright_calculator::stage;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{
+    ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers,
+};
+
+/// How layers are spread over virtual stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Split {
+    /// The same number on each; layers divide.
+    Even,
+    /// As even as possible, the fewer at the two ends (Llama 3 405B).
+    ShortEnds,
+    /// The last one has as many fewer as the head weighs.
+    LightHead,
+    /// As the plan lists it.
+    Given,
+}
+
+/// Every searched choice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strategy {
+    /// Ranks that share each matrix.
+    pub tensor: u64,
+    /// Pipeline stages.
+    pub pipeline: u64,
+    /// Ranks that share each sequence.
+    pub context: u64,
+    /// Ranks among which experts are spread.
+    pub expert: u64,
+    /// Ranks that share each expert.
+    pub expert_tensor: u64,
+    /// Replicas.
+    pub data: u64,
+    /// Sequences per micro batch.
+    pub micro_batch: u64,
+    /// Whether norms between cut matrices are cut along the sequence.
+    pub sequence_parallel: bool,
+    /// How ranks share a sequence.
+    pub context_kind: ContextKind,
+    /// Which dimension takes neighbouring ranks.
+    pub rank_order: RankOrder,
+    /// What data-parallel ranks shard.
+    pub sharding: Sharding,
+    /// What communication is hidden.
+    pub overlap: Overlap,
+    /// The pipeline schedule.
+    pub schedule: Schedule,
+    /// Chunks per stage.
+    pub virtual_stages: u64,
+    /// Layers on chunks.
+    pub split: Split,
+    /// Which recompute policy of the space.
+    pub policy: u16,
+    /// Layers per stage that it covers; `None` is all.
+    pub layers: Option<u64>,
+}
+
+/// Orders strategies; see [`Strategy::key`].
+pub type Key = [u64; 22];
+
+impl Strategy {
+    /// A total order among strategies that take equally long: the simpler first (fewer ranks to talk to, less recompute).
+    pub fn key(&self) -> Key {
+        let overlap = self.overlap;
+        let off = |on: bool| u64::from(!on);
+        [
+            self.tensor,
+            self.pipeline,
+            self.context,
+            self.expert,
+            self.expert_tensor,
+            self.virtual_stages,
+            u64::from(self.policy),
+            self.layers.unwrap_or(u64::MAX),
+            self.schedule as u64,
+            self.micro_batch,
+            u64::from(self.sharding.zero_stage),
+            self.sharding.group.unwrap_or(0),
+            u64::from(self.sharding.reshard_after_forward),
+            u64::from(!self.sequence_parallel),
+            self.split as u64,
+            self.rank_order as u64,
+            self.context_kind as u64,
+            off(overlap.gradient_reduce),
+            off(overlap.parameter_gather),
+            off(overlap.tensor),
+            off(overlap.pipeline),
+            off(overlap.expert),
+        ]
+    }
+
+    /// What makes two strategies different layouts to a person; the rest are details, of which only the best is shown.
+    pub fn layout(&self) -> [u64; 10] {
+        [
+            self.tensor,
+            self.pipeline,
+            self.context,
+            self.expert,
+            self.expert_tensor,
+            self.data,
+            self.virtual_stages,
+            self.schedule as u64,
+            self.micro_batch,
+            u64::from(self.sharding.zero_stage),
+        ]
+    }
+
+    /// Micro batches per replica and step.
+    pub fn micro_batches(&self, global_batch: u64) -> u64 {
+        global_batch / (self.micro_batch * self.data).max(1)
+    }
+
+    /// Writes the choices into a plan.
+    pub fn write(&self, space: &Space, model: &Model, plan: &mut Plan) {
+        plan.tensor_parallel = self.tensor;
+        plan.pipeline_parallel = self.pipeline;
+        plan.context_parallel = self.context;
+        plan.expert_parallel = self.expert;
+        plan.expert_tensor_parallel = self.expert_tensor;
+        plan.data_parallel = self.data;
+        plan.micro_batch = self.micro_batch;
+        plan.sequence_parallel = self.sequence_parallel;
+        plan.context_kind = self.context_kind;
+        plan.rank_order = self.rank_order;
+        plan.sharding = self.sharding;
+        plan.overlap = self.overlap;
+        plan.schedule = self.schedule;
+        plan.virtual_stages = self.virtual_stages;
+        self.write_layers(space, model, plan);
+        self.write_recompute(space, plan);
+    }
+
+    /// The split, given that degrees, schedule and virtual stages stand in the plan.
+    pub(super) fn write_layers(&self, space: &Space, model: &Model, plan: &mut Plan) {
+        let chunks = self.pipeline * self.virtual_stages;
+        plan.layers_per_stage = match self.split {
+            Split::Even => None,
+            Split::ShortEnds => Some(balanced_layers(model.num_layers(), chunks)),
+            Split::LightHead => {
+                plan.layers_per_stage = None;
+                Some(stage::light_head(model, chunks))
+            }
+            Split::Given => space.given_layers.clone(),
+        };
+    }
+
+    pub(super) fn write_recompute(&self, space: &Space, plan: &mut Plan) {
+        plan.recompute = match &space.policies[usize::from(self.policy)] {
+            Policy::None => Recompute::None,
+            Policy::Selective(modules) => {
+                Recompute::Selective { modules: modules.clone(), layers: self.layers }
+            }
+            Policy::Full => Recompute::Full { layers: self.layers },
+        };
+    }
+
+    /// The plan.
+    pub fn plan(&self, space: &Space, model: &Model) -> Plan {
+        let mut plan = space.base.clone();
+        self.write(space, model, &mut plan);
+        plan
+    }
+}
