@@ -244,6 +244,11 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
         .at_key("plan.micro_batches")
         .hint("set plan.global_batch or plan.batch_tokens instead"));
     }
+    if said.stage_recompute.is_some() {
+        return Err(Problem::new("stage_recompute is made for one layout, and a search tries many")
+            .at_key("plan.stage_recompute")
+            .hint("leave it out; `railwright recompute` refines the layout that the search finds"));
+    }
     let mut chosen = Vec::new();
     let mut spec = PlanSpec {
         // Any layout will do: it is overwritten. The pins are kept apart.
