@@ -7,6 +7,7 @@
 //! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
 
 mod detect;
+mod document;
 mod draft;
 mod format;
 mod launch;

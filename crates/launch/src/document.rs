@@ -1,0 +1,92 @@
+//! The text of a configuration as keys, values and lines, whatever it is written in.
+//!
+//! Responsible for: YAML, TOML, JSON and lists of overrides becoming one flat list of dotted keys, each with the line where its
+//! value stands. Refuses to know what a key means, and texts that are longer, deeper or more entangled than any configuration.
+
+mod from_json;
+mod from_toml;
+mod from_yaml;
+mod interpolate;
+mod overrides;
+mod tree;
+
+pub(crate) use from_json::json;
+pub(crate) use from_toml::toml;
+pub(crate) use from_yaml::yaml;
+pub(crate) use interpolate::interpolate;
+pub(crate) use overrides::{Overrides, overrides};
+pub(crate) use tree::{Data, Node, Spot};
+
+use railwright_spec::problem::Problem;
+
+/// Longer texts are no configurations.
+pub(crate) const LONGEST: usize = 4 << 20;
+/// Deeper ones neither.
+pub(crate) const DEEPEST: usize = 64;
+/// Values in all that a configuration may have, aliases followed.
+pub(crate) const MOST_VALUES: usize = 50_000;
+
+/// One value with its dotted key. Lists are values; so is an empty table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    /// The dotted key.
+    pub(crate) path: String,
+    /// The value.
+    pub(crate) data: Data,
+    /// Where it stands.
+    pub(crate) spot: Spot,
+    /// Whether somebody has used it.
+    pub(crate) taken: bool,
+}
+
+/// A configuration: values by dotted keys, in the order of the text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Document {
+    /// The values.
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Document {
+    /// Flattens a tree.
+    pub(crate) fn new(root: Node) -> Self {
+        let mut document = Self::default();
+        document.flatten(String::new(), root);
+        document
+    }
+
+    fn flatten(&mut self, path: String, node: Node) {
+        match node.data {
+            Data::Table(pairs) if !pairs.is_empty() => {
+                for (name, child) in pairs {
+                    let below = if path.is_empty() { name } else { format!("{path}.{name}") };
+                    self.flatten(below, child);
+                }
+            }
+            data => self.entries.push(Entry { path, data, spot: node.spot, taken: false }),
+        }
+    }
+
+    /// The value of a key. Of a key that stands twice (in overrides), the later.
+    pub(crate) fn get(&self, path: &str) -> Option<&Entry> {
+        self.entries.iter().rev().find(|entry| entry.path == path)
+    }
+
+    /// Whether a table or a value stands at a key.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.entries.iter().any(|entry| {
+            entry.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    }
+}
+
+/// Refuses a text that is too long for a configuration.
+pub(crate) fn check_length(text: &str, file: &str) -> Result<(), Problem> {
+    if text.len() > LONGEST {
+        return Err(Problem::new(format!("longer than {} MiB, which no configuration is", LONGEST >> 20))
+            .in_file(file));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

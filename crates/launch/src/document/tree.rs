@@ -1,0 +1,110 @@
+//! A configuration as a tree, before its keys are flattened.
+//!
+//! Responsible for: the shapes that YAML, TOML and JSON share, and where each value stands. Refuses dates, binary data and
+//! everything else that only one of them has.
+
+use railwright_spec::human::shorten;
+use railwright_spec::run::Value;
+
+/// Where a value stands; both from 1, 0 for unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// The line.
+    pub(crate) line: usize,
+    /// The column.
+    pub(crate) column: usize,
+}
+
+impl Spot {
+    /// The spot of a byte offset.
+    pub(crate) fn of(text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
+    }
+
+    /// The line, if known.
+    pub(crate) fn line(self) -> Option<usize> {
+        (self.line > 0).then_some(self.line)
+    }
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    /// The value.
+    pub(crate) data: Data,
+    /// Where.
+    pub(crate) spot: Spot,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Data {
+    /// Nothing: `null`, `~`, an empty value.
+    Null,
+    /// True or false.
+    Flag(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Another number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// Named values.
+    Table(Vec<(String, Node)>),
+}
+
+impl Data {
+    /// As it is said in messages and origins: shortened, texts bare.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Null => "null".to_owned(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Integer(n) => n.to_string(),
+            Self::Number(x) => format!("{x}"),
+            Self::Text(text) => shorten(text),
+            Self::List(items) => {
+                let shown: Vec<String> = items.iter().take(8).map(|item| item.data.shown()).collect();
+                let more = if items.len() > 8 { ", ..." } else { "" };
+                shorten(&format!("[{}{more}]", shown.join(", ")))
+            }
+            Self::Table(pairs) => format!("a table of {}", pairs.len()),
+        }
+    }
+
+    /// As a value of a run file; `None` for tables and for nothing.
+    pub(crate) fn value(&self) -> Option<Value> {
+        match self {
+            Self::Null | Self::Table(_) => None,
+            Self::Flag(flag) => Some(Value::Flag(*flag)),
+            Self::Integer(n) => Some(Value::Integer(*n)),
+            Self::Number(x) => Some(Value::Number(*x)),
+            Self::Text(text) => Some(Value::Text(text.clone())),
+            Self::List(items) => {
+                items.iter().map(|item| item.data.value()).collect::<Option<_>>().map(Value::List)
+            }
+        }
+    }
+
+    /// What a bare word means: a number, true or false, nothing, or a text.
+    pub(crate) fn of_word(word: &str) -> Self {
+        match word {
+            "null" | "None" | "~" | "" => Self::Null,
+            "true" | "True" => Self::Flag(true),
+            "false" | "False" => Self::Flag(false),
+            _ => {
+                let numeric = word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+                if let Ok(n) = word.parse() {
+                    Self::Integer(n)
+                } else if let (true, Ok(x)) = (numeric, word.parse()) {
+                    Self::Number(x)
+                } else {
+                    Self::Text(word.to_owned())
+                }
+            }
+        }
+    }
+}
