@@ -14,7 +14,7 @@ pub(crate) use from_json::json;
 pub(crate) use from_toml::toml;
 pub(crate) use from_yaml::yaml;
 pub(crate) use interpolate::interpolate;
-pub(crate) use overrides::{Overrides, overrides};
+pub(crate) use overrides::overrides;
 pub(crate) use tree::{Data, Node, Spot};
 
 use railwright_spec::problem::Problem;
@@ -29,14 +29,22 @@ pub(crate) const MOST_VALUES: usize = 50_000;
 /// One value with its dotted key. Lists are values; so is an empty table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// The dotted key.
+    /// The dotted key, in today's spelling.
     pub(crate) path: String,
+    /// The dotted key as it is written.
+    pub(crate) name: String,
     /// The value.
     pub(crate) data: Data,
     /// Where it stands.
     pub(crate) spot: Spot,
     /// Whether somebody has used it.
     pub(crate) taken: bool,
+}
+
+impl Entry {
+    pub(crate) fn new(path: String, data: Data, spot: Spot) -> Self {
+        Self { name: path.clone(), path, data, spot, taken: false }
+    }
 }
 
 /// A configuration: values by dotted keys, in the order of the text.
@@ -62,7 +70,18 @@ impl Document {
                     self.flatten(below, child);
                 }
             }
-            data => self.entries.push(Entry { path, data, spot: node.spot, taken: false }),
+            data => self.entries.push(Entry::new(path, data, node.spot)),
+        }
+    }
+
+    /// Gives keys of older versions today's names, where today's is not there as well.
+    pub(crate) fn rename(&mut self, aliases: &[(&str, &str)]) {
+        for (old, new) in aliases {
+            if self.get(new).is_none() {
+                for entry in self.entries.iter_mut().filter(|entry| entry.path == *old) {
+                    (*new).clone_into(&mut entry.path);
+                }
+            }
         }
     }
 

@@ -9,10 +9,13 @@
 mod detect;
 mod document;
 mod draft;
+mod fields;
 mod format;
 mod launch;
+mod lost;
 pub mod megatron;
 mod reader;
+pub mod torchtitan;
 mod writer;
 
 pub use detect::{Sighting, detect, read};

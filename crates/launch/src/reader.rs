@@ -1,6 +1,6 @@
 //! What a reader of launch files is, and the list of all of them.
 
-use crate::{Format, Launch, megatron};
+use crate::{Format, Launch, megatron, torchtitan};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -46,5 +46,11 @@ impl Evidence {
 
 /// Every reader; where two see evidence of one strength, the earlier wins.
 pub fn readers() -> &'static [&'static dyn Reader] {
-    &[&megatron::LogReader, &megatron::ScriptReader, &megatron::CommandReader, &megatron::YamlReader]
+    &[
+        &megatron::LogReader,
+        &megatron::ScriptReader,
+        &megatron::CommandReader,
+        &megatron::YamlReader,
+        &torchtitan::TorchtitanReader,
+    ]
 }

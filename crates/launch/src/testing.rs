@@ -129,6 +129,11 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
     if spec.cluster.devices.is_none() {
         spec.cluster.devices = Some(run.cluster.devices);
     }
+    // A format that has no word for the model leaves it open, and says so.
+    let says_no_model = written.not_expressed.iter().any(|lost| lost.key.starts_with("model"));
+    if says_no_model && spec.model == railwright_spec::run::ModelSpec::default() {
+        spec.model.name = Some(run.model.name.clone());
+    }
     let config = launch.model_config.clone();
     let back = match spec
         .resolve(|path| config.ok_or_else(|| railwright_spec::problem::Problem::new(path.to_owned())))

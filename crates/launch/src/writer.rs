@@ -1,6 +1,6 @@
 //! What a writer of launch files is, and the list of all of them.
 
-use crate::{Format, megatron};
+use crate::{Format, megatron, torchtitan};
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
@@ -65,5 +65,5 @@ pub fn differences(a: &Plan, b: &Plan) -> Vec<String> {
 
 /// Every writer.
 pub fn writers() -> &'static [&'static dyn Writer] {
-    &[&megatron::FlagsWriter]
+    &[&megatron::FlagsWriter, &torchtitan::TorchtitanWriter]
 }

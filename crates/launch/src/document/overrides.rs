@@ -27,14 +27,14 @@ pub(crate) fn overrides(text: &str, file: &str) -> Result<Overrides, Problem> {
     while let Some((word, line)) = rest.next() {
         let mut put = |path: &str, data| {
             let spot = Spot { line, column: 0 };
-            found.document.entries.push(Entry { path: path.to_owned(), data, spot, taken: false });
+            found.document.entries.push(Entry::new(path.to_owned(), data, spot));
         };
         if let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) {
             if let Some((name, value)) = flag.split_once('=') {
                 put(&name.replace('-', "_"), value_of(value));
             } else {
                 let name = flag.replace('-', "_");
-                let value = rest.next_if(|(next, _)| !next.starts_with("--"));
+                let value = rest.next_if(|(next, _)| !next.starts_with("--") && !is_assignment(next));
                 match (value, positive(&name)) {
                     (Some((value, _)), _) => put(&name, value_of(&value)),
                     (None, Some(positive)) => put(&positive, Data::Flag(false)),
@@ -63,12 +63,24 @@ fn positive(name: &str) -> Option<String> {
     key.strip_prefix("no_").map(|key| format!("{section}.{key}"))
 }
 
+/// `model.tp=2` is an override of its own, not the value of the flag before it.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| name.contains('.') && is_key(name.trim_start_matches('+')))
+}
+
 fn is_key(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
 }
 
 fn value_of(word: &str) -> Data {
+    // A list as JSON writes it, lists inside included.
+    if word.starts_with('[')
+        && let Ok(list) = super::json(word, "")
+        && let Some(entry) = list.entries.into_iter().next()
+    {
+        return entry.data;
+    }
     let inner = word.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inner {
         Some(inner) => Data::List(

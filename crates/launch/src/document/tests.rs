@@ -28,7 +28,7 @@ fn yaml_keeps_keys_types_and_lines() {
             "5 a.e = [1, x]",
             "6 f = null",
             "7 g.h = true",
-            "7 i.h = true",
+            "8 i.h = true",
             "9 j = a table of 0"
         ]
     );
@@ -114,7 +114,7 @@ fn overrides_are_split_as_a_shell_does() {
 
 #[test]
 fn interpolation_stays_inside_the_file() {
-    let text = "a: {n: 8, m: '${.n}', k: ${multiply:${a.n},3}}\nb: ${a.m}\nc: dir/${a.n}/x\nd: ${oc.env:HOME}\ne: ${f}\nf: ${e}\n\
+    let text = "a: {n: 8, m: '${.n}', k: '${multiply:${a.n},3}'}\nb: ${a.m}\nc: dir/${a.n}/x\nd: ${oc.env:HOME}\ne: ${f}\nf: ${e}\n\
                 g: ${no.such}\nh: ${add:${a.n},x}\ni: ${\n";
     let mut document = yaml(text, "f").expect("YAML");
     let open = interpolate(&mut document);

@@ -1,0 +1,294 @@
+//! Taking values out of a configuration into a launch, so that nothing is lost in between.
+//!
+//! Responsible for: types of values and their complaints, the line behind every value, and what is left over at the end: keys
+//! that are known and without effect, keys that the calculator has no word for, keys that nobody knows. Refuses to know any
+//! framework: a reader brings a table of its keys.
+
+use crate::document::{Data, Document, Entry};
+use crate::{Draft, Format, Launch, RemarkKind};
+use railwright_spec::human::shorten;
+use railwright_spec::problem::{Place, Problem, nearest};
+use railwright_spec::run::{Field, RunSpec, Value};
+
+/// What a framework's key is to a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Meaning {
+    /// A key of a run file says the same in the same words.
+    Key(&'static str),
+    /// The reader's code knows what to make of it.
+    Read,
+    /// Without effect on the time and memory of a step. The key may end in `.*` for a whole section.
+    Ignored,
+    /// Has an effect that the calculator has no word for, unless it has one of these values.
+    Lost(&'static [&'static str], &'static str),
+}
+
+/// A key that a framework knows.
+pub(crate) type Known = (&'static str, Meaning);
+
+/// A configuration and the launch that it becomes.
+pub(crate) struct Fields<'a> {
+    /// What is read.
+    pub(crate) document: Document,
+    /// What it becomes.
+    pub(crate) draft: Draft,
+    file: &'a str,
+    text: &'a str,
+}
+
+impl<'a> Fields<'a> {
+    pub(crate) fn new(format: Format, file: &'a str, text: &'a str, document: Document) -> Self {
+        Self { document, draft: Draft::new(format, file), file, text }
+    }
+
+    /// The value of a key, which then counts as used. Nothing (`null`) is as good as absent.
+    pub(crate) fn take(&mut self, path: &str) -> Option<Entry> {
+        let mut last = None;
+        for entry in self.document.entries.iter_mut().filter(|entry| entry.path == path) {
+            entry.taken = true;
+            last = Some(entry.clone());
+        }
+        last.filter(|entry| entry.data != Data::Null)
+    }
+
+    /// A whole number, negative ones included. `auto` leaves it open.
+    pub(crate) fn integer(&mut self, path: &str) -> Option<i64> {
+        let entry = self.take(path)?;
+        match &entry.data {
+            Data::Integer(n) => Some(*n),
+            Data::Number(x) if x.fract() == 0.0 && x.abs() < 9e15 => Some(*x as i64),
+            Data::Text(text) if text.trim() == "auto" => None,
+            Data::Text(text) if text.trim().parse::<i64>().is_ok() => text.trim().parse().ok(),
+            _ => self.wrong(&entry, "a whole number"),
+        }
+    }
+
+    /// A whole number from 0.
+    pub(crate) fn count(&mut self, path: &str) -> Option<u64> {
+        let entry = self.document.get(path).cloned();
+        let n = self.integer(path)?;
+        u64::try_from(n).ok().or_else(|| self.wrong(&entry?, "a whole number, 0 or more"))
+    }
+
+    /// A number.
+    pub(crate) fn number(&mut self, path: &str) -> Option<f64> {
+        let entry = self.take(path)?;
+        match &entry.data {
+            Data::Integer(n) => Some(*n as f64),
+            Data::Number(x) if x.is_finite() => Some(*x),
+            Data::Text(text) if text.trim() == "auto" => None,
+            Data::Text(text) if text.trim().parse::<f64>().is_ok_and(f64::is_finite) => {
+                text.trim().parse().ok()
+            }
+            _ => self.wrong(&entry, "a number"),
+        }
+    }
+
+    /// True or false, in YAML's older words too.
+    pub(crate) fn flag(&mut self, path: &str) -> Option<bool> {
+        let entry = self.take(path)?;
+        match &entry.data {
+            Data::Flag(flag) => Some(*flag),
+            Data::Text(text) => match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" => Some(true),
+                "false" | "no" | "off" => Some(false),
+                "auto" => None,
+                _ => self.wrong(&entry, "`true` or `false`"),
+            },
+            _ => self.wrong(&entry, "`true` or `false`"),
+        }
+    }
+
+    /// A text; numbers and flags count as the text that they were written as. `auto` leaves it open.
+    pub(crate) fn word(&mut self, path: &str) -> Option<String> {
+        let entry = self.take(path)?;
+        match &entry.data {
+            Data::Text(text) if text.trim() == "auto" => None,
+            Data::Text(text) => Some(text.trim().to_owned()),
+            Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.shown()),
+            _ => self.wrong(&entry, "a text"),
+        }
+    }
+
+    /// A list of texts; a single text is a list of what stands between its commas.
+    pub(crate) fn words(&mut self, path: &str) -> Option<Vec<String>> {
+        let entry = self.take(path)?;
+        let texts = |items: &[crate::document::Node]| {
+            items
+                .iter()
+                .map(|item| match &item.data {
+                    Data::Text(text) => Some(text.clone()),
+                    _ => None,
+                })
+                .collect::<Option<Vec<_>>>()
+        };
+        match &entry.data {
+            Data::List(items) => texts(items).or_else(|| self.wrong(&entry, "a list of texts")),
+            Data::Text(text) => {
+                Some(text.split(',').map(|word| word.trim().to_owned()).filter(|w| !w.is_empty()).collect())
+            }
+            _ => self.wrong(&entry, "a list of texts"),
+        }
+    }
+
+    /// Whether a key is `auto`.
+    pub(crate) fn is_auto(&self, path: &str) -> bool {
+        self.document.get(path).is_some_and(|e| matches!(&e.data, Data::Text(text) if text.trim() == "auto"))
+    }
+
+    fn wrong<T>(&mut self, entry: &Entry, expected: &str) -> Option<T> {
+        let found = match &entry.data {
+            Data::Text(text) => format!("the text `{}`", shorten(text)),
+            data => data.shown(),
+        };
+        self.problem(Problem::new(format!("expected {expected}, found {found}")), &entry.path.clone());
+        None
+    }
+
+    /// Sets a key of a run file from a key of the configuration.
+    pub(crate) fn set<T: Field>(&mut self, key: &str, value: &T, path: &str) {
+        let (said, line) = self.said(path);
+        self.draft.set(key, value, &said, line);
+    }
+
+    /// Sets a key of a run file that the configuration leaves to a default of the framework.
+    pub(crate) fn default<T: Field>(&mut self, key: &str, value: &T, why: &str) {
+        if self.draft.value(key).is_none() {
+            self.draft.set(key, value, why, None);
+        }
+    }
+
+    /// What the configuration says under a key, and in which line.
+    pub(crate) fn said(&self, path: &str) -> (String, Option<usize>) {
+        match self.document.get(path) {
+            Some(entry) => (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line()),
+            None => (path.to_owned(), None),
+        }
+    }
+
+    /// A remark about a key.
+    pub(crate) fn remark(&mut self, kind: RemarkKind, path: &str, message: impl Into<String>) {
+        let (said, line) = self.said(path);
+        self.draft.remark(kind, &said, line, message);
+    }
+
+    /// A problem with a key.
+    pub(crate) fn problem(&mut self, problem: Problem, path: &str) {
+        let spot = self.document.get(path).map(|entry| entry.spot).unwrap_or_default();
+        let text = spot.line().and_then(|line| self.text.lines().nth(line - 1));
+        let place = Place {
+            file: self.file.to_owned(),
+            line: spot.line(),
+            column: spot.line().filter(|_| spot.column > 0).map(|_| spot.column),
+            key: Some(self.document.get(path).map_or(path, |entry| &entry.name).to_owned()),
+            text: text.map(|text| text.chars().take(200).collect()),
+        };
+        self.draft.problem(Problem { place: Some(Box::new(place)), ..problem });
+    }
+
+    /// Takes every key that a run file says in the same words.
+    pub(crate) fn copy(&mut self, known: &[Known]) {
+        for (path, meaning) in known {
+            let Meaning::Key(key) = meaning else { continue };
+            let Some(entry) = self.take(path) else { continue };
+            if matches!(&entry.data, Data::Text(text) if text.trim() == "auto") {
+                continue;
+            }
+            let value = match entry.data.value() {
+                // Words of a list of overrides, and YAML that quotes everything.
+                Some(Value::Text(text)) => Data::of_word(text.trim()).value(),
+                value => value,
+            };
+            let (said, line) = self.said(path);
+            match value {
+                Some(value) => {
+                    // Tried first, so that a complaint has column and text.
+                    match RunSpec::default().set_at(key, &value, Place::default()) {
+                        Ok(()) => self.draft.set_value(key, &value, &said, line),
+                        Err(problem) => self.problem(Problem { place: None, ..problem }, path),
+                    }
+                }
+                None => {
+                    let _: Option<()> = self.wrong(&entry, "a value");
+                }
+            }
+        }
+    }
+
+    /// Says what became of the keys that nobody took. `sections` are tables whose unknown keys concern nobody.
+    pub(crate) fn rest(&mut self, known: &[Known]) {
+        let left: Vec<Entry> = self.document.entries.iter().filter(|entry| !entry.taken).cloned().collect();
+        let mut told: Vec<&str> = Vec::new();
+        for entry in left {
+            let (said, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
+            let open =
+                matches!(entry.data, Data::Null) || matches!(&entry.data, Data::List(l) if l.is_empty());
+            match meaning(known, &entry.path) {
+                Some((_, Meaning::Lost(neutral, why)))
+                    if !open && !neutral.contains(&entry.data.shown().as_str()) =>
+                {
+                    self.draft.remark(RemarkKind::NotModelled, &said, line, why);
+                }
+                Some((pattern, Meaning::Ignored)) => {
+                    let section = pattern.strip_suffix(".*");
+                    if !told.contains(&pattern) {
+                        told.push(pattern);
+                        self.draft.remark(
+                            RemarkKind::Ignored,
+                            section.unwrap_or(&said),
+                            line,
+                            "without effect on the time and memory of a step",
+                        );
+                    }
+                }
+                Some(_) => {}
+                None => self.unknown(&entry, known),
+            }
+        }
+    }
+
+    fn unknown(&mut self, entry: &Entry, known: &[Known]) {
+        let split = |path: &'static str| path.rsplit_once('.').unwrap_or(("", path));
+        let (parent, last) = entry.path.rsplit_once('.').unwrap_or(("", &entry.path));
+        let names: Vec<(&str, &str, &str)> = known
+            .iter()
+            .filter(|(name, _)| !name.ends_with(".*"))
+            .map(|(name, _)| (*name, split(name).0, split(name).1))
+            .collect();
+        // What stands in the same section; the same name, or one like it, in another.
+        let beside = nearest(last, names.iter().filter(|n| n.1 == parent).map(|n| n.2)).first().copied();
+        let near = match beside {
+            Some(near) => names.iter().find(|n| n.1 == parent && n.2 == near),
+            None => names.iter().find(|n| n.2 == last).or_else(|| {
+                // Short names are near to everything.
+                let all = names.iter().map(|n| n.2).filter(|_| last.len() > 4);
+                let near = nearest(last, all).first().copied()?;
+                names.iter().find(|n| n.2 == near)
+            }),
+        };
+        let message = match near {
+            Some((name, ..)) => format!("not known, so left out; did you mean `{name}`?"),
+            None => "not known, so left out".to_owned(),
+        };
+        let said = format!("{} = {}", entry.name, entry.data.shown());
+        self.draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);
+    }
+
+    /// The launch, or all that is wrong with it.
+    pub(crate) fn finish(self) -> Result<Launch, Vec<Problem>> {
+        self.draft.finish()
+    }
+}
+
+/// What a table says about a key: its own line, or that of the section that it lies in.
+fn meaning(known: &[Known], path: &str) -> Option<(&'static str, Meaning)> {
+    let own = known.iter().find(|(name, _)| *name == path);
+    let section = || {
+        known.iter().find(|(name, _)| {
+            name.strip_suffix(".*")
+                .and_then(|section| path.strip_prefix(section))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
+    };
+    own.or_else(section).copied()
+}

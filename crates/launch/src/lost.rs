@@ -1,0 +1,52 @@
+//! What a written file does not say, found out by reading it again.
+//!
+//! Responsible for: the list of keys that a format could not express, complete by construction: whatever differs after reading
+//! the file is lost. Refuses to guess reasons; a writer brings a table of them.
+
+use crate::{Lost, Reader, differences};
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::run::{Run, Section, Value};
+
+/// Keys that a format cannot express, and why.
+pub(crate) type Reasons = &'static [(&'static str, &'static str)];
+
+/// Everything in which the plan differs that `reader` makes of a written text.
+pub(crate) fn lost(reader: &dyn Reader, text: &str, name: &str, run: &Run, reasons: Reasons) -> Vec<Lost> {
+    let back = match reader.read(text, name) {
+        Ok(launch) => launch.spec.plan.resolve(&run.model, &run.cluster),
+        Err(problems) => match problems.into_iter().next() {
+            Some(problem) => Err(problem),
+            None => return Vec::new(),
+        },
+    };
+    let back = match back {
+        Ok(back) => back,
+        Err(problem) => {
+            let message = format!("the file does not read back: {problem}");
+            return vec![Lost { key: "plan".to_owned(), message }];
+        }
+    };
+    differences(&run.plan, &back)
+        .into_iter()
+        .map(|key| {
+            let holds = shown(&back, &key);
+            let why = reasons.iter().find(|(known, _)| *known == key).map(|(_, why)| *why);
+            let message = match why {
+                Some(why) => format!("{why}; {holds} holds instead of {}", shown(&run.plan, &key)),
+                None => format!("there is no word for {}; {holds} holds instead", shown(&run.plan, &key)),
+            };
+            Lost { key, message }
+        })
+        .collect()
+}
+
+fn shown(plan: &Plan, key: &str) -> String {
+    let value = PlanSpec::from_plan(plan).get(key.trim_start_matches("plan."));
+    value.as_ref().map_or_else(
+        || "nothing".to_owned(),
+        |value| match value {
+            Value::Text(text) => format!("`{text}`"),
+            value => format!("`{}`", value.to_toml()),
+        },
+    )
+}

@@ -1,0 +1,302 @@
+//! torchtitan: its TOML, the JSON that newer versions save, and lists of overrides in; TOML out.
+//!
+//! Responsible for: what torchtitan's keys mean to a plan, and what holds without them. Refuses to run the Python in which newer
+//! versions keep their configurations: a name of one is looked up in a table of models.
+
+mod keys;
+mod models;
+mod parallel;
+mod pipeline;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use write::TorchtitanWriter;
+
+use crate::document::{self, Document};
+use crate::fields::Fields;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::plan::{Master, Optimizer, PrecisionPreset, Recompute, RecomputeModule};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Amount;
+use std::collections::BTreeSet;
+
+/// Reads torchtitan's configurations.
+#[derive(Clone, Copy, Debug)]
+pub struct TorchtitanReader;
+
+impl Reader for TorchtitanReader {
+    fn format(&self) -> Format {
+        Format::Torchtitan
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let certain = |why: &str| Some(Evidence::new(Strength::Certain, why));
+        let start = text.trim_start();
+        if start.starts_with('{') {
+            let has = |key: &str| text.contains(&format!("\"{key}\""));
+            let marks =
+                has("parallelism") && has("training") && (has("activation_checkpoint") || has("flavor"));
+            return if marks { certain("JSON with the keys `parallelism` and `training`") } else { None };
+        }
+        let has = |section: &str| text.lines().any(|line| line.trim_end() == section);
+        if has("[parallelism]") && (has("[training]") || has("[model]")) {
+            return certain("TOML with the section `[parallelism]`");
+        }
+        if has("[training]") && (has("[activation_checkpoint]") || has("[experimental]") || has("[job]")) {
+            return certain("TOML with the sections of torchtitan's configuration");
+        }
+        let flags = ["--parallelism.", "--training.", "--job.config_file", "--activation_checkpoint."];
+        let seen = flags.iter().find(|flag| text.contains(**flag))?;
+        certain(&format!("flags such as `{seen}`"))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let (document, is_whole) = parse(text, file).map_err(|problem| vec![problem])?;
+        let mut fields = Fields::new(Format::Torchtitan, file, text, document);
+        fields.document.rename(keys::OLDER);
+        fields.copy(keys::KNOWN);
+        models::read(&mut fields);
+        software(&mut fields, is_whole);
+        precision(&mut fields, is_whole);
+        optimizer(&mut fields);
+        parallel::read(&mut fields, is_whole);
+        pipeline::read(&mut fields, is_whole);
+        recompute(&mut fields, is_whole);
+        tokens(&mut fields);
+        if is_whole {
+            fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
+        }
+        fields.rest(keys::KNOWN);
+        fields.finish()
+    }
+}
+
+/// The configuration, and whether it is a whole one: what an override leaves out is not a default, but another file's to say.
+fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
+    let start = text.trim_start();
+    if start.starts_with('{') {
+        return Ok((document::json(text, file)?, true));
+    }
+    if text.lines().any(|line| line.starts_with('[') && line.trim_end().ends_with(']')) {
+        return Ok((document::toml(text, file)?, true));
+    }
+    let mut found = document::overrides(text, file)?.document;
+    // The scripts that start torchtitan take these from the environment.
+    found.rename(&[("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")]);
+    Ok((found, false))
+}
+
+/// Compiled or eager: the two behave as two generations.
+fn software(fields: &mut Fields<'_>, is_whole: bool) {
+    let compiled = fields.flag("compile.enable");
+    if compiled.is_none() && !is_whole {
+        return;
+    }
+    let (id, why) = if compiled == Some(true) {
+        ("torchtitan-2024-compile", "compiled torchtitan")
+    } else {
+        ("torchtitan-2024-eager", "torchtitan does not compile unless told to")
+    };
+    let components = fields.words("compile.components").unwrap_or_default();
+    if compiled == Some(true) && !components.is_empty() && !components.iter().any(|c| c == "model") {
+        fields.remark(
+            RemarkKind::NotModelled,
+            "compile.components",
+            "only parts outside the model are compiled; estimated as if the layers were, too",
+        );
+    }
+    if compiled.is_some() {
+        fields.set("plan.software", &id.to_owned(), "compile.enable");
+    } else {
+        fields.default("plan.software", &id.to_owned(), why);
+    }
+    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, {why}"));
+}
+
+fn precision(fields: &mut Fields<'_>, is_whole: bool) {
+    let parameters = fields.word("training.mixed_precision_param");
+    let reduce = fields.word("training.mixed_precision_reduce");
+    let stored = fields.word("training.dtype");
+    let format = |fields: &mut Fields<'_>, path: &str, text: Option<String>| {
+        let text = text?;
+        let known = DataType::from_name(&text).filter(|t| matches!(t, DataType::Bf16 | DataType::Fp32));
+        if known.is_none() {
+            let problem = Problem::new(format!("expected `bfloat16` or `float32`, found `{text}`"));
+            fields.problem(problem, path);
+        }
+        known
+    };
+    let parameters = format(fields, "training.mixed_precision_param", parameters);
+    let reduce = format(fields, "training.mixed_precision_reduce", reduce);
+    let stored = format(fields, "training.dtype", stored);
+
+    let narrow = converters(fields);
+    let single = parameters == Some(DataType::Fp32);
+    if let Some((preset, path)) = &narrow {
+        fields.set("plan.precision.preset", preset, path);
+    } else if single {
+        fields.set("plan.precision.preset", &PrecisionPreset::Fp32, "training.mixed_precision_param");
+    } else if parameters.is_some() {
+        fields.set("plan.precision.preset", &PrecisionPreset::Bf16, "training.mixed_precision_param");
+    } else if is_whole {
+        fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "torchtitan computes in bfloat16");
+    }
+    if stored == Some(DataType::Bf16) && !single {
+        let path = "training.dtype";
+        fields.set("plan.precision.master", &Master(None), path);
+        fields.set("plan.precision.moments", &DataType::Bf16, path);
+        fields.set("plan.precision.gradients", &DataType::Bf16, path);
+    }
+    match reduce {
+        Some(reduce) => {
+            fields.set("plan.precision.gradient_reduce", &reduce, "training.mixed_precision_reduce")
+        }
+        None if is_whole => fields.default(
+            "plan.precision.gradient_reduce",
+            &DataType::Fp32,
+            "torchtitan reduces gradients in float32",
+        ),
+        None => {}
+    }
+}
+
+/// The narrow format that a converter brings, and the key that says so.
+fn converters(fields: &mut Fields<'_>) -> Option<(PrecisionPreset, String)> {
+    let mut found = None;
+    for converter in fields.words("model.converters").unwrap_or_default() {
+        let name = converter.to_ascii_lowercase();
+        if name == "float8" || name.ends_with("linear.float8") {
+            found = Some((PrecisionPreset::Fp8, "model.converters".to_owned()));
+        } else if name == "mx" || name == "mxfp8" || name.ends_with("linear.mx") {
+            found = Some((PrecisionPreset::Mxfp8, "model.converters".to_owned()));
+        } else {
+            let message = format!("`{converter}` is not modelled: estimated without it");
+            fields.remark(RemarkKind::NotModelled, "model.converters", message);
+        }
+    }
+    if fields.flag("float8.enable_float8_linear") == Some(true) {
+        found.get_or_insert((PrecisionPreset::Fp8, "float8.enable_float8_linear".to_owned()));
+    }
+    // Which recipe it is matters little for time: the constants are fitted to both.
+    for path in ["quantize.linear.float8.recipe_name", "quantize.linear.mx.recipe_name"] {
+        if let Some(recipe) = fields.word(path)
+            && recipe.contains("fp4")
+        {
+            fields.remark(RemarkKind::NotModelled, path, "estimated in 8 bits");
+        }
+    }
+    found
+}
+
+fn optimizer(fields: &mut Fields<'_>) {
+    if let Some(name) = fields.word("optimizer.name") {
+        match name.to_ascii_lowercase().as_str() {
+            "adam" | "adamw" => fields.set("plan.optimizer", &Optimizer::Adam, "optimizer.name"),
+            "sgd" => fields.set("plan.optimizer", &Optimizer::Sgd, "optimizer.name"),
+            "lion" => fields.set("plan.optimizer", &Optimizer::Lion, "optimizer.name"),
+            other if other.contains("muon") => {
+                fields.set("plan.optimizer", &Optimizer::Muon, "optimizer.name");
+            }
+            _ => fields.remark(RemarkKind::NotModelled, "optimizer.name", "estimated as adam"),
+        }
+    }
+    if fields.flag("training.enable_cpu_offload") == Some(true) {
+        fields.set("plan.offload.optimizer", &1.0, "training.enable_cpu_offload");
+        fields.set("plan.offload.parameters", &1.0, "training.enable_cpu_offload");
+    }
+}
+
+fn recompute(fields: &mut Fields<'_>, is_whole: bool) {
+    let path = "activation_checkpoint.mode";
+    let option_path = "activation_checkpoint.selective_ac_option";
+    let mode = fields.word(path);
+    let option = fields.word(option_path);
+    let (mode, said) = match mode {
+        Some(mode) => (mode, path),
+        None if is_whole => {
+            ("selective".to_owned(), "torchtitan checkpoints selectively unless told otherwise")
+        }
+        None if option.is_some() => ("selective".to_owned(), option_path),
+        None => return,
+    };
+    let recompute = match mode.to_ascii_lowercase().as_str() {
+        "none" => Recompute::None,
+        "full" => Recompute::Full { layers: None },
+        "selective" => match option.as_deref().unwrap_or("2") {
+            "op" => {
+                Recompute::Selective { modules: BTreeSet::from([RecomputeModule::Operators]), layers: None }
+            }
+            number => {
+                let Some(every) = number.parse::<u64>().ok().filter(|&n| n > 0) else {
+                    let problem = Problem::new(format!("expected `op` or a number from 1, found `{number}`"));
+                    fields.problem(problem, option_path);
+                    return;
+                };
+                match every_nth(fields, every) {
+                    Some(recompute) => recompute,
+                    None => return,
+                }
+            }
+        },
+        "memory_budget" => {
+            fields.remark(
+                RemarkKind::NotModelled,
+                path,
+                "the compiler decides what to keep; recompute stays open, and holds nothing unless set",
+            );
+            return;
+        }
+        _ => {
+            let problem = Problem::new(format!(
+                "expected `none`, `selective`, `full` or `memory_budget`, found `{mode}`"
+            ));
+            fields.problem(problem, path);
+            return;
+        }
+    };
+    if said == path || said == option_path {
+        fields.set("plan.recompute", &recompute, said);
+    } else {
+        fields.default("plan.recompute", &recompute, said);
+    }
+}
+
+/// Every n-th layer in full: so many layers of each stage.
+fn every_nth(fields: &mut Fields<'_>, every: u64) -> Option<Recompute> {
+    let path = "activation_checkpoint.selective_ac_option";
+    if every == 1 {
+        return Some(Recompute::Full { layers: None });
+    }
+    let Some(layers) = models::layers(fields) else {
+        fields.remark(
+            RemarkKind::Unresolved,
+            path,
+            format!(
+                "one layer of {every} is recomputed in full, but the model is open: recompute stays open"
+            ),
+        );
+        return None;
+    };
+    let stages = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1).max(1);
+    let each = layers / stages / every;
+    Some(if each == 0 { Recompute::None } else { Recompute::Full { layers: Some(each) } })
+}
+
+/// Tokens in all, where steps and batch are both said.
+fn tokens(fields: &mut Fields<'_>) {
+    let Some(steps) = fields.count("training.steps") else { return };
+    let plan = &fields.draft.spec().plan;
+    let Some(sequence) = plan.sequence_length else { return };
+    let per_step = match (plan.global_batch, plan.micro_batches, plan.micro_batch, plan.data_parallel) {
+        (Some(batch), ..) => batch as f64,
+        (None, Some(count), Some(micro), Some(data)) => (count * micro * data) as f64,
+        _ => return,
+    };
+    let total = steps as f64 * per_step * sequence as f64;
+    if total >= 1.0 {
+        fields.set("training.tokens", &Amount(total), "training.steps");
+    }
+}

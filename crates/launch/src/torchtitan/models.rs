@@ -1,0 +1,94 @@
+//! The names by which torchtitan knows models.
+//!
+//! Responsible for: a table from name and flavour to the catalogue. Refuses flavours whose dimensions stand in code only.
+
+use crate::RemarkKind;
+use crate::fields::Fields;
+use railwright_spec::model::{Model, by_name};
+
+/// Name, flavour, model of the catalogue.
+pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
+    ("llama3", "1B", "llama-3.2-1b"),
+    ("llama3", "3B", "llama-3.2-3b"),
+    ("llama3", "8B", "llama-3-8b"),
+    ("llama3", "70B", "llama-3-70b"),
+    ("llama3", "405B", "llama-3.1-405b"),
+    ("llama2", "7B", "llama-2-7b"),
+    ("llama2", "13B", "llama-2-13b"),
+    ("llama2", "70B", "llama-2-70b"),
+    ("llama4", "17bx16e", "llama-4-scout-17b-16e"),
+    ("llama4", "17bx128e", "llama-4-maverick-17b-128e"),
+    ("deepseek_v3", "16B", "deepseek-v2-lite"),
+    ("deepseek_v3", "236B", "deepseek-v2-236b"),
+    ("deepseek_v3", "671B", "deepseek-v3-671b"),
+    ("qwen3", "0.6B", "qwen3-0.6b"),
+    ("qwen3", "1.7B", "qwen3-1.7b"),
+    ("qwen3", "4B", "qwen3-4b"),
+    ("qwen3", "8B", "qwen3-8b"),
+    ("qwen3", "14B", "qwen3-14b"),
+    ("qwen3", "32B", "qwen3-32b"),
+    ("qwen3", "30B-A3B", "qwen3-30b-a3b"),
+    ("qwen3", "235B-A22B", "qwen3-235b-a22b"),
+    ("gpt_oss", "20b", "gpt-oss-20b"),
+    ("gpt_oss", "120b", "gpt-oss-120b"),
+];
+
+/// The model of a configuration, by name and flavour, or by the name of a configuration in the registry (`llama3_8b`).
+pub(super) fn read(fields: &mut Fields<'_>) {
+    let name = fields.word("model.name");
+    let flavour = fields.word("model.flavor");
+    let registered = fields.word("model.config_name");
+    let (path, flavour) = match (flavour, &registered) {
+        (Some(flavour), _) => ("model.flavor", flavour),
+        (None, Some(registered)) => ("model.config_name", registered.clone()),
+        (None, None) => {
+            if name.is_some() {
+                let message = "the flavour is not said, so the model is open";
+                fields.remark(RemarkKind::Unresolved, "model.name", message);
+            }
+            return;
+        }
+    };
+    match find(name.as_deref(), &flavour) {
+        Some(model) => fields.set("model.name", &model.to_owned(), path),
+        None => fields.remark(
+            RemarkKind::Unresolved,
+            path,
+            "the dimensions of this flavour stand in torchtitan's code, so the model is open: name it, or give its config.json",
+        ),
+    }
+}
+
+/// The model of the catalogue that a name and a flavour stand for.
+fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
+    // `torchtitan.experiments.simple_fsdp.llama3` is llama3, and `llama3_ft`, `simple_fsdp.llama3` are, too.
+    let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
+    let wanted = plain(flavour);
+    FLAVOURS.iter().find_map(|(known, size, model)| {
+        let known_plain = plain(known);
+        let family = match name {
+            Some(name) => name.split('.').any(|part| plain(part).starts_with(&known_plain)),
+            None => true,
+        };
+        let size = plain(size);
+        let is_size = wanted == size && name.is_some();
+        (family && (is_size || wanted == format!("{known_plain}{size}"))).then_some(*model)
+    })
+}
+
+/// Name and flavour of a model, if torchtitan has it.
+pub(super) fn flavour(model: &Model) -> Option<(&'static str, &'static str)> {
+    FLAVOURS.iter().find_map(|(name, flavour, known)| {
+        let known = by_name(known).ok()?;
+        let is_same = known.layers == model.layers
+            && known.layer_kinds == model.layer_kinds
+            && known.parameters() == model.parameters();
+        is_same.then_some((*name, *flavour))
+    })
+}
+
+/// The number of layers of the model, if it is known by now.
+pub(super) fn layers(fields: &Fields<'_>) -> Option<u64> {
+    let spec = &fields.draft.spec().model;
+    spec.layers.or_else(|| by_name(spec.name.as_deref()?).ok().map(|model| model.num_layers()))
+}

@@ -1,0 +1,286 @@
+//! torchtitan's meshes and batches.
+//!
+//! Responsible for: replicas, shards and the rest; the rule that experts borrow ranks; sequences per rank, per micro batch and
+//! per step. Refuses meshes that cannot be.
+
+use crate::RemarkKind;
+use crate::fields::Fields;
+use railwright_spec::plan::{ContextKind, Sharding};
+use railwright_spec::problem::Problem;
+
+const SHARD: &str = "parallelism.data_parallel_shard_degree";
+const REPLICATE: &str = "parallelism.data_parallel_replicate_degree";
+const RESHARD: &str = "parallelism.fsdp_reshard_after_forward";
+
+pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
+    let world = world(fields);
+    mesh(fields, is_whole, world);
+    tensor(fields);
+    experts(fields);
+    context(fields, is_whole);
+    batch(fields, is_whole);
+}
+
+/// Ranks in all, where a launcher says so.
+fn world(fields: &mut Fields<'_>) -> Option<u64> {
+    let per_node = fields.count("nproc_per_node")?;
+    let nodes = fields.count("nnodes").unwrap_or(1);
+    let world = per_node.checked_mul(nodes).filter(|&n| n > 0)?;
+    fields.set("cluster.devices", &world, "nproc_per_node");
+    Some(world)
+}
+
+/// A degree that was set, 1 otherwise.
+fn degree(value: Option<u64>) -> u64 {
+    value.unwrap_or(1).max(1)
+}
+
+fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
+    let replicate = fields.count(REPLICATE);
+    let shard = fields.integer(SHARD);
+    let reshard = fields.word(RESHARD);
+    if !is_whole && replicate.is_none() && shard.is_none() && reshard.is_none() {
+        return;
+    }
+    let plan = &fields.draft.spec().plan;
+    let (tensor, context) = (degree(plan.tensor_parallel), degree(plan.context_parallel));
+    let pipeline = degree(plan.pipeline_parallel);
+    let reshard = match reshard.as_deref() {
+        // It gathers once per step where a pipeline would gather once per micro batch.
+        None | Some("default") => pipeline == 1,
+        Some("always") => true,
+        Some("never") => false,
+        Some(other) => {
+            let problem = Problem::new(format!("expected `default`, `always` or `never`, found `{other}`"));
+            return fields.problem(problem, RESHARD);
+        }
+    };
+    let copies = degree(replicate);
+    let model_ranks = tensor.saturating_mul(context).saturating_mul(pipeline).saturating_mul(copies);
+    let shard = match shard.unwrap_or(-1) {
+        -1 => match world {
+            Some(world) if world.is_multiple_of(model_ranks) => Some(world / model_ranks),
+            Some(world) => {
+                let message = format!(
+                    "{world} ranks cannot be divided: replicas {copies} x context {context} x tensor {tensor} x \
+                     pipeline {pipeline} = {model_ranks}"
+                );
+                return fields.problem(Problem::new(message), SHARD);
+            }
+            None => None,
+        },
+        n if n > 0 => u64::try_from(n).ok(),
+        n => {
+            let problem = Problem::new(format!("expected -1 for the rest, or a number from 1, found {n}"));
+            return fields.problem(problem, SHARD);
+        }
+    };
+    let Some(shard) = shard else {
+        // All ranks that are left: the replicas follow from the devices, which the file does not say.
+        let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: reshard };
+        if copies > 1 {
+            fields.remark(
+                RemarkKind::Unresolved,
+                REPLICATE,
+                "how many ranks share one copy follows from the number of devices, which is not said here: estimated as one \
+                 copy over all; give the size of a copy as in `--sharding hsdp:8`",
+            );
+        }
+        return put(fields, sharding);
+    };
+    let data = copies.saturating_mul(shard);
+    let ranks = data.saturating_mul(context).saturating_mul(tensor).saturating_mul(pipeline);
+    if let Some(world) = world.filter(|&world| world != ranks) {
+        let message = format!(
+            "replicas {copies} x shards {shard} x context {context} x tensor {tensor} x pipeline {pipeline} make {ranks} \
+             ranks, but the launcher starts {world}"
+        );
+        fields.problem(Problem::new(message).hint("set it to -1 for the ranks that are left"), SHARD);
+        return;
+    }
+    let path = if fields.document.get(SHARD).is_some() { SHARD } else { REPLICATE };
+    fields.set("plan.data_parallel", &data, path);
+    if is_whole && world.is_none() {
+        fields.set("cluster.devices", &ranks, path);
+    }
+    let group = shard.saturating_mul(context);
+    let sharding = if group == 1 {
+        Sharding { zero_stage: 0, group: None, reshard_after_forward: false }
+    } else {
+        Sharding { zero_stage: 3, group: (copies > 1).then_some(group), reshard_after_forward: reshard }
+    };
+    put(fields, sharding);
+    let expert = degree(fields.draft.spec().plan.expert_parallel);
+    let expert_tensor = match fields.document.get("parallelism.expert_tensor_parallel_degree") {
+        Some(entry) if expert > 1 && entry.data.shown() == tensor.to_string() => tensor,
+        _ => 1,
+    };
+    let expert_ranks = shard.saturating_mul(context).saturating_mul(tensor);
+    let borrowed = expert.saturating_mul(expert_tensor);
+    if !expert_ranks.is_multiple_of(borrowed) {
+        let message = format!(
+            "experts borrow their ranks: shards {shard} x context {context} x tensor {tensor} = {expert_ranks} is no multiple \
+             of {borrowed}"
+        );
+        fields.problem(Problem::new(message), "parallelism.expert_parallel_degree");
+    }
+}
+
+fn put(fields: &mut Fields<'_>, sharding: Sharding) {
+    let said = [SHARD, RESHARD, REPLICATE].into_iter().find(|path| fields.document.get(path).is_some());
+    match said {
+        Some(path) => fields.set("plan.sharding", &sharding, path),
+        None => fields.default("plan.sharding", &sharding, "torchtitan shards over all ranks that are left"),
+    }
+}
+
+fn tensor(fields: &mut Fields<'_>) {
+    let path = "parallelism.enable_async_tensor_parallel";
+    if let Some(wanted) = fields.flag(path) {
+        let compiled = fields.draft.spec().plan.software.as_deref() != Some("torchtitan-2024-eager");
+        if wanted && !compiled {
+            let message =
+                "has an effect on compiled layers only, and `compile.enable` is off: estimated without it";
+            fields.remark(RemarkKind::Conflict, path, message);
+        }
+        fields.set("plan.overlap.tensor", &(wanted && compiled), path);
+    }
+}
+
+fn experts(fields: &mut Fields<'_>) {
+    let path = "parallelism.expert_tensor_parallel_degree";
+    let plan = &fields.draft.spec().plan;
+    let (expert, tensor) = (degree(plan.expert_parallel), degree(plan.tensor_parallel));
+    let Some(expert_tensor) = fields.count(path) else { return };
+    if expert == 1 {
+        // Without expert parallelism the key has no effect: experts are cut as everything else.
+        return;
+    }
+    if expert_tensor != 1 && expert_tensor != tensor {
+        let message = format!("expected 1 or the tensor-parallel degree {tensor}, found {expert_tensor}");
+        return fields.problem(Problem::new(message), path);
+    }
+    fields.set("plan.expert_tensor_parallel", &expert_tensor, path);
+}
+
+fn context(fields: &mut Fields<'_>, is_whole: bool) {
+    let path = "parallelism.context_parallel_rotate_method";
+    match fields.word(path).as_deref() {
+        Some("allgather") => fields.set("plan.context_kind", &ContextKind::AllGather, path),
+        Some("alltoall") => fields.set("plan.context_kind", &ContextKind::Ring, path),
+        Some(other) => {
+            let problem = Problem::new(format!("expected `allgather` or `alltoall`, found `{other}`"));
+            fields.problem(problem, path);
+        }
+        None if is_whole && degree(fields.draft.spec().plan.context_parallel) > 1 => {
+            let why = "torchtitan gathers keys and values unless told otherwise";
+            fields.default("plan.context_kind", &ContextKind::AllGather, why);
+        }
+        None => {}
+    }
+}
+
+fn batch(fields: &mut Fields<'_>, is_whole: bool) {
+    let local_path = "training.local_batch_size";
+    let global_path = "training.global_batch_size";
+    let micro_path = "parallelism.pipeline_parallel_microbatch_size";
+    let sequence = fields.draft.spec().plan.sequence_length;
+    let pipeline = degree(fields.draft.spec().plan.pipeline_parallel);
+    let data = fields.draft.spec().plan.data_parallel;
+    let mut local_said = local_path;
+    let mut local = fields.count(local_path);
+    if let Some(tokens) = fields.count("training.num_tokens_per_microbatch_per_dp_rank")
+        && local.is_none()
+    {
+        local_said = "training.num_tokens_per_microbatch_per_dp_rank";
+        local = in_sequences(fields, local_said, tokens, sequence);
+    }
+    let local = match local {
+        Some(0) => return fields.problem(Problem::new("expected a number from 1, found 0"), local_said),
+        Some(local) => Some(local),
+        None if is_whole => Some(8),
+        None => None,
+    };
+    let micro = fields.count(micro_path);
+    let pieces = fields.count("parallelism.num_pp_microbatches");
+    let said = |fields: &Fields<'_>, path: &'static str| fields.document.get(path).is_some().then_some(path);
+    let default = "torchtitan's local batch is 8";
+    let mut put = |fields: &mut Fields<'_>, key: &str, value: u64, path: Option<&str>| match path {
+        Some(path) => fields.set(key, &value, path),
+        None => fields.default(key, &value, default),
+    };
+    let mut per_pass = None;
+    if pipeline > 1 {
+        let size = match (micro, pieces, local) {
+            (Some(micro), _, _) => Some((micro, micro_path)),
+            (None, Some(pieces), Some(local)) if pieces > 0 && local.is_multiple_of(pieces) => {
+                Some((local / pieces, "parallelism.num_pp_microbatches"))
+            }
+            (None, Some(pieces), Some(local)) => {
+                let message = format!("{local} sequences cannot be divided into {pieces} micro batches");
+                return fields.problem(Problem::new(message), "parallelism.num_pp_microbatches");
+            }
+            (None, _, _) if is_whole => Some((1, "")),
+            _ => None,
+        };
+        if let Some((size, path)) = size {
+            if let Some(local) = local.filter(|&local| size == 0 || !local.is_multiple_of(size)) {
+                let message =
+                    format!("{local} sequences of a rank cannot be divided into micro batches of {size}");
+                let path = if path.is_empty() { local_said } else { path };
+                return fields.problem(Problem::new(message), path);
+            }
+            match path {
+                "" => {
+                    fields.default("plan.micro_batch", &size, "torchtitan's pipeline takes single sequences")
+                }
+                path => fields.set("plan.micro_batch", &size, path),
+            }
+            per_pass = local.map(|local| local / size);
+        }
+    } else if let Some(local) = local {
+        let path = said(fields, local_path).or((local_said != local_path).then_some(local_said));
+        put(fields, "plan.micro_batch", local, path);
+        per_pass = Some(1);
+    }
+    let global = fields.integer(global_path);
+    let tokens = fields.count("training.num_tokens_per_train_step");
+    if let Some(global) = global.and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
+        if let (Some(local), Some(data)) = (local, data) {
+            let unit = local.saturating_mul(data);
+            if !global.is_multiple_of(unit) {
+                let message = format!(
+                    "a step of {global} sequences is no multiple of {local} sequences on each of {data} data-parallel ranks"
+                );
+                return fields.problem(Problem::new(message), global_path);
+            }
+            if pipeline > 1 && global > unit {
+                let message = format!(
+                    "the pipeline drains {} times in a step; estimated as one pass of all micro batches",
+                    global / unit
+                );
+                fields.remark(RemarkKind::NotModelled, global_path, message);
+            }
+        }
+        fields.set("plan.global_batch", &global, global_path);
+    } else if let Some(tokens) = tokens {
+        let path = "training.num_tokens_per_train_step";
+        if let Some(global) = in_sequences(fields, path, tokens, sequence) {
+            fields.set("plan.global_batch", &global, path);
+        }
+    } else if let Some(count) = per_pass.filter(|_| is_whole || global.is_some()) {
+        let why = "one local batch per rank and step, as no global batch is set";
+        fields.default("plan.micro_batches", &count, why);
+    }
+}
+
+/// Sequences that so many tokens are.
+fn in_sequences(fields: &mut Fields<'_>, path: &str, tokens: u64, sequence: Option<u64>) -> Option<u64> {
+    let sequence = sequence.filter(|&sequence| sequence > 0)?;
+    if tokens == 0 || !tokens.is_multiple_of(sequence) {
+        let message = format!("{tokens} tokens are no whole number of sequences of {sequence}");
+        fields.problem(Problem::new(message), path);
+        return None;
+    }
+    Some(tokens / sequence)
+}

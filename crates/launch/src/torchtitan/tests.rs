@@ -1,0 +1,309 @@
+//! torchtitan's files, old and new, good and bad.
+
+use super::*;
+use crate::testing::{round_trip, run};
+use crate::{Launch, Remark, Writer, detect};
+use proptest::prelude::*;
+use railwright_spec::run::Value;
+
+fn read(text: &str) -> Launch {
+    TorchtitanReader.read(text, "f").unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn refused(text: &str) -> String {
+    let problems = TorchtitanReader.read(text, "f").expect_err("a mistake");
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn value(launch: &Launch, key: &str) -> String {
+    launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
+}
+
+fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+}
+
+const LLAMA: &str = include_str!("../../tests/fixtures/torchtitan/llama3_405b.toml");
+const JSON: &str = include_str!("../../tests/fixtures/torchtitan/saved.json");
+const OLD: &str = include_str!("../../tests/fixtures/torchtitan/of_2024.toml");
+
+#[test]
+fn a_whole_configuration_is_read() {
+    let launch = read(LLAMA);
+    for (key, expected) in [
+        ("model.name", "\"llama-3.1-405b\""),
+        ("plan.tensor_parallel", "8"),
+        ("plan.sequence_length", "8192"),
+        ("plan.micro_batch", "2"),
+        ("plan.micro_batches", "1"),
+        ("plan.global_batch", "open"),
+        ("plan.data_parallel", "open"),
+        ("plan.sharding", "\"fsdp\""),
+        ("plan.recompute", "\"full\""),
+        ("plan.precision.preset", "\"fp8\""),
+        ("plan.overlap.tensor", "true"),
+        ("plan.software", "\"torchtitan-2024-compile\""),
+        ("plan.optimizer", "\"adam\""),
+        ("plan.vocabulary_multiple", "1"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let origin = launch.origins.iter().find(|o| o.key == "plan.tensor_parallel").expect("an origin");
+    assert_eq!((origin.said.as_str(), origin.line), ("parallelism.tensor_parallel_degree = 8", Some(31)));
+    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("gathered in 16 bits"));
+}
+
+#[test]
+fn the_saved_json_is_read() {
+    let launch = read(JSON);
+    for (key, expected) in [
+        ("model.name", "\"deepseek-v3-671b\""),
+        ("cluster.devices", "2048"),
+        ("plan.data_parallel", "256"),
+        ("plan.sharding", "\"hsdp:128\""),
+        ("plan.expert_parallel", "64"),
+        ("plan.pipeline_parallel", "8"),
+        ("plan.virtual_stages", "2"),
+        ("plan.schedule", "\"1f1b\""),
+        ("plan.micro_batch", "1"),
+        ("plan.global_batch", "8192"),
+        ("plan.layers_per_stage", "[3, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 2]"),
+        ("plan.recompute", "\"selective:operators\""),
+        ("training.tokens", "3355443200000.0"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+}
+
+#[test]
+fn keys_of_2024_are_read() {
+    let launch = read(OLD);
+    for (key, expected) in [
+        ("model.name", "\"llama-3-8b\""),
+        ("plan.micro_batch", "1"),
+        ("plan.tensor_parallel", "2"),
+        ("plan.context_parallel", "4"),
+        ("plan.context_kind", "\"all_gather\""),
+        ("plan.precision.preset", "\"fp8\""),
+        ("plan.recompute", "\"full:16\""),
+        ("plan.software", "\"torchtitan-2024-eager\""),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let origin = launch.origins.iter().find(|o| o.key == "plan.context_parallel").expect("an origin");
+    assert_eq!(origin.said, "experimental.context_parallel_degree = 4");
+}
+
+#[test]
+fn overrides_say_what_they_say_and_no_more() {
+    let text = "NGPU=16 MODULE=llama3 CONFIG=llama3_8b ./run_train.sh --parallelism.tensor-parallel-degree=8 \\\n\
+                --parallelism.data_parallel_shard_degree -1 --compile.enable --training.local_batch_size 4";
+    let launch = read(text);
+    assert_eq!(value(&launch, "model.name"), "\"llama-3-8b\"");
+    assert_eq!(value(&launch, "plan.tensor_parallel"), "8");
+    assert_eq!(value(&launch, "plan.data_parallel"), "2");
+    assert_eq!(value(&launch, "cluster.devices"), "16");
+    assert_eq!(value(&launch, "plan.micro_batch"), "4");
+    for open in ["plan.recompute", "plan.sequence_length", "plan.global_batch", "plan.vocabulary_multiple"] {
+        assert_eq!(value(&launch, open), "open", "{open}");
+    }
+    let off = read("--parallelism.pipeline_parallel_degree 1 --compile.no-enable");
+    assert_eq!(value(&off, "plan.software"), "\"torchtitan-2024-eager\"");
+}
+
+#[test]
+fn contradictions_are_refused_where_they_stand() {
+    let with = |lines: &str| {
+        format!("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\n{lines}")
+    };
+    for (lines, expected) in [
+        (
+            "local_batch_size = 4\nglobal_batch_size = 30\n[parallelism]\ndata_parallel_shard_degree = 8\n",
+            "f:7:21 `training.global_batch_size`: a step of 30 sequences is no multiple of 4 sequences on each of 8 \
+             data-parallel ranks",
+        ),
+        (
+            "[parallelism]\ndata_parallel_shard_degree = 8\nexpert_parallel_degree = 3\n",
+            "f:8:26 `parallelism.expert_parallel_degree`: experts borrow their ranks: shards 8 x context 1 x tensor 1 = 8 is \
+             no multiple of 3",
+        ),
+        (
+            "[parallelism]\ndata_parallel_shard_degree = 0\n",
+            "f:7:30 `parallelism.data_parallel_shard_degree`: expected -1 for the rest, or a number from 1, found 0",
+        ),
+        (
+            "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_schedule = \"1F2B\"\n",
+            "f:8:30 `parallelism.pipeline_parallel_schedule`: there is no schedule `1F2B`",
+        ),
+        (
+            "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_layers_per_stage = 5\n",
+            "f:8:38 `parallelism.pipeline_parallel_layers_per_stage`: 32 layers, and 2 for embedding and head, make 7 stages \
+             for 4 pipeline ranks",
+        ),
+        (
+            "[parallelism]\ntensor_parallel_degree = \"x\"\n",
+            "expected a whole number, 0 or more, found the text `x`",
+        ),
+        (
+            "[activation_checkpoint]\nmode = \"some\"\n",
+            "expected `none`, `selective`, `full` or `memory_budget`, found `some`",
+        ),
+        (
+            "[activation_checkpoint]\nselective_ac_option = \"0\"\n",
+            "expected `op` or a number from 1, found `0`",
+        ),
+        ("dtype = \"int8\"\n", "expected `bfloat16` or `float32`, found `int8`"),
+        ("local_batch_size = 0\n", "expected a number from 1, found 0"),
+    ] {
+        let problems = refused(&with(lines));
+        assert!(problems.contains(expected), "{problems}\n{expected}");
+    }
+    let launcher = "torchrun --nproc_per_node 8 t.py --parallelism.data_parallel_shard_degree 4";
+    assert!(refused(launcher).contains("make 4 ranks, but the launcher starts 8"));
+    assert!(refused("[parallelism\n[training]\n").starts_with("f:1:"));
+}
+
+#[test]
+fn what_is_not_known_or_not_done_is_said() {
+    let launch = read(
+        "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nsequence_len = 4096\n[parallelism]\n\
+         data_parallel_replicate_degree = 2\ntensor_paralel_degree = 2\nenable_async_tensor_parallel = true\n\
+         expert_parallel_comm_backend = \"deepep\"\n[checkpoint]\ninterval = 5\nfolder = \"x\"\n[nonsense]\na = 1\n",
+    );
+    let unresolved = told(&launch, RemarkKind::Unresolved);
+    assert!(
+        unresolved
+            .iter()
+            .any(|said| said.starts_with("model.flavor = debugmodel: the dimensions of this flavour")),
+        "{unresolved:?}"
+    );
+    assert!(unresolved.iter().any(|said| said.contains("--sharding hsdp:8")), "{unresolved:?}");
+    assert!(
+        told(&launch, RemarkKind::Unknown).contains(&"nonsense.a = 1: not known, so left out".to_owned())
+    );
+    assert!(told(&launch, RemarkKind::Conflict)[0].contains("compiled layers only"));
+    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("plain all-to-all"));
+    let ignored = told(&launch, RemarkKind::Ignored);
+    assert_eq!(ignored.iter().filter(|said| said.starts_with("checkpoint")).count(), 1, "{ignored:?}");
+}
+
+#[test]
+fn a_typo_in_a_section_that_is_otherwise_ignored_is_told() {
+    let launch = read("[training]\nseq_length = 1\n[parallelism]\ntensor_paralel_degree = 2\n[job]\n");
+    let unknown = told(&launch, RemarkKind::Unknown);
+    assert_eq!(
+        unknown,
+        [
+            "training.seq_length = 1: not known, so left out; did you mean `training.seq_len`?",
+            "parallelism.tensor_paralel_degree = 2: not known, so left out; did you mean `parallelism.tensor_parallel_degree`?"
+        ]
+    );
+}
+
+#[test]
+fn layers_are_divided_as_torchtitan_divides_them() {
+    use super::pipeline::divide;
+    // Llama 3 8B over 4 stages: 32 layers and 2 for embedding and head, 9 + 9 + 8 + 8.
+    assert_eq!(divide(32, 4, 1, 1), Some(vec![8, 9, 8, 7]));
+    assert_eq!(divide(126, 8, 1, 1), Some(vec![15, 16, 16, 16, 16, 16, 16, 15]));
+    assert_eq!(divide(32, 4, 0, 0), Some(vec![8; 4]));
+    assert_eq!(divide(2, 8, 1, 1), None);
+}
+
+#[test]
+fn every_flavour_names_a_model_of_the_catalogue() {
+    for (name, flavour, model) in super::models::FLAVOURS {
+        let known = railwright_spec::model::by_name(model).expect(model);
+        let (back, _) = super::models::flavour(&known).expect(model);
+        assert!(back == *name, "{name} {flavour}: {back}");
+    }
+}
+
+#[test]
+fn torchtitan_is_recognised_and_nothing_else() {
+    for text in [LLAMA, JSON, OLD, "x --parallelism.tensor_parallel_degree 8"] {
+        assert_eq!(detect(text).first().map(|s| s.format), Some(Format::Torchtitan), "{text}");
+    }
+    for text in
+        ["[model]\nname = \"gpt2\"\n[plan]\n", "{\"parallelism\": 1}", "--tensor-model-parallel-size 8"]
+    {
+        assert_ne!(detect(text).first().map(|s| s.format), Some(Format::Torchtitan), "{text}");
+    }
+}
+
+/// What torchtitan can say is never lost.
+fn lost_only_where_it_must(run: &railwright_spec::run::Run) -> Result<(), String> {
+    let written = TorchtitanWriter.write(run);
+    let plan = &run.plan;
+    for lost in &written.not_expressed {
+        let must = match lost.key.as_str() {
+            "plan.sharding" => {
+                plan.sharding.zero_stage != 3 || plan.data_parallel * plan.context_parallel == 1
+            }
+            "plan.schedule" => {
+                !matches!(
+                    plan.schedule.to_owned(),
+                    railwright_spec::plan::Schedule::OneForwardOneBackward
+                        | railwright_spec::plan::Schedule::Gpipe
+                        | railwright_spec::plan::Schedule::ZbV
+                ) || plan.pipeline_parallel == 1
+            }
+            "plan.expert_tensor_parallel" => plan.expert_parallel == 1,
+            "plan.sequence_parallel" => plan.tensor_parallel == 1,
+            "plan.recompute" => {
+                !matches!(&plan.recompute, Recompute::None | Recompute::Full { layers: None })
+            }
+            "plan.overlap.tensor" => plan.software == "torchtitan-2024-eager",
+            "plan.context_kind" => plan.context_kind == railwright_spec::plan::ContextKind::Ulysses,
+            "model.name" => super::models::flavour(&run.model).is_none(),
+            key => ![
+                "tensor_parallel",
+                "pipeline_parallel",
+                "virtual_stages",
+                "context_parallel",
+                "data_parallel",
+            ]
+            .iter()
+            .chain(&["expert_parallel", "micro_batch", "global_batch", "sequence_length", "layers_per_stage"])
+            .any(|never| key == format!("plan.{never}")),
+        };
+        if !must {
+            return Err(format!(
+                "{} need not be lost: {}\n{}",
+                lost.key, lost.message, written.files[0].text
+            ));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn what_is_written_reads_back(run in run(crate::testing::MODELS, &[])) {
+        prop_assert_eq!(round_trip(&TorchtitanWriter, &run), Ok(()));
+        prop_assert_eq!(lost_only_where_it_must(&run), Ok(()));
+    }
+
+    #[test]
+    fn overrides_read_back_alike(run in run(&["llama-3-8b", "qwen3-30b-a3b", "deepseek-v3-671b"], &["plan.software=torchtitan-2024-compile"])) {
+        let written = TorchtitanWriter.write(&run);
+        let whole = read(&written.files[0].text).spec;
+        let mut overrides = read(&written.files[1].text).spec;
+        for key in railwright_spec::run::keys() {
+            let path = key.path();
+            // A list of overrides leaves out what is a default.
+            if let (Some(a), Some(b)) = (whole.get(&path), overrides.get(&path)) {
+                prop_assert_eq!(a, b, "{}", path);
+            }
+        }
+        overrides.cluster.preset = Some("dgx-h100".to_owned());
+        overrides.cluster.devices = Some(run.cluster.devices);
+        let back = overrides.resolve(|_| Err(Problem::new("no file"))).map_err(|p| TestCaseError::fail(p.to_string()))?;
+        prop_assert_eq!(back.plan.tensor_parallel, run.plan.tensor_parallel);
+        prop_assert_eq!(back.plan.layers_per_stage, run.plan.layers_per_stage);
+        prop_assert_eq!(back.plan.global_batch, run.plan.global_batch);
+    }
+}

@@ -1,0 +1,260 @@
+//! A run as torchtitan's TOML, and the same as overrides for versions that have no TOML any more.
+//!
+//! Responsible for: every key that the reader understands. Refuses to hide what torchtitan cannot do: see [`crate::Written`].
+
+use super::{TorchtitanReader, models, pipeline};
+use crate::lost::{Reasons, lost};
+use crate::{Format, Lost, Writer, Written, WrittenFile};
+use railwright_spec::plan::{ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
+use railwright_spec::precision::DataType;
+use railwright_spec::run::{Run, Value};
+use std::fmt::Write as _;
+
+/// Writes torchtitan's TOML.
+#[derive(Clone, Copy, Debug)]
+pub struct TorchtitanWriter;
+
+const REASONS: Reasons = &[
+    ("plan.schedule", "torchtitan has no such schedule"),
+    ("plan.rank_order", "torchtitan's mesh has one order"),
+    ("plan.software", "this is another framework"),
+    ("plan.dropout", "torchtitan's models have no dropout"),
+    ("plan.vocabulary_multiple", "torchtitan does not pad the vocabulary"),
+    ("plan.offload.activations", "torchtitan keeps activations on the device"),
+    ("plan.offload.optimizer", "torchtitan offloads all of parameters and states or nothing"),
+    ("plan.offload.parameters", "torchtitan offloads all of parameters and states or nothing"),
+    ("plan.overlap.gradient_reduce", "FSDP always reduces beside the backward pass"),
+    ("plan.overlap.parameter_gather", "FSDP always gathers ahead"),
+    ("plan.sharding", "torchtitan shards parameters, gradients and states together or replicates"),
+    ("plan.context_kind", "torchtitan passes keys and values around or gathers them"),
+    ("plan.attention_kernel", "torchtitan leaves the kernel to PyTorch"),
+];
+
+/// Sections, their keys, their values as TOML.
+#[derive(Default)]
+struct Sections(Vec<(&'static str, Vec<(&'static str, String)>)>);
+
+impl Sections {
+    fn put(&mut self, section: &'static str, key: &'static str, value: String) {
+        match self.0.iter_mut().find(|(name, _)| *name == section) {
+            Some((_, pairs)) => pairs.push((key, value)),
+            None => self.0.push((section, vec![(key, value)])),
+        }
+    }
+
+    fn text(&mut self, section: &'static str, key: &'static str, value: &str) {
+        self.put(section, key, Value::Text(value.to_owned()).to_toml());
+    }
+
+    fn count(&mut self, section: &'static str, key: &'static str, value: u64) {
+        self.put(section, key, value.to_string());
+    }
+
+    fn flag(&mut self, section: &'static str, key: &'static str, value: bool) {
+        self.put(section, key, value.to_string());
+    }
+
+    fn toml(&self) -> String {
+        let mut out = String::new();
+        for (section, pairs) in &self.0 {
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let _ = writeln!(out, "{gap}[{section}]");
+            for (key, value) in pairs {
+                let _ = writeln!(out, "{key} = {value}");
+            }
+        }
+        out
+    }
+
+    /// The same as flags; what names the model is `--module` and `--config` there.
+    fn overrides(&self) -> String {
+        let mut out = String::new();
+        for (section, pairs) in &self.0 {
+            let names_model = |key: &str| *section == "model" && matches!(key, "name" | "flavor");
+            for (key, value) in pairs.iter().filter(|(key, _)| !names_model(key)) {
+                let _ = match value.as_str() {
+                    "true" => writeln!(out, "--{section}.{key}"),
+                    "false" => writeln!(out, "--{section}.no_{key}"),
+                    value if value.starts_with('[') => writeln!(out, "--{section}.{key} '{value}'"),
+                    value => writeln!(out, "--{section}.{key} {}", value.trim_matches('"')),
+                };
+            }
+        }
+        out
+    }
+}
+
+impl Writer for TorchtitanWriter {
+    fn format(&self) -> Format {
+        Format::Torchtitan
+    }
+
+    fn name(&self) -> &'static str {
+        "torchtitan"
+    }
+
+    fn write(&self, run: &Run) -> Written {
+        let plan = &run.plan;
+        let mut out = Sections::default();
+        let flavour = models::flavour(&run.model);
+        let (name, size) = flavour.unwrap_or(("llama3", "custom"));
+        out.text("model", "name", name);
+        out.text("model", "flavor", size);
+        match plan.precision.compute {
+            DataType::Fp8 => out.put("model", "converters", "[\"float8\"]".to_owned()),
+            DataType::Mxfp8 => out.put("model", "converters", "[\"mx\"]".to_owned()),
+            _ => {}
+        }
+        let optimizer = match plan.optimizer {
+            Optimizer::Muon => "Muon",
+            Optimizer::Sgd => "SGD",
+            Optimizer::Lion => "Lion",
+            _ => "AdamW",
+        };
+        out.text("optimizer", "name", optimizer);
+        training(run, &mut out);
+        parallelism(run, flavour.is_some(), &mut out);
+        recompute(plan, &mut out);
+        out.flag("compile", "enable", plan.software != "torchtitan-2024-eager");
+        let mut head =
+            "# Written by railwright. The data, the checkpoints and the learning rate are yours to add.\n"
+                .to_owned();
+        if flavour.is_none() {
+            let _ = writeln!(head, "# torchtitan has no flavour of {}: add one to its code.", run.model.name);
+        }
+        let text = format!("{head}{}", out.toml());
+        let file = "torchtitan.toml".to_owned();
+        let mut not_expressed = lost(&TorchtitanReader, &text, &file, run, REASONS);
+        if flavour.is_none() {
+            let message =
+                format!("torchtitan knows models by flavours in its code, and none is {}", run.model.name);
+            not_expressed.push(Lost { key: "model.name".to_owned(), message });
+        }
+        let config = flavour.map_or_else(
+            || format!("--module {name} --config ...\n"),
+            |(name, size)| format!("--module {name} --config {name}_{}\n", size.to_ascii_lowercase()),
+        );
+        let overrides =
+            format!("# For versions whose configurations are Python.\n{config}{}", out.overrides());
+        Written {
+            files: vec![
+                WrittenFile { name: file, text },
+                WrittenFile { name: "torchtitan-overrides.txt".to_owned(), text: overrides },
+            ],
+            not_expressed,
+        }
+    }
+}
+
+fn training(run: &Run, out: &mut Sections) {
+    let plan = &run.plan;
+    let data = plan.data_parallel.max(1);
+    let local = if plan.pipeline_parallel > 1 { plan.global_batch / data } else { plan.micro_batch };
+    out.count("training", "seq_len", plan.sequence_length);
+    out.count("training", "local_batch_size", local);
+    out.count("training", "global_batch_size", plan.global_batch);
+    if let Some(tokens) = run.training.tokens {
+        let steps = (tokens / plan.tokens_per_step().max(1) as f64).round().max(1.0);
+        out.put("training", "steps", format!("{steps:.0}"));
+    }
+    let single = matches!(plan.precision.compute, DataType::Fp32 | DataType::Tf32);
+    out.text("training", "mixed_precision_param", if single { "float32" } else { "bfloat16" });
+    let reduce = if plan.precision.gradient_reduce == DataType::Bf16 { "bfloat16" } else { "float32" };
+    out.text("training", "mixed_precision_reduce", reduce);
+    if !single && plan.precision.master.is_none() {
+        out.text("training", "dtype", "bfloat16");
+    }
+    let offloaded = plan.offload.optimizer >= 1.0 && plan.offload.parameters >= 1.0;
+    out.flag("training", "enable_cpu_offload", offloaded);
+}
+
+fn parallelism(run: &Run, is_known: bool, out: &mut Sections) {
+    let plan = &run.plan;
+    let section = "parallelism";
+    let (data, context) = (plan.data_parallel.max(1), plan.context_parallel.max(1));
+    let wanted = match plan.sharding.zero_stage {
+        0 => 1,
+        _ => plan.shard_group() / context,
+    };
+    // Experts borrow ranks of one shard group, so it has to hold them all.
+    let cut = plan.expert_tensor_parallel == plan.tensor_parallel;
+    let expert_tensor = if cut { plan.tensor_parallel } else { 1 };
+    let expert_ranks = plan.expert_parallel.max(1) * if plan.expert_parallel > 1 { expert_tensor } else { 1 };
+    let holds = |shard: u64| (shard * context * plan.tensor_parallel).is_multiple_of(expert_ranks);
+    let shard = (wanted.max(1)..=data)
+        .filter(|shard| data.is_multiple_of(*shard))
+        .find(|shard| holds(*shard))
+        .unwrap_or(data);
+    out.count(section, "data_parallel_replicate_degree", data / shard);
+    out.count(section, "data_parallel_shard_degree", shard);
+    let reshard = plan.sharding.reshard_after_forward;
+    out.text(section, "fsdp_reshard_after_forward", if reshard { "always" } else { "never" });
+    out.count(section, "tensor_parallel_degree", plan.tensor_parallel);
+    if plan.tensor_parallel > 1 {
+        out.flag(section, "enable_sequence_parallel", plan.sequence_parallel);
+    }
+    out.flag(section, "enable_async_tensor_parallel", plan.overlap.tensor);
+    out.count(section, "context_parallel_degree", context);
+    if context > 1 || plan.context_kind != ContextKind::Ring {
+        let rotate = if plan.context_kind == ContextKind::Ring { "alltoall" } else { "allgather" };
+        out.text(section, "context_parallel_rotate_method", rotate);
+    }
+    out.count(section, "expert_parallel_degree", plan.expert_parallel);
+    if plan.expert_parallel > 1 {
+        out.count(section, "expert_tensor_parallel_degree", expert_tensor);
+    }
+    out.count(section, "pipeline_parallel_degree", plan.pipeline_parallel);
+    if plan.pipeline_parallel <= 1 {
+        return;
+    }
+    out.text(section, "pipeline_parallel_schedule", pipeline::name_of(plan.schedule, plan.virtual_stages));
+    out.count(section, "pipeline_parallel_microbatch_size", plan.micro_batch);
+    let chunks = plan.pipeline_parallel * plan.virtual_stages;
+    let each = run.model.num_layers().div_ceil(chunks.max(1));
+    match &plan.layers_per_stage {
+        Some(counts) => out.put(section, "module_fqns_per_model_part", parts(counts)),
+        // Whoever does not know the model cannot divide its layers.
+        None if !is_known => {
+            let even = vec![each; usize::try_from(chunks).unwrap_or(0)];
+            out.put(section, "module_fqns_per_model_part", parts(&even));
+        }
+        None => {
+            out.count(section, "pipeline_parallel_layers_per_stage", each);
+            out.count(section, "pipeline_parallel_first_stage_less_layers", 0);
+            out.count(section, "pipeline_parallel_last_stage_less_layers", 0);
+        }
+    }
+}
+
+/// Modules of each part: embedding first, then layers, norm and head last.
+fn parts(counts: &[u64]) -> String {
+    let mut next = 0;
+    let mut parts = Vec::new();
+    for (index, count) in counts.iter().enumerate() {
+        let mut modules = Vec::new();
+        if index == 0 {
+            modules.push("\"tok_embeddings\"".to_owned());
+        }
+        modules.extend((next..next + count).map(|layer| format!("\"layers.{layer}\"")));
+        next += count;
+        if index + 1 == counts.len() {
+            modules.extend(["\"norm\"".to_owned(), "\"output\"".to_owned()]);
+        }
+        parts.push(format!("[{}]", modules.join(", ")));
+    }
+    format!("[{}]", parts.join(", "))
+}
+
+fn recompute(plan: &Plan, out: &mut Sections) {
+    let section = "activation_checkpoint";
+    match &plan.recompute {
+        Recompute::None => out.text(section, "mode", "none"),
+        Recompute::Full { .. } => out.text(section, "mode", "full"),
+        Recompute::Selective { modules, .. } => {
+            out.text(section, "mode", "selective");
+            // Only the policy by operators is torchtitan's; what is nearest to any other is it, too.
+            let _ = modules.contains(&RecomputeModule::Operators);
+            out.text(section, "selective_ac_option", "op");
+        }
+    }
+}
