@@ -16,13 +16,6 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// The spot of a byte offset.
-    pub(crate) fn of(text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Self { line: before.matches('\n').count() + 1, column: before[start..].chars().count() + 1 }
-    }
-
     /// The line, if known.
     pub(crate) fn line(self) -> Option<usize> {
         (self.line > 0).then_some(self.line)

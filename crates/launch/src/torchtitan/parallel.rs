@@ -205,7 +205,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     let pieces = fields.count("parallelism.num_pp_microbatches");
     let said = |fields: &Fields<'_>, path: &'static str| fields.document.get(path).is_some().then_some(path);
     let default = "torchtitan's local batch is 8";
-    let mut put = |fields: &mut Fields<'_>, key: &str, value: u64, path: Option<&str>| match path {
+    let put = |fields: &mut Fields<'_>, key: &str, value: u64, path: Option<&str>| match path {
         Some(path) => fields.set(key, &value, path),
         None => fields.default(key, &value, default),
     };
