@@ -1,7 +1,30 @@
-//! Topologies as values: graphs of devices, network interfaces and switches, generated from a few figures.
+//! Topologies as values: from a few figures to a design, its counts, its graph and the ways through it.
+//!
+//! Responsible for: what a network is. Refuses to know what it costs ([`crate::bill`]) and what travels on it.
+//!
+//! A [`DesignSpec`] is what a user says, a [`Design`] has every figure, [`Design::counts`] says how much of what there is, and a
+//! [`Topology`] is the design as a [`Graph`] with [`Route`]s.
 
+pub mod build;
+pub mod clos;
+pub mod counts;
+pub mod design;
+pub mod dragonfly;
+mod global;
 pub mod graph;
+mod hash;
+pub mod kind;
+mod resolve;
 pub mod route;
+pub mod spec;
+pub mod torus;
+mod ways;
 
+pub use build::{Detail, Topology};
+pub use counts::Counts;
+pub use design::{Design, Fabric};
 pub use graph::{Graph, Layer, LinkClass, LinkId, Node, NodeId, Switch};
+pub use kind::{Forwarding, Kind, Medium, Routing};
+pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
+pub use spec::{DesignSpec, parse};

@@ -61,7 +61,7 @@ pub struct Switch {
     /// The plane, from 0.
     pub plane: u16,
     /// The rail whose devices alone it serves, if it serves one.
-    pub rail: Option<u16>,
+    pub rail: Option<u32>,
     /// The pod, or the group of a dragonfly; none for cores.
     pub pod: Option<u32>,
     /// Its number among the switches of its tier in the whole network.
@@ -86,8 +86,8 @@ pub enum Layer {
     Local,
     /// Between groups of a dragonfly.
     Global,
-    /// Between neighbours of a torus, along a dimension.
-    Torus(u8),
+    /// Between neighbours of a torus.
+    Torus,
 }
 
 /// What links have in common.

@@ -13,7 +13,7 @@ pub struct Hop {
     /// The share of the message that takes it: 1 on the only way, 1/n where packets are sprayed over n ways.
     pub share: f64,
     /// How far along the way it is: links of one position are alternatives or stand side by side.
-    pub position: u8,
+    pub position: u32,
 }
 
 /// The way of a message between two devices.
@@ -30,19 +30,25 @@ impl Route {
         self.hops.push(Hop { link, share: 1.0, position });
     }
 
-    /// Adds the links of the next position, each with an equal share.
-    pub fn spread(&mut self, links: impl ExactSizeIterator<Item = LinkId>) {
-        let (position, share) = (self.next_position(), 1.0 / links.len().max(1) as f64);
-        self.hops.extend(links.map(|link| Hop { link, share, position }));
+    /// Adds the links of the next position, each with its share.
+    pub fn side_by_side(&mut self, links: impl IntoIterator<Item = (LinkId, f64)>) {
+        let position = self.next_position();
+        self.hops.extend(links.into_iter().map(|(link, share)| Hop { link, share, position }));
     }
 
-    fn next_position(&self) -> u8 {
+    /// Goes on along another way.
+    pub fn append(&mut self, other: Self) {
+        let position = self.next_position();
+        self.hops.extend(other.hops.into_iter().map(|hop| Hop { position: hop.position + position, ..hop }));
+    }
+
+    fn next_position(&self) -> u32 {
         self.hops.last().map_or(0, |hop| hop.position + 1)
     }
 
     /// Positions, which is the number of links that each packet passes.
     pub fn length(&self) -> usize {
-        self.hops.last().map_or(0, |hop| usize::from(hop.position) + 1)
+        self.hops.last().map_or(0, |hop| hop.position as usize + 1)
     }
 
     /// Time until the first byte arrives: `sum of latencies along the way`; the slowest where packets are sprayed.

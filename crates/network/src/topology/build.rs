@@ -1,0 +1,187 @@
+//! A design as a graph, with the arithmetic that finds its links.
+//!
+//! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its place and no table of
+//! pairs is needed. Refuses to choose ways ([`super::ways`] does).
+
+mod clos;
+mod grouped;
+
+use super::design::{Design, Fabric};
+use super::graph::{Builder, Graph, Layer, LinkClass, LinkId, Node, NodeId};
+use super::torus::Torus;
+pub(crate) use clos::{ClosLayout, leaf_of};
+pub(crate) use grouped::{DragonflyLayout, DragonflyPlusLayout};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+
+/// Larger networks are counted and priced, but no graph is made of them.
+pub const MOST_IN_A_GRAPH: u64 = 1 << 20;
+
+/// How much of a Clos is told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Every switch and every link.
+    #[default]
+    Links,
+    /// The spines of a pod as one node, the cores as one node, and the links of a leaf or a pod upwards as one link of their sum.
+    /// This is what packet spraying makes of a healthy tree, with far fewer links.
+    Pooled,
+}
+
+/// A network: its design, its graph, and the ways through it ([`Topology::route`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topology {
+    /// Every figure.
+    pub design: Design,
+    /// Nodes and links.
+    pub graph: Graph,
+    /// How much is told apart.
+    pub detail: Detail,
+    pub(crate) layout: Layout,
+}
+
+/// Where links begin in the numbering.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    /// Device to domain, a pair for each device; only in domains of more than one.
+    pub(crate) domains: Option<LinkId>,
+    /// Device to NIC, a pair for each device.
+    pub(crate) hosts: LinkId,
+    /// NIC to leaf or router, a pair for each device in each plane.
+    pub(crate) access: LinkId,
+    pub(crate) fabric: FabricLayout,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum FabricLayout {
+    Clos(ClosLayout),
+    Dragonfly(DragonflyLayout),
+    DragonflyPlus(DragonflyPlusLayout),
+    /// First link of each dimension: from each device to its next neighbour.
+    Torus([LinkId; 3]),
+    None,
+}
+
+/// The `n`th cable after a first one.
+pub(crate) const fn nth(first: LinkId, n: u64) -> LinkId {
+    LinkId(first.0 + 2 * n as u32)
+}
+
+impl Topology {
+    /// Builds the graph of a design.
+    pub fn build(design: &Design, detail: Detail) -> Result<Self, Problem> {
+        // Links without bound would be memory without bound: a dragonfly may have many groups for few devices.
+        let links = design.counts().links();
+        if design.devices > MOST_IN_A_GRAPH || links > 8 * MOST_IN_A_GRAPH {
+            let what = format!("{} devices and {} cables", human::whole(design.devices), human::whole(links));
+            return Err(Problem::new(format!("no graph is made of {what}")).at_key("design.gpus").hint(
+                format!(
+                    "up to {} devices are simulated; counts and costs have no such limit",
+                    human::whole(MOST_IN_A_GRAPH)
+                ),
+            ));
+        }
+        let mut builder = Builder::new(design.devices as u32);
+        let domains = join_domains(design, &mut builder);
+        let hosts = builder.next_link();
+        let mut layout = Layout { domains, hosts, access: hosts, fabric: FabricLayout::None };
+        match &design.fabric {
+            Fabric::None => {}
+            Fabric::Torus(torus) => {
+                layout.fabric = FabricLayout::Torus(join_torus(design, torus, &mut builder));
+            }
+            Fabric::SlimFly(_) => {
+                return Err(Problem::new("no graph is made of a slim-fly")
+                    .at_key("design.kind")
+                    .hint("it is counted and priced only; `dragonfly` is the family next to it"));
+            }
+            Fabric::Clos(network) => {
+                let nics = join_nics(design, &mut builder);
+                layout.access = builder.next_link();
+                layout.fabric = FabricLayout::Clos(clos::join(design, network, detail, &nics, &mut builder));
+            }
+            Fabric::Dragonfly(dragonfly) => {
+                let nics = join_nics(design, &mut builder);
+                layout.access = builder.next_link();
+                layout.fabric =
+                    FabricLayout::Dragonfly(grouped::join(design, dragonfly, &nics, &mut builder));
+            }
+            Fabric::DragonflyPlus(plus) => {
+                let nics = join_nics(design, &mut builder);
+                layout.access = builder.next_link();
+                layout.fabric =
+                    FabricLayout::DragonflyPlus(grouped::join_plus(design, plus, &nics, &mut builder));
+            }
+        }
+        Ok(Self { design: design.clone(), graph: builder.build(), detail, layout })
+    }
+
+    /// The link from a device into its scale-up domain; its reverse leads out of it.
+    pub fn domain_link(&self, device: u32) -> Option<LinkId> {
+        self.layout.domains.map(|first| nth(first, u64::from(device)))
+    }
+
+    /// The link from a device to its NIC; none in a torus and without a network.
+    pub fn host_link(&self, device: u32) -> Option<LinkId> {
+        match self.layout.fabric {
+            FabricLayout::None | FabricLayout::Torus(_) => None,
+            _ => Some(nth(self.layout.hosts, u64::from(device))),
+        }
+    }
+
+    /// The link from a device's NIC to its leaf or router in a plane.
+    pub fn access_link(&self, device: u32, plane: u64) -> Option<LinkId> {
+        self.host_link(device)?;
+        (plane < self.design.planes)
+            .then(|| nth(self.layout.access, plane * self.design.devices + u64::from(device)))
+    }
+}
+
+fn class(builder: &mut Builder, layer: Layer, capacity: BytesPerSecond, latency: Seconds) -> u16 {
+    builder.class(LinkClass { layer, capacity, latency })
+}
+
+/// Half of a domain's latency on the way in, half on the way out.
+fn join_domains(design: &Design, builder: &mut Builder) -> Option<LinkId> {
+    if design.domain.size < 2 {
+        return None;
+    }
+    let first = builder.next_link();
+    let class = class(builder, Layer::ScaleUp, design.domain.bandwidth, design.domain.latency / 2.0);
+    let domains: Vec<NodeId> =
+        (0..design.domains()).map(|domain| builder.node(Node::Domain(domain as u32))).collect();
+    for device in 0..design.devices {
+        builder.connect(NodeId(device as u32), domains[(device / design.domain.size) as usize], class);
+    }
+    Some(first)
+}
+
+/// The way to the NIC takes no time of its own: published latencies count it to the first link.
+fn join_nics(design: &Design, builder: &mut Builder) -> Vec<NodeId> {
+    let class = class(builder, Layer::Host, design.nic_bandwidth, Seconds::ZERO);
+    let nics: Vec<NodeId> =
+        (0..design.devices as u32).map(|device| builder.node(Node::Nic(device))).collect();
+    for (device, nic) in nics.iter().enumerate() {
+        builder.connect(NodeId(device as u32), *nic, class);
+    }
+    nics
+}
+
+fn join_torus(design: &Design, torus: &Torus, builder: &mut Builder) -> [LinkId; 3] {
+    let class = class(builder, Layer::Torus, design.torus_link_bandwidth(torus), design.link_latency);
+    let mut first = [builder.next_link(); 3];
+    for (dimension, size) in torus.dimensions.iter().enumerate() {
+        first[dimension] = builder.next_link();
+        if *size < 2 {
+            continue;
+        }
+        for device in 0..design.devices {
+            let mut place = torus.place(device);
+            place[dimension] = (place[dimension] + 1) % size;
+            let next = torus.device(place);
+            builder.connect(NodeId(device as u32), NodeId(next as u32), class);
+        }
+    }
+    first
+}

@@ -1,0 +1,186 @@
+//! Nodes and links of folded Clos fabrics.
+//!
+//! Responsible for: their numbering. In each plane and fabric: uplinks leaf by leaf (uplink `j` of a leaf leads to spine
+//! `j mod spines` of its pod), then uplinks spine by spine (link `n` of a pod into a core group leads to core `n mod cores`).
+
+use super::super::clos::Clos;
+use super::super::design::{ClosNetwork, Design};
+use super::super::graph::{Builder, Layer, LinkId, Node, NodeId, Switch};
+use super::{Detail, class};
+
+/// Where the links of a fabric begin, fabric by fabric in plane by plane.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ClosLayout {
+    pub(crate) fabrics: Vec<FabricLinks>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FabricLinks {
+    pub(crate) leaf_spine: LinkId,
+    pub(crate) spine_core: LinkId,
+}
+
+/// Switches of one tier get numbers through the whole network.
+#[derive(Default)]
+struct Numbers([u32; 4]);
+
+impl Numbers {
+    fn switch(&mut self, tier: u8, plane: u64, rail: Option<u64>, pod: Option<u64>) -> Node {
+        let number = &mut self.0[usize::from(tier)];
+        *number += 1;
+        Node::Switch(Switch {
+            tier,
+            plane: plane as u16,
+            rail: rail.map(|rail| rail as u32),
+            pod: pod.map(|pod| pod as u32),
+            index: *number - 1,
+        })
+    }
+}
+
+pub(super) fn join(
+    design: &Design,
+    network: &ClosNetwork,
+    detail: Detail,
+    nics: &[NodeId],
+    builder: &mut Builder,
+) -> ClosLayout {
+    let clos = &network.clos;
+    let mut numbers = Numbers::default();
+    let separate = network.fabrics_per_plane > 1;
+    // Leaves first, plane by plane, so that access links can be numbered by device.
+    let mut leaves: Vec<Vec<NodeId>> = Vec::new();
+    for plane in 0..design.planes {
+        let mut shared: Option<NodeId> = None;
+        for fabric in 0..network.fabrics_per_plane {
+            let rail = (separate && network.fabrics_per_switch == 1).then_some(fabric);
+            if clos.tiers == 1 {
+                if fabric % network.fabrics_per_switch == 0 {
+                    shared = Some(builder.node(numbers.switch(1, plane, rail, Some(0))));
+                }
+                leaves.push(shared.into_iter().collect());
+                continue;
+            }
+            let of = |leaf: u64| rail.or_else(|| rail_of(clos, leaf));
+            leaves.push(
+                (0..clos.leaves())
+                    .map(|leaf| builder.node(numbers.switch(1, plane, of(leaf), Some(clos.pod(leaf)))))
+                    .collect(),
+            );
+        }
+    }
+    let access = class(builder, Layer::Access, design.nic_port_bandwidth(), design.link_latency);
+    for plane in 0..design.planes {
+        for device in 0..design.devices {
+            let (fabric, leaf) = leaf_of(design, network, device);
+            let leaves = &leaves[(plane * network.fabrics_per_plane + fabric) as usize];
+            builder.connect(nics[device as usize], leaves[leaf as usize], access);
+        }
+    }
+    let mut fabrics = Vec::with_capacity(leaves.len());
+    for (n, leaves) in leaves.iter().enumerate() {
+        let n = n as u64;
+        let (plane, fabric) = (n / network.fabrics_per_plane, n % network.fabrics_per_plane);
+        let rail = separate.then_some(fabric);
+        let joiner = Joiner { design, network, plane, rail };
+        fabrics.push(match detail {
+            Detail::Links => joiner.join(leaves, &mut numbers, builder),
+            Detail::Pooled => joiner.join_pooled(leaves, &mut numbers, builder),
+        });
+    }
+    ClosLayout { fabrics }
+}
+
+/// The fabric of a device in each plane, and its leaf in it.
+pub(crate) fn leaf_of(design: &Design, network: &ClosNetwork, device: u64) -> (u64, u64) {
+    let (rail, place) = (design.rail(device), design.place_in_rail(device));
+    if network.fabrics_per_plane > 1 {
+        (rail, network.clos.leaf(0, place))
+    } else {
+        (0, network.clos.leaf(rail, place))
+    }
+}
+
+/// The rail of a leaf that serves one of several.
+fn rail_of(clos: &Clos, leaf: u64) -> Option<u64> {
+    (clos.groups > 1).then(|| if clos.by_group { leaf / clos.leaves_per_group } else { leaf % clos.groups })
+}
+
+struct Joiner<'a> {
+    design: &'a Design,
+    network: &'a ClosNetwork,
+    plane: u64,
+    rail: Option<u64>,
+}
+
+impl Joiner<'_> {
+    fn join(&self, leaves: &[NodeId], numbers: &mut Numbers, builder: &mut Builder) -> FabricLinks {
+        let clos = &self.network.clos;
+        let (port, latency) = (self.design.port_bandwidth, self.design.link_latency);
+        let leaf_spine = builder.next_link();
+        let mut links = FabricLinks { leaf_spine, spine_core: leaf_spine };
+        if self.network.kept_tiers < 2 {
+            return links;
+        }
+        let spines: Vec<NodeId> = (0..clos.spines())
+            .map(|s| builder.node(numbers.switch(2, self.plane, self.rail, Some(s / clos.spines_per_pod))))
+            .collect();
+        let up = class(builder, Layer::LeafSpine, port, latency);
+        for (leaf, node) in leaves.iter().enumerate() {
+            let first = clos.pod(leaf as u64) * clos.spines_per_pod;
+            for uplink in 0..clos.leaf_uplinks {
+                builder.connect(*node, spines[(first + uplink % clos.spines_per_pod) as usize], up);
+            }
+        }
+        links.spine_core = builder.next_link();
+        if self.network.kept_tiers < 3 {
+            return links;
+        }
+        let cores: Vec<NodeId> =
+            (0..clos.cores()).map(|_| builder.node(numbers.switch(3, self.plane, self.rail, None))).collect();
+        let up = class(builder, Layer::SpineCore, port, latency);
+        for (spine, node) in spines.iter().enumerate() {
+            let (pod, within) = (spine as u64 / clos.spines_per_pod, spine as u64 % clos.spines_per_pod);
+            for uplink in 0..clos.spine_uplinks {
+                builder.connect(*node, cores[core_of(clos, pod, within, uplink) as usize], up);
+            }
+        }
+        links
+    }
+
+    fn join_pooled(&self, leaves: &[NodeId], numbers: &mut Numbers, builder: &mut Builder) -> FabricLinks {
+        let clos = &self.network.clos;
+        let (port, latency) = (self.design.port_bandwidth, self.design.link_latency);
+        let leaf_spine = builder.next_link();
+        let mut links = FabricLinks { leaf_spine, spine_core: leaf_spine };
+        if self.network.kept_tiers < 2 {
+            return links;
+        }
+        let pods: Vec<NodeId> = (0..clos.pods)
+            .map(|pod| builder.node(numbers.switch(2, self.plane, self.rail, Some(pod))))
+            .collect();
+        let up = class(builder, Layer::LeafSpine, port * clos.leaf_uplinks as f64, latency);
+        for (leaf, node) in leaves.iter().enumerate() {
+            builder.connect(*node, pods[clos.pod(leaf as u64) as usize], up);
+        }
+        links.spine_core = builder.next_link();
+        if self.network.kept_tiers < 3 {
+            return links;
+        }
+        let core = builder.node(numbers.switch(3, self.plane, self.rail, None));
+        let sum = port * (clos.spines_per_pod * clos.spine_uplinks) as f64;
+        let up = class(builder, Layer::SpineCore, sum, latency);
+        for pod in pods {
+            builder.connect(pod, core, up);
+        }
+        links
+    }
+}
+
+/// The core that an uplink of a spine leads to.
+fn core_of(clos: &Clos, pod: u64, spine: u64, uplink: u64) -> u64 {
+    let sharing = clos.spines_per_core_group();
+    let (group, within) = (spine / sharing, spine % sharing);
+    let n = (pod * sharing + within) * clos.spine_uplinks + uplink;
+    group * clos.cores_per_group + n % clos.cores_per_group
+}

@@ -1,0 +1,447 @@
+//! The figures of one folded Clos fabric: how many switches of which tier, and how they are cabled.
+//!
+//! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published
+//! reference architectures. Refuses to make a graph of it and to know prices.
+//!
+//! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
+//! architectures for how partly filled fabrics are built (`catalog/network/superpod_tables.csv` has their tables).
+
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+
+/// What a fabric is asked to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// Groups of endpoints with leaves of their own: rails, else 1.
+    pub groups: u64,
+    /// Endpoints in each group.
+    pub endpoints: u64,
+    /// Ports of a switch.
+    pub radix: u64,
+    /// Endpoints that one switch port serves when it is split; 1 mostly.
+    pub hosts_per_port: u64,
+    /// Endpoints under a leaf, if not by the rule.
+    pub hosts_per_leaf: Option<u64>,
+    /// Switch ports of a leaf that stay free.
+    pub backup_ports: u64,
+    /// Tiers, if not as few as possible.
+    pub tiers: Option<u64>,
+    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or what `hosts_per_leaf` leaves.
+    pub leaf_oversubscription: Option<f64>,
+    /// The same at a spine.
+    pub spine_oversubscription: f64,
+    /// Pods, if not as few as possible.
+    pub pods: Option<u64>,
+    /// Whether a group's leaves stay in one pod (numbered group by group), if they fit.
+    pub groups_in_pods: bool,
+}
+
+/// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Clos {
+    /// Tiers of switches, 1 to 3.
+    pub tiers: u64,
+    /// Groups of endpoints with leaves of their own.
+    pub groups: u64,
+    /// Endpoints in each group.
+    pub endpoints_per_group: u64,
+    /// Endpoints that fit under a leaf.
+    pub hosts_per_leaf: u64,
+    /// Leaves of each group.
+    pub leaves_per_group: u64,
+    /// Links from a leaf upwards.
+    pub leaf_uplinks: u64,
+    /// Pods; 1 below three tiers.
+    pub pods: u64,
+    /// Leaves that a pod has room for; the last may have fewer.
+    pub leaves_per_pod: u64,
+    /// Spines in each pod.
+    pub spines_per_pod: u64,
+    /// Links from a spine upwards.
+    pub spine_uplinks: u64,
+    /// Core groups: spines of the same places in their pods share one.
+    pub core_groups: u64,
+    /// Cores in each core group.
+    pub cores_per_group: u64,
+    /// Whether leaves are numbered group by group instead of unit by unit.
+    pub by_group: bool,
+}
+
+/// The smallest divisor of `n` that is at least `least`.
+fn divisor_from(n: u64, least: u64) -> Option<u64> {
+    (least.max(1)..=n).find(|d| n.is_multiple_of(*d))
+}
+
+impl Clos {
+    /// Leaves in all.
+    pub const fn leaves(&self) -> u64 {
+        if self.tiers == 1 { 1 } else { self.groups * self.leaves_per_group }
+    }
+
+    /// Spines in all.
+    pub const fn spines(&self) -> u64 {
+        if self.tiers < 2 { 0 } else { self.pods * self.spines_per_pod }
+    }
+
+    /// Cores in all.
+    pub const fn cores(&self) -> u64 {
+        if self.tiers < 3 { 0 } else { self.core_groups * self.cores_per_group }
+    }
+
+    /// Endpoints in all.
+    pub const fn endpoints(&self) -> u64 {
+        self.groups * self.endpoints_per_group
+    }
+
+    /// Links between leaves and spines.
+    pub const fn leaf_spine_links(&self) -> u64 {
+        if self.tiers < 2 { 0 } else { self.leaves() * self.leaf_uplinks }
+    }
+
+    /// Links between spines and cores.
+    pub const fn spine_core_links(&self) -> u64 {
+        if self.tiers < 3 { 0 } else { self.spines() * self.spine_uplinks }
+    }
+
+    /// Links of one spine to one leaf of its pod.
+    pub const fn trunk(&self) -> u64 {
+        if self.spines_per_pod == 0 { 0 } else { self.leaf_uplinks / self.spines_per_pod }
+    }
+
+    /// The leaf of an endpoint of a group, by its place in the group.
+    pub const fn leaf(&self, group: u64, place: u64) -> u64 {
+        if self.tiers == 1 {
+            return 0;
+        }
+        let within = place / self.hosts_per_leaf;
+        if self.by_group { group * self.leaves_per_group + within } else { within * self.groups + group }
+    }
+
+    /// The pod of a leaf.
+    pub const fn pod(&self, leaf: u64) -> u64 {
+        leaf / self.leaves_per_pod
+    }
+
+    /// Spines of a pod that share a core group.
+    pub const fn spines_per_core_group(&self) -> u64 {
+        self.spines_per_pod / self.core_groups
+    }
+
+    /// Links of a pod into one core group.
+    pub const fn pod_links(&self) -> u64 {
+        self.spine_uplinks * self.spines_per_core_group()
+    }
+
+    /// The fabric with as few tiers as the request allows.
+    pub fn new(request: &Request) -> Result<Self, Problem> {
+        let split = Split::of(request)?;
+        let found = match request.tiers {
+            Some(1) => Self::one_tier(request),
+            Some(2) => Self::two_tiers(request, &split),
+            Some(3) => Self::three_tiers(request, &split)?,
+            Some(other) => {
+                return Err(Problem::new(format!("{other} tiers are not known"))
+                    .at_key("design.tiers")
+                    .hint("1, 2 or 3 tiers can be built"));
+            }
+            None => {
+                // Pods are a matter of three tiers: who asks for them asks for three.
+                let small = request.pods.is_none();
+                match Self::one_tier(request).or_else(|| Self::two_tiers(request, &split)).filter(|_| small) {
+                    Some(clos) => Some(clos),
+                    None => Self::three_tiers(request, &split)?,
+                }
+            }
+        };
+        found.ok_or_else(|| too_many(request, &split))
+    }
+
+    /// One switch: `endpoints <= radix`.
+    fn one_tier(request: &Request) -> Option<Self> {
+        let ports = (request.radix - request.backup_ports) * request.hosts_per_port;
+        let endpoints = request.groups.checked_mul(request.endpoints)?;
+        (endpoints <= ports && request.hosts_per_leaf.is_none_or(|hosts| endpoints <= hosts)).then_some(
+            Self {
+                tiers: 1,
+                groups: request.groups,
+                endpoints_per_group: request.endpoints,
+                hosts_per_leaf: ports,
+                leaves_per_group: 1,
+                leaf_uplinks: 0,
+                pods: 1,
+                leaves_per_pod: 1,
+                spines_per_pod: 0,
+                spine_uplinks: 0,
+                core_groups: 0,
+                cores_per_group: 0,
+                by_group: request.groups_in_pods,
+            },
+        )
+    }
+
+    fn leaves_for(request: &Request, split: &Split) -> Option<(u64, u64)> {
+        let per_group = request.endpoints.div_ceil(split.hosts);
+        Some((per_group, request.groups.checked_mul(per_group)?))
+    }
+
+    /// Leaves and spines. `spines = leaves * uplinks / radix`, raised to the next divisor of the uplinks so that every leaf spreads
+    /// its uplinks evenly: with radix 64, 24 leaves have 16 spines and not 12 (DGX H100 SuperPOD, 3 SU), with radix 144, 32 leaves
+    /// have 18 and not 16 (DGX B300 XDR, 4 SU).
+    fn two_tiers(request: &Request, split: &Split) -> Option<Self> {
+        let (leaves_per_group, leaves) = Self::leaves_for(request, split)?;
+        let needed = leaves.checked_mul(split.uplinks)?.div_ceil(request.radix);
+        let spines = divisor_from(split.uplinks, needed)?;
+        Some(Self {
+            tiers: 2,
+            groups: request.groups,
+            endpoints_per_group: request.endpoints,
+            hosts_per_leaf: split.hosts,
+            leaves_per_group,
+            leaf_uplinks: split.uplinks,
+            pods: 1,
+            leaves_per_pod: leaves,
+            spines_per_pod: spines,
+            spine_uplinks: 0,
+            core_groups: 0,
+            cores_per_group: 0,
+            by_group: request.groups_in_pods,
+        })
+    }
+
+    /// Pods of leaves and spines, joined by cores. Pods are alike, as few as the spines' ports below allow; spines of a pod follow
+    /// the rule of two tiers; `cores = pods * spines * spine uplinks / radix`, in the grouping that needs fewest. Without
+    /// oversubscription and with full pods: spines = leaves, cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if it does
+    /// not reach.
+    fn three_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
+        let Some((leaves_per_group, leaves)) = Self::leaves_for(request, split) else { return Ok(None) };
+        let down = spine_down(request)?;
+        // Leaves of a pod are at most the ports of a spine below; whole groups, if that is asked for and possible.
+        let whole = request.groups_in_pods && leaves_per_group <= down;
+        let most = if whole { down / leaves_per_group * leaves_per_group } else { down };
+        let pods = request.pods.unwrap_or_else(|| leaves.div_ceil(most)).max(1);
+        let leaves_per_pod = if whole {
+            request.groups.div_ceil(pods).saturating_mul(leaves_per_group)
+        } else {
+            leaves.div_ceil(pods)
+        };
+        // A pod that would stay empty is not built.
+        let pods = leaves.div_ceil(leaves_per_pod.max(1));
+        let Some(links) = leaves_per_pod.checked_mul(split.uplinks) else { return Ok(None) };
+        let Some(spines_per_pod) = divisor_from(split.uplinks, links.div_ceil(down)) else { return Ok(None) };
+        let used_down = links / spines_per_pod;
+        let least = ((used_down as f64 / request.spine_oversubscription).ceil() as u64).max(1);
+        // Fewest cores; among these the most core groups, which is the classic wiring, and the fewest uplinks.
+        let mut best: Option<(u64, Self)> = None;
+        for spine_uplinks in least..=request.radix.saturating_sub(used_down) {
+            for core_groups in (1..=spines_per_pod).rev().filter(|g| spines_per_pod.is_multiple_of(*g)) {
+                let from_pod = spine_uplinks * (spines_per_pod / core_groups);
+                let cores_per_group = (pods * from_pod).div_ceil(request.radix);
+                let cores = core_groups * cores_per_group;
+                // Every pod must reach every core of a group, or pods could not reach each other.
+                if cores_per_group > from_pod || best.as_ref().is_some_and(|(fewest, _)| cores >= *fewest) {
+                    continue;
+                }
+                let clos = Self {
+                    tiers: 3,
+                    groups: request.groups,
+                    endpoints_per_group: request.endpoints,
+                    hosts_per_leaf: split.hosts,
+                    leaves_per_group,
+                    leaf_uplinks: split.uplinks,
+                    pods,
+                    leaves_per_pod,
+                    spines_per_pod,
+                    spine_uplinks,
+                    core_groups,
+                    cores_per_group,
+                    by_group: request.groups_in_pods,
+                };
+                best = Some((cores, clos));
+            }
+        }
+        Ok(best.map(|(_, clos)| clos))
+    }
+}
+
+/// How a leaf's ports are split between below and above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Split {
+    hosts: u64,
+    uplinks: u64,
+}
+
+impl Split {
+    /// `down = ports * o / (1 + o)`, `uplinks = down / o`; `o` the oversubscription. Endpoints below a leaf may be given instead.
+    fn of(request: &Request) -> Result<Self, Problem> {
+        let ports = request.radix.saturating_sub(request.backup_ports);
+        let o = request.leaf_oversubscription;
+        let down = match request.hosts_per_leaf {
+            Some(hosts) => hosts.div_ceil(request.hosts_per_port),
+            None => {
+                let o = o.unwrap_or(1.0);
+                (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64
+            }
+        };
+        let hosts = request.hosts_per_leaf.unwrap_or(down * request.hosts_per_port);
+        let most = ports.saturating_sub(down);
+        let uplinks =
+            o.map_or_else(|| most.min(down), |o| ((down as f64 / o + 1e-9).floor() as u64).min(most));
+        if hosts == 0 || uplinks == 0 {
+            return Err(Problem::new(format!(
+                "a leaf of {} ports with {} backup ports has {hosts} ports for devices and {uplinks} upwards",
+                request.radix, request.backup_ports
+            ))
+            .at_key("design.radix")
+            .hint("raise design.radix, or lower the oversubscription or design.hosts_per_leaf"));
+        }
+        Ok(Self { hosts, uplinks })
+    }
+}
+
+/// Ports of a spine below when there are cores above: `radix * o / (1 + o)`.
+fn spine_down(request: &Request) -> Result<u64, Problem> {
+    let o = request.spine_oversubscription;
+    let down = (request.radix as f64 * o / (1.0 + o) + 1e-9).floor() as u64;
+    if down == 0 || down >= request.radix {
+        return Err(Problem::new(format!(
+            "a spine of {} ports with oversubscription {o} has {down} ports below",
+            request.radix
+        ))
+        .at_key("design.spine_oversubscription")
+        .hint("choose an oversubscription below the radix"));
+    }
+    Ok(down)
+}
+
+/// Endpoints that so many tiers reach at most: `k`, `leaves of k`, `pods of k`; at 1:1 these are k, k^2/2 and k^3/4.
+pub fn most_endpoints(request: &Request, tiers: u64) -> u64 {
+    let Ok(split) = Split::of(request) else { return 0 };
+    let down = spine_down(request).unwrap_or(0);
+    match tiers {
+        1 => (request.radix - request.backup_ports) * request.hosts_per_port,
+        2 => request.radix.saturating_mul(split.hosts),
+        _ => request.radix.saturating_mul(down).saturating_mul(split.hosts),
+    }
+}
+
+fn too_many(request: &Request, split: &Split) -> Problem {
+    let tiers = request.tiers.unwrap_or(3);
+    let most = most_endpoints(request, tiers);
+    let asked = request.groups.saturating_mul(request.endpoints);
+    // What would reach: the same figures with a larger radix.
+    let wider = (1..=6).map(|n| request.radix << n).find(|radix| {
+        let hosts_per_leaf = request.hosts_per_leaf;
+        Clos::new_quietly(&Request { radix: *radix, hosts_per_leaf, pods: None, ..*request })
+    });
+    let (s, ports) = (if tiers == 1 { "" } else { "s" }, request.radix);
+    let message = if asked > most {
+        format!("{asked} endpoints are more than {tiers} tier{s} of {ports}-port switches join: {most}")
+    } else {
+        let leaves = request.groups * request.endpoints.div_ceil(split.hosts);
+        format!(
+            "{leaves} leaves for {} groups of {} endpoints are more than {tiers} tier{s} of {ports}-port switches join",
+            request.groups, request.endpoints
+        )
+    };
+    let mut hints = Vec::new();
+    if let Some(wider) = wider {
+        hints.push(format!("design.radix = {wider} would do"));
+    }
+    if request.tiers.is_some_and(|tiers| tiers < 3) {
+        hints.push("so may more tiers".to_owned());
+    }
+    hints.push(
+        "rail-only needs fewer ports in one fabric, and more planes make each port count twice".to_owned(),
+    );
+    Problem::new(message).at_key("design.gpus").hint(hints.join("; "))
+}
+
+impl Clos {
+    /// Whether a request can be built; asked by [`too_many`] itself, so it must not ask back.
+    fn new_quietly(request: &Request) -> bool {
+        let Ok(split) = Split::of(request) else { return false };
+        match request.tiers {
+            Some(1) => Self::one_tier(request).is_some(),
+            Some(2) => Self::two_tiers(request, &split).is_some(),
+            _ => matches!(Self::three_tiers(request, &split), Ok(Some(_))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(groups: u64, endpoints: u64, radix: u64) -> Request {
+        Request {
+            groups,
+            endpoints,
+            radix,
+            hosts_per_port: 1,
+            hosts_per_leaf: None,
+            backup_ports: 0,
+            tiers: None,
+            leaf_oversubscription: None,
+            spine_oversubscription: 1.0,
+            pods: None,
+            groups_in_pods: false,
+        }
+    }
+
+    fn switches(clos: &Clos) -> (u64, u64, u64) {
+        (clos.leaves(), clos.spines(), clos.cores())
+    }
+
+    #[test]
+    fn full_fabrics_have_the_textbook_counts() {
+        // Endpoints k, k^2/2, k^3/4; switches N/k, 3N/k, 5N/k (Al-Fares et al.; rail-only, section 5).
+        for k in [8_u64, 32, 64, 128] {
+            let (one, two, three) = (k, k * k / 2, k * k * k / 4);
+            for (tiers, n) in [(1, one), (2, two), (3, three)] {
+                let clos = Clos::new(&request(1, n, k)).expect("full");
+                assert_eq!(clos.tiers, tiers, "{k} {n}");
+                assert_eq!(clos.leaves() + clos.spines() + clos.cores(), (2 * tiers - 1) * n / k, "{k} {n}");
+                assert_eq!(clos.endpoints() + clos.leaf_spine_links() + clos.spine_core_links(), tiers * n);
+                assert_eq!(most_endpoints(&request(1, n, k), tiers), n);
+            }
+            assert!(Clos::new(&request(1, three + 1, k)).is_err());
+        }
+    }
+
+    #[test]
+    fn spines_are_raised_to_a_divisor_of_the_uplinks() {
+        // DGX H100 SuperPOD, 3 SU of 32 nodes, 8 rails; DGX B300 XDR, 4 and 8 SU.
+        assert_eq!(switches(&Clos::new(&request(8, 96, 64)).expect("3 SU")), (24, 16, 0));
+        assert_eq!(switches(&Clos::new(&request(8, 288, 144)).expect("4 SU")), (32, 18, 0));
+        assert_eq!(switches(&Clos::new(&request(8, 576, 144)).expect("8 SU")), (64, 36, 0));
+    }
+
+    #[test]
+    fn pods_of_a_rail_each_give_the_system_that_symmetry_made_larger() {
+        // DGX A100 SuperPOD of 140 nodes: 56 leaves, 80 spines in 8 groups of 10, 28 cores, 1,120 cables in each layer.
+        let rails = Request { pods: Some(8), groups_in_pods: true, ..request(8, 140, 40) };
+        let clos = Clos::new(&rails).expect("built in 2020");
+        assert_eq!(switches(&clos), (56, 80, 28));
+        assert_eq!((clos.leaf_spine_links(), clos.spine_core_links()), (1120, 1120));
+        assert_eq!((clos.core_groups, clos.cores_per_group, clos.trunk()), (2, 14, 2));
+    }
+
+    #[test]
+    fn oversubscription_divides_the_uplinks() {
+        let o = |o| Request { leaf_oversubscription: Some(o), ..request(1, 2048, 64) };
+        let three = Clos::new(&o(3.0)).expect("3:1");
+        assert_eq!((three.hosts_per_leaf, three.leaf_uplinks), (48, 16));
+        assert_eq!(Clos::new(&o(1.0)).expect("1:1").leaf_uplinks, 32);
+        assert_eq!(
+            Clos::new(&o(100.0)).expect_err("no port is left above").place.expect("key").key.as_deref(),
+            Some("design.radix")
+        );
+    }
+
+    #[test]
+    fn too_many_endpoints_are_told_with_what_would_do() {
+        let problem = Clos::new(&request(1, 131_072, 64)).expect_err("too many");
+        assert_eq!(problem.message, "131072 endpoints are more than 3 tiers of 64-port switches join: 65536");
+        assert!(problem.hint.expect("a hint").starts_with("design.radix = 128 would do"));
+    }
+}

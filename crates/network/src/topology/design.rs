@@ -1,0 +1,159 @@
+//! A network with every figure filled in.
+//!
+//! Responsible for: what the graph, the routes, the counts and the bill all start from. Refuses to read and to check; who made it
+//! did both ([`super::resolve`]).
+
+use super::clos::Clos;
+use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};
+use super::kind::{Forwarding, Kind, Medium, Routing};
+use super::torus::Torus;
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use serde::Serialize;
+
+/// A network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Design {
+    /// What it is called.
+    pub name: String,
+    /// Its family.
+    pub kind: Kind,
+    /// Accelerators.
+    pub devices: u64,
+    /// The scale-up domains.
+    pub domain: Domain,
+    /// Network bandwidth of one device, one direction, over all of its ports.
+    pub nic_bandwidth: BytesPerSecond,
+    /// Ports of a NIC, each in a plane of its own.
+    pub planes: u64,
+    /// Rails; 1 where they do not matter.
+    pub rails: u64,
+    /// Ports of a switch.
+    pub radix: u64,
+    /// Bandwidth of a switch port, one direction.
+    pub port_bandwidth: BytesPerSecond,
+    /// What joins the NICs.
+    pub fabric: Fabric,
+    /// Endpoints beside the devices in one fabric.
+    pub extra_endpoints: u64,
+    /// Links in one cable.
+    pub links_per_cable: u64,
+    /// How a message finds its way.
+    pub routing: Routing,
+    /// Seed of the hash.
+    pub seed: u64,
+    /// What a message to another rail does.
+    pub forwarding: Forwarding,
+    /// Latency of each link with the switch behind it.
+    pub link_latency: Seconds,
+    /// Cables between NIC and leaf, leaf and spine, spine and core.
+    pub cabling: [Cabling; 3],
+}
+
+/// Scale-up domains, each taken as one switch that does not block.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Domain {
+    /// Devices in each.
+    pub size: u64,
+    /// Bandwidth of one device, one direction.
+    pub bandwidth: BytesPerSecond,
+    /// Latency through a domain, one way.
+    pub latency: Seconds,
+}
+
+/// Cables of one layer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Cabling {
+    /// What they are made of.
+    pub medium: Medium,
+    /// Mean length in metres.
+    pub length: f64,
+}
+
+/// What joins NICs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fabric {
+    /// Folded Clos fabrics.
+    Clos(ClosNetwork),
+    /// A dragonfly.
+    Dragonfly(Dragonfly),
+    /// A dragonfly+.
+    DragonflyPlus(DragonflyPlus),
+    /// A Slim Fly.
+    SlimFly(SlimFly),
+    /// A torus.
+    Torus(Torus),
+    /// Nothing: all devices are in one domain.
+    None,
+}
+
+/// Folded Clos fabrics that are alike, and who is joined to which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ClosNetwork {
+    /// One of them.
+    pub clos: Clos,
+    /// Fabrics in each plane: one, or one for each rail.
+    pub fabrics_per_plane: u64,
+    /// Fabrics that share one switch, where one switch is more than one needs.
+    pub fabrics_per_switch: u64,
+    /// Tiers that are left; less than the fabric has where layers without traffic were taken away.
+    pub kept_tiers: u64,
+    /// NIC ports that one switch port serves.
+    pub hosts_per_port: u64,
+}
+
+impl Design {
+    /// Bandwidth of one port of a NIC, one direction.
+    pub fn nic_port_bandwidth(&self) -> BytesPerSecond {
+        self.nic_bandwidth / self.planes as f64
+    }
+
+    /// Scale-up domains.
+    pub const fn domains(&self) -> u64 {
+        self.devices / self.domain.size
+    }
+
+    /// The rail of a device.
+    pub const fn rail(&self, device: u64) -> u64 {
+        device % self.domain.size % self.rails
+    }
+
+    /// The place of a device among those of its rail.
+    pub const fn place_in_rail(&self, device: u64) -> u64 {
+        let (domain, local) = (device / self.domain.size, device % self.domain.size);
+        domain * (self.domain.size / self.rails) + local / self.rails
+    }
+
+    /// The device at a place of a rail.
+    pub const fn device_at(&self, rail: u64, place: u64) -> u64 {
+        let per_domain = self.domain.size / self.rails;
+        place / per_domain * self.domain.size + place % per_domain * self.rails + rail
+    }
+
+    /// Whether the network, without scale-up domains, joins all devices.
+    pub fn joins_rails(&self) -> bool {
+        !self.separates_rails() && self.fabric != Fabric::None
+    }
+
+    /// Whether devices of different rails reach each other only through a scale-up domain.
+    pub fn separates_rails(&self) -> bool {
+        match &self.fabric {
+            Fabric::Clos(network) => {
+                self.rails > 1 && (network.fabrics_per_plane > 1 || network.kept_tiers < network.clos.tiers)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Design {
+    /// Tiers of switches that are there; 0 without switches, 1 for routers that are joined among each other.
+    pub fn fabric_tiers(&self) -> u64 {
+        match &self.fabric {
+            Fabric::Clos(network) => network.kept_tiers,
+            Fabric::DragonflyPlus(_) => 2,
+            Fabric::Dragonfly(_) | Fabric::SlimFly(_) => 1,
+            Fabric::Torus(_) | Fabric::None => 0,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The words of a design: kinds of topologies, ways of routing, media of cables.
+//!
+//! Responsible for: names, and one sentence on each for lists and help. Refuses to know what a kind is made of.
+
+use railwright_spec::choice;
+use serde::Serialize;
+
+/// A family of topologies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// One folded Clos for all devices, in their order.
+    Clos,
+    /// One folded Clos; devices of the same place in their domain share leaves.
+    RailOptimized,
+    /// A folded Clos of its own for each rail, and nothing between rails.
+    RailOnly,
+    /// The rail-optimized Clos without the layers that no rail's traffic reaches.
+    Trimmed,
+    /// Two planes, each a rail-optimized Clos; a NIC has a port in both.
+    DualPlane,
+    /// Several planes, each a Clos for all devices; a NIC has a port in each.
+    MultiPlane,
+    /// Groups of fully joined routers, joined among each other by global links.
+    Dragonfly,
+    /// Groups of leaves and spines, joined by global links of the spines.
+    DragonflyPlus,
+    /// Devices joined to their neighbours in two or three dimensions, ends to ends.
+    Torus,
+    /// McKay-Miller-Siran graphs of diameter two; counted, not built.
+    SlimFly,
+    /// All devices in one scale-up domain: the ideal to compare with.
+    ScaleUp,
+}
+
+choice!(Kind {
+    "clos" | "fat-tree" | "folded-clos" => Self::Clos,
+    "rail-optimized" | "rail-optimised" => Self::RailOptimized,
+    "rail-only" => Self::RailOnly,
+    "trimmed" | "any-to-any-trimmed" => Self::Trimmed,
+    "dual-plane" | "hpn" => Self::DualPlane,
+    "multi-plane" => Self::MultiPlane,
+    "dragonfly" => Self::Dragonfly,
+    "dragonfly-plus" | "dragonfly+" => Self::DragonflyPlus,
+    "torus" => Self::Torus,
+    "slim-fly" | "slimfly" => Self::SlimFly,
+    "scale-up" | "ideal" => Self::ScaleUp,
+});
+
+impl Kind {
+    /// Every kind, in the order of lists.
+    pub const ALL: [Self; 11] = [
+        Self::Clos,
+        Self::RailOptimized,
+        Self::RailOnly,
+        Self::Trimmed,
+        Self::DualPlane,
+        Self::MultiPlane,
+        Self::Dragonfly,
+        Self::DragonflyPlus,
+        Self::Torus,
+        Self::SlimFly,
+        Self::ScaleUp,
+    ];
+
+    /// The name that a design file uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Clos => "clos",
+            Self::RailOptimized => "rail-optimized",
+            Self::RailOnly => "rail-only",
+            Self::Trimmed => "trimmed",
+            Self::DualPlane => "dual-plane",
+            Self::MultiPlane => "multi-plane",
+            Self::Dragonfly => "dragonfly",
+            Self::DragonflyPlus => "dragonfly-plus",
+            Self::Torus => "torus",
+            Self::SlimFly => "slim-fly",
+            Self::ScaleUp => "scale-up",
+        }
+    }
+
+    /// What it is, in a sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Clos => "one fat tree of one to three tiers for all devices, filled in their order",
+            Self::RailOptimized => "one fat tree; devices of the same place in their domain share leaves",
+            Self::RailOnly => {
+                "a fat tree of its own for each rail and nothing between rails; the rest is forwarded through the domain"
+            }
+            Self::Trimmed => "the rail-optimized tree without the layers that no rail's traffic reaches",
+            Self::DualPlane => "two planes, each a rail-optimized tree; a NIC has a port in both (HPN)",
+            Self::MultiPlane => "several planes, each a tree for all devices; a NIC has a port in each",
+            Self::Dragonfly => "groups of routers that are fully joined within and by global links beyond",
+            Self::DragonflyPlus => "groups of leaves and spines; global links leave from the spines",
+            Self::Torus => "no switches: each device joined to its neighbours in up to three dimensions",
+            Self::SlimFly => "a graph of diameter two with few switches; counted, not built",
+            Self::ScaleUp => "all devices in one scale-up domain, the ideal to compare with",
+        }
+    }
+
+    /// Whether it is made of folded Clos fabrics.
+    pub const fn is_clos(self) -> bool {
+        matches!(
+            self,
+            Self::Clos
+                | Self::RailOptimized
+                | Self::RailOnly
+                | Self::Trimmed
+                | Self::DualPlane
+                | Self::MultiPlane
+        )
+    }
+
+    /// Whether rails that differ cannot reach each other but through a scale-up domain.
+    pub const fn separates_rails(self) -> bool {
+        matches!(self, Self::RailOnly | Self::Trimmed)
+    }
+}
+
+/// How a message finds its way among equally long ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Routing {
+    /// A hash of both ends and a label chooses one way for all packets of a flow.
+    #[default]
+    Ecmp,
+    /// Packets go evenly over all shortest ways.
+    Spray,
+    /// The destination alone chooses the way (D-mod-k), so that a permutation does not collide on the way up.
+    Static,
+}
+
+choice!(Routing {
+    "ecmp" | "hash" => Self::Ecmp,
+    "spray" | "packet-spray" => Self::Spray,
+    "static" | "d-mod-k" => Self::Static,
+});
+
+/// What a message to another rail does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forwarding {
+    /// It goes through the network, if the network joins the rails.
+    None,
+    /// First through the sender's domain to the device on the receiver's rail, as NCCL's PXN does.
+    #[default]
+    Before,
+    /// First along the sender's rail, then through the receiver's domain.
+    After,
+}
+
+choice!(Forwarding {
+    "none" => Self::None,
+    "before" | "pxn" => Self::Before,
+    "after" => Self::After,
+});
+
+/// What a cable is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Medium {
+    /// Passive copper: no transceivers, a few metres.
+    Copper,
+    /// Active optical cable: its ends are part of it.
+    ActiveOptical,
+    /// Fibre with a transceiver at each end.
+    #[default]
+    Fibre,
+}
+
+choice!(Medium {
+    "copper" | "dac" => Self::Copper,
+    "active-optical" | "aoc" => Self::ActiveOptical,
+    "fibre" | "fiber" => Self::Fibre,
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::run::{Field, Value};
+
+    #[test]
+    fn names_read_back() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.write(), Value::Text(kind.name().to_owned()));
+            assert_eq!(Kind::read(&kind.write()), Ok(kind));
+        }
+        let typo = Kind::read(&Value::Text("railonly".to_owned())).expect_err("typo");
+        assert!(typo.hint.is_some_and(|h| h.contains("rail-only")));
+    }
+}

@@ -1,0 +1,331 @@
+//! From what a user said of a network to every figure of it.
+//!
+//! Responsible for: defaults, and refusing what cannot be built, with the key that is at fault. Refuses to read text.
+
+use super::clos::{Clos, Request};
+use super::design::{Cabling, ClosNetwork, Design, Domain, Fabric};
+use super::dragonfly::{Dragonfly, DragonflyPlus, GroupRequest, SlimFly};
+use super::kind::{Forwarding, Kind, Medium};
+use super::spec::DesignSpec;
+use super::torus::Torus;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+
+/// More devices are a slip of the finger: nobody owns a hundredth of them.
+pub const MOST_DEVICES: u64 = 1 << 24;
+/// No switch has more ports.
+const MOST_PORTS: u64 = 4096;
+
+impl DesignSpec {
+    /// The network with every figure filled in. Problems carry the key at fault; see `Sheet::placed`.
+    pub fn resolve(&self) -> Result<Design, Problem> {
+        let kind = self.kind.unwrap_or(Kind::Clos);
+        let devices = within("gpus", self.devices.unwrap_or(1024), 1, MOST_DEVICES)?;
+        let radix = within("radix", self.radix.unwrap_or(64), 2, MOST_PORTS)?;
+        let planes = within("planes", self.planes.unwrap_or(usual_planes(kind)), 1, 64)?;
+        let domain = self.domain(kind, devices)?;
+        let rails = self.rails(kind, domain.size)?;
+        let nic_bandwidth = speed("speed", self.speed, BytesPerSecond::from_gbit(400.0))?;
+        let port_bandwidth = speed("port_speed", self.port_speed, nic_bandwidth / planes as f64)?;
+        let links_per_cable = within("links_per_cable", self.links_per_cable.unwrap_or(1), 1, 16)?;
+        let mut design = Design {
+            name: self.name.clone().unwrap_or_else(|| kind.name().to_owned()),
+            kind,
+            devices,
+            domain,
+            nic_bandwidth,
+            planes,
+            rails,
+            radix,
+            port_bandwidth,
+            fabric: Fabric::None,
+            extra_endpoints: within("extra_endpoints", self.extra_endpoints.unwrap_or(0), 0, MOST_DEVICES)?,
+            links_per_cable,
+            routing: self.routing.unwrap_or_default(),
+            seed: self.seed.unwrap_or(0),
+            forwarding: Forwarding::None,
+            link_latency: latency("link_latency", self.link_latency)?,
+            cabling: self.cabling()?,
+        };
+        design.fabric = self.fabric(&design)?;
+        design.forwarding = match self.forwarding {
+            Some(Forwarding::None) if design.separates_rails() => {
+                return Err(Problem::new(
+                    "without forwarding, devices of different rails cannot reach each other",
+                )
+                .at_key("design.forwarding")
+                .hint("choose `before` or `after`, or a kind that joins rails such as `rail-optimized`"));
+            }
+            Some(said) => said,
+            None if design.separates_rails() => Forwarding::Before,
+            None => Forwarding::None,
+        };
+        Ok(design)
+    }
+
+    fn domain(&self, kind: Kind, devices: u64) -> Result<Domain, Problem> {
+        let usual = match kind {
+            Kind::ScaleUp => devices,
+            Kind::Torus => 1,
+            // A handful of devices is one domain.
+            _ => self.devices.map_or(8, |n| n.min(8)),
+        };
+        let size = within("domain", self.domain.unwrap_or(usual), 1, MOST_DEVICES)?;
+        if !devices.is_multiple_of(size) {
+            let below = devices / size * size;
+            let near = if below == 0 {
+                format!("{size} devices")
+            } else {
+                format!("{below} or {} devices", below + size)
+            };
+            return Err(Problem::new(format!("{devices} devices are no whole number of domains of {size}"))
+                .at_key("design.domain")
+                .hint(format!("{near} are, or choose a domain that divides {devices}")));
+        }
+        if kind == Kind::ScaleUp && size != devices {
+            return Err(Problem::new(format!("a scale-up network is one domain of all {devices} devices"))
+                .at_key("design.domain")
+                .hint("leave design.domain out, or choose another kind"));
+        }
+        let bandwidth = speed("domain_bandwidth", self.domain_bandwidth, BytesPerSecond::from_gb(450.0))?;
+        Ok(Domain { size, bandwidth, latency: latency("domain_latency", self.domain_latency)? })
+    }
+
+    fn rails(&self, kind: Kind, domain: u64) -> Result<u64, Problem> {
+        let usual = match kind {
+            Kind::RailOptimized | Kind::RailOnly | Kind::Trimmed | Kind::DualPlane => domain,
+            _ => 1,
+        };
+        let rails = within("rails", self.rails.unwrap_or(usual), 1, MOST_DEVICES)?;
+        if !domain.is_multiple_of(rails) {
+            return Err(Problem::new(format!("{rails} rails do not divide a domain of {domain} devices"))
+                .at_key("design.rails")
+                .hint("a rail holds the same number of devices of every domain"));
+        }
+        if rails > 1 && !kind.is_clos() {
+            return Err(Problem::new(format!("a {} has no rails", kind.name())).at_key("design.rails"));
+        }
+        Ok(rails)
+    }
+
+    fn cabling(&self) -> Result<[Cabling; 3], Problem> {
+        let cabling = |key: &str, medium: Option<Medium>, length: Option<f64>, usual: f64| {
+            let length = length.unwrap_or(usual);
+            if (0.0..=1e5).contains(&length) {
+                Ok(Cabling { medium: medium.unwrap_or_default(), length })
+            } else {
+                Err(Problem::new(format!("{length} m is no length of a cable"))
+                    .at_key(format!("design.{key}"))
+                    .hint("0 m to 100 km can be said"))
+            }
+        };
+        let access = if self.kind == Some(Kind::Torus) { Some(Medium::Copper) } else { None };
+        Ok([
+            cabling("access_length", self.access_medium.or(access), self.access_length, 5.0)?,
+            cabling("spine_length", self.spine_medium, self.spine_length, 30.0)?,
+            cabling("core_length", self.core_medium, self.core_length, 100.0)?,
+        ])
+    }
+
+    fn group_request(&self, design: &Design) -> GroupRequest {
+        GroupRequest {
+            endpoints: design.devices,
+            radix: design.radix,
+            groups: self.groups,
+            routers: self.routers_per_group,
+            hosts: self.hosts_per_router,
+            globals: self.globals_per_router,
+            spines: self.spines_per_group,
+        }
+    }
+
+    fn fabric(&self, design: &Design) -> Result<Fabric, Problem> {
+        self.refuse_foreign_keys(design.kind)?;
+        for (key, said) in [
+            ("groups", self.groups),
+            ("routers_per_group", self.routers_per_group),
+            ("hosts_per_router", self.hosts_per_router),
+            ("globals_per_router", self.globals_per_router),
+            ("spines_per_group", self.spines_per_group),
+            ("pods", self.pods),
+            ("hosts_per_leaf", self.hosts_per_leaf),
+        ] {
+            within(key, said.unwrap_or(1), u64::from(key != "globals_per_router"), MOST_DEVICES)?;
+        }
+        Ok(match design.kind {
+            Kind::ScaleUp => Fabric::None,
+            Kind::Torus => Fabric::Torus(Torus::new(design.devices, self.dimensions.as_deref(), self.cube)?),
+            Kind::SlimFly => Fabric::SlimFly(SlimFly::new(design.devices, design.radix)?),
+            Kind::Dragonfly => Fabric::Dragonfly(Dragonfly::new(&self.group_request(design))?),
+            Kind::DragonflyPlus => Fabric::DragonflyPlus(DragonflyPlus::new(&self.group_request(design))?),
+            _ => Fabric::Clos(self.clos(design)?),
+        })
+    }
+
+    /// A key of another family would be ignored in silence.
+    fn refuse_foreign_keys(&self, kind: Kind) -> Result<(), Problem> {
+        let said = [
+            ("tiers", self.tiers.is_some(), kind.is_clos()),
+            ("leaf_oversubscription", self.leaf_oversubscription.is_some(), kind.is_clos()),
+            ("spine_oversubscription", self.spine_oversubscription.is_some(), kind.is_clos()),
+            ("pods", self.pods.is_some(), kind.is_clos()),
+            ("hosts_per_leaf", self.hosts_per_leaf.is_some(), kind.is_clos()),
+            ("backup_ports", self.backup_ports.is_some(), kind.is_clos()),
+            ("planes", self.planes.is_some_and(|planes| planes > 1), kind.is_clos()),
+            ("groups", self.groups.is_some(), matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus)),
+            (
+                "routers_per_group",
+                self.routers_per_group.is_some(),
+                matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus),
+            ),
+            (
+                "hosts_per_router",
+                self.hosts_per_router.is_some(),
+                matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus),
+            ),
+            (
+                "globals_per_router",
+                self.globals_per_router.is_some(),
+                matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus),
+            ),
+            ("spines_per_group", self.spines_per_group.is_some(), kind == Kind::DragonflyPlus),
+            ("dimensions", self.dimensions.is_some(), kind == Kind::Torus),
+            ("cube", self.cube.is_some(), kind == Kind::Torus),
+        ];
+        match said.iter().find(|(_, is_said, fits)| *is_said && !fits) {
+            Some((key, ..)) => Err(Problem::new(format!("a {} has no `{key}`", kind.name()))
+                .at_key(format!("design.{key}"))
+                .hint("`railwright network topologies` lists what each kind takes")),
+            None => Ok(()),
+        }
+    }
+
+    fn clos(&self, design: &Design) -> Result<ClosNetwork, Problem> {
+        let host = design.nic_port_bandwidth();
+        let ratio = design.port_bandwidth / host;
+        if ratio < 1.0 - 1e-9 || (ratio - ratio.round()).abs() > 1e-9 * ratio || ratio > 64.0 {
+            return Err(Problem::new(format!(
+                "a switch port of {} serves no whole number of NIC ports of {}",
+                human::bandwidth(design.port_bandwidth),
+                human::bandwidth(host)
+            ))
+            .at_key("design.port_speed")
+            .hint("design.port_speed is a multiple of design.speed / design.planes"));
+        }
+        let hosts_per_port = ratio.round() as u64;
+        let separate = design.kind == Kind::RailOnly;
+        let per_rail = design.devices / design.rails;
+        let (groups, endpoints) = if separate { (1, per_rail) } else { (design.rails, per_rail) };
+        let extra = design.extra_endpoints;
+        let backup = self.backup_ports.unwrap_or(0);
+        if backup.div_ceil(hosts_per_port) >= design.radix {
+            return Err(Problem::new(format!(
+                "{backup} backup ports leave nothing of {} ports",
+                design.radix
+            ))
+            .at_key("design.backup_ports"));
+        }
+        let request = Request {
+            groups,
+            // Extra endpoints spread over the groups.
+            endpoints: endpoints + extra.div_ceil(groups),
+            radix: design.radix,
+            hosts_per_port,
+            hosts_per_leaf: self.hosts_per_leaf,
+            backup_ports: backup.div_ceil(hosts_per_port),
+            tiers: self.tiers,
+            leaf_oversubscription: ratio_from_one("leaf_oversubscription", self.leaf_oversubscription)?,
+            spine_oversubscription: ratio_from_one("spine_oversubscription", self.spine_oversubscription)?
+                .unwrap_or(1.0),
+            pods: self.pods,
+            groups_in_pods: false,
+        };
+        let clos = match (design.kind, groups) {
+            // Rails whose traffic stays in a pod need no cores; the rest of the tree is taken away below.
+            (Kind::Trimmed, _) => Clos::new(&Request { groups_in_pods: true, ..request })?,
+            (_, 1) => Clos::new(&request)?,
+            _ => {
+                // Unit by unit, so that a pod holds whole domains; rail by rail where one unit is larger than a pod.
+                let units = Clos::new(&request)?;
+                if units.tiers == 3 && (self.pods.is_some() || units.leaves_per_pod < groups) {
+                    Clos::new(&Request { groups_in_pods: true, ..request })?
+                } else {
+                    units
+                }
+            }
+        };
+        let fabrics_per_switch = if separate && clos.tiers == 1 && self.share_switches.unwrap_or(true) {
+            (clos.hosts_per_leaf / request.endpoints).clamp(1, design.rails)
+        } else {
+            1
+        };
+        Ok(ClosNetwork {
+            // What the extra endpoints asked for in room, the devices do not fill.
+            clos: Clos { endpoints_per_group: endpoints, ..clos },
+            fabrics_per_plane: if separate { design.rails } else { 1 },
+            fabrics_per_switch,
+            kept_tiers: if design.kind == Kind::Trimmed { kept_tiers(&clos) } else { clos.tiers },
+            hosts_per_port,
+        })
+    }
+}
+
+/// Tiers of a rail-optimized tree that traffic within rails reaches: leaves alone if a rail has one leaf, spines too if its leaves
+/// are in one pod.
+fn kept_tiers(clos: &Clos) -> u64 {
+    if clos.tiers == 1 || clos.leaves_per_group == 1 {
+        1
+    } else if clos.by_group && clos.leaves_per_pod.is_multiple_of(clos.leaves_per_group) {
+        clos.tiers.min(2)
+    } else {
+        clos.tiers
+    }
+}
+
+const fn usual_planes(kind: Kind) -> u64 {
+    match kind {
+        Kind::DualPlane => 2,
+        Kind::MultiPlane => 4,
+        _ => 1,
+    }
+}
+
+fn within(key: &str, value: u64, least: u64, most: u64) -> Result<u64, Problem> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    Err(Problem::new(format!("{value} is not between {least} and {}", human::whole(most)))
+        .at_key(format!("design.{key}")))
+}
+
+fn speed(key: &str, said: Option<BytesPerSecond>, usual: BytesPerSecond) -> Result<BytesPerSecond, Problem> {
+    let speed = said.unwrap_or(usual);
+    if speed.get() > 0.0 && speed.get() <= 1e15 {
+        return Ok(speed);
+    }
+    Err(Problem::new(format!("a bandwidth of {} joins nothing", human::bandwidth(speed)))
+        .at_key(format!("design.{key}"))
+        .hint("say more than 0, as in \"400 Gbit/s\""))
+}
+
+fn latency(key: &str, said: Option<Seconds>) -> Result<Seconds, Problem> {
+    let latency = said.unwrap_or(Seconds::from_micros(1.0));
+    if (0.0..=1.0).contains(&latency.get()) {
+        return Ok(latency);
+    }
+    Err(Problem::new(format!("a latency of {} is not between 0 and 1 s", human::seconds(latency)))
+        .at_key(format!("design.{key}")))
+}
+
+fn ratio_from_one(key: &str, said: Option<f64>) -> Result<Option<f64>, Problem> {
+    match said {
+        // Below 1 there is more above than below (Meta's 1:1.125 at leaves).
+        Some(ratio) if !(0.1..=1e4).contains(&ratio) => {
+            Err(Problem::new(format!("an oversubscription of {ratio} is not between 0.1 and 10,000"))
+                .at_key(format!("design.{key}"))
+                .hint("3 means three times as much below as above"))
+        }
+        other => Ok(other),
+    }
+}

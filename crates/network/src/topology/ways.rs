@@ -1,0 +1,136 @@
+//! The ways through a network, found by arithmetic for one pair at a time.
+//!
+//! Responsible for: shortest ways under every kind of routing, and what a message to another rail does. Refuses to hold tables of
+//! pairs and to know what else is on the links.
+
+mod clos;
+mod grouped;
+mod torus;
+
+use super::build::{Detail, FabricLayout, Topology};
+use super::design::Fabric;
+use super::graph::LinkId;
+use super::hash::Choices;
+use super::kind::{Forwarding, Routing};
+use super::route::Route;
+
+/// A message between two devices that a network joins without their domains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    from: u64,
+    to: u64,
+    label: u64,
+}
+
+impl Topology {
+    /// The way of a message from one device to another. Flows between the same devices choose by their label (a queue pair, a
+    /// chunk). `None` if nothing joins them. The way to oneself is empty.
+    pub fn route(&self, from: u32, to: u32, label: u64) -> Option<Route> {
+        let design = &self.design;
+        let devices = self.graph.devices();
+        let mut route = Route::default();
+        if from >= devices || to >= devices {
+            return None;
+        }
+        if from == to {
+            return Some(route);
+        }
+        let (from, to) = (u64::from(from), u64::from(to));
+        let size = design.domain.size;
+        if from / size == to / size && size > 1 {
+            self.through_domain(from, to, &mut route);
+            return Some(route);
+        }
+        let is_direct = design.rail(from) == design.rail(to)
+            || (design.joins_rails() && design.forwarding == Forwarding::None);
+        if is_direct {
+            self.network(Message { from, to, label }, &mut route)?;
+        } else if design.forwarding == Forwarding::After {
+            let between = to / size * size + from % size;
+            self.network(Message { from, to: between, label }, &mut route)?;
+            self.through_domain(between, to, &mut route);
+        } else {
+            let between = from / size * size + to % size;
+            self.through_domain(from, between, &mut route);
+            self.network(Message { from: between, to, label }, &mut route)?;
+        }
+        Some(route)
+    }
+
+    /// The device that forwards a message, if one does.
+    pub fn forwarder(&self, from: u32, to: u32) -> Option<u32> {
+        let design = &self.design;
+        let size = design.domain.size as u32;
+        let (a, b) = (u64::from(from), u64::from(to));
+        if from / size == to / size
+            || design.rail(a) == design.rail(b)
+            || (design.joins_rails() && design.forwarding == Forwarding::None)
+        {
+            return None;
+        }
+        Some(match design.forwarding {
+            Forwarding::After => to / size * size + from % size,
+            _ => from / size * size + to % size,
+        })
+    }
+
+    fn through_domain(&self, from: u64, to: u64, route: &mut Route) {
+        if let (Some(up), Some(down)) = (self.domain_link(from as u32), self.domain_link(to as u32)) {
+            route.push(up);
+            route.push(down.reverse());
+        }
+    }
+
+    fn choices(&self, message: Message) -> Choices {
+        Choices::new(self.design.seed, message.from, message.to, message.label)
+    }
+
+    fn network(&self, message: Message, route: &mut Route) -> Option<()> {
+        let mut choices = self.choices(message);
+        let Message { from, to, .. } = message;
+        if let (FabricLayout::Torus(first), Fabric::Torus(torus)) = (&self.layout.fabric, &self.design.fabric)
+        {
+            torus::route(torus, *first, message, self.design.routing, &mut choices, route);
+            return Some(());
+        }
+        route.push(self.host_link(from as u32)?);
+        // One plane of several, or all of them side by side.
+        let planes = self.design.planes;
+        let chosen = match self.design.routing {
+            Routing::Spray => 0..planes,
+            Routing::Ecmp => {
+                let plane = choices.among(planes);
+                plane..plane + 1
+            }
+            Routing::Static => to % planes..to % planes + 1,
+        };
+        let share = 1.0 / (chosen.end - chosen.start) as f64;
+        let access = |device: u64| {
+            let links = chosen.clone().map(move |plane| self.access_link(device as u32, plane));
+            links.collect::<Option<Vec<LinkId>>>()
+        };
+        route.side_by_side(access(from)?.into_iter().map(|link| (link, share)));
+        match (&self.layout.fabric, &self.design.fabric) {
+            (FabricLayout::Clos(layout), Fabric::Clos(network)) => {
+                let way = clos::Way { design: &self.design, network, layout, message };
+                match self.detail {
+                    Detail::Links => way.route(chosen.clone(), &mut choices, route),
+                    Detail::Pooled => way.route_pooled(chosen.clone(), route),
+                }
+            }
+            (FabricLayout::Dragonfly(layout), Fabric::Dragonfly(dragonfly)) => {
+                grouped::route(dragonfly, layout, message, self.design.routing, &mut choices, route);
+            }
+            (FabricLayout::DragonflyPlus(layout), Fabric::DragonflyPlus(plus)) => {
+                grouped::route_plus(plus, layout, message, self.design.routing, &mut choices, route);
+            }
+            _ => return None,
+        }
+        route.side_by_side(access(to)?.into_iter().map(|link| (link.reverse(), share)));
+        route.push(self.host_link(to as u32)?.reverse());
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

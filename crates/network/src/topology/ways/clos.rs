@@ -1,0 +1,218 @@
+//! Ways up and down a folded Clos.
+//!
+//! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares. Refuses the links of NICs;
+//! those are the same for every family.
+
+use super::super::build::{ClosLayout, leaf_of, nth};
+use super::super::clos::Clos;
+use super::super::design::{ClosNetwork, Design};
+use super::super::graph::LinkId;
+use super::super::hash::Choices;
+use super::super::kind::Routing;
+use super::super::route::Route;
+use super::Message;
+use std::ops::Range;
+
+pub(super) struct Way<'a> {
+    pub(super) design: &'a Design,
+    pub(super) network: &'a ClosNetwork,
+    pub(super) layout: &'a ClosLayout,
+    pub(super) message: Message,
+}
+
+/// Leaves of both ends in their fabric.
+struct Ends {
+    fabric: u64,
+    from: u64,
+    to: u64,
+    /// The receiver's port below its leaf: what routing by destination goes by.
+    port: u64,
+}
+
+/// A link with the share of the message on it.
+type Shares = Vec<(LinkId, f64)>;
+
+impl Way<'_> {
+    fn ends(&self) -> Ends {
+        let (fabric, from) = leaf_of(self.design, self.network, self.message.from);
+        let (_, to) = leaf_of(self.design, self.network, self.message.to);
+        let port = self.design.place_in_rail(self.message.to) % self.network.clos.hosts_per_leaf;
+        Ends { fabric, from, to, port }
+    }
+
+    pub(super) fn route(&self, planes: Range<u64>, choices: &mut Choices, route: &mut Route) {
+        let ends = self.ends();
+        if ends.from == ends.to {
+            return;
+        }
+        let mut layers: Vec<Shares> = Vec::new();
+        let count = planes.end - planes.start;
+        for plane in planes {
+            for (n, layer) in self.in_plane(plane, &ends, choices).into_iter().enumerate() {
+                if layers.len() <= n {
+                    layers.push(Vec::new());
+                }
+                layers[n].extend(layer.into_iter().map(|(link, share)| (link, share / count as f64)));
+            }
+        }
+        for layer in layers {
+            route.side_by_side(layer);
+        }
+    }
+
+    fn in_plane(&self, plane: u64, ends: &Ends, choices: &mut Choices) -> Vec<Shares> {
+        let clos = &self.network.clos;
+        let links = self.layout.fabrics[(plane * self.network.fabrics_per_plane + ends.fabric) as usize];
+        let fabric = Fabric { clos, leaf_spine: links.leaf_spine, spine_core: links.spine_core };
+        let pods = (clos.pod(ends.from), clos.pod(ends.to));
+        let spray = self.design.routing == Routing::Spray;
+        match (pods.0 == pods.1, spray) {
+            (true, true) => {
+                vec![fabric.all_uplinks(ends.from), reversed(fabric.all_uplinks(ends.to))]
+            }
+            (false, true) => fabric.all_between_pods(ends),
+            (true, false) => {
+                let (up, trunk) = match self.design.routing {
+                    // The same uplink on both sides, so that a receiver's port decides both.
+                    Routing::Static => {
+                        let uplink = ends.port % clos.leaf_uplinks;
+                        (uplink, uplink / clos.spines_per_pod)
+                    }
+                    _ => (choices.among(clos.leaf_uplinks), choices.among(clos.trunk())),
+                };
+                let down = trunk * clos.spines_per_pod + up % clos.spines_per_pod;
+                vec![one(fabric.uplink(ends.from, up)), one(fabric.uplink(ends.to, down).reverse())]
+            }
+            (false, false) => self.one_between_pods(&fabric, ends, choices),
+        }
+    }
+
+    fn one_between_pods(&self, fabric: &Fabric<'_>, ends: &Ends, choices: &mut Choices) -> Vec<Shares> {
+        let clos = fabric.clos;
+        let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));
+        let is_static = self.design.routing == Routing::Static;
+        let mut pick = |n: u64, by_destination: u64| {
+            if is_static { by_destination % n } else { choices.among(n) }
+        };
+        let leaf_within = ends.to % clos.leaves_per_pod;
+        let up = pick(clos.leaf_uplinks, ends.port);
+        let spine = up % clos.spines_per_pod;
+        let spine_up = pick(clos.spine_uplinks, leaf_within);
+        let (group, link) = fabric.pod_link(from, spine, spine_up);
+        let core = link % clos.cores_per_group;
+        let (first, count) = fabric.links_of_core(to, core);
+        let down_link = first + pick(count, leaf_within) * clos.cores_per_group;
+        let (down_spine, down_uplink) = fabric.spine_of(to, group, down_link);
+        let down = pick(clos.trunk(), ends.port / clos.spines_per_pod) * clos.spines_per_pod + down_spine;
+        vec![
+            one(fabric.uplink(ends.from, up)),
+            one(fabric.spine_uplink(from, spine, spine_up)),
+            one(fabric.spine_uplink(to, down_spine, down_uplink).reverse()),
+            one(fabric.uplink(ends.to, down).reverse()),
+        ]
+    }
+
+    pub(super) fn route_pooled(&self, planes: Range<u64>, route: &mut Route) {
+        let ends = self.ends();
+        if ends.from == ends.to {
+            return;
+        }
+        let clos = &self.network.clos;
+        let share = 1.0 / (planes.end - planes.start) as f64;
+        let pods = (clos.pod(ends.from), clos.pod(ends.to));
+        let mut layer = |link: &dyn Fn(u64) -> LinkId| {
+            let of = |plane: u64| plane * self.network.fabrics_per_plane + ends.fabric;
+            route.side_by_side(planes.clone().map(|plane| (link(of(plane)), share)));
+        };
+        layer(&|n| nth(self.layout.fabrics[n as usize].leaf_spine, ends.from));
+        if pods.0 != pods.1 {
+            layer(&|n| nth(self.layout.fabrics[n as usize].spine_core, pods.0));
+            layer(&|n| nth(self.layout.fabrics[n as usize].spine_core, pods.1).reverse());
+        }
+        layer(&|n| nth(self.layout.fabrics[n as usize].leaf_spine, ends.to).reverse());
+    }
+}
+
+fn one(link: LinkId) -> Shares {
+    vec![(link, 1.0)]
+}
+
+fn reversed(shares: Shares) -> Shares {
+    shares.into_iter().map(|(link, share)| (link.reverse(), share)).collect()
+}
+
+/// The links of one fabric.
+struct Fabric<'a> {
+    clos: &'a Clos,
+    leaf_spine: LinkId,
+    spine_core: LinkId,
+}
+
+impl Fabric<'_> {
+    fn uplink(&self, leaf: u64, uplink: u64) -> LinkId {
+        nth(self.leaf_spine, leaf * self.clos.leaf_uplinks + uplink)
+    }
+
+    fn spine_uplink(&self, pod: u64, spine: u64, uplink: u64) -> LinkId {
+        nth(self.spine_core, (pod * self.clos.spines_per_pod + spine) * self.clos.spine_uplinks + uplink)
+    }
+
+    /// The core group of a spine's uplink, and the number of the link among those of all pods into that group.
+    fn pod_link(&self, pod: u64, spine: u64, uplink: u64) -> (u64, u64) {
+        let sharing = self.clos.spines_per_core_group();
+        let n = (pod * sharing + spine % sharing) * self.clos.spine_uplinks + uplink;
+        (spine / sharing, n)
+    }
+
+    /// Spine and uplink of a numbered link of a pod into a core group.
+    fn spine_of(&self, pod: u64, group: u64, link: u64) -> (u64, u64) {
+        let within = link - pod * self.clos.pod_links();
+        let sharing = self.clos.spines_per_core_group();
+        (group * sharing + within / self.clos.spine_uplinks, within % self.clos.spine_uplinks)
+    }
+
+    /// Links of a pod to a core of a group: the first number, and how many follow in steps of the cores.
+    fn links_of_core(&self, pod: u64, core: u64) -> (u64, u64) {
+        let (cores, width) = (self.clos.cores_per_group, self.clos.pod_links());
+        let start = pod * width;
+        let first = start + (core + cores - start % cores) % cores;
+        (first, (start + width - first).div_ceil(cores))
+    }
+
+    fn all_uplinks(&self, leaf: u64) -> Shares {
+        let share = 1.0 / self.clos.leaf_uplinks as f64;
+        (0..self.clos.leaf_uplinks).map(|uplink| (self.uplink(leaf, uplink), share)).collect()
+    }
+
+    /// Packets go evenly over all uplinks; a core passes what it gets evenly over its links into the other pod.
+    fn all_between_pods(&self, ends: &Ends) -> Vec<Shares> {
+        let clos = self.clos;
+        let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));
+        let each = 1.0 / (clos.spines_per_pod * clos.spine_uplinks) as f64;
+        let mut up = Vec::new();
+        for spine in 0..clos.spines_per_pod {
+            for uplink in 0..clos.spine_uplinks {
+                up.push((self.spine_uplink(from, spine, uplink), each));
+            }
+        }
+        let mut down = Vec::new();
+        let mut on_spines = vec![0.0; clos.spines_per_pod as usize];
+        for group in 0..clos.core_groups {
+            for core in 0..clos.cores_per_group {
+                let (_, arriving) = self.links_of_core(from, core);
+                let (first, leaving) = self.links_of_core(to, core);
+                let share = each * arriving as f64 / leaving as f64;
+                for n in 0..leaving {
+                    let (spine, uplink) = self.spine_of(to, group, first + n * clos.cores_per_group);
+                    down.push((self.spine_uplink(to, spine, uplink).reverse(), share));
+                    on_spines[spine as usize] += share;
+                }
+            }
+        }
+        let last = (0..clos.leaf_uplinks).map(|uplink| {
+            let share = on_spines[(uplink % clos.spines_per_pod) as usize] / clos.trunk() as f64;
+            (self.uplink(ends.to, uplink).reverse(), share)
+        });
+        vec![self.all_uplinks(ends.from), up, down, last.collect()]
+    }
+}

@@ -1,0 +1,207 @@
+//! Ways are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
+
+use crate::topology::build::{Detail, Topology};
+use crate::topology::graph::{Layer, NodeId};
+use crate::topology::kind::{Forwarding, Kind, Routing};
+use crate::topology::route::Route;
+use crate::topology::spec::DesignSpec;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
+    DesignSpec {
+        kind: Some(kind),
+        devices: Some(devices),
+        domain: Some(domain),
+        radix: Some(radix),
+        ..DesignSpec::default()
+    }
+}
+
+fn build(spec: &DesignSpec, detail: Detail) -> Topology {
+    let design = spec.resolve().unwrap_or_else(|p| panic!("{spec:?}: {p}"));
+    Topology::build(&design, detail).expect("small")
+}
+
+/// What flows into a node flows out of it; the sender sends 1, the receiver gets 1.
+fn is_a_flow(topology: &Topology, route: &Route, from: u32, to: u32) {
+    let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for hop in &route.hops {
+        assert!(hop.share > 0.0 && hop.share <= 1.0 + 1e-12);
+        *net.entry(topology.graph.from(hop.link)).or_default() -= hop.share;
+        *net.entry(topology.graph.to(hop.link)).or_default() += hop.share;
+    }
+    for (node, amount) in net {
+        let expected = if node == NodeId(from) { -1.0 } else { f64::from(u8::from(node == NodeId(to))) };
+        assert!((amount - expected).abs() < 1e-9, "{from}->{to} node {node:?} keeps {amount}");
+    }
+}
+
+/// Links from a device to all others, by breadth-first search without domains.
+fn distances(topology: &Topology, from: u32) -> Vec<u32> {
+    let mut distance = vec![u32::MAX; topology.graph.node_count()];
+    distance[from as usize] = 0;
+    let mut front = vec![NodeId(from)];
+    while let Some(node) = front.first().copied() {
+        let mut next = BTreeSet::new();
+        let far = distance[node.index()];
+        for node in front {
+            for link in topology.graph.outgoing(node) {
+                let to = topology.graph.to(link);
+                if topology.graph.class(link).layer != Layer::ScaleUp && distance[to.index()] == u32::MAX {
+                    distance[to.index()] = far + 1;
+                    next.insert(to);
+                }
+            }
+        }
+        front = next.into_iter().collect();
+    }
+    distance
+}
+
+fn every_kind() -> Vec<DesignSpec> {
+    let mut specs = vec![
+        spec(Kind::Clos, 8, 4, 16),
+        spec(Kind::Clos, 32, 4, 8),
+        spec(Kind::Clos, 128, 4, 8),
+        // Neither pods nor cores are full here.
+        spec(Kind::Clos, 76, 4, 8),
+        spec(Kind::RailOptimized, 128, 4, 8),
+        spec(Kind::RailOptimized, 64, 16, 8),
+        spec(Kind::RailOnly, 128, 4, 8),
+        spec(Kind::RailOnly, 32, 4, 8),
+        spec(Kind::RailOnly, 256, 2, 8),
+        spec(Kind::Trimmed, 128, 16, 8),
+        spec(Kind::Trimmed, 32, 8, 8),
+        spec(Kind::DualPlane, 64, 4, 8),
+        spec(Kind::MultiPlane, 64, 4, 8),
+        spec(Kind::Dragonfly, 70, 2, 7),
+        spec(Kind::Dragonfly, 24, 1, 11),
+        spec(Kind::DragonflyPlus, 60, 2, 6),
+        spec(Kind::Torus, 60, 1, 8),
+        spec(Kind::ScaleUp, 16, 16, 8),
+    ];
+    let symmetric = DesignSpec { pods: Some(4), ..spec(Kind::RailOptimized, 56, 4, 12) };
+    specs.push(symmetric);
+    specs.push(DesignSpec { dimensions: Some(vec![6, 1, 2]), ..spec(Kind::Torus, 12, 1, 8) });
+    specs
+}
+
+#[test]
+fn ways_are_flows_from_end_to_end() {
+    for spec in every_kind() {
+        for routing in [Routing::Ecmp, Routing::Spray, Routing::Static] {
+            for forwarding in [None, Some(Forwarding::Before), Some(Forwarding::After)] {
+                let spec = DesignSpec { routing: Some(routing), forwarding, ..spec.clone() };
+                let mut details = vec![Detail::Links];
+                if routing == Routing::Spray {
+                    details.push(Detail::Pooled);
+                }
+                for detail in details {
+                    let topology = build(&spec, detail);
+                    let devices = topology.graph.devices();
+                    for from in 0..devices {
+                        for to in 0..devices {
+                            let route = topology.route(from, to, 3).expect("joined");
+                            if from == to {
+                                assert!(route.hops.is_empty());
+                            } else {
+                                is_a_flow(&topology, &route, from, to);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn direct_ways_are_shortest_and_rails_are_kept_apart() {
+    for spec in every_kind() {
+        let topology = build(&spec, Detail::Links);
+        let design = &topology.design;
+        for from in (0..topology.graph.devices()).step_by(7) {
+            let distance = distances(&topology, from);
+            for to in 0..topology.graph.devices() {
+                let (a, b) = (u64::from(from), u64::from(to));
+                let apart = a / design.domain.size != b / design.domain.size;
+                if !apart {
+                    continue;
+                }
+                let far = distance[to as usize];
+                let reached = topology.forwarder(from, to).is_none();
+                if reached {
+                    let length = topology.route(from, to, 1).expect("joined").length() as u32;
+                    // A dragonfly's minimal way has at most one link more than the shortest by chance of wiring.
+                    let slack = u32::from(spec.kind == Some(Kind::Dragonfly)) * 2;
+                    assert!(length >= far && length <= far + slack, "{spec:?} {from}->{to}: {length} {far}");
+                } else {
+                    assert_ne!(design.rail(a), design.rail(b));
+                }
+                if design.kind == Kind::RailOnly
+                    && design.rail(a) != design.rail(b)
+                    && design.fabric_tiers() > 1
+                {
+                    assert_eq!(far, u32::MAX, "rails must not be joined");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn graphs_have_the_links_that_were_counted() {
+    for spec in every_kind() {
+        let topology = build(&spec, Detail::Links);
+        let counts = topology.design.counts();
+        for layer in
+            [Layer::Access, Layer::LeafSpine, Layer::SpineCore, Layer::Local, Layer::Global, Layer::Torus]
+        {
+            assert_eq!(topology.graph.cables(layer) as u64, counts.links_in(layer), "{spec:?} {layer:?}");
+        }
+        let switches = topology
+            .graph
+            .nodes()
+            .filter(|(_, node)| matches!(node, crate::topology::Node::Switch(_)))
+            .count();
+        assert_eq!(switches as u64, counts.switches(), "{spec:?}");
+        let radix = topology.design.radix;
+        for (id, node) in topology.graph.nodes() {
+            if matches!(node, crate::topology::Node::Switch(_)) {
+                assert!(topology.graph.outgoing(id).len() as u64 <= radix, "{spec:?} {node:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn static_ways_of_a_shift_do_not_collide() {
+    // D-mod-k on a full tree: when each device sends to the one `shift` further, no link carries two messages (E. Zahavi, 2010).
+    for devices in [32_u32, 128] {
+        let spec =
+            DesignSpec { routing: Some(Routing::Static), ..spec(Kind::Clos, u64::from(devices), 1, 8) };
+        let topology = build(&spec, Detail::Links);
+        for shift in 1..devices {
+            let mut load = vec![0_u32; topology.graph.link_count()];
+            for from in 0..devices {
+                for hop in topology.route(from, (from + shift) % devices, 0).expect("joined").hops {
+                    load[hop.link.index()] += 1;
+                }
+            }
+            assert!(load.iter().all(|n| *n <= 1), "{devices} devices, shift {shift}");
+        }
+    }
+}
+
+#[test]
+fn hashed_ways_spread_over_labels() {
+    let topology = build(&spec(Kind::Clos, 128, 1, 8), Detail::Links);
+    let ways: BTreeSet<Vec<u32>> = (0..2000)
+        .map(|label| {
+            let route = topology.route(0, 127, label).expect("joined");
+            route.hops.iter().map(|hop| hop.link.0).collect()
+        })
+        .collect();
+    // Between pods of a k-ary tree there are k^2/4 ways.
+    assert_eq!(ways.len(), 16);
+}
