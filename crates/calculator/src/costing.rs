@@ -137,6 +137,23 @@ impl<'a> Costing<'a> {
         Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
+    /// The context of another plan of the same software, precision, kernel and dropout: what only these decide is taken over.
+    #[must_use]
+    pub fn relaid<'b>(&self, plan: &'b Plan) -> Costing<'b>
+    where
+        'a: 'b,
+    {
+        let tokens = plan.micro_batch as f64 * plan.sequence_length as f64 / plan.context_parallel as f64;
+        let shard = if plan.sequence_parallel { plan.tensor_parallel as f64 } else { 1.0 };
+        Costing {
+            plan,
+            layout: Layout::new(plan, self.cluster.scale_up.domain_size),
+            tokens,
+            sequence_shard_tokens: tokens / shard,
+            ..self.clone()
+        }
+    }
+
     /// The number format of a layer's matrix products.
     pub fn compute_type(&self) -> DataType {
         self.plan.precision.compute

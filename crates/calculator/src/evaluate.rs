@@ -7,7 +7,7 @@ use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::disturbance;
 use crate::schedule::{self, ChunkCost, Pipeline, Workspace};
-use crate::sharding::{self, LocalParameters, StageUpdate};
+use crate::sharding::{self, LocalParameters, StagePasses, StageUpdate};
 use crate::stage::{self, Chunk};
 use crate::work::{Dimension, Family};
 use railwright_spec::plan::{Plan, Schedule};
@@ -117,10 +117,11 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let mut end = duration;
     let mut critical = (Seconds::ZERO, 0);
     for (s, &parameters) in local.iter().enumerate() {
-        let own: Vec<&Chunk> = local_chunks(plan, s).into_iter().map(|i| &chunks[i]).collect();
+        let own = local_chunks(plan, s);
+        let passes = StagePasses::new(own.into_iter().map(|i| (chunks[i].layers, &chunks[i].time)));
         let slow = disturbance::update_costing(costing, s);
         let mut update =
-            sharding::stage_update(slow.as_ref().unwrap_or(costing), parameters, &own, micro_batches);
+            sharding::stage_update(slow.as_ref().unwrap_or(costing), parameters, &passes, micro_batches);
         disturbance::stretch_update(costing, s, &mut update);
         let slack = summary.duration - summary.last_backward_end.get(s).copied().unwrap_or(summary.duration);
         end = end.max(duration - slack + update.gradient_exposed);

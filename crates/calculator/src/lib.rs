@@ -16,6 +16,7 @@ pub mod memory;
 pub mod model_flop;
 pub mod money;
 pub mod operators;
+pub mod prepared;
 pub mod schedule;
 pub mod sharding;
 pub mod software;

@@ -14,6 +14,7 @@ mod in_flight;
 mod measured;
 mod over_time;
 mod parameters;
+mod prepared;
 #[cfg(test)]
 mod properties;
 mod report;
@@ -26,6 +27,7 @@ pub(crate) mod testing;
 pub use fit::{probability_of_fitting, retry_slowdown};
 pub use in_flight::in_flight;
 pub use over_time::over_time;
+pub use prepared::{ParameterBytes, PeakParts, StageLayout};
 pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
 pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};
 pub use stages::{StageLayers, layers_per_chunk};

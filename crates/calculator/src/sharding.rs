@@ -8,7 +8,7 @@ use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::memory::{self, SoftwareCatalogue};
 use crate::operators::Pass;
-use crate::stage::Chunk;
+use crate::schedule::ChunkCost;
 use crate::work::{Dimension, Work};
 use railwright_spec::model::{Cut, Layer, Weight};
 use railwright_spec::plan::{Group, Offload, Optimizer, Plan, Recompute};
@@ -163,14 +163,38 @@ pub struct StageUpdate {
     pub optimizer: Seconds,
 }
 
-/// Prices the update of a stage that holds `local` parameters in `chunks`.
+/// The passes of one micro batch over all chunks of a stage, behind which its update can hide.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StagePasses {
+    forward: Seconds,
+    /// Recompute included.
+    backward: Seconds,
+    chunks: usize,
+    layers: u64,
+}
+
+impl StagePasses {
+    /// Of chunks with so many layers.
+    pub fn new<'c>(chunks: impl IntoIterator<Item = (u64, &'c ChunkCost)>) -> Self {
+        let mut passes = Self::default();
+        for (layers, time) in chunks {
+            passes.forward += time.forward;
+            passes.backward += time.backward_input + time.backward_weight + time.recompute;
+            passes.chunks += 1;
+            passes.layers += layers;
+        }
+        passes
+    }
+}
+
+/// Prices the update of a stage that holds `local` parameters and runs `passes`.
 ///
 /// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. When overlapped they hide behind the last micro batch's backward
 /// pass; with interleaving, earlier chunks finish earlier and have longer.
 pub fn stage_update(
     costing: &Costing<'_>,
     local: LocalParameters,
-    chunks: &[&Chunk],
+    passes: &StagePasses,
     micro_batches: u64,
 ) -> StageUpdate {
     let plan = costing.plan;
@@ -213,13 +237,11 @@ pub fn stage_update(
             }
         }
     }
-    let backward: Seconds =
-        chunks.iter().map(|c| c.time.backward_input + c.time.backward_weight + c.time.recompute).sum();
-    let forward: Seconds = chunks.iter().map(|c| c.time.forward).sum();
+    let StagePasses { forward, backward, .. } = *passes;
     // Sharded gradients (ZeRO-2) have no room for a whole copy to add up in: every micro batch reduces its own.
     let times = if plan.sharding.zero_stage == 2 { micro_batches as f64 } else { 1.0 };
-    let count = chunks.len().max(1) as f64;
-    let layers = chunks.iter().map(|c| c.layers).sum::<u64>().max(1) as f64;
+    let count = passes.chunks.max(1) as f64;
+    let layers = passes.layers.max(1) as f64;
     if plan.overlap.gradient_reduce {
         let per_chunk = backward / count;
         // The first bucket is full only after its share of layers, and the last can start only when backward has ended.
@@ -355,7 +377,7 @@ mod tests {
             software.gradient_bucket_elements_per_rank = 0.0;
             let costing = Costing::with_software(&model, &cluster, &plan, &machine, &software);
             let local = LocalParameters { dense: 1e9, routed: 0.0 };
-            stage_update(&costing, local, &[], 1).gradient_reduce
+            stage_update(&costing, local, &StagePasses::default(), 1).gradient_reduce
         };
         assert!(time(1e6) > time(1e8) * 1.5);
     }

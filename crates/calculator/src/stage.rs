@@ -275,7 +275,7 @@ fn fused_saving(costing: &Costing<'_>, cost: &LayerCost, time: &ChunkCost) -> Se
 
 /// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32. With tensor
 /// parallelism each rank looks up its rows and the sum is exchanged.
-fn embedding(costing: &Costing<'_>, cost: &mut LayerCost) {
+pub(crate) fn embedding(costing: &Costing<'_>, cost: &mut LayerCost) {
     let h = costing.model.hidden_size as f64;
     let unit = costing.tokens * h * costing.activation_bytes;
     let device = &costing.machine.device;
@@ -298,7 +298,7 @@ fn one_way(costing: &Costing<'_>, width: f64) -> Seconds {
 
 /// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
 /// entropy over the logits, bound by memory.
-fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
+pub(crate) fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
     let plan = costing.plan;
     let tp = plan.tensor_parallel as f64;
     let h = costing.model.hidden_size as f64;

@@ -47,6 +47,7 @@ pub(crate) struct KindBytes {
 }
 
 /// What all stages share.
+#[derive(Clone)]
 pub(crate) struct Prepared {
     pub kinds: Vec<KindBytes>,
     pub sizes: Sizes,
@@ -59,6 +60,7 @@ pub(crate) struct Prepared {
 }
 
 /// Treatments of layers where stages differ.
+#[derive(Clone)]
 pub(crate) struct ByStage {
     pub coverage: Coverage,
     /// By kind of layer, then by treatment.
@@ -210,9 +212,18 @@ pub(crate) fn edges(
 }
 
 pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> StageSum {
+    chunks_sum(input, prepared, prepared.stages.get(stage).map_or(&[][..], Vec::as_slice), stage)
+}
+
+/// The same for a stage that holds these chunks.
+pub(crate) fn chunks_sum(
+    input: &MemoryInput<'_>,
+    prepared: &Prepared,
+    chunks: &[StageLayers],
+    stage: usize,
+) -> StageSum {
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sum = StageSum { workspace: software.workspace_mib * MIB, ..StageSum::default() };
-    let chunks = prepared.stages.get(stage).map_or(&[][..], Vec::as_slice);
     let (mut largest, mut position) = (0.0_f64, 0);
     for (c, chunk) in chunks.iter().enumerate() {
         let alive = input.alive(stage, c);
@@ -324,7 +335,7 @@ pub fn published_peak(input: &MemoryInput<'_>) -> Bytes {
     }
 }
 
-fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usize, (f64, Moment))) -> Peak {
+pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usize, (f64, Moment))) -> Peak {
     let (reserved, device) = overheads(allocated, input.plan, input.software);
     Peak {
         stage,

@@ -84,7 +84,6 @@ impl Offers {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::software::{by_id, generations};
 
     #[test]

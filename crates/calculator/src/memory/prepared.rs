@@ -1,0 +1,194 @@
+//! The fast path of memory for a search: layers are sized once, then many pipelines, recompute depths and shardings are added up from
+//! them.
+//!
+//! Responsible for: the same [`Peak`] as [`super::peak`], to the last bit, from parts that outlive one plan. Refuses plans whose stages
+//! differ in what they recompute.
+
+use super::parameters::{PerParameter, Shares, per_parameter};
+use super::report::Moment;
+use super::stages::{StageLayers, layout};
+use super::sum::{Prepared, chunks_sum, finish, prepare};
+use super::{MemoryInput, MemorySoftware, Peak, activations};
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+
+/// The layers on every stage of a pipeline.
+#[derive(Clone, Debug)]
+pub struct StageLayout(Vec<Vec<StageLayers>>);
+
+impl StageLayout {
+    /// Of a plan: degrees, schedule and split decide.
+    pub fn new(model: &Model, plan: &Plan, software: &MemorySoftware) -> Self {
+        Self(layout(model, plan, software.stage_split))
+    }
+}
+
+/// Bytes per parameter under a sharding.
+#[derive(Clone, Copy, Debug)]
+pub struct ParameterBytes(PerParameter);
+
+impl ParameterBytes {
+    /// Of a plan: sharding, precision and optimizer decide, and whether the schedule keeps two copies.
+    pub fn new(plan: &Plan, software: &MemorySoftware) -> Self {
+        Self(per_parameter(plan, software))
+    }
+
+    /// What no sharding of some goes below: the least of each kind.
+    #[must_use]
+    pub fn least(self, other: Self) -> Self {
+        let shares = |a: Shares, b: Shares| Shares {
+            parameters: a.parameters.min(b.parameters),
+            gradients: a.gradients.min(b.gradients),
+            master: a.master.min(b.master),
+            moments: a.moments.min(b.moments),
+            bucket: a.bucket.min(b.bucket),
+            stepping: a.stepping.min(b.stepping),
+        };
+        let (a, b) = (self.0, other.0);
+        Self(PerParameter {
+            dense: shares(a.dense, b.dense),
+            routed: shares(a.routed, b.routed),
+            narrow: a.narrow.min(b.narrow),
+            narrower: a.narrower.max(b.narrower),
+        })
+    }
+}
+
+/// Layers, head and embedding sized for one micro batch and one recompute policy.
+#[derive(Clone)]
+pub struct PeakParts(Prepared);
+
+impl PeakParts {
+    /// Sizes them under the plan's policy.
+    pub fn new(input: &MemoryInput<'_>) -> Self {
+        Self(prepare(input))
+    }
+
+    /// The same under another policy of the plan.
+    #[must_use]
+    pub fn recomputing(&self, input: &MemoryInput<'_>) -> Self {
+        let mut parts = self.clone();
+        for (kind, layer) in parts.0.kinds.iter_mut().zip(&input.model.layer_kinds) {
+            kind.recomputed =
+                activations::layer_bytes(input.model, layer, input.plan, input.software, &self.0.sizes, true);
+        }
+        parts.0.recomputed_layers = activations::recomputed_layers(input.plan);
+        parts
+    }
+
+    /// Takes over how many layers the plan recomputes.
+    pub fn set_layers(&mut self, plan: &Plan) {
+        self.0.recomputed_layers = activations::recomputed_layers(plan);
+    }
+
+    /// Takes over a sharding.
+    pub fn set_sharding(&mut self, bytes: ParameterBytes) {
+        self.0.per = bytes.0;
+    }
+
+    /// The worst stage's peak on a pipeline.
+    ///
+    /// A stage with the layers of the one before and no more micro batches alive needs no more, so it is passed over.
+    pub fn peak(&self, input: &MemoryInput<'_>, layout: &StageLayout) -> Peak {
+        let mut worst = (0, (0.0, Moment::Backward));
+        let mut reference: Option<usize> = None;
+        for (stage, chunks) in layout.0.iter().enumerate() {
+            if let Some(before) = reference
+                && is_no_more(input, &layout.0[before], before, chunks, stage)
+            {
+                continue;
+            }
+            let next = chunks_sum(input, &self.0, chunks, stage).peak();
+            if next.0 > worst.1.0 {
+                worst = (stage, next);
+            }
+            reference = Some(stage);
+        }
+        finish(input, worst)
+    }
+}
+
+/// Whether a stage has the same layers as another and nowhere more micro batches alive.
+fn is_no_more(
+    input: &MemoryInput<'_>,
+    known: &[StageLayers],
+    known_stage: usize,
+    chunks: &[StageLayers],
+    stage: usize,
+) -> bool {
+    let layers = |c: &StageLayers| &input.model.layers[c.start..c.start + c.count];
+    known.len() == chunks.len()
+        && known.iter().zip(chunks).enumerate().all(|(index, (a, b))| {
+            a.embedding == b.embedding
+                && a.head == b.head
+                && a.count == b.count
+                && input.alive(stage, index) <= input.alive(known_stage, index)
+                && layers(a) == layers(b)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{SoftwareCatalogue, peak, testing};
+    use railwright_spec::plan::{Recompute, Schedule};
+
+    #[test]
+    fn parts_add_up_to_the_peak_to_the_last_bit() {
+        let catalogue = SoftwareCatalogue::shared().expect("reads");
+        let cluster = testing::cluster(80.0);
+        let models = ["llama-3-8b", "deepseek-v3", "qwen3-30b-a3b", "gpt2", "gemma-2-9b"];
+        let mut checked = 0;
+        for (name, software) in models.iter().zip(
+            ["megatron-core-2025", "megatron-lm-2022", "torchtitan-2024-eager", "nanotron-2024"]
+                .iter()
+                .cycle(),
+        ) {
+            let Ok(model) = railwright_spec::model::by_name(name) else { continue };
+            let software = catalogue.get(software);
+            for schedule in [
+                Schedule::Gpipe,
+                Schedule::OneForwardOneBackward,
+                Schedule::ZbH2,
+                Schedule::ZbV,
+                Schedule::DualPipe,
+            ] {
+                for (pp, vp, zero) in [(1, 1, 1), (4, 1, 0), (4, 2, 3), (8, 1, 2)] {
+                    let mut plan = testing::plan();
+                    (plan.schedule, plan.pipeline_parallel, plan.virtual_stages) = (schedule, pp, vp);
+                    plan.global_batch = 32;
+                    (plan.sharding.zero_stage, plan.data_parallel) = (zero, 4);
+                    let whole = MemoryInput {
+                        model: &model,
+                        cluster: &cluster,
+                        plan: &plan.clone(),
+                        software,
+                        in_flight: None,
+                    };
+                    let base = PeakParts::new(&whole);
+                    let stages = StageLayout::new(&model, &plan, software);
+                    for recompute in [
+                        Recompute::None,
+                        Recompute::Full { layers: Some(2) },
+                        Recompute::Full { layers: None },
+                    ] {
+                        plan.recompute = recompute;
+                        let whole = MemoryInput { plan: &plan, ..whole };
+                        let mut parts = base.recomputing(&whole);
+                        parts.set_layers(&plan);
+                        parts.set_sharding(ParameterBytes::new(&plan, software));
+                        let fast = parts.peak(&whole, &stages);
+                        let slow = peak(&whole);
+                        assert_eq!(
+                            (fast.stage, fast.allocated),
+                            (slow.stage, slow.allocated),
+                            "{name} {plan:?}"
+                        );
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(checked > 100, "{checked}");
+    }
+}

@@ -1,0 +1,489 @@
+//! The fast path of a search: layers are priced once, then many pipelines, recompute depths and shardings are timed from them.
+//!
+//! Responsible for: the same step time as [`crate::evaluate`], to the last bit, from parts that outlive one plan, and the device time of
+//! layers for bounds. Refuses plans whose stages differ in what they recompute, disturbances, and breakdowns.
+
+use crate::costing::Costing;
+use crate::evaluate::{pipeline, transfer_time};
+use crate::layer::LayerCost;
+use crate::schedule::{ChunkCost, Workspace, local_chunks};
+use crate::sharding::{self, LocalParameters, StagePasses, StageUpdate, local_parameters};
+use crate::stage;
+use crate::work::Work;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Recompute, Schedule};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+
+/// Layers, embedding and head under one setting of degrees, micro batch and placement; nothing sharded or recomputed yet.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    kept: Vec<LayerCost>,
+    embedding: LayerCost,
+    head: LayerCost,
+    kinds: Vec<LocalParameters>,
+    embedding_parameters: LocalParameters,
+    head_parameters: LocalParameters,
+    prediction_parameters: LocalParameters,
+    transfer: Seconds,
+}
+
+impl Setting {
+    /// Prices a setting.
+    pub fn new(costing: &Costing<'_>) -> Self {
+        let (model, plan) = (costing.model, costing.plan);
+        let (mut embedding, mut head) = (LayerCost::default(), LayerCost::default());
+        stage::embedding(costing, &mut embedding);
+        stage::head(costing, &mut head);
+        Self {
+            kept: model.layer_kinds.iter().map(|layer| LayerCost::kept(costing, layer)).collect(),
+            embedding,
+            head,
+            kinds: model.layer_kinds.iter().map(|l| local_parameters(&l.weights, plan)).collect(),
+            embedding_parameters: local_parameters(&model.embedding, plan),
+            head_parameters: local_parameters(model.head.iter().chain(&model.final_norm), plan),
+            prediction_parameters: model
+                .multi_token_prediction
+                .as_ref()
+                .map_or_else(LocalParameters::default, |mtp| local_parameters(&mtp.weights, plan)),
+            transfer: transfer_time(costing),
+        }
+    }
+
+    /// Device time of the whole model for a micro batch, forward and backward with exposed communication, nothing recomputed.
+    pub fn device(&self, model: &Model) -> DeviceTime {
+        let mut whole = DeviceTime::default();
+        for &kind in &model.layers {
+            whole.add(&DeviceTime::of(&self.kept[kind]), 1.0);
+        }
+        whole.add(&DeviceTime::of(&self.embedding), 1.0);
+        let mut heads = 1.0;
+        if let Some(mtp) = &model.multi_token_prediction {
+            heads += mtp.depth as f64;
+            whole.add(&DeviceTime::of(&self.kept[mtp.layer_kind]), mtp.depth as f64);
+        }
+        whole.add(&DeviceTime::of(&self.head), heads);
+        whole
+    }
+
+    /// Device time of one layer of a kind.
+    pub fn layer(&self, kind: usize) -> DeviceTime {
+        DeviceTime::of(&self.kept[kind])
+    }
+
+    /// Device time of the embedding.
+    pub fn embedding(&self) -> DeviceTime {
+        DeviceTime::of(&self.embedding)
+    }
+
+    /// Device time of one head.
+    pub fn head(&self) -> DeviceTime {
+        DeviceTime::of(&self.head)
+    }
+
+    /// Parameters that one rank holds of a layer of a kind.
+    pub fn layer_parameters(&self, kind: usize) -> LocalParameters {
+        self.kinds[kind]
+    }
+
+    /// Device time of recomputing a layer of a kind.
+    pub fn recompute(&self, model: &Model, kind: usize, policy: &Recompute) -> Seconds {
+        self.kept[kind].recomputing(policy, &model.layer_kinds[kind]).recompute.time()
+    }
+
+    /// Time of a transfer between stages.
+    pub fn transfer(&self) -> Seconds {
+        self.transfer
+    }
+}
+
+/// What a piece of the model takes on the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeviceTime {
+    /// Compute, forward.
+    pub forward: Seconds,
+    /// Compute, backward, both gradients.
+    pub backward: Seconds,
+    /// Exposed communication, forward.
+    pub forward_exposed: Seconds,
+    /// Exposed communication, backward.
+    pub backward_exposed: Seconds,
+}
+
+impl DeviceTime {
+    fn of(cost: &LayerCost) -> Self {
+        Self {
+            forward: cost.forward.compute_time(),
+            backward: cost.backward_input.compute_time() + cost.backward_weight.compute_time(),
+            forward_exposed: cost.forward.exposed_time(),
+            backward_exposed: cost.backward_input.exposed_time() + cost.backward_weight.exposed_time(),
+        }
+    }
+
+    /// Adds another, so many times.
+    pub fn add(&mut self, other: &Self, times: f64) {
+        self.forward += other.forward * times;
+        self.backward += other.backward * times;
+        self.forward_exposed += other.forward_exposed * times;
+        self.backward_exposed += other.backward_exposed * times;
+    }
+
+    /// Compute alone.
+    pub fn compute(&self) -> Seconds {
+        self.forward + self.backward
+    }
+
+    /// Exposed communication alone.
+    pub fn exposed(&self) -> Seconds {
+        self.forward_exposed + self.backward_exposed
+    }
+}
+
+/// Kinds of layers that a chunk's key has room for; models with more are not remembered.
+const MOST_KINDS: usize = 8;
+
+/// What a chunk is made of: layers per kind without and with recompute, and the ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Content {
+    kept: [u32; MOST_KINDS],
+    recomputed: [u32; MOST_KINDS],
+    first: bool,
+    last: bool,
+    fused: bool,
+}
+
+/// A setting with its layers sharded and recomputed, and the chunks that were made of them.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    kinds: Vec<LayerCost>,
+    embedding_gather: LayerCost,
+    head: LayerCost,
+    known: Vec<(Content, ChunkCost)>,
+}
+
+impl Priced {
+    /// Under the plan's sharding and recompute policy, on however many layers.
+    pub fn new(costing: &Costing<'_>, setting: &Setting) -> Self {
+        let (model, plan) = (costing.model, costing.plan);
+        let kinds = model
+            .layer_kinds
+            .iter()
+            .zip(&setting.kept)
+            .map(|(layer, kept)| {
+                let mut cost = kept.recomputing(&plan.recompute, layer);
+                sharding::gather(costing, &layer.weights, &mut cost);
+                sharding::offload_layer(costing, layer, &plan.recompute, plan.offload.activations, &mut cost);
+                cost
+            })
+            .collect();
+        let mut embedding_gather = LayerCost::default();
+        sharding::gather(costing, &model.embedding, &mut embedding_gather);
+        let mut head = setting.head;
+        let own_copy = model.tied_embeddings && plan.pipeline_parallel > 1;
+        let shared = if own_copy { &model.embedding[..] } else { &[] };
+        sharding::gather(costing, model.head.iter().chain(&model.final_norm).chain(shared), &mut head);
+        Self { kinds, embedding_gather, head, known: Vec::new() }
+    }
+
+    /// The time of a chunk of `layers` (by kind, in order), the first `covered` of them recomputed.
+    fn chunk(
+        &mut self,
+        costing: &Costing<'_>,
+        setting: &Setting,
+        layers: &[usize],
+        covered: u64,
+        first: bool,
+        last: bool,
+    ) -> ChunkCost {
+        let fused = costing.plan.schedule == Schedule::DualPipe;
+        let remembers = self.kinds.len() <= MOST_KINDS;
+        let mut content = Content { first, last, fused, ..Content::default() };
+        if remembers {
+            let with = usize::try_from(covered).unwrap_or(usize::MAX).min(layers.len());
+            if let ([_], true) = (self.kinds.as_slice(), true) {
+                content.recomputed[0] = with as u32;
+                content.kept[0] = (layers.len() - with) as u32;
+            } else {
+                for &kind in &layers[..with] {
+                    content.recomputed[kind] += 1;
+                }
+                for &kind in &layers[with..] {
+                    content.kept[kind] += 1;
+                }
+            }
+            if let Some((_, time)) = self.known.iter().find(|(known, _)| *known == content) {
+                return *time;
+            }
+        }
+        let time = self.price(costing, setting, layers, covered, first, last);
+        if remembers {
+            self.known.push((content, time));
+        }
+        time
+    }
+
+    /// The same additions in the same order as [`stage::chunks`].
+    fn price(
+        &self,
+        costing: &Costing<'_>,
+        setting: &Setting,
+        layers: &[usize],
+        covered: u64,
+        first: bool,
+        last: bool,
+    ) -> ChunkCost {
+        let mut cost = LayerCost::default();
+        let with = &layers[..usize::try_from(covered).unwrap_or(usize::MAX).min(layers.len())];
+        for (kind, template) in self.kinds.iter().enumerate() {
+            let here = layers.iter().filter(|&&k| k == kind).count();
+            let with = with.iter().filter(|&&k| k == kind).count();
+            if with > 0 {
+                cost.add(template, with as f64);
+            }
+            if here > with {
+                let kept = LayerCost { recompute: Work::default(), ..*template };
+                cost.add(&kept, (here - with) as f64);
+            }
+        }
+        if first {
+            cost.add(&setting.embedding, 1.0);
+            cost.add(&self.embedding_gather, 1.0);
+        }
+        if last {
+            if let Some(mtp) = &costing.model.multi_token_prediction {
+                for _ in 0..mtp.depth {
+                    cost.add(&self.kinds[mtp.layer_kind], 1.0);
+                    cost.add(&setting.head, 1.0);
+                }
+            }
+            cost.add(&self.head, 1.0);
+        }
+        stage::chunk_time(costing, &cost)
+    }
+}
+
+/// Buffers of [`step_time`].
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
+    workspace: Workspace,
+    times: Vec<ChunkCost>,
+    held: Vec<LocalParameters>,
+}
+
+/// The step time of a plan whose layers lie `split` on virtual stages. Fails when the schedule cannot run it.
+pub fn step_time(
+    costing: &Costing<'_>,
+    setting: &Setting,
+    priced: &mut Priced,
+    split: &[u64],
+    buffers: &mut Buffers,
+) -> Result<Seconds, Problem> {
+    let plan = costing.plan;
+    let Buffers { workspace, times, held } = buffers;
+    lay_out(costing, setting, priced, split, times, held);
+    let micro_batches = plan.micro_batches().max(1);
+    let summary = workspace.summarize(&pipeline(plan, times, setting.transfer))?;
+    let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };
+    let per_stage = stage::chunks_per_stage(plan);
+    let mut end = duration;
+    let (mut optimizer, mut gather) = (Seconds::ZERO, Seconds::ZERO);
+    let mut known: Option<(LocalParameters, StagePasses, StageUpdate)> = None;
+    for s in 0..plan.pipeline_parallel {
+        let own = local_chunks(plan.schedule, plan.pipeline_parallel, per_stage, s);
+        let of = |i: &u64| (split[*i as usize], &times[*i as usize]);
+        let passes = StagePasses::new(own.iter().map(of));
+        let parameters =
+            own.iter().filter_map(|&i| held.get(i as usize)).fold(LocalParameters::default(), |sum, part| {
+                LocalParameters { dense: sum.dense + part.dense, routed: sum.routed + part.routed }
+            });
+        let update = match &known {
+            Some((p, same, update)) if *p == parameters && *same == passes => *update,
+            _ => sharding::stage_update(costing, parameters, &passes, micro_batches),
+        };
+        let slack =
+            summary.duration - summary.last_backward_end.get(s as usize).copied().unwrap_or(summary.duration);
+        end = end.max(duration - slack + update.gradient_exposed);
+        optimizer = optimizer.max(update.optimizer);
+        gather = gather.max(update.parameter_exposed);
+        known = Some((parameters, passes, update));
+    }
+    let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
+    let body = end + optimizer + gather + fixed;
+    Ok(body + body * jitter_share(costing))
+}
+
+/// Jitter as a share of the rest of the step.
+fn jitter_share(costing: &Costing<'_>) -> f64 {
+    let doublings =
+        (costing.plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
+    costing.software.jitter_per_doubling * doublings
+}
+
+/// What a step takes at least beside its passes: a factor for jitter, and the fixed part that the factor applies to as well.
+pub fn beside_passes(costing: &Costing<'_>) -> (f64, Seconds) {
+    let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
+    (1.0 + jitter_share(costing), fixed)
+}
+
+/// Chunks and what each holds, alike neighbours made once.
+fn lay_out(
+    costing: &Costing<'_>,
+    setting: &Setting,
+    priced: &mut Priced,
+    split: &[u64],
+    times: &mut Vec<ChunkCost>,
+    held: &mut Vec<LocalParameters>,
+) {
+    let (model, plan) = (costing.model, costing.plan);
+    let per_stage = stage::chunks_per_stage(plan);
+    let covered = match &plan.recompute {
+        Recompute::None => 0,
+        Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
+            layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
+        }
+    };
+    times.clear();
+    held.clear();
+    let last = split.len().saturating_sub(1);
+    let mut next = 0;
+    let mut before: Option<std::ops::Range<usize>> = None;
+    for (index, &layers) in split.iter().enumerate() {
+        let end = (next + layers as usize).min(model.layers.len());
+        let is_inner = index > 0 && index < last;
+        if let (true, Some(range)) = (is_inner, before.clone())
+            && model.layers[next..end] == model.layers[range]
+            && let (Some(&time), Some(&same)) = (times.last(), held.last())
+        {
+            times.push(time);
+            held.push(same);
+            next = end;
+            continue;
+        }
+        before = is_inner.then_some(next..end);
+        let own = &model.layers[next..end];
+        let time = priced.chunk(costing, setting, own, covered, index == 0, index == last);
+        times.push(time);
+        held.push(holds(model, plan.pipeline_parallel, setting, own, index == 0, index == last));
+        next = end;
+    }
+}
+
+/// Parameters of one virtual stage on one rank, added in the order of [`crate::evaluate::stage_parameters`].
+fn holds(
+    model: &Model,
+    stages: u64,
+    setting: &Setting,
+    layers: &[usize],
+    first: bool,
+    last: bool,
+) -> LocalParameters {
+    let mut slot = LocalParameters::default();
+    for &kind in layers {
+        slot.dense += setting.kinds[kind].dense;
+        slot.routed += setting.kinds[kind].routed;
+    }
+    if first {
+        slot.dense += setting.embedding_parameters.dense;
+    }
+    if last {
+        slot.dense += setting.head_parameters.dense;
+        if model.tied_embeddings && stages > 1 {
+            slot.dense += setting.embedding_parameters.dense;
+        }
+        if let Some(mtp) = &model.multi_token_prediction {
+            let own = setting.prediction_parameters;
+            slot.dense += (own.dense + setting.kinds[mtp.layer_kind].dense) * mtp.depth as f64;
+            slot.routed += setting.kinds[mtp.layer_kind].routed * mtp.depth as f64;
+        }
+    }
+    slot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::costing::Machine;
+    use crate::evaluate::evaluate;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::{
+        ContextKind, Plan, PlanSpec, RecomputeModule, Sharding, balanced_layers, validate,
+    };
+    use std::collections::BTreeSet;
+
+    /// The step time both ways, in bits.
+    fn both(name: &str, plan: &Plan, machine: &Machine, cluster: &cluster::Cluster) -> Option<(u64, u64)> {
+        let model = by_name(name).expect("known");
+        if !validate(&model, cluster, plan).is_empty() {
+            return None;
+        }
+        let costing = Costing::new(&model, cluster, plan, machine).expect("known software");
+        let slow = evaluate(&costing).ok()?.time.total;
+        let setting = Setting::new(&costing);
+        let mut priced = Priced::new(&costing, &setting);
+        let split = crate::memory::layers_per_chunk(&model, plan, costing.stage_split);
+        let mut buffers = Buffers::default();
+        let fast = step_time(&costing, &setting, &mut priced, &split, &mut buffers).expect("runs");
+        let again = step_time(&costing, &setting, &mut priced, &split, &mut buffers).expect("runs");
+        assert_eq!(fast.get().to_bits(), again.get().to_bits());
+        Some((fast.get().to_bits(), slow.get().to_bits()))
+    }
+
+    #[test]
+    fn the_step_time_is_that_of_evaluate_to_the_last_bit() {
+        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+        let machine = Machine::new(&cluster);
+        let selective = |m| Recompute::Selective { modules: BTreeSet::from([m]), layers: None };
+        let mut checked = 0;
+        for (name, experts) in
+            [("llama-3-8b", 1), ("llama-3-8b", 1), ("mixtral-8x7b", 8), ("deepseek-v3", 8), ("gemma-2-9b", 1)]
+        {
+            for (tp, pp, vp, cp, schedule) in [
+                (1, 1, 1, 1, Schedule::OneForwardOneBackward),
+                (2, 4, 1, 1, Schedule::OneForwardOneBackward),
+                (1, 4, 2, 2, Schedule::OneForwardOneBackward),
+                (2, 4, 2, 1, Schedule::ZbV),
+                (1, 8, 1, 1, Schedule::ZbH1),
+                (1, 4, 1, 1, Schedule::DualPipe),
+                (4, 2, 1, 1, Schedule::Gpipe),
+            ] {
+                for zero in [0, 1, 2, 3] {
+                    for recompute in [
+                        Recompute::None,
+                        Recompute::Full { layers: Some(3) },
+                        Recompute::Full { layers: None },
+                        selective(RecomputeModule::Norm),
+                    ] {
+                        let model = by_name(name).expect("known");
+                        let group = if zero == 2 { Some(2) } else { None };
+                        let spec = PlanSpec {
+                            tensor_parallel: Some(tp),
+                            pipeline_parallel: Some(pp),
+                            virtual_stages: Some(vp),
+                            context_parallel: Some(cp),
+                            context_kind: Some(ContextKind::AllGather),
+                            expert_parallel: Some(experts),
+                            schedule: Some(schedule),
+                            recompute: Some(recompute),
+                            sharding: Some(Sharding {
+                                zero_stage: zero,
+                                group,
+                                reshard_after_forward: zero == 3,
+                            }),
+                            layers_per_stage: Some(balanced_layers(model.num_layers(), pp * vp)),
+                            global_batch: Some(1024),
+                            overlap_tensor: Some(zero == 1),
+                            ..PlanSpec::default()
+                        };
+                        let plan = spec.resolve(&model, &cluster).expect("resolves");
+                        if let Some((fast, slow)) = both(name, &plan, &machine, &cluster) {
+                            assert_eq!(fast, slow, "{name} {plan:?}");
+                            checked += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(checked > 300, "{checked}");
+    }
+}
