@@ -4,6 +4,7 @@
 //! bills of materials, failures, and the rail-only paper's model. Refuses to know what a training step computes: traffic comes in as
 //! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
 
+pub mod bill;
 pub mod flow;
 pub mod rail_only;
 pub mod topology;

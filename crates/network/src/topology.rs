@@ -14,6 +14,7 @@ mod global;
 pub mod graph;
 mod hash;
 pub mod kind;
+pub mod published;
 mod resolve;
 pub mod route;
 pub mod spec;

@@ -1,0 +1,183 @@
+//! What a network costs: dollars and watts from counts and unit prices, and designs compared by them.
+//!
+//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of
+//! a cluster. Refuses to know what a step takes, and counts no scale-up domain: its links and switches come with the devices.
+
+pub mod compare;
+pub mod prices;
+pub mod savings;
+pub mod share;
+
+use crate::topology::{Counts, Design, Layer, Medium};
+use prices::{Item, Price, Prices};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
+use serde::Serialize;
+
+/// One line of a bill.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// What is bought.
+    pub item: Item,
+    /// Where it goes: a tier of switches or a layer of cables.
+    pub place: &'static str,
+    /// Its speed, one direction; `None` where the price has none.
+    pub speed: Option<BytesPerSecond>,
+    /// How many; metres of fibre.
+    pub count: f64,
+    /// The price of one, dated and with its source.
+    pub price: Price,
+    /// `count x price`.
+    pub dollars: Dollars,
+    /// `count x watts of one`; `None` is not known.
+    pub watts: Option<Watts>,
+}
+
+/// The bill of a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bill {
+    /// The design's name.
+    pub design: String,
+    /// What there is.
+    pub counts: Counts,
+    /// Accelerators.
+    pub devices: u64,
+    /// Line by line.
+    pub lines: Vec<Line>,
+    /// Switch ports and transceivers alone: what published comparisons of rail-only count.
+    pub ports_and_transceivers: Dollars,
+    /// Switches, cables and transceivers.
+    pub fabric: Dollars,
+    /// Network interfaces.
+    pub nics: Dollars,
+    /// All of it.
+    pub total: Dollars,
+    /// Power of all whose power is known.
+    pub watts: Watts,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+impl Bill {
+    /// Dollars for each device.
+    pub fn per_device(&self) -> Dollars {
+        self.total / self.devices as f64
+    }
+
+    /// Watts for each device.
+    pub fn watts_per_device(&self) -> Watts {
+        self.watts / self.devices as f64
+    }
+}
+
+/// The bill of a design: `sum over items of count x unit price`, and the same for power.
+pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
+    let counts = design.counts();
+    let mut lines = Vec::new();
+    for tier in &counts.tiers {
+        let price = prices.at(Item::SwitchPort, design.port_bandwidth)?;
+        lines.push(line(Item::SwitchPort, tier.name, Some(design.port_bandwidth), tier.ports as f64, price));
+    }
+    for layer in &counts.layers {
+        let place = layer_name(layer.layer);
+        // A twin-port transceiver or cable is bought by what it carries.
+        let speed = layer.bandwidth * design.links_per_cable as f64;
+        if layer.transceivers > 0 {
+            let price = prices.at(Item::Transceiver, speed)?;
+            lines.push(line(Item::Transceiver, place, Some(speed), layer.transceivers as f64, price));
+        }
+        let cables = layer.cables as f64;
+        match layer.cabling.medium {
+            Medium::Copper => {
+                lines.push(line(Item::Copper, place, Some(speed), cables, prices.at(Item::Copper, speed)?));
+            }
+            Medium::ActiveOptical => {
+                let price = prices.at(Item::ActiveOptical, speed)?;
+                lines.push(line(Item::ActiveOptical, place, Some(speed), cables, price));
+            }
+            Medium::Fibre => {
+                let metres = cables * layer.cabling.length;
+                lines.push(line(Item::Fibre, place, None, metres, plain(prices, Item::Fibre)?));
+            }
+        }
+    }
+    if counts.circuit_ports > 0 {
+        let price = plain(prices, Item::CircuitSwitchPort)?;
+        lines.push(line(Item::CircuitSwitchPort, "between cubes", None, counts.circuit_ports as f64, price));
+    }
+    if counts.nics > 0 {
+        let speed = design.nic_bandwidth;
+        lines.push(line(Item::Nic, "device", Some(speed), counts.nics as f64, prices.at(Item::Nic, speed)?));
+    }
+    let sum = |of: &dyn Fn(Item) -> bool| lines.iter().filter(|l| of(l.item)).map(|l| l.dollars).sum();
+    let warnings = unknown_power(&lines).into_iter().collect();
+    Ok(Bill {
+        design: design.name.clone(),
+        devices: design.devices,
+        ports_and_transceivers: sum(&|item| matches!(item, Item::SwitchPort | Item::Transceiver)),
+        fabric: sum(&|item| item != Item::Nic),
+        nics: sum(&|item| item == Item::Nic),
+        total: sum(&|_| true),
+        watts: lines.iter().filter_map(|line| line.watts).sum(),
+        counts,
+        lines,
+        warnings,
+    })
+}
+
+fn line(item: Item, place: &'static str, speed: Option<BytesPerSecond>, count: f64, price: &Price) -> Line {
+    Line {
+        item,
+        place,
+        speed,
+        count,
+        dollars: price.dollars * count,
+        watts: price.watts.map(|watts| watts * count),
+        price: price.clone(),
+    }
+}
+
+fn plain(prices: &Prices, item: Item) -> Result<&Price, Problem> {
+    prices.plain(item).ok_or_else(|| {
+        Problem::new(format!("there is no price of a {}", item.words()))
+            .hint(format!("write `{},,<usd>` into the file of --prices", item.name()))
+    })
+}
+
+/// What people call the place of a layer's cables.
+pub const fn layer_name(layer: Layer) -> &'static str {
+    match layer {
+        Layer::ScaleUp => "scale-up",
+        Layer::Host => "host",
+        Layer::Access => "NIC to leaf",
+        Layer::LeafSpine => "leaf to spine",
+        Layer::SpineCore => "spine to core",
+        Layer::Local => "within groups",
+        Layer::Global => "between groups",
+        Layer::Torus => "neighbours",
+    }
+}
+
+fn unknown_power(lines: &[Line]) -> Option<Warning> {
+    let mut unknown: Vec<String> = lines
+        .iter()
+        .filter(|line| line.watts.is_none())
+        .map(|line| match line.speed {
+            Some(speed) => format!("{} of {} Gbit/s", line.item.words(), speed.get() * 8.0 / 1e9),
+            None => line.item.words().to_owned(),
+        })
+        .collect();
+    unknown.dedup();
+    (!unknown.is_empty()).then(|| {
+        Warning::new(
+            "network-power-unknown",
+            format!(
+                "the power of {} is not known and counts 0; set watts in a file for --prices",
+                unknown.join(", ")
+            ),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Designs side by side: bills, savings against the first, the ratio of prices and the number of devices at which the cheapest changes.
+//!
+//! Responsible for: comparing what can be built, and saying why the rest cannot. Refuses to choose.
+
+use super::prices::Prices;
+use super::savings::{Parts, SWEEP, break_even_ratio, saving};
+use super::share::{Cluster, Share, share};
+use super::{Bill, bill};
+use crate::topology::{Design, DesignSpec};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Dollars;
+use serde::Serialize;
+
+/// One design of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Every figure of it.
+    pub design: Design,
+    /// What it costs.
+    pub bill: Bill,
+    /// Saving of the whole bill against the first design, NICs included.
+    pub saving: f64,
+    /// Saving of switch ports and transceivers against the first design, as published comparisons count.
+    pub saving_ports_and_transceivers: f64,
+    /// Its share of the cluster.
+    pub share: Share,
+}
+
+/// A design that cannot be built as asked, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refused {
+    /// Its name.
+    pub name: String,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// Savings against the first design over the ratio of port price to transceiver price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// Ratio of port price to transceiver price.
+    pub ratio: f64,
+    /// Saving of each further design, in their order.
+    pub savings: Vec<f64>,
+}
+
+/// Two designs cost the same at some ratio or number of devices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BreakEven {
+    /// The one that is cheaper where ports are dear.
+    pub dear_ports: String,
+    /// The one that is cheaper where transceivers are dear.
+    pub dear_transceivers: String,
+    /// Port price over transceiver price.
+    pub ratio: f64,
+}
+
+/// The cheapest design from some number of devices on, by dollars for each device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cheapest {
+    /// Devices.
+    pub devices: u64,
+    /// The design.
+    pub name: String,
+    /// Dollars of each design for each device, in their order; none where it cannot be built.
+    pub per_device: Vec<Option<Dollars>>,
+}
+
+/// Designs side by side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// What can be built, in the order asked for; the first is what the others are held against.
+    pub entries: Vec<Entry>,
+    /// What cannot.
+    pub refused: Vec<Refused>,
+    /// Savings over the ratio of prices.
+    pub sweep: Vec<Sweep>,
+    /// Ratios at which two designs cost the same.
+    pub break_even: Vec<BreakEven>,
+    /// The cheapest design by number of devices.
+    pub by_devices: Vec<Cheapest>,
+}
+
+/// Ports and transceivers of a bill.
+pub fn parts(bill: &Bill) -> Parts {
+    Parts { ports: bill.counts.ports() as f64, transceivers: bill.counts.transceivers() as f64 }
+}
+
+/// Compares designs. Those that cannot be built are listed; it is a problem if none can, or if a price is missing.
+pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Result<Comparison, Problem> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut refused = Vec::new();
+    for spec in specs {
+        match spec.resolve() {
+            Ok(design) => {
+                let bill = bill(&design, prices)?;
+                let (first, own) = (entries.first().map(|e| &e.bill), &bill);
+                let against =
+                    |of: &dyn Fn(&Bill) -> Dollars| first.map_or(0.0, |first| 1.0 - of(own) / of(first));
+                entries.push(Entry {
+                    name: design.name.clone(),
+                    saving: against(&|bill| bill.total),
+                    saving_ports_and_transceivers: against(&|bill| bill.ports_and_transceivers),
+                    share: share(&bill, cluster),
+                    design,
+                    bill,
+                });
+            }
+            Err(problem) => {
+                let kind = spec.kind.unwrap_or(crate::topology::Kind::Clos).name();
+                refused.push(Refused { name: spec.name.clone().unwrap_or_else(|| kind.to_owned()), problem });
+            }
+        }
+    }
+    if entries.is_empty()
+        && let Some(first) = refused.first()
+    {
+        return Err(first.problem.clone());
+    }
+    let by_devices = by_devices(specs, prices);
+    Ok(Comparison { sweep: sweep(&entries), break_even: break_even(&entries), by_devices, entries, refused })
+}
+
+fn sweep(entries: &[Entry]) -> Vec<Sweep> {
+    let Some((first, others)) = entries.split_first() else { return Vec::new() };
+    let row = |ratio: f64| {
+        let savings = others.iter().map(|e| saving(parts(&e.bill), parts(&first.bill), ratio)).collect();
+        Sweep { ratio, savings }
+    };
+    SWEEP.iter().filter(|_| !others.is_empty()).map(|ratio| row(*ratio)).collect()
+}
+
+fn break_even(entries: &[Entry]) -> Vec<BreakEven> {
+    let mut found = Vec::new();
+    for (n, one) in entries.iter().enumerate() {
+        for other in &entries[n + 1..] {
+            let (a, b) = (parts(&one.bill), parts(&other.bill));
+            if let Some(ratio) = break_even_ratio(a, b) {
+                let (fewer, more) = if a.ports < b.ports { (one, other) } else { (other, one) };
+                found.push(BreakEven {
+                    dear_ports: fewer.name.clone(),
+                    dear_transceivers: more.name.clone(),
+                    ratio,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Doubles the devices from one domain to 128 times a thousand, and notes where another design becomes the cheapest.
+fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
+    let domain = specs.first().and_then(|spec| spec.domain).unwrap_or(8).max(1);
+    let mut rows: Vec<Cheapest> = Vec::new();
+    let sizes = (0..).map(|n| domain << n).skip_while(|n| *n < 256).take_while(|n| *n <= 1 << 18).take(24);
+    for devices in sizes {
+        let cost = |spec: &DesignSpec| {
+            let spec = DesignSpec {
+                devices: Some(devices),
+                // Figures that belong to one size would be wrong at another.
+                groups: None,
+                pods: None,
+                dimensions: None,
+                extra_endpoints: None,
+                domain: if spec.kind == Some(crate::topology::Kind::ScaleUp) { None } else { spec.domain },
+                ..spec.clone()
+            };
+            let design = spec.resolve().ok()?;
+            bill(&design, prices).ok().map(|bill| (design.name, bill.per_device()))
+        };
+        let costs: Vec<Option<(String, Dollars)>> = specs.iter().map(cost).collect();
+        let cheapest = costs.iter().flatten().min_by(|a, b| a.1.get().total_cmp(&b.1.get()));
+        if let Some((name, _)) = cheapest {
+            let per_device = costs.iter().map(|cost| cost.as_ref().map(|cost| cost.1)).collect();
+            rows.push(Cheapest { devices, name: name.clone(), per_device });
+        }
+    }
+    rows
+}

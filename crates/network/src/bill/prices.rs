@@ -1,0 +1,319 @@
+//! Unit prices and powers: a dated table that users override line by line with a file of the same shape.
+//!
+//! Responsible for: strict reading of `catalog/network/prices.csv` and of what is laid over it, and for saying where a figure comes
+//! from. Refuses to interpolate: a speed that the table does not have is a question for the user.
+
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The catalogue's table.
+pub const CATALOGUE: &str = include_str!("../../../../catalog/network/prices.csv");
+/// Where [`CATALOGUE`] stands.
+pub const CATALOGUE_FILE: &str = "catalog/network/prices.csv";
+
+/// Longer tables are not price lists.
+const LONGEST: usize = 1 << 20;
+const COLUMNS: [&str; 9] =
+    ["item", "part", "unit", "usd", "watts", "date", "usd_source", "watts_source", "confidence"];
+
+/// What can be bought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Item {
+    /// A port of an electrical switch, with its share of the switch.
+    SwitchPort,
+    /// An optical transceiver.
+    Transceiver,
+    /// A network interface, all of its ports.
+    Nic,
+    /// A passive copper cable.
+    Copper,
+    /// An active optical cable, both ends included.
+    ActiveOptical,
+    /// A metre of fibre.
+    Fibre,
+    /// A port of an optical circuit switch.
+    CircuitSwitchPort,
+    /// A port of a patch panel.
+    PatchPanelPort,
+    /// An accelerator, with its share of the server.
+    Device,
+}
+
+impl Item {
+    const ALL: [(Self, &'static str, &'static str); 9] = [
+        (Self::SwitchPort, "switch-port", "switch port"),
+        (Self::Transceiver, "transceiver", "transceiver"),
+        (Self::Nic, "nic", "NIC"),
+        (Self::Copper, "copper", "copper cable"),
+        (Self::ActiveOptical, "active-optical", "active optical cable"),
+        (Self::Fibre, "fibre", "metre of fibre"),
+        (Self::CircuitSwitchPort, "circuit-switch-port", "optical circuit switch port"),
+        (Self::PatchPanelPort, "patch-panel-port", "patch panel port"),
+        (Self::Device, "device", "accelerator"),
+    ];
+
+    /// The name that the table uses.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
+    }
+
+    /// The name that people use, in the singular.
+    pub fn words(self) -> &'static str {
+        Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)
+    }
+
+    /// Whether its price depends on the speed.
+    const fn has_speed(self) -> bool {
+        matches!(self, Self::SwitchPort | Self::Transceiver | Self::Nic | Self::Copper | Self::ActiveOptical)
+    }
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Price {
+    /// Dollars for one.
+    pub dollars: Dollars,
+    /// Watts of one; `None` is not known.
+    pub watts: Option<Watts>,
+    /// When it was read.
+    pub date: String,
+    /// Where the dollars come from.
+    pub dollars_source: String,
+    /// Where the watts come from.
+    pub watts_source: String,
+    /// `retrieved`, `recalled`, `inferred`, or what the user wrote.
+    pub confidence: String,
+}
+
+/// A table of prices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prices {
+    lines: BTreeMap<(Item, String), Price>,
+}
+
+impl Prices {
+    /// The catalogue's.
+    pub fn catalogue() -> Result<Self, Problem> {
+        Self::parse(CATALOGUE, CATALOGUE_FILE)
+    }
+
+    /// Reads a table: a header with at least `item`, `part` and `usd`, then a line for each price.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
+        if text.len() > LONGEST {
+            return Err(Problem::new("longer than 1 MiB, which no price list is").in_file(file));
+        }
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+        let header = reader.headers().map_err(|error| broken(&error, file))?.clone();
+        for (place, name) in header.iter().enumerate() {
+            if !COLUMNS.contains(&name) {
+                let shown = human::shorten(name);
+                let list = format!("columns are {}", COLUMNS.join(", "));
+                return Err(Problem::new(format!("there is no column `{shown}`"))
+                    .in_file(file)
+                    .at_offset(text, 0)
+                    .hint(did_you_mean(name, COLUMNS, &list)));
+            }
+            if header.iter().take(place).any(|earlier| earlier == name) {
+                return Err(Problem::new(format!("the column `{name}` stands twice")).in_file(file));
+            }
+        }
+        for needed in ["item", "part", "usd"] {
+            if !header.iter().any(|name| name == needed) {
+                return Err(Problem::new(format!("the column `{needed}` is missing"))
+                    .in_file(file)
+                    .hint(format!("a price list has the header of `{CATALOGUE_FILE}`")));
+            }
+        }
+        let mut lines = BTreeMap::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| broken(&error, file))?;
+            let at = record.position().map_or(0, |p| p.byte() as usize);
+            let cell = |name: &str| {
+                let column = header.iter().position(|known| known == name);
+                column.and_then(|column| record.get(column)).unwrap_or_default()
+            };
+            let placed = |problem: Problem| problem.in_file(file).at_offset(text, at);
+            let (key, price) = line(&cell).map_err(placed)?;
+            if lines.insert(key.clone(), price).is_some() {
+                let (item, part) = key;
+                return Err(placed(Problem::new(format!("{} {part} stands twice", item.name()))));
+            }
+        }
+        Ok(Self { lines })
+    }
+
+    /// Lays another table over this one: its lines win.
+    pub fn overlay(&mut self, other: Self) {
+        self.lines.extend(other.lines);
+    }
+
+    /// The price of an item that has no speed.
+    pub fn plain(&self, item: Item) -> Option<&Price> {
+        self.lines.get(&(item, String::new()))
+    }
+
+    /// The price of an item at a speed.
+    pub fn at(&self, item: Item, speed: BytesPerSecond) -> Result<&Price, Problem> {
+        let part = part_of(speed);
+        self.lines.get(&(item, part.clone())).ok_or_else(|| {
+            let mut known: Vec<f64> = self.parts(item).filter_map(|part| part.parse().ok()).collect();
+            known.sort_by(f64::total_cmp);
+            let known: Vec<String> = known.iter().map(f64::to_string).collect();
+            let problem =
+                Problem::new(format!("there is no price of a {} of {part} Gbit/s", item.words()));
+            problem.hint(format!(
+                "known are {} Gbit/s; write `{},{part},<usd>` below the header `item,part,usd` of a file and pass it with --prices",
+                known.join(", "),
+                item.name()
+            ))
+        })
+    }
+
+    /// The price of an accelerator by its identifier in the catalogue.
+    pub fn device(&self, id: &str) -> Option<&Price> {
+        self.lines.get(&(Item::Device, id.to_owned()))
+    }
+
+    /// The parts of an item that have a price.
+    pub fn parts(&self, item: Item) -> impl Iterator<Item = &str> {
+        self.lines.keys().filter(move |key| key.0 == item).map(|key| key.1.as_str())
+    }
+}
+
+/// A speed as the table writes it: Gbit/s without needless digits.
+fn part_of(speed: BytesPerSecond) -> String {
+    let gigabits = speed.get() * 8.0 / 1e9;
+    let rounded = (gigabits * 1e6).round() / 1e6;
+    rounded.to_string()
+}
+
+fn broken(error: &csv::Error, file: &str) -> Problem {
+    let line = error.position().map(|position| position.line());
+    let problem = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
+        }
+        _ => Problem::new("this is no table of comma-separated values"),
+    };
+    match line {
+        Some(line) => problem.in_file(format!("{file}:{line}")),
+        None => problem.in_file(file),
+    }
+}
+
+fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<((Item, String), Price), Problem> {
+    let name = cell("item");
+    let Some(&(item, ..)) = Item::ALL.iter().find(|row| row.1 == name) else {
+        let list = Item::ALL.map(|row| format!("`{}`", row.1)).join(", ");
+        return Err(Problem::new(format!("there is no item `{}`", human::shorten(name))).hint(did_you_mean(
+            name,
+            Item::ALL.map(|row| row.1),
+            &format!("items are {list}"),
+        )));
+    };
+    let amount = |column: &str| -> Result<Option<f64>, Problem> {
+        let text = cell(column);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0 && *n < 1e12);
+        number.map(Some).ok_or_else(|| {
+            Problem::new(format!(
+                "`{}` is not a number from 0 in the column `{column}`",
+                human::shorten(text)
+            ))
+        })
+    };
+    let part = cell("part");
+    let part = match (item.has_speed(), part) {
+        (true, text) => {
+            let speed = text.parse::<f64>().ok().filter(|n| *n > 0.0 && *n < 1e6);
+            let speed = speed.ok_or_else(|| {
+                Problem::new(format!("a {} needs its speed in Gbit/s in the column `part`", item.words()))
+            })?;
+            part_of(BytesPerSecond::from_gbit(speed))
+        }
+        (false, text) => text.to_owned(),
+    };
+    let Some(dollars) = amount("usd")? else {
+        return Err(Problem::new(format!("a {} has no price in the column `usd`", item.words())));
+    };
+    let price = Price {
+        dollars: Dollars::new(dollars),
+        watts: amount("watts")?.map(Watts::new),
+        date: cell("date").to_owned(),
+        dollars_source: cell("usd_source").to_owned(),
+        watts_source: cell("watts_source").to_owned(),
+        confidence: cell("confidence").to_owned(),
+    };
+    Ok(((item, part), price))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_has_every_item_with_a_date_and_a_source() {
+        let prices = Prices::catalogue().expect("well formed");
+        for (item, ..) in Item::ALL {
+            assert!(prices.parts(item).count() > 0, "{item:?}");
+        }
+        for (key, price) in &prices.lines {
+            assert!(!price.date.is_empty() && !price.dollars_source.is_empty(), "{key:?}");
+            assert_eq!(price.watts.is_some(), !price.watts_source.is_empty(), "{key:?}");
+            assert!(["retrieved", "recalled"].contains(&price.confidence.as_str()), "{key:?}");
+        }
+        // The columns of the planning interface at 400 Gbit/s, and the ratio at 100 Gbit/s that the rail-only paper's savings imply.
+        let at = |item, gbit| prices.at(item, BytesPerSecond::from_gbit(gbit)).expect("known").dollars.get();
+        assert_eq!(
+            (at(Item::Transceiver, 400.0), at(Item::Nic, 400.0), at(Item::SwitchPort, 400.0)),
+            (659.0, 1499.0, 1090.0)
+        );
+        assert!((at(Item::SwitchPort, 100.0) / at(Item::Transceiver, 100.0) - 1.889).abs() < 1e-3);
+    }
+
+    #[test]
+    fn lines_of_a_user_win() {
+        let mut prices = Prices::catalogue().expect("well formed");
+        prices.overlay(
+            Prices::parse("item,part,usd\nnic,400,1\ndevice,h100-sxm5-80gb,2\n", "own.csv").expect("valid"),
+        );
+        assert_eq!(prices.at(Item::Nic, BytesPerSecond::from_gbit(400.0)).expect("own").dollars.get(), 1.0);
+        assert_eq!(prices.device("h100-sxm5-80gb").expect("own").dollars.get(), 2.0);
+        let at_300 = prices.at(Item::SwitchPort, BytesPerSecond::from_gbit(300.0)).expect_err("not sold");
+        assert_eq!(at_300.message, "there is no price of a switch port of 300 Gbit/s");
+        assert!(
+            at_300.hint.expect("a hint").starts_with(
+                "known are 10, 25, 40, 100, 200, 400, 800 Gbit/s; write `switch-port,300,<usd>`"
+            )
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let said = |text: &str| Prices::parse(text, "own.csv").expect_err("wrong").to_string();
+        assert_eq!(said("item,part,usd\nnic,400,1\nnik,400,2\n"), "own.csv:3:1: there is no item `nik`");
+        assert_eq!(said("item,part,price\n"), "own.csv:1:1: there is no column `price`");
+        assert_eq!(said("item,part\n"), "own.csv: the column `usd` is missing");
+        assert_eq!(
+            said("item,part,usd\nnic,fast,1\n"),
+            "own.csv:2:1: a NIC needs its speed in Gbit/s in the column `part`"
+        );
+        assert_eq!(
+            said("item,part,usd\nnic,400,-1\n"),
+            "own.csv:2:1: `-1` is not a number from 0 in the column `usd`"
+        );
+        assert_eq!(
+            said("item,part,usd\nnic,400,nan\n"),
+            "own.csv:2:1: `nan` is not a number from 0 in the column `usd`"
+        );
+        assert_eq!(said("item,part,usd\nnic,400,\n"), "own.csv:2:1: a NIC has no price in the column `usd`");
+        assert_eq!(said("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 stands twice");
+        assert_eq!(said("item,part,usd\nnic,400\n"), "own.csv:2: 2 cells in a line, but the header has 3");
+    }
+}

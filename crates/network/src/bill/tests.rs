@@ -1,0 +1,168 @@
+//! Bills against published totals.
+
+use super::compare::{compare, parts};
+use super::prices::Prices;
+use super::savings::saving;
+use super::share::{Cluster, share};
+use super::*;
+use crate::topology::{DesignSpec, Kind};
+
+const V5: &str = include_str!("../../../../catalog/network/prices-rail-only-v5.csv");
+
+fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
+    DesignSpec {
+        kind: Some(kind),
+        devices: Some(devices),
+        domain: Some(domain),
+        radix: Some(radix),
+        ..DesignSpec::default()
+    }
+}
+
+fn bill_of(spec: &DesignSpec, prices: &Prices) -> Bill {
+    bill(&spec.resolve().expect("it can be built"), prices).expect("priced")
+}
+
+fn v5() -> Prices {
+    let mut prices = Prices::catalogue().expect("well formed");
+    prices.overlay(Prices::parse(V5, "prices-rail-only-v5.csv").expect("well formed"));
+    prices
+}
+
+fn cluster() -> Cluster {
+    Cluster {
+        accelerator: "H100".to_owned(),
+        device_price: Some(Dollars::new(30_000.0)),
+        device_price_source: String::new(),
+        device_power: Some(Watts::new(700.0)),
+        years: 4.0,
+        electricity_price: Dollars::new(0.1),
+        power_usage_effectiveness: 1.25,
+        tokens_per_second: Some(1e7),
+    }
+}
+
+#[test]
+fn totals_of_rail_only_v5() {
+    // $153M and 4.7 MW for a Clos of 32 thousand devices; savings of 38% to 77% in dollars, 37% to 75% in watts (N = 32768, K = 256).
+    let prices = v5();
+    let fabric_watts = |bill: &Bill| {
+        let counted = bill.lines.iter().filter(|l| matches!(l.item, Item::SwitchPort | Item::Transceiver));
+        counted.filter_map(|l| l.watts).sum::<Watts>()
+    };
+    let clos = bill_of(&spec(Kind::Clos, 32_768, 256, 64), &prices);
+    assert!(
+        (clos.ports_and_transceivers.get() / 153e6 - 1.0).abs() < 0.005,
+        "{:?}",
+        clos.ports_and_transceivers
+    );
+    assert!((fabric_watts(&clos).get() / 4.7e6 - 1.0).abs() < 0.005, "{:?}", fabric_watts(&clos));
+    for (radix, dollars, watts) in [(64, 0.383, 0.374), (128, 0.767, 0.7485)] {
+        let clos = bill_of(&spec(Kind::Clos, 32_768, 256, radix), &prices);
+        let rail_only = bill_of(&spec(Kind::RailOnly, 32_768, 256, radix), &prices);
+        let saved = 1.0 - rail_only.ports_and_transceivers / clos.ports_and_transceivers;
+        assert!((saved - dollars).abs() < 1e-3, "{radix}: {saved}");
+        let saved = 1.0 - fabric_watts(&rail_only) / fabric_watts(&clos);
+        assert!((saved - watts).abs() < 1e-3, "{radix}: {saved}");
+    }
+}
+
+#[test]
+fn savings_of_rail_only_v1_from_counts() {
+    // arXiv 2307.12169, 37% to 75% at 187 : 99, K = 256; the whole table of section 5.
+    let prices = Prices::catalogue().expect("well formed");
+    let at_100 = |spec: DesignSpec| DesignSpec { speed: Some(BytesPerSecond::from_gbit(100.0)), ..spec };
+    for (devices, radix, expected) in [
+        (32_768, 64, 0.374),
+        (32_768, 128, 0.748),
+        (32_768, 256, 0.598),
+        (65_536, 64, 0.374),
+        (65_536, 128, 0.374),
+        (65_536, 256, 0.748),
+    ] {
+        let clos = bill_of(&at_100(spec(Kind::Clos, devices, 256, radix)), &prices);
+        let rail_only = bill_of(&at_100(spec(Kind::RailOnly, devices, 256, radix)), &prices);
+        let saved = 1.0 - rail_only.ports_and_transceivers / clos.ports_and_transceivers;
+        assert!((saved - expected).abs() < 6e-4, "{devices} {radix}: {saved}");
+        let by_ratio = saving(parts(&rail_only), parts(&clos), 187.0 / 99.0);
+        assert!((saved - by_ratio).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn three_tiers_against_two_as_published() {
+    // arXiv 2505.09343, Table 3: $7.5k against $4.39k an endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give
+    // (5r + 6) / (3r + 4) = 1.60; NICs on both sides bring the whole bill to less. The order of magnitude must fit.
+    let prices = Prices::catalogue().expect("well formed");
+    let three = bill_of(&spec(Kind::Clos, 65_536, 8, 64), &prices);
+    let two = bill_of(&spec(Kind::Clos, 2048, 8, 64), &prices);
+    let ratio = three.ports_and_transceivers / 65_536.0 / (two.ports_and_transceivers / 2048.0);
+    let r = 1090.0 / 659.0;
+    assert!((ratio - (5.0 * r + 6.0) / (3.0 * r + 4.0)).abs() < 1e-12, "{ratio}");
+    let per_endpoint = |bill: &Bill| bill.fabric.get() / bill.devices as f64;
+    assert!((per_endpoint(&two) / 4390.0 - 1.0).abs() < 0.4, "{}", per_endpoint(&two));
+    assert!((per_endpoint(&three) / 7500.0 - 1.0).abs() < 0.4, "{}", per_endpoint(&three));
+}
+
+#[test]
+fn a_bill_is_the_sum_of_its_lines_and_copper_needs_no_transceivers() {
+    let prices = Prices::catalogue().expect("well formed");
+    let plain = spec(Kind::RailOptimized, 1024, 8, 64);
+    let optical = bill_of(&plain, &prices);
+    let sum: Dollars = optical.lines.iter().map(|line| line.dollars).sum();
+    assert_eq!((sum, optical.fabric + optical.nics), (optical.total, optical.total));
+    // 1,024 x (3 ports x 1090 + 4 transceivers x 659 + NIC 1499) and 35 m of fibre at 0.3 for each.
+    let expected = 1024.0 * (3.0 * 1090.0 + 4.0 * 659.0 + 1499.0 + 35.0 * 0.3);
+    assert!((optical.total.get() - expected).abs() < 1e-6, "{:?}", optical.total);
+    let copper = DesignSpec { access_medium: Some(Medium::Copper), ..plain };
+    let copper = bill_of(&copper, &prices);
+    assert_eq!(copper.counts.transceivers(), 2 * 1024);
+    assert!(copper.total < optical.total && copper.watts < optical.watts);
+}
+
+#[test]
+fn twin_ports_halve_the_transceivers() {
+    let prices = Prices::catalogue().expect("well formed");
+    let twin = DesignSpec { links_per_cable: Some(2), ..spec(Kind::Clos, 2048, 8, 64) };
+    let twin = bill_of(&twin, &prices);
+    assert_eq!(twin.counts.transceivers(), 2 * 2048);
+    let transceivers: Vec<_> = twin.lines.iter().filter(|l| l.item == Item::Transceiver).collect();
+    assert!(transceivers.iter().all(|l| l.speed == Some(BytesPerSecond::from_gbit(800.0))));
+}
+
+#[test]
+fn the_share_of_a_cluster() {
+    let prices = Prices::catalogue().expect("well formed");
+    let bill = bill_of(&spec(Kind::Clos, 1024, 8, 64), &prices);
+    let share = share(&bill, &cluster());
+    let total = bill.total.get();
+    assert!((share.of_dollars.expect("priced") - total / (total + 1024.0 * 30_000.0)).abs() < 1e-12);
+    // A year: a fourth of the price, and 1.25 x watts for 8,760 hours at $0.1.
+    let year = total / 4.0 + bill.watts.get() / 1000.0 * 1.25 * 8760.0 * 0.1;
+    assert!((share.dollars_per_year.get() / year - 1.0).abs() < 1e-12);
+    let per_million = share.dollars_per_million_tokens.expect("a rate").get();
+    assert!((per_million - year / (8760.0 * 3600.0 * 1e7) * 1e6).abs() < 1e-12);
+}
+
+#[test]
+fn a_comparison_lists_what_cannot_be_built_and_who_is_cheapest() {
+    let prices = Prices::catalogue().expect("well formed");
+    let specs = [Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::Trimmed, Kind::Dragonfly]
+        .map(|kind| spec(kind, 131_072, 64, 64));
+    let comparison = compare(&specs, &prices, &cluster()).expect("some can be built");
+    let names: Vec<&str> = comparison.refused.iter().map(|r| r.name.as_str()).collect();
+    assert_eq!(names, ["clos", "rail-optimized", "trimmed"]);
+    assert!(comparison.refused[0].problem.message.contains("65536"));
+    assert_eq!(comparison.entries[0].name, "rail-only");
+    assert_eq!(comparison.entries[0].saving, 0.0);
+    assert!(comparison.by_devices.len() > 5);
+    assert!(comparison.by_devices.iter().any(|row| row.name == "rail-only"));
+    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or the other way round: they may cross.
+    for even in &comparison.break_even {
+        let cost = |name: &str| {
+            let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");
+            parts(&entry.bill).cost(even.ratio)
+        };
+        assert!((cost(&even.dear_ports) / cost(&even.dear_transceivers) - 1.0).abs() < 1e-12);
+    }
+}
