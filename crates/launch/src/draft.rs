@@ -84,6 +84,16 @@ impl Draft {
         }
     }
 
+    /// Takes remarks back whose subject was settled later: those of what is said or begins with it.
+    pub fn forget(&mut self, said: &[&str]) {
+        self.launch.remarks.retain(|remark| !said.iter().any(|said| remark.said.starts_with(said)));
+    }
+
+    /// Takes assumptions back that were settled later: those whose message holds a text.
+    pub fn forget_assumptions(&mut self, text: &str) {
+        self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || !remark.message.contains(text));
+    }
+
     /// Something that makes the file useless. It gets the file's name.
     pub fn problem(&mut self, problem: Problem) {
         if self.problems.len() < MOST {

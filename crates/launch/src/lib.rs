@@ -6,6 +6,7 @@
 //!
 //! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
 
+mod annotation;
 mod detect;
 mod document;
 mod draft;
@@ -15,6 +16,7 @@ mod launch;
 mod lost;
 pub mod megatron;
 mod reader;
+mod shell;
 pub mod torchtitan;
 mod writer;
 

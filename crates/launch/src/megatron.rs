@@ -1,7 +1,30 @@
 //! Megatron-LM: command lines, shell scripts, logs and YAML in; a script out.
 //!
 //! Responsible for: what each flag means to a plan, and what holds without it. Refuses to run anything.
+//!
+//! Every carrier ends in `arguments`, which `meaning` turns into a run.
 
-mod stubs;
+mod arguments;
+mod flags;
+mod generation;
+mod hybrid;
+mod iterations;
+mod lists;
+mod log;
+mod meaning;
+mod memory;
+mod model;
+mod pipeline;
+mod precision;
+mod script;
+mod world;
+mod write;
+mod yaml;
 
-pub use stubs::{CommandReader, FlagsWriter, LogReader, ScriptReader, YamlReader};
+pub use log::LogReader;
+pub use script::{CommandReader, ScriptReader};
+pub use write::FlagsWriter;
+pub use yaml::YamlReader;
+
+#[cfg(test)]
+mod tests;

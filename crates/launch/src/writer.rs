@@ -1,7 +1,7 @@
 //! What a writer of launch files is, and the list of all of them.
 
 use crate::{Format, megatron, torchtitan};
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
 use serde::Serialize;
@@ -53,14 +53,46 @@ impl Lost {
     }
 }
 
-/// Keys of a run file in which two plans differ, such as `plan.micro_batch`; empty for equal plans.
+/// Keys of a run file in which two plans differ, such as `plan.micro_batch`; empty for equal plans. Choices without effect, such as
+/// sequence parallelism on one tensor-parallel rank, do not count.
 pub fn differences(a: &Plan, b: &Plan) -> Vec<String> {
-    let (a, b) = (PlanSpec::from_plan(a), PlanSpec::from_plan(b));
+    let (a, b) = (PlanSpec::from_plan(&settled(a)), PlanSpec::from_plan(&settled(b)));
     PlanSpec::KEYS
         .iter()
         .filter(|key| a.get(key.name) != b.get(key.name))
         .map(railwright_spec::run::Key::path)
         .collect()
+}
+
+/// The plan with every choice that has no effect at its plain value.
+pub(crate) fn settled(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let everyone = plan.data_parallel * plan.context_parallel;
+    if plan.tensor_parallel == 1 {
+        plan.sequence_parallel = false;
+        plan.overlap.tensor = false;
+    }
+    if plan.pipeline_parallel == 1 {
+        plan.schedule = Schedule::OneForwardOneBackward;
+        plan.overlap.pipeline = false;
+    }
+    if plan.context_parallel == 1 {
+        plan.context_kind = ContextKind::Ring;
+    }
+    if plan.expert_parallel == 1 {
+        plan.overlap.expert = false;
+    }
+    if plan.sharding.group == Some(everyone) {
+        plan.sharding.group = None;
+    }
+    if everyone == 1 && plan.expert_data_parallel() == 1 {
+        plan.sharding = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+        plan.overlap.gradient_reduce = false;
+    }
+    if plan.sharding.zero_stage == 0 {
+        plan.overlap.parameter_gather = false;
+    }
+    plan
 }
 
 /// Every writer.

@@ -62,6 +62,18 @@ pub struct Dimensions {
     /// Behind those, every so many-th layer has experts; default: all.
     #[serde(default)]
     pub moe_every: Option<u64>,
+    /// The layers with experts, counted from 0, where no rule says which; instead of the two before.
+    #[serde(default)]
+    pub moe_layers: Option<Vec<u64>>,
+    /// Whether a scalar gate weighs the shared experts; default: no.
+    #[serde(default)]
+    pub shared_gate: Option<bool>,
+    /// Groups of experts for group-limited routing; default: 1.
+    #[serde(default)]
+    pub routing_groups: Option<u64>,
+    /// Groups that one token may visit; default: all.
+    #[serde(default)]
+    pub top_k_groups: Option<u64>,
     /// How positions enter; default: learned (gpt) or rotary (llama).
     #[serde(default)]
     pub position: Option<Position>,

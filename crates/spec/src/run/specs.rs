@@ -46,6 +46,14 @@ section! {
         first_dense_layers: u64 = "first_dense_layers", "0";
         /// Behind those, every so many-th layer has experts.
         moe_every: u64 = "moe_every", "1";
+        /// The layers with experts, counted from 0, instead of first_dense_layers and moe_every.
+        moe_layers: Vec<u64> = "moe_layers", "as first_dense_layers and moe_every say";
+        /// Whether a scalar gate weighs the shared experts.
+        shared_gate: bool = "shared_gate", "false";
+        /// Groups of experts for group-limited routing.
+        routing_groups: u64 = "routing_groups", "1";
+        /// Groups that one token may visit.
+        top_k_groups: u64 = "top_k_groups", "all";
         /// How positions enter.
         position: Position = "position", "learned (gpt) or rotary (llama)";
         /// Longest sequence, in tokens.
@@ -169,6 +177,10 @@ impl ModelSpec {
             shared_ffn: self.shared_ffn,
             first_dense_layers: self.first_dense_layers,
             moe_every: self.moe_every,
+            moe_layers: self.moe_layers.clone(),
+            shared_gate: self.shared_gate,
+            routing_groups: self.routing_groups,
+            top_k_groups: self.top_k_groups,
             position: self.position,
             max_positions: self.max_positions,
             norm: self.norm,

@@ -138,6 +138,7 @@ struct FeedForwards {
     sparse: Option<ExpertsShape>,
     first_dense: u64,
     every: u64,
+    listed: Option<Vec<u64>>,
 }
 
 impl FeedForwards {
@@ -160,10 +161,22 @@ impl FeedForwards {
                     "`top_k`, `moe_ffn` and `shared_ffn` belong to experts, but there are none",
                 )
                 .at_key("experts")),
-                _ => Ok(Self { dense, sparse: None, first_dense, every }),
+                _ => Ok(Self { dense, sparse: None, first_dense, every, listed: None }),
             };
         }
-        if first_dense + every > d.layers {
+        if let Some(listed) = &d.moe_layers {
+            if d.first_dense_layers.is_some() || d.moe_every.is_some() {
+                return Err(Problem::new("a list of layers leaves nothing to `first_dense_layers` and `moe_every`")
+                    .at_key("moe_layers"));
+            }
+            if let Some(beyond) = listed.iter().find(|&&layer| layer >= d.layers) {
+                let message = format!("layers count from 0 to {}, found {beyond}", d.layers - 1);
+                return Err(Problem::new(message).at_key("moe_layers"));
+            }
+            if listed.is_empty() {
+                return Err(Problem::new(format!("no layer for the {experts} experts")).at_key("moe_layers"));
+            }
+        } else if first_dense + every > d.layers {
             let message = format!("none of {} layers is left for the {experts} experts", d.layers);
             return Err(Problem::new(message).at_key("first_dense_layers"));
         }
@@ -174,7 +187,14 @@ impl FeedForwards {
             );
         }
         let with_width = |width| DenseShape { width, ..dense };
-        let shared = (shared > 0).then(|| SharedShape { mlp: with_width(shared), gate: SharedGate::None });
+        let gate = if d.shared_gate == Some(true) { SharedGate::Sigmoid } else { SharedGate::None };
+        let shared = (shared > 0).then(|| SharedShape { mlp: with_width(shared), gate });
+        let routing_groups = bounded("routing_groups", d.routing_groups, bounds::EXPERTS)?.unwrap_or(1).max(1);
+        let top_k_groups = bounded("top_k_groups", d.top_k_groups, bounds::EXPERTS)?.unwrap_or(routing_groups);
+        if top_k_groups == 0 || top_k_groups > routing_groups {
+            let message = format!("a token cannot visit {top_k_groups} of {routing_groups} groups");
+            return Err(Problem::new(message).at_key("top_k_groups"));
+        }
         let sparse = ExpertsShape {
             experts,
             top_k,
@@ -182,21 +202,28 @@ impl FeedForwards {
             router_bias: false,
             latent: None,
             shared,
-            routing_groups: 1,
-            top_k_groups: 1,
+            routing_groups,
+            top_k_groups,
             router_vectors: Vec::new(),
         };
-        Ok(Self { dense, sparse: Some(sparse), first_dense, every })
+        let mut listed = d.moe_layers.clone();
+        if let Some(listed) = &mut listed {
+            listed.sort_unstable();
+        }
+        Ok(Self { dense, sparse: Some(sparse), first_dense, every, listed })
+    }
+
+    fn has_experts(&self, index: u64) -> bool {
+        match &self.listed {
+            Some(listed) => listed.binary_search(&index).is_ok(),
+            // Counted so that the last layer of each group has the experts, as qwen and llama 4 count.
+            None => index >= self.first_dense && (index - self.first_dense + 1).is_multiple_of(self.every),
+        }
     }
 
     fn at(&self, index: u64) -> (&'static str, FeedForwardShape) {
         match &self.sparse {
-            // Counted so that the last layer of each group has the experts, as qwen and llama 4 count.
-            Some(sparse)
-                if index >= self.first_dense && (index - self.first_dense + 1).is_multiple_of(self.every) =>
-            {
-                ("moe", FeedForwardShape::Experts(sparse.clone()))
-            }
+            Some(sparse) if self.has_experts(index) => ("moe", FeedForwardShape::Experts(sparse.clone())),
             Some(_) => ("dense", FeedForwardShape::Dense(self.dense)),
             None => ("decoder", FeedForwardShape::Dense(self.dense)),
         }

@@ -1,0 +1,45 @@
+//! What a launch file cannot say because no framework has a word for it, in comments that are read back.
+//!
+//! Responsible for: properties of the surroundings (the software generation) and of the data (length of documents, balance of
+//! experts), as `# railwright: plan.software = "..."`. Refuses everything else: a comment must not say what a flag could.
+
+use crate::Draft;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::run::{Section, Value};
+use std::fmt::Write as _;
+
+const MARK: &str = "# railwright:";
+const KEYS: &[&str] = &["software", "document_length", "expert_imbalance"];
+
+/// The comments of a plan, a line each.
+pub(crate) fn write(plan: &Plan) -> String {
+    let spec = PlanSpec::from_plan(plan);
+    let mut out = String::new();
+    for key in KEYS {
+        let Some(value) = spec.get(key) else { continue };
+        if value != Value::Number(1.0) {
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "{MARK} plan.{key} = {}", value.to_toml());
+        }
+    }
+    out
+}
+
+/// Takes the comments of a text.
+pub(crate) fn read(text: &str, draft: &mut Draft) {
+    for (index, line) in text.lines().enumerate() {
+        let Some(rest) = line.trim_start().strip_prefix(MARK) else { continue };
+        let Some((key, value)) = rest.split_once('=') else { continue };
+        let (key, value) = (key.trim(), value.trim());
+        let Some(name) = key.strip_prefix("plan.").filter(|name| KEYS.contains(name)) else { continue };
+        let value = match (name, value.parse::<f64>()) {
+            ("document_length", Ok(number)) if number >= 0.0 && number < 9e15 => Value::Integer(number as i64),
+            (_, Ok(number)) if number.is_finite() => Value::Number(number),
+            _ => Value::Text(value.trim_matches('"').to_owned()),
+        };
+        draft.set_value(key, &value, line.trim(), Some(index + 1));
+        if name == "software" {
+            draft.forget_assumptions("the software is taken for");
+        }
+    }
+}

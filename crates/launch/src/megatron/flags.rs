@@ -1,0 +1,187 @@
+//! What is known about Megatron-LM's flags: a table, because Megatron generates its flags from fields and grows them every month.
+//!
+//! Responsible for: finding a flag by its spelling, what it takes, whether it matters. Refuses to know what a value means; that is
+//! the readers' part.
+
+use railwright_spec::problem::nearest;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The table: one flag a line, named as Megatron's field.
+const TABLE: &str = include_str!("../../data/megatron_flags.csv");
+
+/// A flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flag {
+    /// Its field, as the dump of arguments has it.
+    pub(crate) name: &'static str,
+    /// How it is spelled, if that does not follow from the field.
+    spelling: &'static str,
+    /// What it takes.
+    pub(crate) takes: Takes,
+    /// Whether it matters.
+    pub(crate) effect: Effect,
+    /// The year in which it came up, `deepspeed` for that fork; empty where it tells nothing.
+    pub(crate) since: &'static str,
+    /// What it does, where that is not modelled.
+    pub(crate) note: &'static str,
+}
+
+/// What a flag takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Nothing: it turns its field on.
+    On,
+    /// Nothing: it turns its field off.
+    Off,
+    /// One value.
+    One,
+    /// Values up to the next flag.
+    Many,
+}
+
+/// Whether a flag matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It is read into the run.
+    Mapped,
+    /// It changes time or memory, which is not modelled.
+    NotModelled(&'static str),
+    /// It chooses among kernels; that belongs to the software generation.
+    Kernel,
+    /// Neither time nor memory of a step.
+    None,
+}
+
+impl Flag {
+    /// How it is spelled on a command line.
+    pub(crate) fn spelling(&self) -> String {
+        if self.spelling.is_empty() { format!("--{}", self.name.replace('_', "-")) } else { self.spelling.to_owned() }
+    }
+}
+
+struct Flags {
+    by_name: BTreeMap<&'static str, Flag>,
+    by_spelling: BTreeMap<String, Flag>,
+}
+
+fn flags() -> &'static Flags {
+    static FLAGS: OnceLock<Flags> = OnceLock::new();
+    FLAGS.get_or_init(|| {
+        let rows: Vec<Flag> = TABLE.lines().skip(1).filter_map(row).collect();
+        Flags {
+            by_name: rows.iter().map(|flag| (flag.name, *flag)).collect(),
+            by_spelling: rows.iter().map(|flag| (normal(&flag.spelling()), *flag)).collect(),
+        }
+    })
+}
+
+fn row(line: &'static str) -> Option<Flag> {
+    let mut cells = line.split(',');
+    let mut cell = || cells.next();
+    let (name, spelling, takes, effect, since, note) = (cell()?, cell()?, cell()?, cell()?, cell()?, cell()?);
+    let takes = match takes {
+        "on" => Takes::On,
+        "off" => Takes::Off,
+        "many" => Takes::Many,
+        _ => Takes::One,
+    };
+    let effect = match effect {
+        "mapped" => Effect::Mapped,
+        "time" => Effect::NotModelled("time"),
+        "memory" => Effect::NotModelled("memory"),
+        "both" => Effect::NotModelled("time and memory"),
+        "kernel" => Effect::Kernel,
+        _ => Effect::None,
+    };
+    Some(Flag { name, spelling, takes, effect, since, note })
+}
+
+/// Dashes and underscores are one to this table.
+fn normal(spelling: &str) -> String {
+    spelling.trim_start_matches('-').replace('-', "_")
+}
+
+/// The flag of a field.
+pub(crate) fn by_name(name: &str) -> Option<Flag> {
+    flags().by_name.get(name).copied()
+}
+
+/// The flag of a spelling such as `--num-layers`, or `--no-...` and `--...` that follow from a field that is known.
+pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
+    let normal = normal(spelling);
+    let table = flags();
+    table.by_spelling.get(&normal).copied().or_else(|| {
+        // Fields that are true by default get a `--no-` from the generator, and the others may get one some day.
+        if let Some(flag) = normal.strip_prefix("no_").and_then(|rest| table.by_name.get(rest)) {
+            return matches!(flag.takes, Takes::On | Takes::Off).then_some(Flag { takes: Takes::Off, ..*flag });
+        }
+        table.by_name.get(normal.as_str()).map(|flag| match flag.takes {
+            Takes::Off => Flag { takes: Takes::On, ..*flag },
+            _ => *flag,
+        })
+    })
+}
+
+/// The known spelling nearest to an unknown one.
+pub(crate) fn near(spelling: &str) -> Option<String> {
+    let wanted = normal(spelling);
+    let table = flags();
+    nearest(&wanted, table.by_spelling.keys().map(String::as_str)).first().and_then(|near| {
+        table.by_spelling.get(*near).map(Flag::spelling)
+    })
+}
+
+/// Flags of what starts the processes, not of Megatron.
+const LAUNCHERS: &[&str] = &[
+    "nproc_per_node", "nnodes", "node_rank", "master_addr", "master_port", "rdzv_id", "rdzv_backend", "rdzv_endpoint", "rdzv_conf",
+    "standalone", "max_restarts", "monitor_interval", "start_method", "role", "module", "no_python", "run_path", "log_dir",
+    "redirects", "tee", "local_addr", "ntasks", "ntasks_per_node", "nodes", "gpus_per_node", "gres", "gpus_per_task", "cpus_per_task",
+    "container_image", "container_mounts", "container_workdir", "no_container_mount_home", "mpi", "output", "error", "job_name", "label",
+    "num_gpus", "num_nodes", "hostfile", "include", "exclude", "launcher", "force_multi", "allow_run_as_root", "bind_to", "map_by",
+    "mca", "npernode", "np", "exclusive", "partition", "account", "time", "kill_on_bad_exit", "wait", "export", "env",
+];
+
+/// Whether a flag belongs to what starts the processes.
+pub(crate) fn is_launcher(spelling: &str) -> bool {
+    LAUNCHERS.contains(&normal(spelling).as_str())
+}
+
+/// How many of the words are flags of Megatron that say something about a run.
+pub(crate) fn count<'a>(words: impl IntoIterator<Item = &'a str>) -> usize {
+    let is_flag = |word: &str| {
+        word.starts_with("--")
+            && by_spelling(word.split('=').next().unwrap_or(word)).is_some_and(|flag| flag.effect == Effect::Mapped)
+    };
+    words.into_iter().filter(|word| is_flag(word)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_whole() {
+        assert_eq!(flags().by_name.len(), TABLE.lines().count() - 1);
+        assert_eq!(flags().by_name.len(), flags().by_spelling.len(), "a spelling stands twice");
+        for flag in flags().by_name.values() {
+            assert_eq!(matches!(flag.effect, Effect::NotModelled(_)), !flag.note.is_empty(), "{}", flag.name);
+        }
+    }
+
+    #[test]
+    fn spellings_follow_from_fields() {
+        assert_eq!(by_spelling("--tensor-model-parallel-size").map(|f| f.name), Some("tensor_model_parallel_size"));
+        assert_eq!(by_spelling("--disable-bias-linear").map(|f| (f.name, f.takes)), Some(("add_bias_linear", Takes::Off)));
+        assert_eq!(by_spelling("--no-overlap-p2p-communication").map(|f| f.name), Some("overlap_p2p_comm"));
+        assert_eq!(by_spelling("--no-swiglu").map(|f| f.takes), Some(Takes::Off));
+        assert_eq!(by_spelling("--apply-rope-fusion").map(|f| f.takes), Some(Takes::On));
+        assert_eq!(by_spelling("--frobnicate"), None);
+        assert_eq!(near("--tensor-model-paralel-size").as_deref(), Some("--tensor-model-parallel-size"));
+    }
+
+    #[test]
+    fn flags_are_counted() {
+        assert_eq!(count(["torchrun", "--nnodes", "--num-layers", "--hidden-size=5", "--save"]), 2);
+    }
+}

@@ -1,0 +1,35 @@
+//! Which software generation ran, told by the vocabulary of its arguments.
+//!
+//! Responsible for: a guess that is said, with its evidence. Refuses to guess without evidence: then the calculator's default holds.
+
+use super::flags;
+use super::meaning::Filler;
+use crate::RemarkKind;
+
+/// Years of flags, and the generation of each.
+const GENERATIONS: &[(&str, &str)] = &[
+    ("2021", "megatron-lm-2021"),
+    ("2022", "megatron-lm-2022"),
+    ("2023", "megatron-core-2024"),
+    ("2024", "megatron-core-2024"),
+    ("2025", "megatron-core-2025"),
+    ("2026", "megatron-core-2026"),
+];
+
+/// Chooses the generation.
+pub(crate) fn read(f: &mut Filler<'_>) {
+    let seen = f.arguments.iter().filter_map(|(name, _)| flags::by_name(name)).filter(|flag| !flag.since.is_empty());
+    let newest = seen.max_by_key(|flag| (flag.since, std::cmp::Reverse(flag.name)));
+    if f.arguments.is_on("deepspeed") {
+        f.set("plan.software", &"megatron-deepspeed-2022".to_owned(), "deepspeed");
+        f.remark(RemarkKind::Assumed, "deepspeed", "Megatron-DeepSpeed, taken for software `megatron-deepspeed-2022`");
+        return;
+    }
+    let Some((flag, (_, id))) = newest.and_then(|flag| Some((flag, GENERATIONS.iter().find(|(year, _)| *year == flag.since)?)))
+    else {
+        return;
+    };
+    f.set("plan.software", &(*id).to_owned(), flag.name);
+    let message = format!("came up in {}, so the software is taken for `{id}`; --software says otherwise", flag.since);
+    f.remark(RemarkKind::Assumed, flag.name, message);
+}

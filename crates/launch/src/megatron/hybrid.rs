@@ -1,0 +1,169 @@
+//! Models that only a `config.json` can describe: layers by a pattern of letters, gated delta nets, sparse attention.
+//!
+//! Responsible for: writing that text from Megatron's arguments. Refuses patterns with letters that it does not know.
+
+use super::meaning::Filler;
+use crate::RemarkKind;
+use serde_json::{Map, Value, json};
+
+/// Layers that a pattern may have.
+const MOST_LAYERS: usize = 4096;
+
+/// The model as a `config.json`, if nothing less can describe it; its number of layers.
+pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
+    let pattern = ["hybrid_layer_pattern", "hybrid_override_pattern"].into_iter().find(|name| f.arguments.get(name).is_some());
+    let (config, field) = if let Some(field) = pattern {
+        (letters(f, field)?, field)
+    } else {
+        match f.arguments.word("experimental_attention_variant") {
+            Some("gated_delta_net") => (delta_net(f)?, "experimental_attention_variant"),
+            Some("dsa") => (sparse(f)?, "experimental_attention_variant"),
+            _ => return None,
+        }
+    };
+    let layers = config.get("num_hidden_layers").and_then(Value::as_u64)?;
+    let (said, line) = f.arguments.origin(field);
+    let text = serde_json::to_string_pretty(&Value::Object(config)).ok()?;
+    f.draft.model_config(text, &said, line);
+    let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
+    f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
+    Some(layers)
+}
+
+/// What all of them share.
+fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
+    let hidden = f.count("hidden_size")?;
+    let heads = f.count("num_attention_heads")?;
+    let grouped = f.arguments.is_on("group_query_attention");
+    let kv = if grouped { f.count("num_query_groups").unwrap_or(1) } else { heads };
+    let vocabulary = f.count("vocab_size").or_else(|| f.count("padded_vocab_size"));
+    if vocabulary.is_none() {
+        f.remark(RemarkKind::Assumed, "vocab_size", "is not given; 128,000 rows are taken");
+    }
+    let ffn = f.count("ffn_hidden_size").unwrap_or(hidden.saturating_mul(4));
+    let value = json!({
+        "model_type": family,
+        "hidden_size": hidden,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv,
+        "intermediate_size": ffn,
+        "vocab_size": vocabulary.unwrap_or(128_000),
+        "max_position_embeddings": f.count("max_position_embeddings").unwrap_or(4096),
+        "tie_word_embeddings": !f.arguments.is_on("untie_embeddings_and_output_weights"),
+    });
+    let Value::Object(mut map) = value else { return None };
+    if let Some(width) = f.count("kv_channels") {
+        map.insert("head_dim".to_owned(), json!(width));
+    }
+    Some(map)
+}
+
+fn put(f: &mut Filler<'_>, map: &mut Map<String, Value>, pairs: &[(&str, &str)]) {
+    for (name, key) in pairs {
+        if let Some(value) = f.count(name) {
+            map.insert((*key).to_owned(), json!(value));
+        }
+    }
+}
+
+/// A pattern of letters: `M` Mamba, `*` attention, `-` an MLP, `E` experts.
+fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
+    let text = f.arguments.word(field)?.to_owned();
+    // Prediction modules stand behind a slash; `|` marks stages.
+    let pattern: String = text.split('/').next().unwrap_or_default().chars().filter(|c| *c != '|').collect();
+    if pattern.is_empty() || pattern.len() > MOST_LAYERS || !pattern.chars().all(|c| "M*-E".contains(c)) {
+        let message = "has letters other than `M`, `*`, `-` and `E`; left out";
+        f.remark(RemarkKind::Unresolved, field, message);
+        return None;
+    }
+    let mut map = common(f, "nemotron_h")?;
+    map.insert("num_hidden_layers".to_owned(), json!(pattern.len()));
+    map.insert("hybrid_override_pattern".to_owned(), json!(pattern));
+    map.insert("mlp_hidden_act".to_owned(), json!(if f.arguments.is_on("squared_relu") { "relu2" } else { "silu" }));
+    put(
+        f,
+        &mut map,
+        &[
+            ("mamba_num_heads", "mamba_num_heads"),
+            ("mamba_head_dim", "mamba_head_dim"),
+            ("mamba_state_dim", "ssm_state_size"),
+            ("mamba_num_groups", "n_groups"),
+            ("mamba_d_conv", "conv_kernel"),
+            ("mamba_expand", "expand"),
+            ("num_experts", "n_routed_experts"),
+            ("moe_router_topk", "num_experts_per_tok"),
+            ("moe_ffn_hidden_size", "moe_intermediate_size"),
+            ("moe_shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"),
+        ],
+    );
+    // Megatron's own figures where no flag says more.
+    for (key, usual) in [("mamba_head_dim", 64), ("ssm_state_size", 128), ("n_groups", 8)] {
+        map.entry(key.to_owned()).or_insert_with(|| json!(usual));
+    }
+    let hidden = map.get("hidden_size").and_then(Value::as_u64).unwrap_or(0);
+    let width = map.get("mamba_head_dim").and_then(Value::as_u64).unwrap_or(64).max(1);
+    map.entry("mamba_num_heads".to_owned()).or_insert_with(|| json!((hidden.saturating_mul(2) / width).max(1)));
+    if map.contains_key("moe_shared_expert_intermediate_size") {
+        map.insert("n_shared_experts".to_owned(), json!(1));
+    }
+    Some(map)
+}
+
+/// Gated delta nets with full attention in between.
+fn delta_net(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
+    let layers = f.count("num_layers")?;
+    let with_experts = f.count("num_experts").is_some_and(|n| n > 1);
+    let mut map = common(f, if with_experts { "qwen3_next" } else { "qwen3_5" })?;
+    map.insert("num_hidden_layers".to_owned(), json!(layers));
+    put(
+        f,
+        &mut map,
+        &[
+            ("linear_attention_freq", "full_attention_interval"),
+            ("linear_key_head_dim", "linear_key_head_dim"),
+            ("linear_value_head_dim", "linear_value_head_dim"),
+            ("linear_num_key_heads", "linear_num_key_heads"),
+            ("linear_num_value_heads", "linear_num_value_heads"),
+            ("linear_conv_kernel_dim", "linear_conv_kernel_dim"),
+            ("num_experts", "num_experts"),
+            ("moe_router_topk", "num_experts_per_tok"),
+            ("moe_ffn_hidden_size", "moe_intermediate_size"),
+            ("moe_shared_expert_intermediate_size", "shared_expert_intermediate_size"),
+        ],
+    );
+    Some(map)
+}
+
+/// Latent attention with a learned index.
+fn sparse(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
+    let layers = f.count("num_layers")?;
+    let mut map = common(f, "deepseek_v32")?;
+    map.insert("num_hidden_layers".to_owned(), json!(layers));
+    let text = f.arguments.get("moe_layer_freq").map(|argument| argument.values.join(" ")).unwrap_or_default();
+    let dense = super::lists::read(&text).map_or(0, |list| list.iter().take_while(|flag| **flag == 0).count());
+    map.insert("first_k_dense_replace".to_owned(), json!(dense));
+    put(
+        f,
+        &mut map,
+        &[
+            ("q_lora_rank", "q_lora_rank"),
+            ("kv_lora_rank", "kv_lora_rank"),
+            ("qk_head_dim", "qk_nope_head_dim"),
+            ("qk_pos_emb_head_dim", "qk_rope_head_dim"),
+            ("v_head_dim", "v_head_dim"),
+            ("num_experts", "n_routed_experts"),
+            ("moe_router_topk", "num_experts_per_tok"),
+            ("moe_ffn_hidden_size", "moe_intermediate_size"),
+            ("moe_router_num_groups", "n_group"),
+            ("moe_router_group_topk", "topk_group"),
+            ("dsa_indexer_n_heads", "index_n_heads"),
+            ("dsa_indexer_head_dim", "index_head_dim"),
+            ("dsa_indexer_topk", "index_topk"),
+            ("mtp_num_layers", "num_nextn_predict_layers"),
+        ],
+    );
+    let shared = f.count("moe_shared_expert_intermediate_size").unwrap_or(0);
+    let width = f.count("moe_ffn_hidden_size").unwrap_or(0).max(1);
+    map.insert("n_shared_experts".to_owned(), json!(shared / width));
+    Some(map)
+}

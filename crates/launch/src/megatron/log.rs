@@ -1,0 +1,214 @@
+//! Logs of Megatron-LM runs: the dump of all arguments, and what each iteration took.
+//!
+//! Responsible for: finding the dump among lines of other ranks, prefixes and restarts, and the padded vocabulary that follows it.
+//! Refuses to trust half a line: what does not look like `name .... value` is skipped.
+
+use super::arguments::{self, Argument, Arguments};
+use super::meaning::{self, World};
+use super::{flags, iterations};
+use crate::shell::Word;
+use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::problem::Problem;
+
+/// Lines that a dump may take.
+const LONGEST_DUMP: usize = 6000;
+
+/// Reads logs.
+#[derive(Debug)]
+pub struct LogReader;
+
+impl Reader for LogReader {
+    fn format(&self) -> Format {
+        Format::MegatronLog
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        if text.lines().any(begins_dump) {
+            Some(Evidence::new(Strength::Certain, "a dump of arguments between lines of dashes"))
+        } else if text.contains(iterations::MARK) {
+            Some(Evidence::new(Strength::Likely, format!("lines with `{}`", iterations::MARK)))
+        } else {
+            None
+        }
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let mut draft = Draft::new(Format::MegatronLog, file);
+        let dumps = dumps(text);
+        let measured = iterations::read(text);
+        let arguments = match dumps.last() {
+            Some(last) => {
+                restarts(&dumps, &mut draft);
+                arguments_of(last, &mut draft)
+            }
+            None => command_line(text, &mut draft),
+        };
+        if arguments.is_empty() {
+            let problem = Problem::new("neither the dump of arguments nor a command line is in this log");
+            draft.problem(problem.hint("give the part of the log from its start, or the script that started the run"));
+            return draft.finish();
+        }
+        let world = world(text);
+        meaning::fill(&arguments, &world, &mut draft);
+        vocabulary(text, &arguments, &mut draft);
+        if let Some(mut measured) = measured {
+            let spec = draft.spec();
+            let batch = measured.batch.or(spec.plan.global_batch);
+            let tokens = batch.zip(spec.plan.sequence_length).map(|(batch, length)| batch as f64 * length as f64);
+            measured.report.tokens_per_step = tokens;
+            if let (Some(batch), Some(said)) = (measured.batch, spec.plan.global_batch)
+                && batch != said
+            {
+                let message = format!("but the last iterations have {batch}, which is taken");
+                draft.remark(RemarkKind::Conflict, &format!("global_batch_size {said}"), None, message);
+                draft.set("plan.global_batch", &batch, &format!("global batch size: {batch}"), measured.line);
+            }
+            draft.measured(measured.report);
+        }
+        draft.finish()
+    }
+}
+
+/// Whether a text is a log.
+pub(crate) fn is_log(text: &str) -> bool {
+    text.contains(iterations::MARK) || text.lines().any(begins_dump)
+}
+
+fn begins_dump(line: &str) -> bool {
+    line.contains("- arguments -") && line.contains("-----------")
+}
+
+/// One line of a dump.
+struct Entry<'a> {
+    name: &'a str,
+    value: &'a str,
+    line: usize,
+}
+
+/// Every dump of a log, an entry for each line that is one.
+fn dumps(text: &str) -> Vec<Vec<Entry<'_>>> {
+    let mut dumps: Vec<Vec<Entry<'_>>> = Vec::new();
+    let mut room = 0;
+    for (index, line) in text.lines().enumerate() {
+        if begins_dump(line) {
+            dumps.push(Vec::new());
+            room = LONGEST_DUMP;
+        } else if line.contains("end of arguments") || line.contains(iterations::MARK) {
+            room = 0;
+        } else if room > 0
+            && let Some(dump) = dumps.last_mut()
+        {
+            room -= 1;
+            dump.extend(entry(line).map(|(name, value)| Entry { name, value, line: index + 1 }));
+        }
+    }
+    dumps.retain(|dump| dump.len() > 5);
+    dumps
+}
+
+/// `  name ....... value`, whatever stands before.
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let dots = line.find(" ..").or_else(|| line.find(" . "))?;
+    let name = line[..dots].split_whitespace().last()?;
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let value = line[dots..].trim_start().trim_start_matches('.');
+    (is_name && (value.is_empty() || value.starts_with(' '))).then_some((name, value.trim()))
+}
+
+fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
+    let mut arguments = Arguments::default();
+    let mut unknown: Vec<&Entry<'_>> = Vec::new();
+    for entry in dump {
+        let Some(flag) = flags::by_name(entry.name) else {
+            let is_off = matches!(entry.value, "None" | "False" | "0" | "0.0" | "[]" | "" | "none" | "-1" | "1" | "1.0");
+            if !is_off {
+                unknown.push(entry);
+            }
+            continue;
+        };
+        let values = match entry.value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(list) if flag.takes == flags::Takes::Many => {
+                list.split(',').map(|item| item.trim().trim_matches(['\'', '"']).to_owned()).filter(|v| !v.is_empty()).collect()
+            }
+            _ => vec![entry.value.to_owned()],
+        };
+        let said = format!("{} {}", entry.name, entry.value);
+        arguments.insert(flag.name, Argument { values, said, line: Some(entry.line) }, draft);
+    }
+    if let Some(first) = unknown.first() {
+        let names: Vec<&str> = unknown.iter().take(4).map(|entry| entry.name).collect();
+        let message = format!("{} arguments are not known and left out, such as {}", unknown.len(), names.join(", "));
+        draft.remark(RemarkKind::Ignored, first.name, Some(first.line), message);
+    }
+    arguments
+}
+
+/// Several starts in one log: the last one's arguments count.
+fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) {
+    let (Some(last), Some(before)) = (dumps.last(), dumps.len().checked_sub(2).and_then(|i| dumps.get(i))) else { return };
+    let changed: Vec<&str> = last
+        .iter()
+        .filter(|entry| flags::by_name(entry.name).is_some_and(|flag| flag.effect == flags::Effect::Mapped))
+        .filter(|entry| before.iter().any(|other| other.name == entry.name && other.value != entry.value))
+        .map(|entry| entry.name)
+        .take(6)
+        .collect();
+    let message = if changed.is_empty() {
+        format!("the log holds {} starts with the same arguments", dumps.len())
+    } else {
+        format!("the log holds {} starts; the last one's arguments count, which differ in {}", dumps.len(), changed.join(", "))
+    };
+    draft.remark(RemarkKind::Assumed, "arguments", last.first().map(|entry| entry.line), message);
+}
+
+/// The command that a launcher printed, for logs that lost their dump.
+fn command_line(text: &str, draft: &mut Draft) -> Arguments {
+    let words = |line: &str, number: usize| -> Vec<Word> {
+        let word = |text: &str| Word { text: text.to_owned(), line: number, unknown: Vec::new() };
+        line.split_whitespace().map(word).collect()
+    };
+    let found = text.lines().enumerate().find(|(_, line)| line.contains("--") && flags::count(line.split_whitespace()) > 4);
+    match found {
+        Some((index, line)) => {
+            draft.remark(RemarkKind::Assumed, "arguments", Some(index + 1), "there is no dump of them; the command line is read");
+            arguments::of_words(&words(line, index + 1), draft)
+        }
+        None => Arguments::default(),
+    }
+}
+
+/// `using world size: 8, ...`, which stands in front of a dump.
+fn world(text: &str) -> World {
+    const MARK: &str = "using world size:";
+    for (index, line) in text.lines().enumerate() {
+        let Some(at) = line.find(MARK) else { continue };
+        let rest = line[at + MARK.len()..].trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if let Ok(ranks) = rest[..end].parse() {
+            let said = format!("{MARK} {ranks}");
+            return World { ranks: Some(ranks), per_node: None, said, line: Some(index + 1) };
+        }
+    }
+    World::default()
+}
+
+/// `> padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)`.
+fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
+    if arguments.get("vocab_size").is_some() {
+        return;
+    }
+    const MARK: &str = "padded vocab (size:";
+    for (index, line) in text.lines().enumerate() {
+        let Some(at) = line.find(MARK) else { continue };
+        let rest = line[at + MARK.len()..].trim_start();
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if let Ok(rows) = rest[..end].parse::<u64>() {
+            draft.set("model.vocab", &rows, &format!("{MARK} {rows})"), Some(index + 1));
+            draft.forget(&["tokenizer_type", "tokenizer_model", "no --vocab-size"]);
+            let multiple = arguments.count("make_vocab_size_divisible_by", draft).filter(|n| *n > 0).unwrap_or(128);
+            let (said, line) = arguments.origin("make_vocab_size_divisible_by");
+            draft.set("plan.vocabulary_multiple", &multiple, &said, line);
+            return;
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The model that Megatron's arguments describe.
+//!
+//! Responsible for: shapes and Megatron's defaults of them. Refuses to look into tokenizers: the vocabulary is what flags and logs
+//! say, or what the kind of tokenizer is known to have, and then that is said.
+
+use super::hybrid;
+use super::meaning::Filler;
+use crate::RemarkKind;
+use railwright_spec::model::{Activation, NormKind, Position};
+
+/// Vocabularies that belong to a kind of tokenizer, or to a name in the path of its file.
+const VOCABULARIES: &[(&str, u64)] = &[
+    ("GPT2BPETokenizer", 50_257),
+    ("Llama2Tokenizer", 32_000),
+    ("Llama-2", 32_000),
+    ("Llama-3", 128_256),
+    ("llama3", 128_256),
+    ("Mixtral-8x7B", 32_000),
+    ("Mixtral-8x22B", 32_768),
+    ("Mistral-7B-v0.3", 32_768),
+    ("Mistral-7B", 32_000),
+    ("Qwen2.5", 151_936),
+    ("Qwen2", 151_936),
+    ("Qwen3", 151_936),
+    ("DeepSeek-V3", 129_280),
+    ("DeepSeek-V2", 102_400),
+];
+
+/// Reads the model; gives its number of layers.
+pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
+    if let Some(layers) = hybrid::read(f) {
+        return Some(layers);
+    }
+    let field = if f.arguments.get("num_layers").is_some() { "num_layers" } else { "encoder_num_layers" };
+    let layers = f.copy(field, "model.layers");
+    let hidden = f.copy("hidden_size", "model.hidden");
+    f.copy("num_attention_heads", "model.heads");
+    f.copy("max_position_embeddings", "model.max_positions");
+    attention(f);
+    let norm = match f.arguments.word("normalization") {
+        Some("RMSNorm") => NormKind::RmsNorm,
+        _ => NormKind::LayerNorm,
+    };
+    f.set("model.norm", &norm, "normalization");
+    let biases = f.arguments.switch("add_bias_linear").unwrap_or(true);
+    f.set("model.biases", &biases, "add_bias_linear");
+    if !biases && f.arguments.is_on("add_qkv_bias") {
+        f.set("model.qkv_bias", &true, "add_qkv_bias");
+    }
+    feed_forward(f, hidden);
+    position(f);
+    let tied = !f.arguments.is_on("untie_embeddings_and_output_weights");
+    f.set("model.tied", &tied, "untie_embeddings_and_output_weights");
+    f.copy("mtp_num_layers", "model.mtp").filter(|n| *n > 0);
+    vocabulary(f);
+    if let Some(layers) = layers {
+        experts(f, layers);
+    }
+    layers
+}
+
+fn attention(f: &mut Filler<'_>) {
+    if f.arguments.is_on("multi_latent_attention") {
+        latent(f);
+    } else {
+        let grouped = f.arguments.is_on("group_query_attention");
+        if grouped {
+            let groups = f.count("num_query_groups").unwrap_or(1);
+            f.set("model.kv_heads", &groups, "num_query_groups");
+        } else if f.arguments.switch("group_query_attention").is_none() && f.count("num_query_groups").is_some_and(|n| n > 1) {
+            f.remark(
+                RemarkKind::Conflict,
+                "num_query_groups",
+                "has no effect without `--group-query-attention`; every head has its own keys and values",
+            );
+        }
+        f.copy("kv_channels", "model.head_dim");
+    }
+    if f.arguments.is_on("qk_layernorm") && !f.arguments.is_on("multi_latent_attention") {
+        f.set("model.qk_norm", &true, "qk_layernorm");
+    }
+    let window = f.arguments.get("window_size").map(|argument| argument.values.join(","));
+    let left = window.and_then(|text| {
+        text.trim_matches(['(', ')', '[', ']', '\'', '"']).split([',', ' ']).next()?.trim().parse::<u64>().ok()
+    });
+    if let Some(left) = left.filter(|left| *left > 0) {
+        // Megatron counts the tokens before the own one.
+        f.set("model.window", &(left + 1), "window_size");
+        if let Some(every) = f.arguments.word("window_attn_skip_freq").map(str::to_owned) {
+            match every.parse::<u64>() {
+                Ok(every) if every > 0 => f.set("model.full_attention_every", &every, "window_attn_skip_freq"),
+                _ => match regular(&every) {
+                    Some(every) => f.set("model.full_attention_every", &every, "window_attn_skip_freq"),
+                    None => f.remark(
+                        RemarkKind::NotModelled,
+                        "window_attn_skip_freq",
+                        "an irregular list; every layer is taken to have the window",
+                    ),
+                },
+            }
+        }
+    }
+}
+
+/// The period of a list in which every so many-th layer is 0 (sees everything) and the rest 1.
+fn regular(list: &str) -> Option<u64> {
+    let list = super::lists::read(list)?;
+    let every = list.iter().position(|flag| *flag == 0)? as u64 + 1;
+    let fits = |(index, flag): (usize, &u64)| (*flag == 0) == (index as u64 + 1).is_multiple_of(every);
+    list.iter().enumerate().all(fits).then_some(every)
+}
+
+fn latent(f: &mut Filler<'_>) {
+    // What the configuration class has where no flag is given.
+    const RANK: u64 = 512;
+    if f.copy("q_lora_rank", "model.q_lora_rank").is_none() {
+        f.remark(RemarkKind::Assumed, "q_lora_rank", "is not given: queries are projected directly");
+    }
+    if f.copy("kv_lora_rank", "model.kv_lora_rank").is_none() {
+        f.set("model.kv_lora_rank", &RANK, "kv_lora_rank");
+        f.remark(RemarkKind::Assumed, "kv_lora_rank", format!("is not given, so {RANK} is taken"));
+    }
+    f.copy("qk_head_dim", "model.qk_nope_head_dim");
+    f.copy("qk_pos_emb_head_dim", "model.qk_rope_head_dim");
+    f.copy("v_head_dim", "model.v_head_dim");
+}
+
+fn feed_forward(f: &mut Filler<'_>, hidden: Option<u64>) {
+    let (gated, activation, field) = if f.arguments.is_on("swiglu") {
+        (true, Activation::Silu, "swiglu")
+    } else if f.arguments.is_on("geglu") {
+        (true, Activation::Gelu, "geglu")
+    } else if f.arguments.is_on("quick_geglu") {
+        (true, Activation::Gelu, "quick_geglu")
+    } else if f.arguments.is_on("squared_relu") {
+        (false, Activation::SquaredRelu, "squared_relu")
+    } else {
+        (false, Activation::Gelu, "swiglu")
+    };
+    f.set("model.gated_mlp", &gated, field);
+    f.set("model.activation", &activation, field);
+    if f.copy("ffn_hidden_size", "model.ffn").is_none()
+        && let Some(hidden) = hidden.filter(|hidden| *hidden < 1 << 40)
+    {
+        // Megatron's rule: 4 x hidden, or 8/3 of it rounded down to a multiple of 64 where a gate takes a third matrix.
+        let width = if gated { 8 * hidden / 3 / 64 * 64 } else { 4 * hidden };
+        f.set("model.ffn", &width, "ffn_hidden_size");
+    }
+}
+
+fn position(f: &mut Filler<'_>) {
+    let (position, field) = if f.arguments.is_on("use_rotary_position_embeddings") {
+        (Position::Rotary, "use_rotary_position_embeddings")
+    } else {
+        let kind = match f.arguments.word("position_embedding_type").map(|w| w.rsplit('.').next().unwrap_or(w)) {
+            Some("rope" | "mrope" | "yarn" | "rotary") => Position::Rotary,
+            Some("alibi") => Position::Alibi,
+            Some("none" | "nope" | "relative") => Position::None,
+            _ => Position::Learned,
+        };
+        (kind, "position_embedding_type")
+    };
+    f.set("model.position", &position, field);
+}
+
+fn vocabulary(f: &mut Filler<'_>) {
+    let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
+    f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
+    if f.copy("vocab_size", "model.vocab").is_some() {
+        return;
+    }
+    if f.copy("padded_vocab_size", "model.vocab").is_some() {
+        f.set("plan.vocabulary_multiple", &1, "padded_vocab_size");
+        return;
+    }
+    for field in ["tokenizer_model", "tokenizer_type"] {
+        let Some(word) = f.arguments.word(field).map(str::to_lowercase) else { continue };
+        let known = VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
+        if let Some((_, rows)) = known {
+            f.set("model.vocab", rows, field);
+            let message = format!("no vocabulary is given; {rows} rows are concluded from the tokenizer");
+            f.remark(RemarkKind::Assumed, field, message);
+            return;
+        }
+    }
+    f.remark(
+        RemarkKind::Unresolved,
+        "vocab_size",
+        "the tokenizer decides, and it is not in this file; give it with --vocab",
+    );
+}
+
+fn experts(f: &mut Filler<'_>, layers: u64) {
+    let experts = f.count("num_experts").filter(|n| *n > 1);
+    let Some(experts) = experts else { return };
+    f.set("model.experts", &experts, "num_experts");
+    let top_k = if f.arguments.get("topk").is_some() { "topk" } else { "moe_router_topk" };
+    let count = f.count(top_k).unwrap_or(2);
+    f.set("model.top_k", &count, top_k);
+    f.copy("moe_ffn_hidden_size", "model.moe_ffn");
+    if let Some(shared) = f.count("moe_shared_expert_intermediate_size").filter(|n| *n > 0) {
+        f.set("model.shared_ffn", &shared, "moe_shared_expert_intermediate_size");
+        if f.arguments.is_on("moe_shared_expert_gate") {
+            f.set("model.shared_gate", &true, "moe_shared_expert_gate");
+        }
+    }
+    if let Some(groups) = f.count("moe_router_num_groups").filter(|n| *n > 1) {
+        f.set("model.routing_groups", &groups, "moe_router_num_groups");
+        f.copy("moe_router_group_topk", "model.top_k_groups");
+    }
+    let capacity = if f.arguments.get("moe_train_capacity_factor").is_some() {
+        "moe_train_capacity_factor"
+    } else {
+        "moe_expert_capacity_factor"
+    };
+    if let Some(factor) = f.arguments.number(capacity, f.draft).filter(|x| *x > 0.0) {
+        f.set("plan.expert_capacity", &factor, capacity);
+    }
+    which_layers(f, layers);
+}
+
+/// Which layers have experts: every so many-th from the first, or a list.
+fn which_layers(f: &mut Filler<'_>, layers: u64) {
+    if let Some(every) = f.count("expert_interval").filter(|n| *n > 0) {
+        f.set("model.moe_every", &every, "expert_interval");
+        return;
+    }
+    let Some(argument) = f.arguments.get("moe_layer_freq") else { return };
+    let text = argument.values.join(" ");
+    let list: Vec<u64> = match text.parse::<u64>() {
+        Ok(1) => return,
+        Ok(0) => {
+            f.remark(RemarkKind::Unresolved, "moe_layer_freq", "is 0; every layer is taken to have experts");
+            return;
+        }
+        Ok(every) if layers <= super::lists::LONGEST => (0..layers).map(|i| u64::from(i.is_multiple_of(every))).collect(),
+        _ => match super::lists::read(&text) {
+            Some(list) => list,
+            None => {
+                let message = "is no list of 0 and 1; every layer is taken to have experts";
+                f.remark(RemarkKind::Unresolved, "moe_layer_freq", message);
+                return;
+            }
+        },
+    };
+    if list.len() as u64 != layers {
+        let message = format!("has {} entries for {layers} layers; every layer is taken to have experts", list.len());
+        f.remark(RemarkKind::Conflict, "moe_layer_freq", message);
+        return;
+    }
+    let dense = list.iter().take_while(|flag| **flag == 0).count();
+    if list[dense..].iter().all(|flag| *flag == 1) {
+        if dense > 0 {
+            f.set("model.first_dense_layers", &(dense as u64), "moe_layer_freq");
+        }
+    } else {
+        let with: Vec<u64> = (0..layers).filter(|i| list[*i as usize] == 1).collect();
+        f.set("model.moe_layers", &with, "moe_layer_freq");
+    }
+}

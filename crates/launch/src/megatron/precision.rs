@@ -1,0 +1,88 @@
+//! Number formats, as Megatron's flags choose them.
+//!
+//! Responsible for: Megatron's rules (fp32 unless told otherwise; bf16 accumulates in fp32 unless reduced in bf16). Refuses formats of
+//! single layers.
+
+use super::meaning::Filler;
+use crate::RemarkKind;
+use railwright_spec::plan::{Master, PrecisionPreset};
+use railwright_spec::precision::DataType;
+
+/// Reads every format.
+pub(crate) fn read(f: &mut Filler<'_>) {
+    let (sixteen, base) = if f.arguments.is_on("bf16") {
+        (Some(DataType::Bf16), "bf16")
+    } else if f.arguments.is_on("fp16") {
+        (Some(DataType::Fp16), "fp16")
+    } else {
+        (None, "bf16")
+    };
+    let preset = match sixteen {
+        Some(DataType::Fp16) => PrecisionPreset::Fp16,
+        Some(_) => PrecisionPreset::Bf16,
+        None => PrecisionPreset::Fp32,
+    };
+    f.set("plan.precision.preset", &preset, base);
+    if let Some((narrow, field)) = narrow(f) {
+        f.set("plan.precision.compute", &narrow, field);
+    }
+    if f.arguments.is_on("fp8_param_gather") {
+        f.set("plan.precision.parameters", &DataType::Fp8, "fp8_param_gather");
+    }
+    if let Some(sixteen) = sixteen {
+        gradients(f, sixteen);
+    }
+    states(f);
+}
+
+fn narrow(f: &Filler<'_>) -> Option<(DataType, &'static str)> {
+    if f.arguments.get("fp4").is_some() {
+        return Some((DataType::Nvfp4, "fp4"));
+    }
+    let field = ["fp8", "fp8_e4m3", "fp8_hybrid"].into_iter().find(|name| match *name {
+        "fp8" => f.arguments.get(name).is_some(),
+        _ => f.arguments.is_on(name),
+    })?;
+    match f.arguments.word("fp8_recipe").map(|word| word.rsplit('.').next().unwrap_or(word)) {
+        Some("mxfp8") => Some((DataType::Mxfp8, "fp8_recipe")),
+        _ => Some((DataType::Fp8, field)),
+    }
+}
+
+/// A format behind a flag, `torch.bfloat16` or `bf16`.
+fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
+    let word = f.arguments.word(name)?;
+    DataType::from_name(word.rsplit('.').next().unwrap_or(word))
+}
+
+fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
+    let main = format(f, "main_grads_dtype").filter(|main| *main != DataType::Fp32);
+    let (gradients, field) = match (sixteen, f.arguments.switch("accumulate_allreduce_grads_in_fp32"), main) {
+        _ if f.arguments.is_on("grad_reduce_in_bf16") => (DataType::Bf16, "grad_reduce_in_bf16"),
+        (_, Some(true), _) => (DataType::Fp32, "accumulate_allreduce_grads_in_fp32"),
+        (_, _, Some(main)) => (main, "main_grads_dtype"),
+        // Only a dump says that it is off; Megatron turns it on for bf16 before it prints the dump.
+        (sixteen, Some(false), _) => (sixteen, "accumulate_allreduce_grads_in_fp32"),
+        (DataType::Bf16, None, None) => (DataType::Fp32, "accumulate_allreduce_grads_in_fp32"),
+        (sixteen, None, None) => (sixteen, "accumulate_allreduce_grads_in_fp32"),
+    };
+    f.set("plan.precision.gradients", &gradients, field);
+    f.set("plan.precision.gradient_reduce", &gradients, field);
+}
+
+/// Master weights and moments, which only the precision-aware optimizer keeps in other formats than fp32.
+fn states(f: &mut Filler<'_>) {
+    if !f.arguments.is_on("use_precision_aware_optimizer") {
+        return;
+    }
+    if let Some(master) = format(f, "main_params_dtype").filter(|master| *master != DataType::Fp32) {
+        f.set("plan.precision.master", &Master(Some(master)), "main_params_dtype");
+    }
+    let first = format(f, "exp_avg_dtype").unwrap_or(DataType::Fp32);
+    let second = format(f, "exp_avg_sq_dtype").unwrap_or(DataType::Fp32);
+    f.set("plan.precision.moments", &first, "exp_avg_dtype");
+    if first != second {
+        let message = format!("the second moment is taken to be in {first} as the first");
+        f.remark(RemarkKind::NotModelled, "exp_avg_sq_dtype", message);
+    }
+}

@@ -1,0 +1,150 @@
+//! How many ranks a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
+//!
+//! Responsible for: nodes and processes per node, from flags of the launcher and from `#SBATCH` lines. Refuses to guess GPUs per node.
+
+use super::meaning::World;
+use crate::shell::{Command, Word};
+use crate::{Draft, RemarkKind};
+
+/// What the lines that begin with `#SBATCH` (or `#PBS`-like habits of Slurm) ask for.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) nodes: Option<(u64, usize)>,
+    pub(crate) tasks: Option<(u64, usize)>,
+    pub(crate) tasks_per_node: Option<(u64, usize)>,
+    pub(crate) gpus_per_node: Option<(u64, usize)>,
+}
+
+impl Batch {
+    /// Reads the directives of a script.
+    pub(crate) fn read(text: &str) -> Self {
+        let mut batch = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let Some(rest) = line.trim_start().strip_prefix("#SBATCH") else { continue };
+            let rest = rest.split('#').next().unwrap_or_default().trim();
+            let (name, value) = rest.split_once(['=', ' ']).unwrap_or((rest, ""));
+            let Some(number) = number(value) else { continue };
+            let place = Some((number, index + 1));
+            match name.trim() {
+                "--nodes" | "-N" => batch.nodes = place,
+                "--ntasks" | "-n" => batch.tasks = place,
+                "--ntasks-per-node" => batch.tasks_per_node = place,
+                "--gpus-per-node" | "--gres" => batch.gpus_per_node = place,
+                _ => {}
+            }
+        }
+        batch
+    }
+
+    /// Variables that Slurm sets from these.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let named = [
+            ("SLURM_NNODES", self.nodes),
+            ("SLURM_JOB_NUM_NODES", self.nodes),
+            ("SLURM_NTASKS_PER_NODE", self.tasks_per_node),
+            ("SLURM_GPUS_PER_NODE", self.gpus_per_node),
+            ("SLURM_GPUS_ON_NODE", self.gpus_per_node),
+            ("SLURM_NTASKS", self.all_tasks()),
+            ("SLURM_NPROCS", self.all_tasks()),
+        ];
+        named.into_iter().filter_map(|(name, value)| Some((name, value?.0.to_string()))).collect()
+    }
+
+    fn all_tasks(&self) -> Option<(u64, usize)> {
+        self.tasks.or_else(|| Some((self.nodes?.0.checked_mul(self.tasks_per_node?.0)?, self.nodes?.1)))
+    }
+}
+
+/// The number in `8`, `gpu:8`, `gpu:h100:8`, `1:4` (elastic: the least).
+fn number(text: &str) -> Option<u64> {
+    let text = text.trim().trim_matches(['"', '\'']);
+    let part = if text.starts_with(|c: char| c.is_ascii_digit()) { text.split(':').next() } else { text.rsplit(':').next() };
+    part?.split('(').next()?.parse().ok()
+}
+
+/// What a launcher was told.
+#[derive(Debug, Default)]
+struct Told {
+    value: Option<u64>,
+    said: String,
+    line: Option<usize>,
+}
+
+fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
+    let mut told = Told::default();
+    for (index, word) in words.iter().enumerate() {
+        let (name, inline) = match word.text.split_once('=') {
+            Some((name, value)) => (name, Some((value.to_owned(), word))),
+            None => (word.text.as_str(), None),
+        };
+        let plain = if name.starts_with("--") { name.replace('_', "-") } else { name.to_owned() };
+        if !names.contains(&plain.as_str()) {
+            continue;
+        }
+        let Some((text, at)) = inline.or_else(|| words.get(index + 1).map(|word| (word.text.clone(), word))) else { continue };
+        let said = if at == word { word.text.clone() } else { format!("{name} {text}") };
+        let line = (word.line > 0).then_some(word.line);
+        match number(&text).filter(|_| at.unknown.is_empty()) {
+            Some(value) => told = Told { value: Some(value), said, line },
+            None => {
+                let message = "how many only a run can tell; give the number of devices with --gpus";
+                draft.remark(RemarkKind::Unresolved, &said, line, message);
+                told.value = None;
+            }
+        }
+    }
+    told
+}
+
+/// The ranks that the commands around Megatron start.
+pub(crate) fn of_commands(launch: &Command, others: &[Command], batch: &Batch, draft: &mut Draft) -> World {
+    let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    let has = |command: &Command, names: &[&str]| {
+        command.words.iter().take_while(|w| !w.text.ends_with(".py")).any(|w| names.contains(&name(w).as_str()))
+    };
+    // Words of the launcher stand before those of the program.
+    let head = |command: &Command| -> Vec<Word> {
+        let end = command.words.iter().position(|w| w.text.ends_with(".py")).unwrap_or(command.words.len());
+        command.words[..end].to_vec()
+    };
+    let words = head(launch);
+    let per_node = told(&words, &["--nproc-per-node"], draft);
+    if per_node.value.is_some() || has(launch, &["torchrun", "torch.distributed.run", "torch.distributed.launch"]) {
+        let nodes = told(&words, &["--nnodes"], draft);
+        let is_given = words.iter().any(|w| w.text.replace('_', "-").starts_with("--nnodes"));
+        // Without a word torchrun starts one node.
+        let count = if is_given { nodes.value } else { Some(1) };
+        let said = if is_given { format!("{} {}", per_node.said, nodes.said) } else { per_node.said.clone() };
+        let ranks = per_node.value.zip(count).and_then(|(a, b)| a.checked_mul(b));
+        return World { ranks, per_node: per_node.value, said, line: per_node.line };
+    }
+    if has(launch, &["deepspeed"]) {
+        let (nodes, per_node) = (told(&words, &["--num-nodes"], draft), told(&words, &["--num-gpus"], draft));
+        let ranks = per_node.value.and_then(|n| n.checked_mul(nodes.value.unwrap_or(1)));
+        return World { ranks, per_node: per_node.value, said: per_node.said, line: per_node.line };
+    }
+    if has(launch, &["mpirun", "mpiexec"]) {
+        let all = told(&words, &["-np", "-n", "--np"], draft);
+        return World { ranks: all.value, per_node: None, said: all.said, line: all.line };
+    }
+    // One task of Slurm is one rank, unless torchrun is inside.
+    let srun = std::iter::once(launch).chain(others).find(|command| has(command, &["srun"]));
+    let words = srun.map(head).unwrap_or_default();
+    let tasks = told(&words, &["--ntasks", "-n"], draft);
+    let nodes = told(&words, &["--nodes", "-N"], draft);
+    let per_node = told(&words, &["--ntasks-per-node"], draft);
+    let directive = |value: Option<(u64, usize)>, name: &str| Told {
+        value: value.map(|v| v.0),
+        said: value.map_or_else(String::new, |v| format!("#SBATCH --{name}={}", v.0)),
+        line: value.map(|v| v.1),
+    };
+    let or = |told: Told, value, name: &str| if told.value.is_some() { told } else { directive(value, name) };
+    let tasks = or(tasks, batch.tasks, "ntasks");
+    let nodes = or(nodes, batch.nodes, "nodes");
+    let per_node = or(per_node, batch.tasks_per_node, "ntasks-per-node");
+    if let Some(ranks) = nodes.value.zip(per_node.value).and_then(|(a, b)| a.checked_mul(b)) {
+        let said = format!("{} {}", nodes.said, per_node.said);
+        return World { ranks: Some(ranks), per_node: per_node.value, said, line: nodes.line };
+    }
+    World { ranks: tasks.value, per_node: per_node.value, said: tasks.said, line: tasks.line }
+}
