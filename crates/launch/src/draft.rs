@@ -91,7 +91,9 @@ impl Draft {
 
     /// Takes assumptions back that were settled later: those whose message holds a text.
     pub fn forget_assumptions(&mut self, text: &str) {
-        self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || !remark.message.contains(text));
+        self.launch
+            .remarks
+            .retain(|remark| remark.kind != RemarkKind::Assumed || !remark.message.contains(text));
     }
 
     /// Something that makes the file useless. It gets the file's name.

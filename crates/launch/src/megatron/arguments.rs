@@ -76,7 +76,8 @@ impl Arguments {
     pub(crate) fn count(&self, name: &str, draft: &mut Draft) -> Option<u64> {
         let argument = self.get(name)?;
         let word = argument.values.first()?.trim_matches(['[', ']', '\'', '"']);
-        let number = word.replace('_', "").parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n));
+        let number =
+            word.replace('_', "").parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n));
         if number.is_none() {
             let message = format!("expected a whole number, found `{word}`; left out");
             draft.remark(RemarkKind::Unresolved, &argument.said, argument.line, message);
@@ -164,7 +165,8 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
             at += 1;
         }
         let behind = &words[start..at];
-        let mut values: Vec<String> = inline.into_iter().chain(behind.iter().map(|word| word.text.clone())).collect();
+        let mut values: Vec<String> =
+            inline.into_iter().chain(behind.iter().map(|word| word.text.clone())).collect();
         let said = std::iter::once(word.text.as_str()).chain(behind.iter().map(|word| word.text.as_str()));
         let said = said.take(8).collect::<Vec<_>>().join(" ");
         let line = (word.line > 0).then_some(word.line);
@@ -179,8 +181,10 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
             draft.remark(RemarkKind::Unknown, spelling, line, message);
             continue;
         };
-        let unknown: Vec<&str> =
-            std::iter::once(word).chain(behind).flat_map(|word| word.unknown.iter().map(String::as_str)).collect();
+        let unknown: Vec<&str> = std::iter::once(word)
+            .chain(behind)
+            .flat_map(|word| word.unknown.iter().map(String::as_str))
+            .collect();
         if !unknown.is_empty() {
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let message = format!("`{}` has no value in this file; left out", unknown.join("`, `"));

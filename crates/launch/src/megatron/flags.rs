@@ -56,7 +56,11 @@ pub(crate) enum Effect {
 impl Flag {
     /// How it is spelled on a command line.
     pub(crate) fn spelling(&self) -> String {
-        if self.spelling.is_empty() { format!("--{}", self.name.replace('_', "-")) } else { self.spelling.to_owned() }
+        if self.spelling.is_empty() {
+            format!("--{}", self.name.replace('_', "-"))
+        } else {
+            self.spelling.to_owned()
+        }
     }
 }
 
@@ -114,7 +118,8 @@ pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
     table.by_spelling.get(&normal).copied().or_else(|| {
         // Fields that are true by default get a `--no-` from the generator, and the others may get one some day.
         if let Some(flag) = normal.strip_prefix("no_").and_then(|rest| table.by_name.get(rest)) {
-            return matches!(flag.takes, Takes::On | Takes::Off).then_some(Flag { takes: Takes::Off, ..*flag });
+            return matches!(flag.takes, Takes::On | Takes::Off)
+                .then_some(Flag { takes: Takes::Off, ..*flag });
         }
         table.by_name.get(normal.as_str()).map(|flag| match flag.takes {
             Takes::Off => Flag { takes: Takes::On, ..*flag },
@@ -127,19 +132,71 @@ pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
 pub(crate) fn near(spelling: &str) -> Option<String> {
     let wanted = normal(spelling);
     let table = flags();
-    nearest(&wanted, table.by_spelling.keys().map(String::as_str)).first().and_then(|near| {
-        table.by_spelling.get(*near).map(Flag::spelling)
-    })
+    nearest(&wanted, table.by_spelling.keys().map(String::as_str))
+        .first()
+        .and_then(|near| table.by_spelling.get(*near).map(Flag::spelling))
 }
 
 /// Flags of what starts the processes, not of Megatron.
 const LAUNCHERS: &[&str] = &[
-    "nproc_per_node", "nnodes", "node_rank", "master_addr", "master_port", "rdzv_id", "rdzv_backend", "rdzv_endpoint", "rdzv_conf",
-    "standalone", "max_restarts", "monitor_interval", "start_method", "role", "module", "no_python", "run_path", "log_dir",
-    "redirects", "tee", "local_addr", "ntasks", "ntasks_per_node", "nodes", "gpus_per_node", "gres", "gpus_per_task", "cpus_per_task",
-    "container_image", "container_mounts", "container_workdir", "no_container_mount_home", "mpi", "output", "error", "job_name", "label",
-    "num_gpus", "num_nodes", "hostfile", "include", "exclude", "launcher", "force_multi", "allow_run_as_root", "bind_to", "map_by",
-    "mca", "npernode", "np", "exclusive", "partition", "account", "time", "kill_on_bad_exit", "wait", "export", "env",
+    "nproc_per_node",
+    "nnodes",
+    "node_rank",
+    "master_addr",
+    "master_port",
+    "rdzv_id",
+    "rdzv_backend",
+    "rdzv_endpoint",
+    "rdzv_conf",
+    "standalone",
+    "max_restarts",
+    "monitor_interval",
+    "start_method",
+    "role",
+    "module",
+    "no_python",
+    "run_path",
+    "log_dir",
+    "redirects",
+    "tee",
+    "local_addr",
+    "ntasks",
+    "ntasks_per_node",
+    "nodes",
+    "gpus_per_node",
+    "gres",
+    "gpus_per_task",
+    "cpus_per_task",
+    "container_image",
+    "container_mounts",
+    "container_workdir",
+    "no_container_mount_home",
+    "mpi",
+    "output",
+    "error",
+    "job_name",
+    "label",
+    "num_gpus",
+    "num_nodes",
+    "hostfile",
+    "include",
+    "exclude",
+    "launcher",
+    "force_multi",
+    "allow_run_as_root",
+    "bind_to",
+    "map_by",
+    "mca",
+    "npernode",
+    "np",
+    "exclusive",
+    "partition",
+    "account",
+    "time",
+    "kill_on_bad_exit",
+    "wait",
+    "export",
+    "env",
 ];
 
 /// Whether a flag belongs to what starts the processes.
@@ -151,7 +208,8 @@ pub(crate) fn is_launcher(spelling: &str) -> bool {
 pub(crate) fn count<'a>(words: impl IntoIterator<Item = &'a str>) -> usize {
     let is_flag = |word: &str| {
         word.starts_with("--")
-            && by_spelling(word.split('=').next().unwrap_or(word)).is_some_and(|flag| flag.effect == Effect::Mapped)
+            && by_spelling(word.split('=').next().unwrap_or(word))
+                .is_some_and(|flag| flag.effect == Effect::Mapped)
     };
     words.into_iter().filter(|word| is_flag(word)).count()
 }
@@ -171,8 +229,14 @@ mod tests {
 
     #[test]
     fn spellings_follow_from_fields() {
-        assert_eq!(by_spelling("--tensor-model-parallel-size").map(|f| f.name), Some("tensor_model_parallel_size"));
-        assert_eq!(by_spelling("--disable-bias-linear").map(|f| (f.name, f.takes)), Some(("add_bias_linear", Takes::Off)));
+        assert_eq!(
+            by_spelling("--tensor-model-parallel-size").map(|f| f.name),
+            Some("tensor_model_parallel_size")
+        );
+        assert_eq!(
+            by_spelling("--disable-bias-linear").map(|f| (f.name, f.takes)),
+            Some(("add_bias_linear", Takes::Off))
+        );
         assert_eq!(by_spelling("--no-overlap-p2p-communication").map(|f| f.name), Some("overlap_p2p_comm"));
         assert_eq!(by_spelling("--no-swiglu").map(|f| f.takes), Some(Takes::Off));
         assert_eq!(by_spelling("--apply-rope-fusion").map(|f| f.takes), Some(Takes::On));

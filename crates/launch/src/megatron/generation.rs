@@ -18,18 +18,25 @@ const GENERATIONS: &[(&str, &str)] = &[
 
 /// Chooses the generation.
 pub(crate) fn read(f: &mut Filler<'_>) {
-    let seen = f.arguments.iter().filter_map(|(name, _)| flags::by_name(name)).filter(|flag| !flag.since.is_empty());
+    let seen =
+        f.arguments.iter().filter_map(|(name, _)| flags::by_name(name)).filter(|flag| !flag.since.is_empty());
     let newest = seen.max_by_key(|flag| (flag.since, std::cmp::Reverse(flag.name)));
     if f.arguments.is_on("deepspeed") {
         f.set("plan.software", &"megatron-deepspeed-2022".to_owned(), "deepspeed");
-        f.remark(RemarkKind::Assumed, "deepspeed", "Megatron-DeepSpeed, taken for software `megatron-deepspeed-2022`");
+        f.remark(
+            RemarkKind::Assumed,
+            "deepspeed",
+            "Megatron-DeepSpeed, taken for software `megatron-deepspeed-2022`",
+        );
         return;
     }
-    let Some((flag, (_, id))) = newest.and_then(|flag| Some((flag, GENERATIONS.iter().find(|(year, _)| *year == flag.since)?)))
+    let Some((flag, (_, id))) =
+        newest.and_then(|flag| Some((flag, GENERATIONS.iter().find(|(year, _)| *year == flag.since)?)))
     else {
         return;
     };
     f.set("plan.software", &(*id).to_owned(), flag.name);
-    let message = format!("came up in {}, so the software is taken for `{id}`; --software says otherwise", flag.since);
+    let message =
+        format!("came up in {}, so the software is taken for `{id}`; --software says otherwise", flag.since);
     f.remark(RemarkKind::Assumed, flag.name, message);
 }

@@ -11,7 +11,9 @@ const MOST_LAYERS: usize = 4096;
 
 /// The model as a `config.json`, if nothing less can describe it; its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
-    let pattern = ["hybrid_layer_pattern", "hybrid_override_pattern"].into_iter().find(|name| f.arguments.get(name).is_some());
+    let pattern = ["hybrid_layer_pattern", "hybrid_override_pattern"]
+        .into_iter()
+        .find(|name| f.arguments.get(name).is_some());
     let (config, field) = if let Some(field) = pattern {
         (letters(f, field)?, field)
     } else {
@@ -79,7 +81,10 @@ fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
     let mut map = common(f, "nemotron_h")?;
     map.insert("num_hidden_layers".to_owned(), json!(pattern.len()));
     map.insert("hybrid_override_pattern".to_owned(), json!(pattern));
-    map.insert("mlp_hidden_act".to_owned(), json!(if f.arguments.is_on("squared_relu") { "relu2" } else { "silu" }));
+    map.insert(
+        "mlp_hidden_act".to_owned(),
+        json!(if f.arguments.is_on("squared_relu") { "relu2" } else { "silu" }),
+    );
     put(
         f,
         &mut map,
@@ -102,7 +107,8 @@ fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
     }
     let hidden = map.get("hidden_size").and_then(Value::as_u64).unwrap_or(0);
     let width = map.get("mamba_head_dim").and_then(Value::as_u64).unwrap_or(64).max(1);
-    map.entry("mamba_num_heads".to_owned()).or_insert_with(|| json!((hidden.saturating_mul(2) / width).max(1)));
+    map.entry("mamba_num_heads".to_owned())
+        .or_insert_with(|| json!((hidden.saturating_mul(2) / width).max(1)));
     if map.contains_key("moe_shared_expert_intermediate_size") {
         map.insert("n_shared_experts".to_owned(), json!(1));
     }
@@ -139,8 +145,10 @@ fn sparse(f: &mut Filler<'_>) -> Option<Map<String, Value>> {
     let layers = f.count("num_layers")?;
     let mut map = common(f, "deepseek_v32")?;
     map.insert("num_hidden_layers".to_owned(), json!(layers));
-    let text = f.arguments.get("moe_layer_freq").map(|argument| argument.values.join(" ")).unwrap_or_default();
-    let dense = super::lists::read(&text).map_or(0, |list| list.iter().take_while(|flag| **flag == 0).count());
+    let text =
+        f.arguments.get("moe_layer_freq").map(|argument| argument.values.join(" ")).unwrap_or_default();
+    let dense =
+        super::lists::read(&text).map_or(0, |list| list.iter().take_while(|flag| **flag == 0).count());
     map.insert("first_k_dense_replace".to_owned(), json!(dense));
     put(
         f,

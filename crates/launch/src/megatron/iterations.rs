@@ -76,12 +76,14 @@ pub(crate) fn read(text: &str) -> Option<Read> {
     // Up to a tenth of a start, five reports at most, is warm-up; the first report always is.
     let shortest = (reports.len() as u64 / starts.max(1) / 10).clamp(1, 5) as usize;
     let same_batch = |report: &&Report| report.batch == last.batch;
-    let mut kept: Vec<&Report> = reports.iter().filter(same_batch).filter(|r| r.since_start >= shortest).collect();
+    let mut kept: Vec<&Report> =
+        reports.iter().filter(same_batch).filter(|r| r.since_start >= shortest).collect();
     if kept.is_empty() {
         kept = reports.iter().filter(same_batch).collect();
     }
     let times: Vec<(f64, u64)> = kept.iter().map(|report| (report.seconds, report.weight)).collect();
-    let rates: Vec<(f64, u64)> = kept.iter().filter_map(|report| Some((report.tflops?, report.weight))).collect();
+    let rates: Vec<(f64, u64)> =
+        kept.iter().filter_map(|report| Some((report.tflops?, report.weight))).collect();
     let report = Measured {
         reported: reports.iter().map(|report| report.weight).sum(),
         starts,
@@ -98,7 +100,10 @@ pub(crate) fn read(text: &str) -> Option<Read> {
 
 /// The parts of a line that hold a report each: the lines of two ranks may have run together.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
-    let mut starts: Vec<usize> = line.match_indices(" iteration ").map(|(at, _)| at).collect();
+    let counts =
+        |at: usize| line[at + "iteration ".len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let mut starts: Vec<usize> =
+        line.match_indices("iteration ").map(|(at, _)| at).filter(|at| counts(*at)).collect();
     if starts.is_empty() {
         starts.push(0);
     }
@@ -110,7 +115,8 @@ fn parse(piece: &str, line: usize) -> Option<Report> {
     let seconds = value(piece, MARK)? / 1000.0;
     let sound = seconds.is_finite() && seconds > 0.0 && seconds < 1e6;
     let iteration = value(piece, "iteration ")?;
-    let tflops = ["throughput per GPU (TFLOP/s/GPU):", "TFLOPs:"].into_iter().find_map(|mark| value(piece, mark));
+    let tflops =
+        ["throughput per GPU (TFLOP/s/GPU):", "TFLOPs:"].into_iter().find_map(|mark| value(piece, mark));
     let report = Report {
         iteration: (0.0..1e12).contains(&iteration).then_some(iteration as u64)?,
         seconds,
@@ -169,7 +175,14 @@ mod tests {
 
     #[test]
     fn the_first_report_of_each_start_is_warm_up() {
-        let text = [line(1, 9000.0, 8), line(2, 1000.0, 8), line(3, 1100.0, 8), line(2, 8000.0, 8), line(3, 1200.0, 8)].join("\n");
+        let text = [
+            line(1, 9000.0, 8),
+            line(2, 1000.0, 8),
+            line(3, 1100.0, 8),
+            line(2, 8000.0, 8),
+            line(3, 1200.0, 8),
+        ]
+        .join("\n");
         let read = read(&text).expect("reports");
         assert_eq!((read.report.starts, read.report.reported, read.report.left_out), (2, 5, 2));
         assert_eq!((read.report.step_time, read.batch), (1.1, Some(8)));
@@ -179,7 +192,14 @@ mod tests {
     #[test]
     fn ramps_prefixes_and_lines_run_together() {
         let joined = format!("3: {}{}", line(11, 500.0, 64), line(12, 510.0, 64));
-        let text = [line(1, 90.0, 8), line(2, 80.0, 8), joined, line(12, 510.0, 64), line(13, 520.0, 64), "iteration 14/ 100 | elapsed time per iteration (ms): 5".to_owned()];
+        let text = [
+            line(1, 90.0, 8),
+            line(2, 80.0, 8),
+            joined,
+            line(12, 510.0, 64),
+            line(13, 520.0, 64),
+            "iteration 14/ 100 | elapsed time per iteration (ms): 5".to_owned(),
+        ];
         let read = read(&text.join("\n")).expect("reports");
         assert_eq!(read.batch, None);
         let whole = super::read(&text[..5].join("\n")).expect("reports");

@@ -9,7 +9,8 @@ pub(crate) const LONGEST: u64 = 4096;
 pub(crate) fn read(text: &str) -> Option<Vec<u64>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace() && !"'\"\\".contains(*c)).collect();
     if !text.contains('[') {
-        let list: Option<Vec<u64>> = text.trim_matches(['(', ')']).split(',').map(|item| item.parse().ok()).collect();
+        let list: Option<Vec<u64>> =
+            text.trim_matches(['(', ')']).split(',').map(|item| item.parse().ok()).collect();
         return list.filter(|list| list.len() as u64 <= LONGEST);
     }
     let mut parser = Parser { rest: &text, depth: 0 };

@@ -45,7 +45,9 @@ impl Reader for LogReader {
         };
         if arguments.is_empty() {
             let problem = Problem::new("neither the dump of arguments nor a command line is in this log");
-            draft.problem(problem.hint("give the part of the log from its start, or the script that started the run"));
+            draft.problem(
+                problem.hint("give the part of the log from its start, or the script that started the run"),
+            );
             return draft.finish();
         }
         let world = world(text);
@@ -54,7 +56,8 @@ impl Reader for LogReader {
         if let Some(mut measured) = measured {
             let spec = draft.spec();
             let batch = measured.batch.or(spec.plan.global_batch);
-            let tokens = batch.zip(spec.plan.sequence_length).map(|(batch, length)| batch as f64 * length as f64);
+            let tokens =
+                batch.zip(spec.plan.sequence_length).map(|(batch, length)| batch as f64 * length as f64);
             measured.report.tokens_per_step = tokens;
             if let (Some(batch), Some(said)) = (measured.batch, spec.plan.global_batch)
                 && batch != said
@@ -110,7 +113,8 @@ fn dumps(text: &str) -> Vec<Vec<Entry<'_>>> {
 fn entry(line: &str) -> Option<(&str, &str)> {
     let dots = line.find(" ..").or_else(|| line.find(" . "))?;
     let name = line[..dots].split_whitespace().last()?;
-    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic());
     let value = line[dots..].trim_start().trim_start_matches('.');
     (is_name && (value.is_empty() || value.starts_with(' '))).then_some((name, value.trim()))
 }
@@ -120,16 +124,21 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     let mut unknown: Vec<&Entry<'_>> = Vec::new();
     for entry in dump {
         let Some(flag) = flags::by_name(entry.name) else {
-            let is_off = matches!(entry.value, "None" | "False" | "0" | "0.0" | "[]" | "" | "none" | "-1" | "1" | "1.0");
+            let is_off = matches!(
+                entry.value,
+                "None" | "False" | "0" | "0.0" | "[]" | "" | "none" | "-1" | "1" | "1.0"
+            );
             if !is_off {
                 unknown.push(entry);
             }
             continue;
         };
         let values = match entry.value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            Some(list) if flag.takes == flags::Takes::Many => {
-                list.split(',').map(|item| item.trim().trim_matches(['\'', '"']).to_owned()).filter(|v| !v.is_empty()).collect()
-            }
+            Some(list) if flag.takes == flags::Takes::Many => list
+                .split(',')
+                .map(|item| item.trim().trim_matches(['\'', '"']).to_owned())
+                .filter(|v| !v.is_empty())
+                .collect(),
             _ => vec![entry.value.to_owned()],
         };
         let said = format!("{} {}", entry.name, entry.value);
@@ -137,7 +146,8 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     }
     if let Some(first) = unknown.first() {
         let names: Vec<&str> = unknown.iter().take(4).map(|entry| entry.name).collect();
-        let message = format!("{} arguments are not known and left out, such as {}", unknown.len(), names.join(", "));
+        let message =
+            format!("{} arguments are not known and left out, such as {}", unknown.len(), names.join(", "));
         draft.remark(RemarkKind::Ignored, first.name, Some(first.line), message);
     }
     arguments
@@ -145,7 +155,10 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
 
 /// Several starts in one log: the last one's arguments count.
 fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) {
-    let (Some(last), Some(before)) = (dumps.last(), dumps.len().checked_sub(2).and_then(|i| dumps.get(i))) else { return };
+    let (Some(last), Some(before)) = (dumps.last(), dumps.len().checked_sub(2).and_then(|i| dumps.get(i)))
+    else {
+        return;
+    };
     let changed: Vec<&str> = last
         .iter()
         .filter(|entry| flags::by_name(entry.name).is_some_and(|flag| flag.effect == flags::Effect::Mapped))
@@ -156,7 +169,11 @@ fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) {
     let message = if changed.is_empty() {
         format!("the log holds {} starts with the same arguments", dumps.len())
     } else {
-        format!("the log holds {} starts; the last one's arguments count, which differ in {}", dumps.len(), changed.join(", "))
+        format!(
+            "the log holds {} starts; the last one's arguments count, which differ in {}",
+            dumps.len(),
+            changed.join(", ")
+        )
     };
     draft.remark(RemarkKind::Assumed, "arguments", last.first().map(|entry| entry.line), message);
 }
@@ -167,10 +184,18 @@ fn command_line(text: &str, draft: &mut Draft) -> Arguments {
         let word = |text: &str| Word { text: text.to_owned(), line: number, unknown: Vec::new() };
         line.split_whitespace().map(word).collect()
     };
-    let found = text.lines().enumerate().find(|(_, line)| line.contains("--") && flags::count(line.split_whitespace()) > 4);
+    let found = text
+        .lines()
+        .enumerate()
+        .find(|(_, line)| line.contains("--") && flags::count(line.split_whitespace()) > 4);
     match found {
         Some((index, line)) => {
-            draft.remark(RemarkKind::Assumed, "arguments", Some(index + 1), "there is no dump of them; the command line is read");
+            draft.remark(
+                RemarkKind::Assumed,
+                "arguments",
+                Some(index + 1),
+                "there is no dump of them; the command line is read",
+            );
             arguments::of_words(&words(line, index + 1), draft)
         }
         None => Arguments::default(),
@@ -205,7 +230,8 @@ fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
         if let Ok(rows) = rest[..end].parse::<u64>() {
             draft.set("model.vocab", &rows, &format!("{MARK} {rows})"), Some(index + 1));
             draft.forget(&["tokenizer_type", "tokenizer_model", "no --vocab-size"]);
-            let multiple = arguments.count("make_vocab_size_divisible_by", draft).filter(|n| *n > 0).unwrap_or(128);
+            let multiple =
+                arguments.count("make_vocab_size_divisible_by", draft).filter(|n| *n > 0).unwrap_or(128);
             let (said, line) = arguments.origin("make_vocab_size_divisible_by");
             draft.set("plan.vocabulary_multiple", &multiple, &said, line);
             return;

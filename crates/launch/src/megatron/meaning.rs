@@ -72,7 +72,6 @@ pub(crate) fn fill(arguments: &Arguments, world: &World, draft: &mut Draft) {
 /// The degrees that the rest depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Degrees {
-    pub(crate) tensor: u64,
     pub(crate) pipeline: u64,
     pub(crate) context: u64,
     pub(crate) data: Option<u64>,
@@ -105,7 +104,11 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
     let sequence = tensor > 1 && f.arguments.is_on("sequence_parallel");
     f.set("plan.sequence_parallel", &sequence, "sequence_parallel");
     if tensor == 1 && f.arguments.is_on("sequence_parallel") {
-        f.remark(RemarkKind::Ignored, "sequence_parallel", "without tensor parallelism Megatron turns it off");
+        f.remark(
+            RemarkKind::Ignored,
+            "sequence_parallel",
+            "without tensor parallelism Megatron turns it off",
+        );
     }
     let rank_order = if f.arguments.is_on("use_tp_pp_dp_mapping") {
         RankOrder::TensorContextPipelineData
@@ -116,7 +119,8 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
     context_kind(f, context);
     let inner = tensor.saturating_mul(pipeline).saturating_mul(context);
     let said = f.count("world_size");
-    let ranks = said.or(world.ranks).or_else(|| f.count("data_parallel_size").map(|data| data.saturating_mul(inner)));
+    let ranks =
+        said.or(world.ranks).or_else(|| f.count("data_parallel_size").map(|data| data.saturating_mul(inner)));
     if let Some(ranks) = ranks.filter(|ranks| *ranks > 0) {
         if said.is_some() {
             f.set("cluster.devices", &ranks, "world_size");
@@ -136,7 +140,7 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
         let message = format!("but the other sizes leave {data}");
         f.remark(RemarkKind::Conflict, "data_parallel_size", message);
     }
-    Degrees { tensor, pipeline, context, data }
+    Degrees { pipeline, context, data }
 }
 
 fn context_kind(f: &mut Filler<'_>, context: u64) {
@@ -168,7 +172,10 @@ fn batch(f: &mut Filler<'_>, degrees: &Degrees) {
     let total = [
         ("train_tokens", f.count("train_tokens").map(|tokens| tokens as f64)),
         ("train_samples", f.count("train_samples").and_then(tokens)),
-        ("train_iters", f.count("train_iters").zip(global).and_then(|(n, batch)| Some(tokens(batch)? * n as f64))),
+        (
+            "train_iters",
+            f.count("train_iters").zip(global).and_then(|(n, batch)| Some(tokens(batch)? * n as f64)),
+        ),
     ];
     if let Some((name, total)) = total.into_iter().find_map(|(name, total)| Some((name, total?)))
         && total >= 1.0
@@ -188,7 +195,9 @@ fn overlap(f: &mut Filler<'_>) {
         f.set(key, &is_on, name);
     }
     // Sharding by FSDP always overlaps; its switches have no flags of their own.
-    let is_sharded = ["use_torch_fsdp2", "use_megatron_fsdp", "use_custom_fsdp"].into_iter().find(|n| f.arguments.is_on(n));
+    let is_sharded = ["use_torch_fsdp2", "use_megatron_fsdp", "use_custom_fsdp"]
+        .into_iter()
+        .find(|n| f.arguments.is_on(n));
     if let Some(name) = is_sharded {
         f.set("plan.overlap.gradient_reduce", &true, name);
         f.set("plan.overlap.parameter_gather", &true, name);
@@ -210,7 +219,8 @@ fn kernels(f: &mut Filler<'_>) {
         Some(optimizer) => f.set("plan.optimizer", &optimizer, "optimizer"),
         None => f.remark(RemarkKind::NotModelled, "optimizer", "is taken for adam, with two moments"),
     }
-    let (kernel, field) = match (f.arguments.word("attention_backend"), f.arguments.word("transformer_impl")) {
+    let (kernel, field) = match (f.arguments.word("attention_backend"), f.arguments.word("transformer_impl"))
+    {
         (Some(word), _) if !word.ends_with("auto") => match word.rsplit('.').next().unwrap_or(word) {
             "flash" => (AttentionKernel::Flash2, "attention_backend"),
             "fused" => (AttentionKernel::Flash3, "attention_backend"),
@@ -225,12 +235,17 @@ fn kernels(f: &mut Filler<'_>) {
     f.set("plan.attention_kernel", &kernel, field);
     // What Megatron takes when nobody says otherwise.
     const USUAL: f64 = 0.1;
-    let rates = ["hidden_dropout", "attention_dropout"].map(|name| (name, f.arguments.number(name, f.draft).unwrap_or(USUAL)));
+    let rates = ["hidden_dropout", "attention_dropout"]
+        .map(|name| (name, f.arguments.number(name, f.draft).unwrap_or(USUAL)));
     let (field, _) = rates.iter().find(|(_, rate)| *rate > 0.0).unwrap_or(&rates[0]);
     let is_on = rates.iter().any(|(_, rate)| *rate > 0.0);
     f.set("plan.dropout", &is_on, field);
     if is_on && f.arguments.get(field).is_none() {
-        f.remark(RemarkKind::Assumed, field, "is not given, and then Megatron's default is 0.1: dropout is on");
+        f.remark(
+            RemarkKind::Assumed,
+            field,
+            "is not given, and then Megatron's default is 0.1: dropout is on",
+        );
     }
     if f.arguments.is_on("fp8_dot_product_attention") || f.arguments.is_on("fp8_multi_head_attention") {
         f.set("plan.precision.narrow_attention", &true, "fp8_dot_product_attention");

@@ -83,7 +83,13 @@ fn recompute(f: &mut Filler<'_>, per_stage: Option<u64>, chunks: u64) {
 }
 
 /// Whole layers: all of them in groups (`uniform`), or the first of each chunk (`block`).
-fn full(f: &mut Filler<'_>, method: Option<&str>, number: &str, per_stage: Option<u64>, chunks: u64) -> Recompute {
+fn full(
+    f: &mut Filler<'_>,
+    method: Option<&str>,
+    number: &str,
+    per_stage: Option<u64>,
+    chunks: u64,
+) -> Recompute {
     let count = f.count(number);
     if method != Some("block") {
         if count.is_some_and(|count| count > 1) {
@@ -103,7 +109,10 @@ fn full(f: &mut Filler<'_>, method: Option<&str>, number: &str, per_stage: Optio
 fn selective(f: &mut Filler<'_>) -> Recompute {
     let words: Vec<String> = f.arguments.get("recompute_modules").map_or_else(Vec::new, |argument| {
         let all = argument.values.join(" ");
-        all.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|w| !w.is_empty()).map(str::to_owned).collect()
+        all.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect()
     });
     if words.is_empty() {
         return Recompute::core_attention();
@@ -133,7 +142,9 @@ fn with_experts(f: &Filler<'_>, recompute: Recompute) -> Recompute {
         return recompute;
     }
     match recompute {
-        Recompute::None => Recompute::Selective { modules: BTreeSet::from([RecomputeModule::Moe]), layers: None },
+        Recompute::None => {
+            Recompute::Selective { modules: BTreeSet::from([RecomputeModule::Moe]), layers: None }
+        }
         Recompute::Selective { mut modules, layers } => {
             modules.insert(RecomputeModule::Moe);
             Recompute::Selective { modules, layers }

@@ -67,7 +67,9 @@ fn attention(f: &mut Filler<'_>) {
         if grouped {
             let groups = f.count("num_query_groups").unwrap_or(1);
             f.set("model.kv_heads", &groups, "num_query_groups");
-        } else if f.arguments.switch("group_query_attention").is_none() && f.count("num_query_groups").is_some_and(|n| n > 1) {
+        } else if f.arguments.switch("group_query_attention").is_none()
+            && f.count("num_query_groups").is_some_and(|n| n > 1)
+        {
             f.remark(
                 RemarkKind::Conflict,
                 "num_query_groups",
@@ -81,14 +83,21 @@ fn attention(f: &mut Filler<'_>) {
     }
     let window = f.arguments.get("window_size").map(|argument| argument.values.join(","));
     let left = window.and_then(|text| {
-        text.trim_matches(['(', ')', '[', ']', '\'', '"']).split([',', ' ']).next()?.trim().parse::<u64>().ok()
+        text.trim_matches(['(', ')', '[', ']', '\'', '"'])
+            .split([',', ' '])
+            .next()?
+            .trim()
+            .parse::<u64>()
+            .ok()
     });
     if let Some(left) = left.filter(|left| *left > 0) {
         // Megatron counts the tokens before the own one.
         f.set("model.window", &(left + 1), "window_size");
         if let Some(every) = f.arguments.word("window_attn_skip_freq").map(str::to_owned) {
             match every.parse::<u64>() {
-                Ok(every) if every > 0 => f.set("model.full_attention_every", &every, "window_attn_skip_freq"),
+                Ok(every) if every > 0 => {
+                    f.set("model.full_attention_every", &every, "window_attn_skip_freq")
+                }
                 _ => match regular(&every) {
                     Some(every) => f.set("model.full_attention_every", &every, "window_attn_skip_freq"),
                     None => f.remark(
@@ -152,12 +161,13 @@ fn position(f: &mut Filler<'_>) {
     let (position, field) = if f.arguments.is_on("use_rotary_position_embeddings") {
         (Position::Rotary, "use_rotary_position_embeddings")
     } else {
-        let kind = match f.arguments.word("position_embedding_type").map(|w| w.rsplit('.').next().unwrap_or(w)) {
-            Some("rope" | "mrope" | "yarn" | "rotary") => Position::Rotary,
-            Some("alibi") => Position::Alibi,
-            Some("none" | "nope" | "relative") => Position::None,
-            _ => Position::Learned,
-        };
+        let kind =
+            match f.arguments.word("position_embedding_type").map(|w| w.rsplit('.').next().unwrap_or(w)) {
+                Some("rope" | "mrope" | "yarn" | "rotary") => Position::Rotary,
+                Some("alibi") => Position::Alibi,
+                Some("none" | "nope" | "relative") => Position::None,
+                _ => Position::Learned,
+            };
         (kind, "position_embedding_type")
     };
     f.set("model.position", &position, field);
@@ -233,7 +243,9 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
             f.remark(RemarkKind::Unresolved, "moe_layer_freq", "is 0; every layer is taken to have experts");
             return;
         }
-        Ok(every) if layers <= super::lists::LONGEST => (0..layers).map(|i| u64::from(i.is_multiple_of(every))).collect(),
+        Ok(every) if layers <= super::lists::LONGEST => {
+            (0..layers).map(|i| u64::from(i.is_multiple_of(every))).collect()
+        }
         _ => match super::lists::read(&text) {
             Some(list) => list,
             None => {
@@ -244,7 +256,8 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
         },
     };
     if list.len() as u64 != layers {
-        let message = format!("has {} entries for {layers} layers; every layer is taken to have experts", list.len());
+        let message =
+            format!("has {} entries for {layers} layers; every layer is taken to have experts", list.len());
         f.remark(RemarkKind::Conflict, "moe_layer_freq", message);
         return;
     }

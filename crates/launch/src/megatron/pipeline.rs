@@ -55,11 +55,18 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     let last = f.count("decoder_last_pipeline_num_layers");
     let Some(layers) = layers else { return };
     if first.is_some() || last.is_some() {
-        let field =
-            if first.is_some() { "decoder_first_pipeline_num_layers" } else { "decoder_last_pipeline_num_layers" };
+        let field = if first.is_some() {
+            "decoder_first_pipeline_num_layers"
+        } else {
+            "decoder_last_pipeline_num_layers"
+        };
         match at_the_ends(layers, stages, chunks, first, last) {
             Some(list) => f.set("plan.layers_per_stage", &list, field),
-            None => f.remark(RemarkKind::Conflict, field, "leaves layers that the other stages cannot share evenly"),
+            None => f.remark(
+                RemarkKind::Conflict,
+                field,
+                "leaves layers that the other stages cannot share evenly",
+            ),
         }
     } else if embedding + loss > 0 {
         let field = if embedding > 0 {
@@ -75,14 +82,21 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
             list[total as usize - 1] -= loss;
             f.set("plan.layers_per_stage", &list, field);
         } else {
-            let message = format!("{counted} layers, embedding and loss counted, do not divide among {total} chunks");
+            let message =
+                format!("{counted} layers, embedding and loss counted, do not divide among {total} chunks");
             f.remark(RemarkKind::Conflict, field, message);
         }
     }
 }
 
 /// Layers of each chunk in pipeline order where the first and the last stage have a number of their own.
-fn at_the_ends(layers: u64, stages: u64, chunks: u64, first: Option<u64>, last: Option<u64>) -> Option<Vec<u64>> {
+fn at_the_ends(
+    layers: u64,
+    stages: u64,
+    chunks: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+) -> Option<Vec<u64>> {
     let others = stages.checked_sub(u64::from(first.is_some()) + u64::from(last.is_some()))?;
     let rest = layers.checked_sub(first.unwrap_or(0))?.checked_sub(last.unwrap_or(0))?;
     let each = match others {
@@ -175,7 +189,9 @@ mod tests {
         assert_eq!(layers_of_layout("Et*3|(tt|)*2,m|L"), Some(vec![3, 2, 2, 0, 0]));
         assert_eq!(layers_of_layout("Ettt|tt|ttL"), Some(vec![3, 2, 2]));
         assert_eq!(layers_of_layout(&layout_of(&[3, 0, 1, 7])), Some(vec![3, 0, 1, 7]));
-        for bad in ["", "Ex|L", "(t|", "t*99999999999", "((((((((((t))))))))))", "(((t*9999)*9999)*9999)*9999", ")"] {
+        for bad in
+            ["", "Ex|L", "(t|", "t*99999999999", "((((((((((t))))))))))", "(((t*9999)*9999)*9999)*9999", ")"]
+        {
             assert_eq!(layers_of_layout(bad), None, "{bad}");
         }
     }

@@ -30,7 +30,10 @@ impl Reader for ScriptReader {
     fn recognise(&self, text: &str) -> Option<Evidence> {
         let count = flags_in(text)?;
         let mark = script_mark(text)?;
-        Some(Evidence::new(strength(text, count), format!("{count} flags of Megatron-LM in a shell script ({mark})")))
+        Some(Evidence::new(
+            strength(text, count),
+            format!("{count} flags of Megatron-LM in a shell script ({mark})"),
+        ))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
@@ -57,7 +60,8 @@ impl Reader for CommandReader {
 }
 
 fn strength(text: &str, count: usize) -> Strength {
-    let is_named = ["pretrain_gpt", "pretrain_", "megatron", "Megatron"].iter().any(|name| text.contains(name));
+    let is_named =
+        ["pretrain_gpt", "pretrain_", "megatron", "Megatron"].iter().any(|name| text.contains(name));
     match count {
         8.. => Strength::Certain,
         _ if is_named => Strength::Certain,
@@ -86,7 +90,10 @@ fn script_mark(text: &str) -> Option<&'static str> {
             let name = name.trim_end_matches('+');
             !name.is_empty()
                 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-                && !rest.split_whitespace().nth(1).is_some_and(|word| word.contains("torchrun") || word.contains("python"))
+                && !rest
+                    .split_whitespace()
+                    .nth(1)
+                    .is_some_and(|word| word.contains("torchrun") || word.contains("python"))
         })
     };
     text.lines().any(assigns).then_some("it sets variables")
@@ -104,8 +111,12 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
     }
     let Some(launch) = launch(&script, &mut draft) else {
-        let problem = Problem::new("no command in it starts Megatron-LM with flags that say something about a run");
-        draft.problem(problem.hint("is the part with `--num-layers` and `--tensor-model-parallel-size` in another file?"));
+        let problem =
+            Problem::new("no command in it starts Megatron-LM with flags that say something about a run");
+        draft.problem(
+            problem
+                .hint("is the part with `--num-layers` and `--tensor-model-parallel-size` in another file?"),
+        );
         return draft.finish();
     };
     let world = world::of_commands(&launch, &script.commands, &batch, &mut draft);
@@ -122,25 +133,44 @@ fn fill(arguments: &Arguments, world: &World, draft: &mut Draft) {
 /// The command with the most flags of Megatron; where none has any, the variable.
 fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
-    let commands: Vec<Command> = script.commands.iter().map(|command| Command { words: apart(&command.words), ..command.clone() }).collect();
+    let commands: Vec<Command> = script
+        .commands
+        .iter()
+        .map(|command| Command { words: apart(&command.words), ..command.clone() })
+        .collect();
     let counts: Vec<usize> = commands.iter().map(|command| count(&command.words)).collect();
     let most = counts.iter().copied().max().unwrap_or(0);
     if most >= FEWEST {
         // The last of several: earlier ones are often trials.
         let index = counts.iter().rposition(|count| *count == most)?;
-        let rivals = counts.iter().enumerate().filter(|(i, c)| *i != index && **c * 2 > most && **c >= FEWEST).count();
+        let rivals =
+            counts.iter().enumerate().filter(|(i, c)| *i != index && **c * 2 > most && **c >= FEWEST).count();
         if rivals > 0 {
             let (said, line) = (commands[index].words.first()?.text.clone(), commands[index].line);
-            draft.remark(RemarkKind::Conflict, &said, Some(line), format!("{} commands start Megatron-LM; this one is read", rivals + 1));
+            draft.remark(
+                RemarkKind::Conflict,
+                &said,
+                Some(line),
+                format!("{} commands start Megatron-LM; this one is read", rivals + 1),
+            );
         }
         return commands.into_iter().nth(index);
     }
-    let (name, words) = script.variables.iter().map(|(name, words)| (name, apart(words))).max_by_key(|(_, words)| count(words))?;
+    let (name, words) = script
+        .variables
+        .iter()
+        .map(|(name, words)| (name, apart(words)))
+        .max_by_key(|(_, words)| count(words))?;
     if count(&words) < FEWEST {
         return None;
     }
     let line = words.first().map_or(1, |word| word.line);
-    draft.remark(RemarkKind::Assumed, &format!("${name}"), Some(line), "is taken for the command, as nothing in this file starts it");
+    draft.remark(
+        RemarkKind::Assumed,
+        &format!("${name}"),
+        Some(line),
+        "is taken for the command, as nothing in this file starts it",
+    );
     Some(Command { words, line })
 }
 
@@ -150,7 +180,8 @@ fn apart(words: &[Word]) -> Vec<Word> {
     for word in words {
         if word.text.trim_start().starts_with("--") && word.text.trim().contains(char::is_whitespace) {
             let parts = word.text.split_whitespace().map(|part| {
-                let unknown = word.unknown.iter().filter(|name| part.contains(name.as_str())).cloned().collect();
+                let unknown =
+                    word.unknown.iter().filter(|name| part.contains(name.as_str())).cloned().collect();
                 Word { text: part.trim_matches(['\'', '"']).to_owned(), line: word.line, unknown }
             });
             out.extend(parts);

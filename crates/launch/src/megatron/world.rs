@@ -58,7 +58,11 @@ impl Batch {
 /// The number in `8`, `gpu:8`, `gpu:h100:8`, `1:4` (elastic: the least).
 fn number(text: &str) -> Option<u64> {
     let text = text.trim().trim_matches(['"', '\'']);
-    let part = if text.starts_with(|c: char| c.is_ascii_digit()) { text.split(':').next() } else { text.rsplit(':').next() };
+    let part = if text.starts_with(|c: char| c.is_ascii_digit()) {
+        text.split(':').next()
+    } else {
+        text.rsplit(':').next()
+    };
     part?.split('(').next()?.parse().ok()
 }
 
@@ -81,7 +85,10 @@ fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
         if !names.contains(&plain.as_str()) {
             continue;
         }
-        let Some((text, at)) = inline.or_else(|| words.get(index + 1).map(|word| (word.text.clone(), word))) else { continue };
+        let Some((text, at)) = inline.or_else(|| words.get(index + 1).map(|word| (word.text.clone(), word)))
+        else {
+            continue;
+        };
         let said = if at == word { word.text.clone() } else { format!("{name} {text}") };
         let line = (word.line > 0).then_some(word.line);
         match number(&text).filter(|_| at.unknown.is_empty()) {
@@ -100,7 +107,11 @@ fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
 pub(crate) fn of_commands(launch: &Command, others: &[Command], batch: &Batch, draft: &mut Draft) -> World {
     let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let has = |command: &Command, names: &[&str]| {
-        command.words.iter().take_while(|w| !w.text.ends_with(".py")).any(|w| names.contains(&name(w).as_str()))
+        command
+            .words
+            .iter()
+            .take_while(|w| !w.text.ends_with(".py"))
+            .any(|w| names.contains(&name(w).as_str()))
     };
     // Words of the launcher stand before those of the program.
     let head = |command: &Command| -> Vec<Word> {
@@ -109,7 +120,9 @@ pub(crate) fn of_commands(launch: &Command, others: &[Command], batch: &Batch, d
     };
     let words = head(launch);
     let per_node = told(&words, &["--nproc-per-node"], draft);
-    if per_node.value.is_some() || has(launch, &["torchrun", "torch.distributed.run", "torch.distributed.launch"]) {
+    if per_node.value.is_some()
+        || has(launch, &["torchrun", "torch.distributed.run", "torch.distributed.launch"])
+    {
         let nodes = told(&words, &["--nnodes"], draft);
         let is_given = words.iter().any(|w| w.text.replace('_', "-").starts_with("--nnodes"));
         // Without a word torchrun starts one node.

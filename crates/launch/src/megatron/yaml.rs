@@ -31,7 +31,9 @@ impl Reader for YamlReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
-        let has = |key: &str| text.lines().any(|line| line.trim_end() == key || line.starts_with(&format!("{key} ")));
+        let has = |key: &str| {
+            text.lines().any(|line| line.trim_end() == key || line.starts_with(&format!("{key} ")))
+        };
         (has("language_model:") && has("model_parallel:"))
             .then(|| Evidence::new(Strength::Certain, "the keys `language_model` and `model_parallel`"))
     }
@@ -46,7 +48,10 @@ impl Reader for YamlReader {
             Ok(value) => value,
             Err(error) => {
                 let message = error.to_string();
-                draft.problem(Problem::new(format!("not valid YAML: {}", message.lines().next().unwrap_or_default())));
+                draft.problem(Problem::new(format!(
+                    "not valid YAML: {}",
+                    message.lines().next().unwrap_or_default()
+                )));
                 return draft.finish();
             }
         };
@@ -57,7 +62,9 @@ impl Reader for YamlReader {
         let mut arguments = Arguments::default();
         for (key, value) in top {
             match value {
-                Value::Object(group) => group.iter().for_each(|(key, value)| take(key, value, text, &mut arguments, &mut draft)),
+                Value::Object(group) => {
+                    group.iter().for_each(|(key, value)| take(key, value, text, &mut arguments, &mut draft))
+                }
                 value => take(key, value, text, &mut arguments, &mut draft),
             }
         }
@@ -73,7 +80,8 @@ fn take(key: &str, value: &Value, text: &str, arguments: &mut Arguments, draft: 
     let said = format!("{key}: {}", words(value).join(" "));
     let Some(flag) = flags::by_name(name) else {
         if !matches!(value, Value::Null | Value::Bool(_)) && flags::near(key).is_some() {
-            let near = flags::near(key).map_or_else(String::new, |near| format!("; the nearest known is `{near}`"));
+            let near =
+                flags::near(key).map_or_else(String::new, |near| format!("; the nearest known is `{near}`"));
             draft.remark(RemarkKind::Ignored, &said, line, format!("is not known, and left out{near}"));
         }
         return;
@@ -114,5 +122,9 @@ fn words(value: &Value) -> Vec<String> {
 }
 
 fn line_of(text: &str, key: &str) -> Option<usize> {
-    text.lines().position(|line| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))).map(|i| i + 1)
+    text.lines()
+        .position(|line| {
+            line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+        })
+        .map(|i| i + 1)
 }

@@ -4,8 +4,8 @@
 //! look at files: such a test has no answer.
 
 use super::expand::{Piece, Unknown, Variables, known};
-use super::lex::{Part, Token};
 use super::lex;
+use super::lex::{Part, Token};
 
 /// Brackets and negations go this deep at most.
 const DEEPEST: usize = 32;
@@ -34,15 +34,13 @@ enum Item {
 
 fn item(parts: &[Part], variables: &mut Variables) -> Item {
     if let [Part::Text { text, quoted: false, .. }] = parts
-        && (text.starts_with('-') && text.len() <= 3 || matches!(text.as_str(), "!" | "==" | "=" | "!=" | "=~"))
+        && (text.starts_with('-') && text.len() <= 3
+            || matches!(text.as_str(), "!" | "==" | "=" | "!=" | "=~"))
     {
         return Item::Sign(text.clone());
     }
-    let pieces: Vec<Piece> = variables
-        .text(parts)
-        .into_iter()
-        .filter(|piece| piece.unknown != Some(Unknown::Unset))
-        .collect();
+    let pieces: Vec<Piece> =
+        variables.text(parts).into_iter().filter(|piece| piece.unknown != Some(Unknown::Unset)).collect();
     let has_pattern = lex::plain(parts).contains(['*', '?']);
     Item::Text(known(&pieces).filter(|_| !has_pattern))
 }
@@ -125,11 +123,19 @@ impl Test<'_> {
             Some("-z") => {
                 self.at += 1;
                 // A variable without a value may leave nothing at all to test.
-                return if self.at < self.items.len() { self.text().map(|text| text.is_empty()) } else { Some(true) };
+                return if self.at < self.items.len() {
+                    self.text().map(|text| text.is_empty())
+                } else {
+                    Some(true)
+                };
             }
             Some("-n") => {
                 self.at += 1;
-                return if self.at < self.items.len() { self.text().map(|text| !text.is_empty()) } else { Some(false) };
+                return if self.at < self.items.len() {
+                    self.text().map(|text| !text.is_empty())
+                } else {
+                    Some(false)
+                };
             }
             Some(sign) if sign.starts_with('-') && self.items.len() > self.at + 1 => {
                 // A question about a file or a variable.

@@ -112,10 +112,14 @@ impl Variables {
                 vec![Piece { text: text.clone(), line: *line, quoted: *quoted, unknown: None }]
             }
             Part::Parameter { inner, quoted, line } => self.parameter(inner, *quoted, *line, depth),
-            Part::Arithmetic { inner, line } => match arithmetic::evaluate(inner, &|name| self.number(name)) {
-                Some(value) => vec![Piece { text: value.to_string(), line: *line, quoted: true, unknown: None }],
-                None => vec![open(&format!("$(({inner}))"), *line, Unknown::Undecidable)],
-            },
+            Part::Arithmetic { inner, line } => {
+                match arithmetic::evaluate(inner, &|name| self.number(name)) {
+                    Some(value) => {
+                        vec![Piece { text: value.to_string(), line: *line, quoted: true, unknown: None }]
+                    }
+                    None => vec![open(&format!("$(({inner}))"), *line, Unknown::Undecidable)],
+                }
+            }
             Part::Command { inner, line } => {
                 vec![open(&format!("$({inner})"), *line, Unknown::Undecidable)]
             }
@@ -171,7 +175,8 @@ impl Variables {
             return value.as_ref().map_or_else(unset, of);
         }
         if let Some(index) = operation.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            let index = arithmetic::evaluate(index, &|name| self.number(name)).and_then(|n| usize::try_from(n).ok());
+            let index =
+                arithmetic::evaluate(index, &|name| self.number(name)).and_then(|n| usize::try_from(n).ok());
             let element = match (&value, index) {
                 (Some(Value::Array(elements)), Some(index)) => elements.get(index).cloned(),
                 _ => None,
@@ -184,7 +189,8 @@ impl Variables {
         };
         let current = value.as_ref().and_then(first);
         let is_set = current.as_ref().is_some_and(|pieces| {
-            !heeds_empty || pieces.iter().any(|piece| !piece.text.is_empty() && piece.unknown != Some(Unknown::Unset))
+            !heeds_empty
+                || pieces.iter().any(|piece| !piece.text.is_empty() && piece.unknown != Some(Unknown::Unset))
         });
         let mut rest_chars = rest.chars();
         let sign = rest_chars.next();
@@ -205,7 +211,8 @@ impl Variables {
             Some('+') if is_set => vec![Piece { quoted, ..closed(word, line) }],
             Some('+') => Vec::new(),
             Some(',' | '^') if word.len() <= 1 => {
-                let turn = |text: &str| if sign == Some(',') { text.to_lowercase() } else { text.to_uppercase() };
+                let turn =
+                    |text: &str| if sign == Some(',') { text.to_lowercase() } else { text.to_uppercase() };
                 let turned = |piece: Piece| Piece { text: turn(&piece.text), ..piece };
                 current.map_or_else(unset, |pieces| pieces.into_iter().map(turned).collect())
             }
@@ -225,15 +232,26 @@ fn open(text: &str, line: usize, unknown: Unknown) -> Piece {
 
 /// The text, if all of it is known.
 pub(super) fn known(pieces: &[Piece]) -> Option<String> {
-    pieces.iter().map(|piece| if piece.unknown.is_none() { Some(piece.text.as_str()) } else { None }).collect()
+    pieces
+        .iter()
+        .map(|piece| if piece.unknown.is_none() { Some(piece.text.as_str()) } else { None })
+        .collect()
 }
 
 /// Pieces as one word.
 pub(super) fn word(pieces: &[Piece]) -> Word {
     Word {
         text: pieces.iter().map(|piece| piece.text.as_str()).collect(),
-        line: pieces.iter().find(|piece| !piece.text.trim().is_empty()).or(pieces.first()).map_or(0, |piece| piece.line),
-        unknown: pieces.iter().filter(|piece| piece.unknown.is_some()).map(|piece| piece.text.clone()).collect(),
+        line: pieces
+            .iter()
+            .find(|piece| !piece.text.trim().is_empty())
+            .or(pieces.first())
+            .map_or(0, |piece| piece.line),
+        unknown: pieces
+            .iter()
+            .filter(|piece| piece.unknown.is_some())
+            .map(|piece| piece.text.clone())
+            .collect(),
     }
 }
 

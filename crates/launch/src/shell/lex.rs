@@ -28,7 +28,8 @@ pub(super) enum Part {
 
 /// Operators, the longest first.
 const OPERATORS: &[&str] = &[
-    ";;", "&&", "||", "|&", "<<<", "<<-", "<<", "&>>", "&>", ">>", ">&", "<&", ">|", ";", "|", "&", "(", ")", "<", ">",
+    ";;", "&&", "||", "|&", "<<<", "<<-", "<<", "&>>", "&>", ">>", ">&", "<&", ">|", ";", "|", "&", "(", ")",
+    "<", ">",
 ];
 
 /// Words inside words (arrays, nested quotes) go this deep at most.
@@ -57,7 +58,10 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
 
 /// The text of a word without what would have to be expanded.
 pub(super) fn plain(parts: &[Part]) -> String {
-    parts.iter().filter_map(|part| if let Part::Text { text, .. } = part { Some(text.as_str()) } else { None }).collect()
+    parts
+        .iter()
+        .filter_map(|part| if let Part::Text { text, .. } = part { Some(text.as_str()) } else { None })
+        .collect()
 }
 
 /// The parts of a text between double quotes, or of a word inside `${NAME:-...}`.
@@ -151,7 +155,9 @@ impl<'a> Lexer<'a> {
                     parts.push(array);
                     return parts;
                 }
-                Some('\\') if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") => return parts,
+                Some('\\') if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") => {
+                    return parts;
+                }
                 Some(_) => self.part(&mut parts, true),
             }
         }

@@ -28,7 +28,11 @@ pub(super) fn run(text: &str, given: &[(&str, String)]) -> Script {
     walker.nested(text, 1, 0);
     let Walker { variables, mut script, steps } = walker;
     if steps == 0 || variables.room == 0 {
-        script.open.push((1, "the script".to_owned(), "it makes more text than any launch script; the rest is left out".to_owned()));
+        script.open.push((
+            1,
+            "the script".to_owned(),
+            "it makes more text than any launch script; the rest is left out".to_owned(),
+        ));
     }
     script.variables = variables
         .values
@@ -179,7 +183,8 @@ impl Walker {
     /// A command, simple or compound.
     fn command(&mut self, place: &mut Place<'_>, active: bool) -> Option<bool> {
         let word = place.bare().unwrap_or_default().to_owned();
-        let compound = matches!(word.as_str(), "if" | "for" | "while" | "until" | "case" | "{" | "function" | "select");
+        let compound =
+            matches!(word.as_str(), "if" | "for" | "while" | "until" | "case" | "{" | "function" | "select");
         if !compound {
             return self.simple(place, active);
         }
@@ -265,7 +270,11 @@ impl Walker {
         let has_pass = active && !words.is_empty();
         if has_pass {
             if words.len() > 1 {
-                self.open(line, format!("for {name}"), format!("the first of {} passes is read", words.len()));
+                self.open(
+                    line,
+                    format!("for {name}"),
+                    format!("the first of {} passes is read", words.len()),
+                );
             }
             let first = words.swap_remove(0);
             self.variables.values.insert(name, Value::Text(first));
@@ -330,7 +339,10 @@ impl Walker {
         while let Some(token) = place.tokens.get(place.at) {
             match token {
                 Token::Word(parts, _) => words.push(parts),
-                Token::Operator("<" | ">" | ">>" | "&>" | "&>>" | ">&" | "<&" | ">|" | "<<" | "<<-" | "<<<", _) => {
+                Token::Operator(
+                    "<" | ">" | ">>" | "&>" | "&>>" | ">&" | "<&" | ">|" | "<<" | "<<-" | "<<<",
+                    _,
+                ) => {
                     // The number of a stream stands before, a file behind.
                     if words.last().is_some_and(|parts| matches!(plain(parts).as_str(), "1" | "2")) {
                         words.pop();
@@ -351,14 +363,22 @@ impl Walker {
         }
         let first = plain(words[0]);
         if matches!(first.as_str(), "[" | "test") {
-            let end = words.len() - usize::from(words.len() > 1 && words.last().is_some_and(|last| plain(last) == "]"));
-            let tokens: Vec<Token> = words[1..end.max(1)].iter().map(|parts| Token::Word(parts.to_vec(), line)).collect();
+            let end = words.len()
+                - usize::from(words.len() > 1 && words.last().is_some_and(|last| plain(last) == "]"));
+            let tokens: Vec<Token> =
+                words[1..end.max(1)].iter().map(|parts| Token::Word(parts.to_vec(), line)).collect();
             return condition::test(&tokens, &mut self.variables);
         }
         self.assign_or_start(&words, &first, line, place.nesting)
     }
 
-    fn assign_or_start(&mut self, words: &[&[Part]], first: &str, line: usize, nesting: usize) -> Option<bool> {
+    fn assign_or_start(
+        &mut self,
+        words: &[&[Part]],
+        first: &str,
+        line: usize,
+        nesting: usize,
+    ) -> Option<bool> {
         let declares = matches!(first, "export" | "declare" | "local" | "readonly" | "typeset");
         let candidates = if declares { &words[1..] } else { words };
         let assigned = candidates.iter().take_while(|parts| self.assign(parts)).count();
@@ -375,22 +395,33 @@ impl Walker {
             "source" | "." => {
                 let name = words.get(1).map(|parts| self.variables.words(parts)).unwrap_or_default();
                 let name = name.first().map_or_else(String::new, |word| word.text.clone());
-                self.open(line, format!("{first} {name}"), "other files are not read; what it sets is unknown");
+                self.open(
+                    line,
+                    format!("{first} {name}"),
+                    "other files are not read; what it sets is unknown",
+                );
                 return Some(true);
             }
-            "exit" | "return" | "set" | "echo" | "printf" | "cd" | "mkdir" | "module" | ":" => return Some(true),
+            "exit" | "return" | "set" | "echo" | "printf" | "cd" | "mkdir" | "module" | ":" => {
+                return Some(true);
+            }
             _ => {}
         }
-        let expanded: Vec<_> = words[assigned..].iter().flat_map(|parts| self.variables.words(parts)).collect();
+        let expanded: Vec<_> =
+            words[assigned..].iter().flat_map(|parts| self.variables.words(parts)).collect();
         // What is started by another shell is a script of its own.
-        let text_of = |words: &[super::Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        let is_shell = |word: &super::Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
+        let text_of =
+            |words: &[super::Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let is_shell =
+            |word: &super::Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
         if first == "eval" {
             let text = text_of(expanded.get(1..).unwrap_or_default());
             self.nested(&text, line, nesting + 1);
             return None;
         }
-        let inner = expanded.windows(3).find(|w| is_shell(&w[0]) && w[1].text.starts_with('-') && w[1].text.ends_with('c'));
+        let inner = expanded
+            .windows(3)
+            .find(|w| is_shell(&w[0]) && w[1].text.starts_with('-') && w[1].text.ends_with('c'));
         if let Some(inner) = inner {
             let (text, line) = (inner[2].text.clone(), inner[2].line);
             self.nested(&text, line, nesting + 1);

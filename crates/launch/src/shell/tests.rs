@@ -14,7 +14,9 @@ fn last(script: &Script) -> Vec<String> {
 #[test]
 fn variables_defaults_and_arithmetic() {
     assert_eq!(
-        words("GPUS=8\nNODES=${NODES:-4}\nTP=${1:-2}\nWORLD=$(($GPUS*NODES))\nrun --w $WORLD --tp \"$TP\" --dp $((WORLD / TP))"),
+        words(
+            "GPUS=8\nNODES=${NODES:-4}\nTP=${1:-2}\nWORLD=$(($GPUS*NODES))\nrun --w $WORLD --tp \"$TP\" --dp $((WORLD / TP))"
+        ),
         ["run", "--w", "32", "--tp", "2", "--dp", "16"]
     );
     assert_eq!(words("A=${B:=3}\nrun $A $B ${A}x"), ["run", "3", "3", "3x"]);
@@ -42,7 +44,10 @@ fn branches_that_are_known_are_taken() {
     assert_eq!(words(&script("bf16")), ["run", "--bf16", "--mock"]);
     assert_eq!(words(&script("x")), ["run", "--fp32", "--mock"]);
     let open = read(&script("fp8"), &[]).open;
-    assert_eq!(open, [(10, "if".to_owned(), "only a run can decide it; lines 10 to 12 are left out".to_owned())]);
+    assert_eq!(
+        open,
+        [(10, "if".to_owned(), "only a run can decide it; lines 10 to 12 are left out".to_owned())]
+    );
     assert_eq!(words("S=7\n[ $S -gt 3 ] && T=1\n[ $S -gt 9 ] && T=2 || T=$((T+4))\nrun $T"), ["run", "5"]);
     assert_eq!(words("M=70\ncase $M in\n 8) L=32;;\n 70|72) L=80 ;;\n *) L=1\nesac\nrun $L"), ["run", "80"]);
 }
@@ -57,12 +62,18 @@ fn what_is_unknown_is_said() {
 
 #[test]
 fn scripts_inside_scripts() {
-    assert_eq!(words("C=\"torchrun --n 8 x.py --a 1\"\neval $C"), ["torchrun", "--n", "8", "x.py", "--a", "1"]);
+    assert_eq!(
+        words("C=\"torchrun --n 8 x.py --a 1\"\neval $C"),
+        ["torchrun", "--n", "8", "x.py", "--a", "1"]
+    );
     let read = read("srun -N 2 bash -c \"python x.py --a $A 'b c'\"", &[("A", "7".to_owned())]);
     let starts: Vec<&str> = read.commands.iter().map(|c| c.words[0].text.as_str()).collect();
     assert_eq!(starts, ["python", "srun"]);
     assert_eq!(read.commands[0].words[4].text, "b c");
-    assert_eq!(words("f() {\n A=3\n}\nf\ncat <<EOF\nrun --no\nEOF\nfor T in 1 2; do run $A $T; done"), ["run", "3", "1"]);
+    assert_eq!(
+        words("f() {\n A=3\n}\nf\ncat <<EOF\nrun --no\nEOF\nfor T in 1 2; do run $A $T; done"),
+        ["run", "3", "1"]
+    );
 }
 
 #[test]
@@ -73,7 +84,8 @@ fn a_variable_bomb_ends() {
     }
     let read = read(&(bomb + "run $A\n"), &[]);
     assert_eq!(read.open.len(), 1);
-    let nested = "(".repeat(10_000) + &"if [ ".repeat(10_000) + &"${A:-".repeat(10_000) + &"$((".repeat(10_000);
+    let nested =
+        "(".repeat(10_000) + &"if [ ".repeat(10_000) + &"${A:-".repeat(10_000) + &"$((".repeat(10_000);
     drop(super::read(&nested, &[]));
     drop(super::read(&"if x; then ".repeat(10_000), &[]));
     drop(super::read(&"A=(".repeat(10_000), &[]));

@@ -166,8 +166,10 @@ impl FeedForwards {
         }
         if let Some(listed) = &d.moe_layers {
             if d.first_dense_layers.is_some() || d.moe_every.is_some() {
-                return Err(Problem::new("a list of layers leaves nothing to `first_dense_layers` and `moe_every`")
-                    .at_key("moe_layers"));
+                return Err(Problem::new(
+                    "a list of layers leaves nothing to `first_dense_layers` and `moe_every`",
+                )
+                .at_key("moe_layers"));
             }
             if let Some(beyond) = listed.iter().find(|&&layer| layer >= d.layers) {
                 let message = format!("layers count from 0 to {}, found {beyond}", d.layers - 1);
@@ -189,8 +191,10 @@ impl FeedForwards {
         let with_width = |width| DenseShape { width, ..dense };
         let gate = if d.shared_gate == Some(true) { SharedGate::Sigmoid } else { SharedGate::None };
         let shared = (shared > 0).then(|| SharedShape { mlp: with_width(shared), gate });
-        let routing_groups = bounded("routing_groups", d.routing_groups, bounds::EXPERTS)?.unwrap_or(1).max(1);
-        let top_k_groups = bounded("top_k_groups", d.top_k_groups, bounds::EXPERTS)?.unwrap_or(routing_groups);
+        let routing_groups =
+            bounded("routing_groups", d.routing_groups, bounds::EXPERTS)?.unwrap_or(1).max(1);
+        let top_k_groups =
+            bounded("top_k_groups", d.top_k_groups, bounds::EXPERTS)?.unwrap_or(routing_groups);
         if top_k_groups == 0 || top_k_groups > routing_groups {
             let message = format!("a token cannot visit {top_k_groups} of {routing_groups} groups");
             return Err(Problem::new(message).at_key("top_k_groups"));
