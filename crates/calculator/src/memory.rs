@@ -18,17 +18,19 @@ mod prepared;
 #[cfg(test)]
 mod properties;
 mod report;
+pub(crate) mod room;
 mod software;
 mod stages;
 mod sum;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use fit::{probability_of_fitting, retry_slowdown};
+pub use fit::{most_that_fits, probability_of_fitting, retry_slowdown};
 pub use in_flight::in_flight;
 pub use over_time::over_time;
 pub use prepared::{ParameterBytes, PeakParts, StageLayout};
 pub use report::{Item, Kind, MemoryReport, Moment, StageReport, report};
+pub use room::StageRoom;
 pub use software::{AttentionMemory, MemorySoftware, Published, SoftwareCatalogue, StageSplit};
 pub use stages::{StageLayers, layers_per_chunk};
 pub use sum::{Peak, peak, published_peak};
@@ -62,6 +64,17 @@ impl MemoryInput<'_> {
     pub(crate) fn alive(&self, stage: usize, chunk: usize) -> f64 {
         self.in_flight.map_or_else(|| in_flight(self.plan, stage, chunk), |count| count(stage, chunk))
     }
+}
+
+/// What a layer keeps of one micro batch on the device, and what its backward pass needs beside, under a treatment.
+pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Treatment) -> (Bytes, Bytes) {
+    let MemoryInput { model, plan, software, .. } = *input;
+    let mut sizes = activations::sizes(model, plan, software);
+    if plan.tensor_parallel > 1 {
+        sizes.tensor_domains = plan.tensor_parallel.div_ceil(input.cluster.scale_up.domain_size.max(1));
+    }
+    let bytes = activations::treated_bytes(model, layer, plan, software, &sizes, treatment);
+    (Bytes::new(bytes.saved), Bytes::new(bytes.working))
 }
 
 /// What a layer keeps of one micro batch for its backward pass, wherever it is kept: the traffic of activation offload.

@@ -93,18 +93,14 @@ pub fn virtual_stages(plan: &Plan) -> u64 {
 pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let model = costing.model;
     let split = memory::layers_per_chunk(model, costing.plan, costing.stage_split);
-    let finished = |mut cost: LayerCost, layer: &Layer, recompute: &Recompute, offload: f64| {
-        sharding::gather(costing, &layer.weights, &mut cost);
-        sharding::offload_layer(costing, layer, recompute, offload, &mut cost);
-        cost
-    };
     let plan = costing.plan;
     let kinds: Vec<LayerCost> = model
         .layer_kinds
         .iter()
         .map(|layer| {
-            let cost = LayerCost::new(costing, layer);
-            finished(cost, layer, &plan.recompute, plan.offload.activations)
+            let treatment =
+                Treatment { recompute: plan.recompute.clone(), offload: plan.offload.activations };
+            finished(costing, LayerCost::new(costing, layer), layer, &treatment)
         })
         .collect();
     // Where stages differ: each kind of layer under each treatment.
@@ -112,9 +108,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let treated: Vec<Vec<LayerCost>> = coverage.as_ref().map_or_else(Vec::new, |coverage| {
         let under = |layer: &Layer| {
             let kept = LayerCost::kept(costing, layer);
-            let of = |t: &Treatment| {
-                finished(kept.recomputing(&t.recompute, layer), layer, &t.recompute, t.offload)
-            };
+            let of = |t: &Treatment| finished(costing, kept.recomputing(&t.recompute, layer), layer, t);
             coverage.treatments.iter().map(of).collect()
         };
         model.layer_kinds.iter().map(under).collect()
@@ -175,38 +169,67 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
             }
         }
         next = end;
-        if index == 0 {
-            embedding(costing, &mut cost);
-            // Nothing runs before the embedding that its gather could hide behind.
-            let mut end = LayerCost::default();
-            sharding::gather(costing, &model.embedding, &mut end);
-            cost.add(&end, 1.0);
-        }
-        if index == last {
-            if let Some(mtp) = &model.multi_token_prediction {
-                for _ in 0..mtp.depth {
-                    let layer = coverage.as_ref().map(|c| &treated[mtp.layer_kind][c.beside]);
-                    cost.add(layer.unwrap_or(&kinds[mtp.layer_kind]), 1.0);
-                    head(costing, &mut cost);
-                }
-            }
-            let mut end = LayerCost::default();
-            head(costing, &mut end);
-            let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
-            let shared = if own_copy { &model.embedding[..] } else { &[] };
-            sharding::gather(costing, model.head.iter().chain(&model.final_norm).chain(shared), &mut end);
-            cost.add(&end, 1.0);
-        }
+        let layer = model.multi_token_prediction.as_ref().map(|mtp| match &coverage {
+            Some(coverage) => treated[mtp.layer_kind][coverage.beside],
+            None => kinds[mtp.layer_kind],
+        });
+        ends(costing, index, last, &layer.unwrap_or_default(), &mut cost);
         let time = chunk_time(costing, &cost);
         chunks.push(Chunk { layers, cost, time });
     }
     chunks
 }
 
+/// A layer's cost with the sharded parameters that it gathers and what it moves to the host and back.
+pub(crate) fn finished(
+    costing: &Costing<'_>,
+    mut cost: LayerCost,
+    layer: &Layer,
+    treatment: &Treatment,
+) -> LayerCost {
+    sharding::gather(costing, &layer.weights, &mut cost);
+    sharding::offload_layer(costing, layer, &treatment.recompute, treatment.offload, &mut cost);
+    cost
+}
+
+/// Adds what the first and the last virtual stage hold beside their layers; `layer` is multi-token prediction's.
+pub(crate) fn ends(
+    costing: &Costing<'_>,
+    index: usize,
+    last: usize,
+    layer: &LayerCost,
+    cost: &mut LayerCost,
+) {
+    let model = costing.model;
+    if index == 0 {
+        embedding(costing, cost);
+        // Nothing runs before the embedding that its gather could hide behind.
+        let mut end = LayerCost::default();
+        sharding::gather(costing, &model.embedding, &mut end);
+        cost.add(&end, 1.0);
+    }
+    if index == last {
+        if let Some(mtp) = &model.multi_token_prediction {
+            for _ in 0..mtp.depth {
+                cost.add(layer, 1.0);
+                head(costing, cost);
+            }
+        }
+        let mut end = LayerCost::default();
+        head(costing, &mut end);
+        let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
+        let shared = if own_copy { &model.embedding[..] } else { &[] };
+        sharding::gather(costing, model.head.iter().chain(&model.final_norm).chain(shared), &mut end);
+        cost.add(&end, 1.0);
+    }
+}
+
+/// Exponent of the soft corner between device and host.
+pub(crate) const CORNER: f64 = 5.0;
+
 /// Device and host run beside each other; whichever is slower sets the pace, with a soft corner where they are close because neither
 /// is steady: `(device^p + host^p)^(1/p)`, p = 5.
-fn pace(device: Seconds, host: Seconds) -> Seconds {
-    const CORNER: f64 = 5.0;
+pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
     if host <= Seconds::ZERO || device <= Seconds::ZERO {
         return device.max(host);
     }
@@ -214,8 +237,8 @@ fn pace(device: Seconds, host: Seconds) -> Seconds {
     large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
 }
 
-/// Device and host time of a virtual stage together.
-pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
+/// Host time of a pass's work beside the fixed part of each micro batch: linear in the work.
+pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     let software = costing.software;
     let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
         software.pipelined_collective_stall_us
@@ -230,12 +253,16 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     // Every further node of the group adds an eighth: more proxies to wait for.
     let spread = 1.0 + (costing.layout.tensor.domains() - 1) as f64 / 8.0;
     let stall = per_rank * costing.plan.tensor_parallel as f64 * spread;
-    let host = |work: &Work| {
-        work.host
-            + Seconds::from_micros(
-                work.launches * software.host_us_per_kernel + work.tensor_collectives * stall,
-            )
-    };
+    let per_kernel = software.host_us_per_kernel;
+    move |work: &Work| {
+        work.host + Seconds::from_micros(work.launches * per_kernel + work.tensor_collectives * stall)
+    }
+}
+
+/// Device and host time of a virtual stage together.
+pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
+    let software = costing.software;
+    let host = host_time(costing);
     let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
     let backward_device = cost.backward_input.time() + cost.backward_weight.time();
     let backward_host = host(&cost.backward_input) + host(&cost.backward_weight) + fixed;

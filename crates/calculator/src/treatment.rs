@@ -9,7 +9,7 @@ use railwright_spec::plan::{Plan, Recompute, StageRecompute};
 
 /// What happens to the activations of a layer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Treatment {
+pub struct Treatment {
     /// What is recomputed, on any number of layers.
     pub recompute: Recompute,
     /// Share of what is kept that lies in host memory.

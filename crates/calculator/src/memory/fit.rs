@@ -16,6 +16,20 @@ pub fn probability_of_fitting(need: Bytes, available: Bytes, sigma: f64) -> f64 
     normal((available / need).ln() / sigma.max(1e-6))
 }
 
+/// The most that may be needed of a device for a probability of fitting: the inverse of [`probability_of_fitting`], by bisection.
+pub fn most_that_fits(probability: f64, available: Bytes, sigma: f64) -> Bytes {
+    let (mut fits, mut fails) = (0.0, available.get().max(1.0) * 1e3);
+    for _ in 0..200 {
+        let middle = f64::midpoint(fits, fails);
+        if probability_of_fitting(Bytes::new(middle), available, sigma) >= probability {
+            fits = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    Bytes::new(fits)
+}
+
 /// The standard normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
 fn normal(x: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * x.abs());
@@ -44,6 +58,14 @@ mod tests {
         assert!((of(80.0) - 0.5).abs() < 1e-6);
         assert!((of(80.0 / 0.164_485_f64.exp()) - 0.95).abs() < 1e-5);
         assert!(of(60.0) > 0.99 && of(100.0) < 0.02);
+    }
+
+    #[test]
+    fn what_just_fits_fits_with_that_probability() {
+        // 90% of a normal lies below 1.2816 standard deviations.
+        let most = most_that_fits(0.9, Bytes::from_gib(80.0), 0.05);
+        assert!((most.gib() - 80.0 / (1.281_551_6_f64 * 0.05).exp()).abs() < 1e-5, "{most:?}");
+        assert!(probability_of_fitting(most, Bytes::from_gib(80.0), 0.05) >= 0.9);
     }
 
     #[test]

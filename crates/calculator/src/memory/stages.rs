@@ -60,7 +60,11 @@ fn matmul_weights(layer: &Layer) -> f64 {
 
 /// The chunks of every stage: outer index stage, inner index chunk.
 pub(crate) fn layout(model: &Model, plan: &Plan, split: StageSplit) -> Vec<Vec<StageLayers>> {
-    let counts = layers_per_chunk(model, plan, split);
+    arrange(model, plan, &layers_per_chunk(model, plan, split))
+}
+
+/// The same for given layers per virtual stage.
+pub(crate) fn arrange(model: &Model, plan: &Plan, counts: &[u64]) -> Vec<Vec<StageLayers>> {
     let stages = plan.pipeline_parallel.max(1) as usize;
     let mut start = 0;
     let last = counts.len().saturating_sub(1);

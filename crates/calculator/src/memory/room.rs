@@ -1,0 +1,91 @@
+//! The room that a stage leaves to the activations of its layers.
+//!
+//! Responsible for: taking a stage's sum apart into what its layers keep and everything else, so that a solver can try many choices
+//! without adding up the stage anew. Refuses to know what the choices are.
+
+use super::report::Moment;
+use super::stages::{StageLayers, arrange};
+use super::sum::{Prepared, StageSum, overheads, prepare, stage_sum};
+use super::{MemoryInput, most_that_fits};
+use railwright_spec::quantity::Bytes;
+
+/// One stage without the activations and the working set of its layers.
+#[derive(Clone, Debug)]
+pub struct StageRoom {
+    sum: StageSum,
+    /// Its virtual stages.
+    pub chunks: Vec<StageLayers>,
+    /// Micro batches alive on each of them.
+    pub alive: Vec<f64>,
+}
+
+impl StageRoom {
+    /// Allocated bytes at the peak, with what the layers keep of all micro batches alive and the working set of the hungriest.
+    pub fn allocated(&self, activations: Bytes, working: Bytes) -> Bytes {
+        let mut sum = self.sum;
+        sum.activations += activations.get();
+        sum.working += working.get();
+        Bytes::new(sum.peak().0)
+    }
+
+    /// The most that the layers may keep beside a working set for the peak to stay within `limit`; `None` where it never does.
+    pub fn left(&self, working: Bytes, limit: Bytes) -> Option<Bytes> {
+        let mut sum = self.sum;
+        sum.working += working.get();
+        let limit = limit.get();
+        if sum.at(Moment::BackwardEnd) > limit || sum.at(Moment::OptimizerStep) > limit {
+            return None;
+        }
+        let left = limit - sum.at(Moment::Loss).max(sum.at(Moment::Backward));
+        (left >= 0.0).then_some(Bytes::new(left))
+    }
+}
+
+/// What all rooms of a run share.
+pub(crate) struct Rooms<'a> {
+    input: MemoryInput<'a>,
+    prepared: Prepared,
+}
+
+impl<'a> Rooms<'a> {
+    pub(crate) fn new(input: MemoryInput<'a>) -> Self {
+        Self { input, prepared: prepare(&input) }
+    }
+
+    /// Every stage's room, with so many layers on each virtual stage.
+    pub(crate) fn of(&mut self, split: &[u64]) -> Vec<StageRoom> {
+        let MemoryInput { model, plan, .. } = self.input;
+        self.prepared.stages = arrange(model, plan, split);
+        (0..self.prepared.stages.len()).map(|stage| self.stage(stage)).collect()
+    }
+
+    fn stage(&self, stage: usize) -> StageRoom {
+        let chunks = self.prepared.stages[stage].clone();
+        let alive: Vec<f64> = (0..chunks.len()).map(|c| self.input.alive(stage, c)).collect();
+        let mut sum = stage_sum(&self.input, &self.prepared, stage);
+        // Only what lies beside the layers.
+        sum.activations = 0.0;
+        for (chunk, alive) in chunks.iter().zip(&alive) {
+            let (embedding, output) =
+                super::sum::edges(self.input.plan, self.input.software, &self.prepared.sizes, chunk);
+            sum.activations += (embedding + output) * alive;
+        }
+        sum.working = 0.0;
+        StageRoom { sum, chunks, alive }
+    }
+
+    /// The most that may be allocated for a probability of fitting: the inverse of the report's verdict.
+    pub(crate) fn limit(&self, probability: f64) -> Bytes {
+        let MemoryInput { cluster, plan, software, .. } = self.input;
+        let least = most_that_fits(probability, cluster.accelerator.memory, software.sigma);
+        let (reserved, _) = overheads(1.0, plan, software);
+        let (_, outside) = overheads(0.0, plan, software);
+        Bytes::new((least.get() - outside) / (1.0 + (reserved - 1.0) / 2.0))
+    }
+
+    /// The least that the device must have for so much to be allocated, as [`super::MemoryReport::least`].
+    pub(crate) fn least(&self, allocated: Bytes) -> Bytes {
+        let (reserved, device) = overheads(allocated.get(), self.input.plan, self.input.software);
+        Bytes::new(device - (reserved - allocated.get()) * 0.5)
+    }
+}
