@@ -1,0 +1,388 @@
+//! What to recompute: which modules of how many layers on which stage, so that every stage fits and the step loses least.
+//!
+//! Responsible for: an answer that no other choice beats. A pipeline is never faster for a slower stage, so each stage takes its own
+//! fastest choice that fits: [`group`] finds it exactly. Where a stage holds several virtual stages its time is still the least, but
+//! which of them bears it matters to the pipeline a little; then the answer comes with a proven bound. Refuses to change the layout.
+
+mod advice;
+mod bound;
+mod flags;
+mod group;
+mod hull;
+mod lay;
+pub mod policies;
+mod table;
+#[cfg(test)]
+mod tests;
+mod uniform;
+
+pub use advice::Remedy;
+pub use flags::{Flags, flags};
+pub use table::{LayerTable, ModuleRow};
+
+use group::{Group, Solution};
+use railwright_calculator::choices::{Choices, Treatment};
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::{evaluate, local_chunks};
+use railwright_calculator::memory::{
+    self, Kind, MemoryInput, MemoryReport, SoftwareCatalogue, StageRoom, layers_per_chunk,
+    probability_of_fitting,
+};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, Recompute, RecomputeModule, Schedule, StageRecompute};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What may be chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Probability with which every stage must fit.
+    pub probability: f64,
+    /// Whether every stage must choose alike, as launch flags of the frameworks have it.
+    pub uniform: bool,
+    /// Whether activations may go to host memory.
+    pub offload: bool,
+    /// Modules that may be recomputed; `None` is all that the model has. Whole layers always may.
+    pub modules: Option<BTreeSet<RecomputeModule>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { probability: 0.9, uniform: false, offload: false, modules: None }
+    }
+}
+
+/// A way to recompute, priced.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Variant {
+    /// The plan.
+    #[serde(skip)]
+    pub plan: Plan,
+    /// What is recomputed, in short.
+    pub what: String,
+    /// How long a step takes.
+    pub step_time: Seconds,
+    /// Tokens per second of the whole cluster.
+    pub tokens_per_second: f64,
+    /// The least that the fullest stage runs with.
+    pub memory: Bytes,
+    /// Probability that every stage fits.
+    pub probability_of_fitting: f64,
+    /// Whether that is enough.
+    pub fits: bool,
+}
+
+/// One stage of the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageRow {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// Layers on it.
+    pub layers: u64,
+    /// What it recomputes and offloads, by virtual stage.
+    pub choice: Vec<String>,
+    /// Recompute of one micro batch.
+    pub recompute: Seconds,
+    /// Time in passes of one micro batch.
+    pub time: Seconds,
+    /// The least that it runs with when nothing is recomputed.
+    pub memory_none: Bytes,
+    /// When everything is.
+    pub memory_full: Bytes,
+    /// As chosen.
+    pub memory: Bytes,
+    /// Probability that it fits, as chosen.
+    pub probability_of_fitting: f64,
+}
+
+/// Share of one kind of memory on the fullest stage.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct KindShare {
+    /// What for.
+    pub kind: Kind,
+    /// How much.
+    pub bytes: Bytes,
+    /// Of what the stage needs.
+    pub share: f64,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// What each module of a layer keeps and costs.
+    pub layers: Vec<LayerTable>,
+    /// What fills the fullest stage when nothing is recomputed.
+    pub kinds: Vec<KindShare>,
+    /// The stage.
+    pub fullest: usize,
+    /// Device memory.
+    pub device_memory: Bytes,
+    /// The most that a stage may need for the probability that was asked for.
+    pub limit: Bytes,
+    /// That probability.
+    pub probability: f64,
+    /// Nothing recomputed.
+    pub none: Variant,
+    /// Every layer in full.
+    pub full: Variant,
+    /// The plan as it was given, where that is neither.
+    pub given: Option<Variant>,
+    /// The best that is the same on every stage and that the framework's flags can say.
+    pub uniform: Option<Variant>,
+    /// The best.
+    pub best: Option<Variant>,
+    /// Its stages.
+    pub stages: Vec<StageRow>,
+    /// What the step could still gain at most over the best, as a share: zero where it is proven to be the best.
+    pub gap: f64,
+    /// Throughput of the best over that of full recompute, less one.
+    pub gain_over_full: Option<f64>,
+    /// What would make it fit, where nothing does.
+    pub remedies: Vec<Remedy>,
+}
+
+/// Shares of activations in host memory that are tried: sixteenths.
+const SHARES: u32 = 16;
+
+/// Solves. Fails where the plan cannot be priced at all.
+pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
+    let machine = Machine::new(cluster);
+    let trial = Trial { model, cluster, machine: &machine, options };
+    let bare = bare(plan);
+    let costing = Costing::new(model, cluster, &bare, &machine)?;
+    let allowed = policies::modules(model, &plan.software);
+    let allowed = match &options.modules {
+        Some(modules) => allowed.intersection(modules).copied().collect(),
+        None => allowed,
+    };
+    let policies = policies::policies(model, &allowed);
+    let mut choices = Choices::new(&costing, treatments(&policies, options.offload))?;
+    let split = layers_per_chunk(model, &bare, costing.stage_split);
+    let rooms = choices.rooms(&split);
+    let limit = choices.limit(options.probability);
+
+    let none = trial.variant(&bare)?;
+    let full = trial.variant(&Plan { recompute: Recompute::Full { layers: None }, ..bare.clone() })?;
+    let uniform = uniform::best(&trial, &bare, &split, &policies)?;
+    let by_stage =
+        if options.uniform { None } else { by_stage(&trial, &choices, &bare, &split, &rooms, limit)? };
+    let gap = by_stage.as_ref().map_or(0.0, |(_, gap)| *gap);
+    let best = match (by_stage.map(|(variant, _)| variant), &uniform) {
+        (Some(best), Some(other)) if other.step_time < best.step_time => Some(other.clone()),
+        (Some(best), _) => Some(best),
+        (None, uniform) => uniform.clone(),
+    };
+    let given = (*plan != none.plan && *plan != full.plan).then(|| trial.variant(plan)).transpose()?;
+    let stages = match &best {
+        Some(best) => trial.stages(&none, &full, best)?,
+        None => Vec::new(),
+    };
+    let report = trial.report(&bare)?;
+    let remedies = if best.is_none() { advice::remedies(&trial, &bare, rooms.len()) } else { Vec::new() };
+    let gain = best.as_ref().map(|best| best.tokens_per_second / full.tokens_per_second - 1.0);
+    Ok(Answer {
+        layers: table::tables(model, &choices),
+        kinds: kinds(&report),
+        fullest: report.worst,
+        device_memory: cluster.accelerator.memory,
+        limit: choices.least(limit),
+        probability: options.probability,
+        none,
+        full,
+        given,
+        uniform,
+        best,
+        stages,
+        gap,
+        gain_over_full: gain,
+        remedies,
+    })
+}
+
+/// The plan without any recompute and activation offload.
+fn bare(plan: &Plan) -> Plan {
+    let mut bare = Plan { recompute: Recompute::None, stage_recompute: None, ..plan.clone() };
+    bare.offload.activations = 0.0;
+    bare
+}
+
+fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment> {
+    let shares = (0..=if offload { SHARES } else { 0 }).map(|i| f64::from(i) / f64::from(SHARES));
+    shares
+        .flat_map(|offload| policies.iter().map(move |p| Treatment { recompute: p.clone(), offload }))
+        .collect()
+}
+
+/// The best choice for virtual stages that share a device's memory; `None` where none fits.
+pub(crate) fn best_of_group(
+    choices: &Choices<'_>,
+    model: &Model,
+    room: &StageRoom,
+    chunks: usize,
+    limit: Bytes,
+) -> Option<(Vec<(usize, StageRecompute)>, Seconds, Seconds)> {
+    let group = Group::new(room, &model.layers, chunks, model.multi_token_prediction.is_some());
+    let solution = solve_group(choices, &group, limit)?;
+    let entries = lay::entries(model, choices.treatments(), &group, &solution);
+    Some((entries, solution.time, solution.bound))
+}
+
+fn solve_group(choices: &Choices<'_>, group: &Group<'_>, limit: Bytes) -> Option<Solution> {
+    let mut best = None;
+    let treatments = choices.treatments();
+    let mut start = 0;
+    // One share of offload for a stage: a longer list of treatments falls into one list for each share.
+    while start < treatments.len() {
+        let share = treatments[start].offload;
+        let end = (start..treatments.len()).find(|&t| treatments[t].offload != share);
+        let end = end.unwrap_or(treatments.len());
+        let own: Vec<usize> = (start..end).collect();
+        best = group.solve(choices, limit, &own, best);
+        start = end;
+    }
+    best
+}
+
+/// The best of every stage together, and what it may still lack.
+fn by_stage(
+    trial: &Trial<'_>,
+    choices: &Choices<'_>,
+    bare: &Plan,
+    split: &[u64],
+    rooms: &[StageRoom],
+    limit: Bytes,
+) -> Result<Option<(Variant, f64)>, Problem> {
+    let mut entries = vec![StageRecompute::default(); split.len()];
+    let mut least = Vec::new();
+    for room in groups(bare, rooms) {
+        let Some((own, time, bound)) = best_of_group(choices, trial.model, room, split.len(), limit) else {
+            return Ok(None);
+        };
+        for (chunk, entry) in own {
+            entries[chunk] = entry;
+        }
+        least.push((time, bound));
+    }
+    let plan = lay::plan(bare, entries);
+    let variant = trial.variant(&plan)?;
+    let gap = bound::gap(trial, &plan, rooms, &least, trial.options.offload)?;
+    Ok(Some((variant, gap)))
+}
+
+/// The rooms of stages that choose for themselves: `DualPipe` holds each virtual stage twice, on stages that mirror each other.
+pub(crate) fn groups<'r>(plan: &Plan, rooms: &'r [StageRoom]) -> &'r [StageRoom] {
+    if plan.schedule == Schedule::DualPipe { &rooms[..rooms.len().div_ceil(2)] } else { rooms }
+}
+
+fn kinds(report: &MemoryReport) -> Vec<KindShare> {
+    let Some(stage) = report.stages.get(report.worst) else { return Vec::new() };
+    let mut list: Vec<KindShare> = Vec::new();
+    for item in &stage.items {
+        match list.iter_mut().find(|k| k.kind == item.kind) {
+            Some(known) => known.bytes += item.bytes,
+            None => list.push(KindShare { kind: item.kind, bytes: item.bytes, share: 0.0 }),
+        }
+    }
+    for kind in &mut list {
+        kind.share = kind.bytes / stage.device;
+    }
+    list.sort_by(|a, b| b.bytes.get().total_cmp(&a.bytes.get()));
+    list
+}
+
+/// What variants are tried on.
+struct Trial<'a> {
+    model: &'a Model,
+    cluster: &'a Cluster,
+    machine: &'a Machine,
+    options: &'a Options,
+}
+
+impl Trial<'_> {
+    fn report(&self, plan: &Plan) -> Result<MemoryReport, Problem> {
+        let software = SoftwareCatalogue::shared()?.get(&plan.software);
+        let Self { model, cluster, .. } = *self;
+        Ok(memory::report(&MemoryInput { model, cluster, plan, software, in_flight: None }))
+    }
+
+    fn variant(&self, plan: &Plan) -> Result<Variant, Problem> {
+        let costing = Costing::new(self.model, self.cluster, plan, self.machine)?;
+        let step_time = evaluate(&costing)?.time.total;
+        let software = SoftwareCatalogue::shared()?.get(&plan.software);
+        let (model, cluster) = (self.model, self.cluster);
+        let peak = memory::peak(&MemoryInput { model, cluster, plan, software, in_flight: None });
+        let memory = peak.least();
+        let probability = probability_of_fitting(memory, cluster.accelerator.memory, software.sigma);
+        Ok(Variant {
+            what: what(plan),
+            plan: plan.clone(),
+            step_time,
+            tokens_per_second: plan.tokens_per_step() as f64 / step_time.get(),
+            memory,
+            probability_of_fitting: probability,
+            // The solver's limit is the inverse of this function, to rounding.
+            fits: probability >= self.options.probability - 1e-9,
+        })
+    }
+
+    fn stages(&self, none: &Variant, full: &Variant, best: &Variant) -> Result<Vec<StageRow>, Problem> {
+        let costing = Costing::new(self.model, self.cluster, &best.plan, self.machine)?;
+        let evaluation = evaluate(&costing)?;
+        let reports = [&none.plan, &full.plan, &best.plan].map(|plan| self.report(plan));
+        let [none, full, chosen] = reports;
+        let (none, full, chosen) = (none?, full?, chosen?);
+        let sigma = SoftwareCatalogue::shared()?.get(&best.plan.software).sigma;
+        let least = |report: &MemoryReport, stage: usize| {
+            report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
+        };
+        let share = if best.plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+        let row = |stage: usize| {
+            let local = local_chunks(&best.plan, stage);
+            let sum = |of: &dyn Fn(usize) -> Seconds| local.iter().map(|&c| of(c)).sum::<Seconds>() * share;
+            let memory = least(&chosen, stage);
+            StageRow {
+                stage,
+                layers: local.iter().map(|&c| evaluation.chunks[c].layers).sum(),
+                choice: local.iter().map(|&c| choice(&best.plan, c, stage)).collect(),
+                recompute: sum(&|c| evaluation.chunks[c].time.recompute),
+                time: sum(&|c| evaluation.chunks[c].time.total()),
+                memory_none: least(&none, stage),
+                memory_full: least(&full, stage),
+                memory,
+                probability_of_fitting: probability_of_fitting(
+                    memory,
+                    self.cluster.accelerator.memory,
+                    sigma,
+                ),
+            }
+        };
+        Ok((0..chosen.stages.len()).map(row).collect())
+    }
+}
+
+/// What a virtual stage recomputes.
+fn choice(plan: &Plan, chunk: usize, stage: usize) -> String {
+    match &plan.stage_recompute {
+        None => plan.recompute.short(),
+        Some(list)
+            if list.len() == plan.pipeline_parallel as usize && plan.schedule != Schedule::DualPipe =>
+        {
+            list.get(stage).map_or_else(String::new, StageRecompute::short)
+        }
+        Some(list) => list.get(chunk).map_or_else(String::new, StageRecompute::short),
+    }
+}
+
+/// What a plan recomputes, in short.
+pub(crate) fn what(plan: &Plan) -> String {
+    match &plan.stage_recompute {
+        Some(list) if list.windows(2).all(|pair| pair[0] == pair[1]) => {
+            list.first().map_or_else(|| "none".to_owned(), |s| format!("{} on every stage", s.short()))
+        }
+        Some(_) => "by stage".to_owned(),
+        None => plan.recompute.short(),
+    }
+}

@@ -1,0 +1,101 @@
+//! What each module of a layer keeps, and what recomputing it saves and costs.
+//!
+//! Responsible for: the table that the choice is made from, readable. Refuses to choose.
+
+use super::policies::has;
+use railwright_calculator::choices::{Choices, Part};
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Recompute, RecomputeModule};
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// One kind of layer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LayerTable {
+    /// The kind, as the model numbers them.
+    pub kind: usize,
+    /// The first layer of the kind, from 0.
+    pub first: usize,
+    /// Layers of the kind.
+    pub layers: u64,
+    /// What one keeps of one micro batch when nothing is recomputed.
+    pub kept: Bytes,
+    /// What its forward and backward passes take for one micro batch then.
+    pub time: Seconds,
+    /// What recomputing saves and costs, each module alone and the whole layer last.
+    pub rows: Vec<ModuleRow>,
+}
+
+/// One module of it, or the whole layer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModuleRow {
+    /// As plans write it.
+    pub policy: String,
+    /// Bytes that are not kept, of one micro batch.
+    pub saved: Bytes,
+    /// Of what the layer keeps.
+    pub share: f64,
+    /// Time that is added, of one micro batch.
+    pub cost: Seconds,
+    /// Of the layer's time.
+    pub cost_share: f64,
+    /// Seconds for each GiB: what is worth recomputing first. `None` where nothing is saved.
+    pub seconds_per_gib: Option<f64>,
+}
+
+/// The tables of all kinds of layers; `policies` are numbered as the choices' treatments are.
+pub(super) fn tables(model: &Model, choices: &Choices<'_>) -> Vec<LayerTable> {
+    let is_single = |policy: &Recompute, kind: usize| match policy {
+        Recompute::Full { .. } => true,
+        Recompute::Selective { modules, .. } => {
+            let own: Vec<RecomputeModule> =
+                modules.iter().copied().filter(|&m| has(&model.layer_kinds[kind], m)).collect();
+            // `mlp` and `moe` stand together where a model has both: each layer has one of them.
+            own.len() == 1 && modules.len() - own.len() <= usize::from(is_block(own[0]))
+        }
+        Recompute::None => false,
+    };
+    (0..model.layer_kinds.len())
+        .map(|kind| {
+            let kept = choices.saved(kind, 0);
+            let of = |treatment| {
+                // The middle of the pipeline: no embedding, no head.
+                let with = Part { kind, treatment, count: 1 };
+                choices.time(1, 3, &[with], treatment)
+            };
+            let time = of(0).total();
+            let mut rows: Vec<ModuleRow> = choices
+                .treatments()
+                .iter()
+                .enumerate()
+                .filter(|(_, t)| t.offload == 0.0 && is_single(&t.recompute, kind))
+                .map(|(treatment, t)| {
+                    let saved = kept - choices.saved(kind, treatment);
+                    let cost = of(treatment).total() - time;
+                    ModuleRow {
+                        policy: super::policies::on_layer(&t.recompute, &model.layer_kinds[kind]).short(),
+                        saved,
+                        share: if kept > Bytes::ZERO { saved / kept } else { 0.0 },
+                        cost,
+                        cost_share: if time > Seconds::ZERO { cost / time } else { 0.0 },
+                        seconds_per_gib: (saved > Bytes::ZERO).then(|| cost.get() / saved.gib()),
+                    }
+                })
+                .collect();
+            rows.dedup_by(|a, b| a.policy == b.policy);
+            LayerTable {
+                kind,
+                first: model.layers.iter().position(|&k| k == kind).unwrap_or(0),
+                layers: model.layers.iter().filter(|&&k| k == kind).count() as u64,
+                kept,
+                time,
+                rows,
+            }
+        })
+        .filter(|table| table.layers > 0)
+        .collect()
+}
+
+fn is_block(module: RecomputeModule) -> bool {
+    matches!(module, RecomputeModule::Mlp | RecomputeModule::Moe)
+}

@@ -1,0 +1,221 @@
+//! Answers against every choice there is, and against the plan that they come to.
+
+use super::*;
+use proptest::prelude::*;
+use railwright_spec::plan::{PlanSpec, Sharding, validate};
+use railwright_spec::{cluster, model};
+
+/// A model cut to a few layers, so that every choice can be tried.
+fn small(name: &str, layers: usize) -> Model {
+    let mut model = model::by_name(name).expect("known");
+    model.layers.truncate(layers);
+    model
+}
+
+/// All ways to give `layers` layers some of `n` policies.
+fn compositions(layers: u64, n: usize) -> Vec<Vec<u64>> {
+    if n == 1 {
+        return vec![vec![layers]];
+    }
+    (0..=layers)
+        .flat_map(|first| {
+            compositions(layers - first, n - 1).into_iter().map(move |rest| [vec![first], rest].concat())
+        })
+        .collect()
+}
+
+/// The least step of all choices of all stages that fit, by the calculator alone.
+fn brute_force(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Option<Seconds> {
+    let machine = Machine::new(cluster);
+    let trial = Trial { model, cluster, machine: &machine, options };
+    let bare = bare(plan);
+    let allowed = options.modules.clone().expect("a short list");
+    let list = policies::policies(model, &allowed);
+    let stages = bare.pipeline_parallel as usize;
+    let each = model.num_layers() / bare.pipeline_parallel;
+    let ways: Vec<StageRecompute> = compositions(each, list.len())
+        .into_iter()
+        .map(|counts| {
+            let some = counts.iter().zip(&list).filter(|(n, _)| **n > 0);
+            StageRecompute { segments: some.map(|(n, p)| p.on(*n)).collect(), offload: None }
+        })
+        .collect();
+    let mut best: Option<Seconds> = None;
+    let total = ways.len().pow(stages as u32);
+    for number in 0..total {
+        let entries =
+            (0..stages).map(|s| ways[number / ways.len().pow(s as u32) % ways.len()].clone()).collect();
+        let said = Plan { stage_recompute: Some(entries), ..bare.clone() };
+        let variant = trial.variant(&said).expect("priced");
+        if variant.fits && best.is_none_or(|best| variant.step_time < best) {
+            best = Some(variant.step_time);
+        }
+    }
+    best
+}
+
+fn run(
+    name: &str,
+    layers: usize,
+    stages: u64,
+    schedule: Schedule,
+    micro_batches: u64,
+    sequence: u64,
+) -> (Model, Cluster, Plan) {
+    let model = small(name, layers);
+    let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8 / stages),
+        pipeline_parallel: Some(stages),
+        schedule: Some(schedule),
+        micro_batches: Some(micro_batches),
+        sequence_length: Some(sequence),
+        sharding: Some(Sharding { zero_stage: 1, group: None, reshard_after_forward: false }),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("sound");
+    assert_eq!(validate(&model, &cluster, &plan), []);
+    (model, cluster, plan)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn the_answer_is_the_best_of_all(
+        memory in 0.02..1.05_f64,
+        which in 0..4_usize,
+        per_stage in 1..4_usize,
+        mixture: bool,
+        micro_batches in 2..8_u64,
+        sets in 0..3_usize,
+    ) {
+        use RecomputeModule::{Activation, CoreAttention, Mlp, Moe, Norm};
+        let schedule = [Schedule::OneForwardOneBackward, Schedule::Gpipe, Schedule::ZbH1, Schedule::ZbH2][which];
+        let name = if mixture { "mixtral-8x7b" } else { "llama-3-8b" };
+        let block = if mixture { Moe } else { Mlp };
+        let modules = [[CoreAttention, Norm], [Activation, CoreAttention], [block, Activation]][sets];
+        let (model, mut cluster, plan) = run(name, 2 * per_stage, 2, schedule, micro_batches, 32_768);
+        let mut options = Options { modules: Some(modules.into()), ..Options::default() };
+        // A device between what full recompute and what no recompute needs: there the choice matters.
+        let machine = Machine::new(&cluster);
+        let trial = Trial { model: &model, cluster: &cluster, machine: &machine, options: &options };
+        let none = trial.variant(&bare(&plan)).expect("priced").memory;
+        let full = Plan { recompute: Recompute::Full { layers: None }, ..bare(&plan) };
+        let full = trial.variant(&full).expect("priced").memory;
+        cluster.accelerator.memory = (full + (none - full) * memory) * 1.1;
+        options.probability = 0.9;
+        let answer = solve(&model, &cluster, &plan, &options).expect("priced");
+        let best = brute_force(&model, &cluster, &plan, &options);
+        let found = answer.best.as_ref().map(|best| best.step_time);
+        match (found, best) {
+            (None, None) => {}
+            (Some(found), Some(best)) => {
+                prop_assert!((found / best - 1.0).abs() < 1e-9, "{found:?} {best:?}");
+                prop_assert_eq!(answer.gap, 0.0);
+            }
+            other => prop_assert!(false, "{other:?}"),
+        }
+    }
+
+    /// What the exactness of the answer rests on: more recompute on any one stage never makes the step shorter.
+    #[test]
+    fn a_stage_that_recomputes_more_never_makes_the_step_shorter(
+        which in 0..4_usize,
+        stage in 0..4_usize,
+        layers in prop::collection::vec(0..8_u64, 4),
+        micro_batches in 4..24_u64,
+        devices in 0..3_u32,
+        overlap: bool,
+    ) {
+        let schedule = [Schedule::OneForwardOneBackward, Schedule::Gpipe, Schedule::ZbH1, Schedule::ZbH2][which];
+        let model = model::by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 8 << devices).expect("a preset");
+        let spec = PlanSpec {
+            tensor_parallel: Some(2),
+            pipeline_parallel: Some(4),
+            schedule: Some(schedule),
+            micro_batches: Some(micro_batches),
+            overlap_gradient_reduce: Some(overlap),
+            ..PlanSpec::default()
+        };
+        let plan = spec.resolve(&model, &cluster).expect("sound");
+        let machine = Machine::new(&cluster);
+        let step = |layers: &[u64]| {
+            let entry = |n: &u64| StageRecompute {
+                segments: if *n == 0 { Vec::new() } else { vec![Recompute::Full { layers: Some(*n) }] },
+                offload: None,
+            };
+            let said = Plan { stage_recompute: Some(layers.iter().map(entry).collect()), ..plan.clone() };
+            let costing = Costing::new(&model, &cluster, &said, &machine).expect("priced");
+            evaluate(&costing).expect("runs").time.total
+        };
+        let mut more = layers.clone();
+        more[stage] += 1;
+        let (before, after) = (step(&layers), step(&more));
+        prop_assert!(after.get() >= before.get() * (1.0 - 1e-12), "{before:?} {after:?}");
+    }
+}
+
+/// Llama 3.1 405B on 1,024 H100: the plan that the answer comes to takes what it says, and every stage fits.
+#[test]
+fn four_hundred_billion_parameters_on_a_thousand_devices() {
+    let model = model::by_name("llama-3.1-405b").expect("known");
+    let cluster = cluster::by_name("dgx-h100", 1024).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        pipeline_parallel: Some(16),
+        uneven_stages: Some(true),
+        global_batch: Some(512),
+        ..PlanSpec::default()
+    };
+    let plan = railwright_calculator::defaults::resolve(&spec, &model, &cluster).expect("sound");
+    for (schedule, virtual_stages) in
+        [(Schedule::OneForwardOneBackward, 1), (Schedule::OneForwardOneBackward, 2), (Schedule::ZbV, 2)]
+    {
+        let mut plan = Plan { schedule, virtual_stages, ..plan.clone() };
+        if virtual_stages > 1 {
+            plan.layers_per_stage = Some(railwright_spec::plan::balanced_layers(126, 16 * virtual_stages));
+        }
+        let answer = solve(&model, &cluster, &plan, &Options::default()).expect("priced");
+        assert!(!answer.none.fits && answer.full.fits, "{schedule:?} {}", answer.none.probability_of_fitting);
+        let best = answer.best.expect("fits");
+        assert!(best.fits && best.step_time < answer.full.step_time);
+        assert_eq!(validate(&model, &cluster, &best.plan), []);
+        assert!(answer.uniform.is_some_and(|uniform| uniform.step_time >= best.step_time));
+        assert!(answer.stages.iter().all(|s| s.probability_of_fitting >= 0.9 - 1e-9));
+        if virtual_stages == 1 {
+            assert_eq!(answer.gap, 0.0);
+        } else {
+            assert!(answer.gap < 0.05, "{schedule:?} {}", answer.gap);
+        }
+    }
+}
+
+#[test]
+fn nothing_fits_on_a_device_too_small_and_the_answer_says_what_would() {
+    let model = model::by_name("llama-3.1-405b").expect("known");
+    let cluster = cluster::by_name("dgx-h100", 1024).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        pipeline_parallel: Some(4),
+        uneven_stages: Some(true),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("sound");
+    let answer = solve(&model, &cluster, &plan, &Options::default()).expect("priced");
+    assert!(answer.best.is_none() && answer.stages.is_empty());
+    assert!(!answer.remedies.is_empty());
+}
+
+#[test]
+fn offload_is_used_where_it_costs_less() {
+    let (model, mut cluster, plan) = run("llama-3-8b", 8, 2, Schedule::OneForwardOneBackward, 8, 32_768);
+    let none = solve(&model, &cluster, &plan, &Options::default()).expect("priced").none.memory;
+    cluster.accelerator.memory = none;
+    let of = |offload| {
+        let options = Options { offload, ..Options::default() };
+        solve(&model, &cluster, &plan, &options).expect("priced").best.expect("fits")
+    };
+    let (without, with) = (of(false), of(true));
+    assert!(with.step_time <= without.step_time && with.fits, "{with:?} {without:?}");
+}

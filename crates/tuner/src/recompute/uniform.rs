@@ -1,0 +1,58 @@
+//! The best choice that is the same on every stage, as launch flags of the frameworks have it.
+//!
+//! Responsible for: trying them all; they are few. Refuses what the flags of the plan's framework cannot say.
+
+use super::flags::{self, Framework};
+use super::{Trial, Variant, lay};
+use railwright_spec::plan::{Plan, Recompute, StageRecompute};
+use railwright_spec::problem::Problem;
+
+/// The fastest that fits; `None` where none does.
+pub(super) fn best(
+    trial: &Trial<'_>,
+    bare: &Plan,
+    split: &[u64],
+    policies: &[Recompute],
+) -> Result<Option<Variant>, Problem> {
+    let framework = Framework::of(&bare.software);
+    let most = split.iter().copied().max().unwrap_or(0);
+    let mut candidates: Vec<Recompute> = policies
+        .iter()
+        .filter(|policy| flags::is_expressible(trial.model, framework, policy))
+        .cloned()
+        .collect();
+    if framework == Framework::Megatron {
+        candidates.extend((1..most).map(|layers| Recompute::Full { layers: Some(layers) }));
+    }
+    let mut best: Option<Variant> = None;
+    for policy in candidates {
+        let plan = everywhere(bare, split, &policy);
+        let variant = trial.variant(&plan)?;
+        if variant.fits && best.as_ref().is_none_or(|best| variant.step_time < best.step_time) {
+            best = Some(variant);
+        }
+    }
+    Ok(best)
+}
+
+/// The policy on every virtual stage: the first layers of each, or all.
+fn everywhere(bare: &Plan, split: &[u64], policy: &Recompute) -> Plan {
+    let entry = |&layers: &u64| {
+        let policy = match policy.layers() {
+            Some(n) if n >= layers => policy.everywhere(),
+            _ => policy.clone(),
+        };
+        let segments = if policy == Recompute::None { Vec::new() } else { vec![policy] };
+        StageRecompute { segments, offload: None }
+    };
+    let mut entries: Vec<StageRecompute> = split.iter().map(entry).collect();
+    // Whole layers up to a number reach multi-token prediction only when they are all.
+    if policy.layers().is_some() {
+        for (entry, layers) in entries.iter_mut().zip(split) {
+            for segment in entry.segments.iter_mut().filter(|s| s.layers().is_none() && *layers > 0) {
+                *segment = segment.on(*layers);
+            }
+        }
+    }
+    lay::plan(bare, entries)
+}
