@@ -6,8 +6,8 @@ mod search;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
-pub(crate) use run_flags::{RunFlags, flag_of, short_flag_of};
-pub(crate) use search::{Effort, OpenRun, Size};
+pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
+pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 
 /// Models distributed training of large language models: time, memory, money.
 ///
@@ -43,6 +43,15 @@ pub(crate) enum Command {
     Memory(Box<Memory>),
     /// One step as a trace for ui.perfetto.dev, or as a picture
     Timeline(Box<Timeline>),
+    /// The best strategy: degrees, batches, recompute, schedule, sharding, of all that are possible
+    #[command(after_long_help = "Examples:\n  \
+        railwright search llama-3.1-405b --cluster dgx-h100 --gpus 16384 --global-batch 2048\n  \
+        railwright search llama-3.1-70b --cluster dgx-h100,dgx-a100 --gpus 256,512 --objective cost\n  \
+        railwright search mixtral-8x7b --cluster h100 --gpus 128 --tp 2 --space pp=1..4 --space recompute=none,full\n  \
+        railwright search llama-3.1-70b --cluster dgx-h100 --gpus 512 --why-not tp=8,pp=4 --save best.toml\n\n\
+        What a run file or a flag says is fixed; the rest is searched. Exit code 1: nothing fits; 130: stopped by Ctrl-C, and what \
+        was found until then is printed.")]
+    Search(Box<Search>),
     /// How many machines of which kind, for a deadline or a budget, and where more stop paying
     #[command(after_long_help = "Examples:\n  \
         railwright size llama-3.1-70b --cluster dgx-h100 --tokens 15T --deadline 90d\n  \

@@ -11,6 +11,7 @@ mod keys;
 mod memory;
 mod models;
 mod open_run;
+mod search;
 mod size;
 mod stage_memory;
 mod timeline;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Estimate(estimate) => estimate::run(estimate, printer),
         Command::Memory(memory) => memory::run(memory, printer),
         Command::Timeline(timeline) => timeline::run(timeline, printer),
+        Command::Search(search) => search::run(search, printer),
         Command::Size(size) => size::run(size, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Explain(explain) => explain::run(explain, printer),

@@ -116,6 +116,12 @@ impl Printer {
         }
     }
 
+    /// Whether somebody watches stderr who would see a progress bar.
+    pub(crate) fn shows_progress(&self) -> bool {
+        use std::io::IsTerminal as _;
+        !self.quiet && std::io::stderr().is_terminal()
+    }
+
     /// Tells something worth knowing on stderr.
     pub(crate) fn note(&self, message: &str) {
         if !self.quiet {

@@ -4,7 +4,10 @@
 //! solvers for recompute and pipeline balance. Every time and byte comes from the calculator; nothing is priced here. This crate reads
 //! no file and no clock, prints nothing and spawns nothing: a search is cut into pieces that a front end may run side by side.
 
+pub mod ranking;
 pub mod recompute;
+pub mod remedies;
 pub mod search;
 pub mod size;
+pub mod why_not;
 pub mod written;

@@ -43,11 +43,15 @@ pub(crate) fn flag_of(key: &Key) -> Option<String> {
     Some(name.replace(['_', '.'], "-"))
 }
 
+/// Other names of a key's flag, without dashes.
+pub(crate) fn aliases_of(key: &Key) -> &'static [&'static str] {
+    let path = key.path();
+    ALIASES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, aliases)| aliases)
+}
+
 /// The shortest flag of a key, without dashes: `tp`.
 pub(crate) fn short_flag_of(key: &Key) -> Option<String> {
-    let path = key.path();
-    let aliases = ALIASES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, aliases)| aliases);
-    let short = aliases.first().filter(|alias| alias.len() <= 4).map(|alias| (*alias).to_owned());
+    let short = aliases_of(key).first().filter(|alias| alias.len() <= 3).map(|alias| (*alias).to_owned());
     short.or_else(|| flag_of(key))
 }
 

@@ -1,7 +1,7 @@
 //! What `search` and `size` take: a run of which anything may be left open, several clusters and numbers of devices.
 
 use super::{Output, RunFlags};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 /// A run to choose the rest of.
 #[derive(Args, Debug)]
@@ -37,9 +37,58 @@ pub(crate) struct Effort {
     /// Least probability that a layout fits in memory, from 0 to 1
     #[arg(long, value_name = "P", help_heading = "Search")]
     pub(crate) fit_probability: Option<f64>,
+    /// Offer also what the software generation does not ship, as far as it can be priced
+    #[arg(long, help_heading = "Search")]
+    pub(crate) unlimited: bool,
     /// Threads; as many as the machine runs at once without it. The answer is the same with any number
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub(crate) threads: Option<usize>,
+}
+
+/// Arguments of `search`.
+#[derive(Args, Debug)]
+pub(crate) struct Search {
+    #[command(flatten)]
+    pub(crate) run: OpenRun,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// What is best
+    #[arg(long, value_name = "WHAT", default_value = "time", help_heading = "Search")]
+    pub(crate) objective: Goal,
+    /// Instead of one best, every layout that no other beats in both: `time,memory`
+    #[arg(
+        long,
+        value_name = "WHAT,WHAT",
+        value_delimiter = ',',
+        num_args = 1,
+        conflicts_with = "objective",
+        help_heading = "Search"
+    )]
+    pub(crate) pareto: Vec<Goal>,
+    /// Layouts to show
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
+    pub(crate) top: usize,
+    /// Why not this one: the best layout that has it, against the winner, as in `tp=8,pp=4`; repeatable
+    #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
+    pub(crate) why_not: Vec<String>,
+    /// Write the best as a run file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(crate) save: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// What a search makes small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Goal {
+    /// Time per step
+    Time,
+    /// Rent of the devices per token
+    Cost,
+    /// Number of devices
+    Gpus,
+    /// Memory that a device needs
+    Memory,
 }
 
 /// Arguments of `size`.

@@ -1,19 +1,23 @@
-//! The best plan of one setting: what `search` asks once and `size` for every number of devices.
+//! Runs the tuner's searches: threads, a progress bar, Ctrl-C.
 //!
-//! Responsible for: threads, progress and Ctrl-C around the tuner's search. Refuses to choose: the tuner does.
+//! Responsible for: working through the pieces of searches side by side and putting what they found together in one order, so that the
+//! number of threads does not show. Refuses to choose: the tuner does.
 
-use super::open_run::Setting;
+use super::open_run::{Setting, dimension};
 use crate::args::Effort;
 use crate::exit::Failure;
 use crate::printer::Printer;
-use railwright_calculator::defaults;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate};
+use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use railwright_tuner::search::{Counters, Incumbent, Options, Results, Search, Space};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-/// What a search ended with.
+/// What a search for one best plan ended with.
 pub(crate) enum Found {
     /// The estimate of the best plan.
     Best(Box<Estimate>),
@@ -23,20 +27,44 @@ pub(crate) enum Found {
     Stopped,
 }
 
-/// Searches, one after another, until the user stops it.
-pub(crate) struct Searcher {
-    stop: Arc<AtomicBool>,
+/// What the pieces of a search found.
+pub(crate) struct Ran {
+    pub(crate) results: Results,
+    /// Whether every piece was searched.
+    pub(crate) is_complete: bool,
 }
 
-impl Searcher {
+/// Searches, one after another, until the user stops it.
+pub(crate) struct Searcher<'a> {
+    effort: &'a Effort,
+    pool: rayon::ThreadPool,
+    stop: Arc<AtomicBool>,
+    shows_progress: bool,
+    begin: Instant,
+    considered: AtomicU64,
+}
+
+const MOST_THREADS: usize = 1024;
+/// Probability of fitting that is asked for where nobody says one: one run in ten may need another try.
+const FIT_PROBABILITY: f64 = 0.9;
+/// A search that is done before this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+impl<'a> Searcher<'a> {
     /// Checks the effort and listens to Ctrl-C.
-    pub(crate) fn new(effort: &Effort, _: &Printer) -> Result<Self, Problem> {
+    pub(crate) fn new(effort: &'a Effort, printer: &Printer) -> Result<Self, Problem> {
+        let threads = effort.threads.unwrap_or(0);
         if effort.threads.is_some_and(|n| n == 0 || n > MOST_THREADS) {
-            return Err(Problem::new(format!("expected 1 to {MOST_THREADS} threads")).in_file("--threads"));
+            let problem = Problem::new(format!("expected 1 to {MOST_THREADS} threads, found {threads}"));
+            return Err(problem.in_file("--threads"));
         }
-        if effort.fit_probability.is_some_and(|p| !(0.0..=1.0).contains(&p)) {
-            return Err(Problem::new("expected a probability from 0 to 1").in_file("--fit-probability"));
+        if let Some(p) = effort.fit_probability.filter(|p| !(0.0..1.0).contains(p)) {
+            let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
+            return Err(problem.in_file("--fit-probability").hint("0.9 is what holds without it"));
         }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+            Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")
+        })?;
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
         // Without a handler Ctrl-C ends the program at once, which is no worse.
@@ -46,12 +74,115 @@ impl Searcher {
                 std::process::exit(i32::from(crate::exit::INTERRUPTED));
             }
         });
-        Ok(Self { stop })
+        let shows_progress = printer.shows_progress();
+        let considered = AtomicU64::new(0);
+        Ok(Self { effort, pool, stop, shows_progress, begin: Instant::now(), considered })
     }
 
     /// Whether the user stopped it.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
+    }
+
+    /// The probability of fitting that is asked for.
+    pub(crate) fn fit_probability(&self) -> f64 {
+        self.effort.fit_probability.unwrap_or(FIT_PROBABILITY)
+    }
+
+    /// What is searched in a setting when the plan says this much. Problems of what was pinned are told before anything is searched.
+    pub(crate) fn prepare<'s>(
+        &self,
+        setting: &'s Setting,
+        said: &PlanSpec,
+        options: Options,
+    ) -> Result<Search<'s>, Vec<Problem>> {
+        self.prepare_but(setting, said, options, &[])
+    }
+
+    /// The same without the restrictions of some dimensions.
+    pub(crate) fn prepare_but<'s>(
+        &self,
+        setting: &'s Setting,
+        said: &PlanSpec,
+        options: Options,
+        freed: &[&str],
+    ) -> Result<Search<'s>, Vec<Problem>> {
+        let run = &setting.run;
+        let one = |problem: Problem| vec![setting.spec.placed(problem)];
+        pins(setting, said)?;
+        let space = if self.effort.unlimited { Space::unlimited } else { Space::new };
+        let mut space = space(said, &run.model, &run.cluster).map_err(one)?;
+        for restriction in &self.effort.space {
+            let (key, values) = dimension(restriction).map_err(|problem| vec![problem])?;
+            if freed.contains(&key.as_str()) {
+                continue;
+            }
+            space.restrict(&key, values).map_err(|problem| {
+                vec![Problem { place: None, ..problem }.in_file("--space").at_key(&key)]
+            })?;
+        }
+        let options = Options {
+            fit_probability: self.fit_probability(),
+            price_per_device_hour: run.cost.price_per_device_hour,
+            ..options
+        };
+        Search::new(&run.model, &run.cluster, space, options).map_err(one)
+    }
+
+    /// Searches all pieces of all searches.
+    pub(crate) fn run(&self, searches: &[Search<'_>]) -> Vec<Ran> {
+        let pieces: Vec<(usize, usize)> = searches
+            .iter()
+            .enumerate()
+            .flat_map(|(index, search)| (0..search.pieces().len()).map(move |piece| (index, piece)))
+            .collect();
+        let incumbents: Vec<Incumbent> = searches.iter().map(|_| Incumbent::default()).collect();
+        let bar = Bar::new(self.shows_progress, pieces.len() as u64);
+        let next = AtomicUsize::new(0);
+        let found: Mutex<Vec<(usize, usize, Results)>> = Mutex::new(Vec::with_capacity(pieces.len()));
+        // A queue in the order of the searches' own promise: what is found early prunes what comes late.
+        self.pool.broadcast(|_| {
+            let mut workers: Vec<_> = searches.iter().map(|_| None).collect();
+            while !self.is_stopped() {
+                let Some(&(index, piece)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                let search = &searches[index];
+                let worker = workers[index].get_or_insert_with(|| search.worker());
+                let results = search.run_piece(piece, worker, &incumbents[index]);
+                let considered = results.counters.enumerated;
+                let total = self.considered.fetch_add(considered, Ordering::Relaxed) + considered;
+                bar.advance(total, self.begin);
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.push((index, piece, results));
+            }
+        });
+        bar.finish();
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_by_key(|(index, piece, _)| (*index, *piece));
+        let mut ran: Vec<Ran> =
+            searches.iter().map(|s| Ran { results: s.results(), is_complete: false }).collect();
+        let mut done = vec![0; searches.len()];
+        for (index, _, results) in &found {
+            ran[*index].results.merge(results);
+            done[*index] += 1;
+        }
+        for ((ran, done), search) in ran.iter_mut().zip(done).zip(searches) {
+            ran.is_complete = done == search.pieces().len();
+        }
+        ran
+    }
+
+    /// How fast it went, in words; for people only, since it differs from run to run.
+    pub(crate) fn speed(&self, counters: &Counters) -> String {
+        let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
+        let considered = self.considered.load(Ordering::Relaxed) as f64;
+        format!(
+            "{} strategies in {seconds:.2} s, {} a second: {} dismissed by a bound or a better twin, {} too large, {} timed",
+            human::count(considered),
+            human::count((considered / seconds).round()),
+            human::count((counters.bounded_away + counters.dominated) as f64),
+            human::count((counters.did_not_fit + counters.did_not_fit_as_group) as f64),
+            human::count(counters.timed as f64),
+        )
     }
 
     /// The best plan of a setting with so many sequences a step.
@@ -62,12 +193,98 @@ impl Searcher {
         let run = &setting.run;
         let said =
             PlanSpec { global_batch: Some(sequences), batch_tokens: None, ..setting.spec.plan.clone() };
-        let Some(start) = defaults::start(&said, &run.model, &run.cluster)? else {
-            return Ok(Found::Nothing("nothing fits".to_owned()));
+        let search = match self.prepare(setting, &said, Options { keep: 1, ..Options::default() }) {
+            Ok(search) => search,
+            Err(problems) => {
+                let first = problems.into_iter().next();
+                return Ok(Found::Nothing(first.map_or_else(String::new, |problem| problem.message)));
+            }
         };
-        let options = EstimateOptions { training: run.training, cost: run.cost };
-        Ok(Found::Best(Box::new(estimate(&run.model, &run.cluster, &start.plan, &options)?)))
+        let ran = self.run(std::slice::from_ref(&search));
+        let Some(Ran { results, is_complete }) = ran.first() else { return Ok(Found::Stopped) };
+        let outcome = search.outcome(results);
+        if let Some(best) = outcome.candidates.first() {
+            let options = EstimateOptions { training: run.training, cost: run.cost };
+            let estimate = estimate(&run.model, &run.cluster, &best.plan, &options)?;
+            return Ok(Found::Best(Box::new(estimate)));
+        }
+        if !is_complete {
+            return Ok(Found::Stopped);
+        }
+        Ok(Found::Nothing(match outcome.nearest_misses.first() {
+            Some(miss) => format!("nothing fits, the nearest lacks {}", human::bytes(miss.missing)),
+            None => "no layout divides the devices and the batch".to_owned(),
+        }))
     }
 }
 
-const MOST_THREADS: usize = 4096;
+/// What is pinned and contradicts itself or the number of devices, whatever the rest is.
+fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
+    let run = &setting.run;
+    let told = |problem: Problem| vec![setting.spec.placed(problem)];
+    let degrees = PlanSpec {
+        tensor_parallel: said.tensor_parallel,
+        pipeline_parallel: said.pipeline_parallel,
+        context_parallel: said.context_parallel,
+        // An open degree counts 1 here: others may be larger, but not divide better.
+        ..PlanSpec { expert_parallel: Some(said.expert_parallel.unwrap_or(1)), ..PlanSpec::default() }
+    };
+    degrees.resolve(&run.model, &run.cluster).map_err(told)?;
+    let Some(data) = said.data_parallel else { return Ok(()) };
+    let pinned = [said.tensor_parallel, said.pipeline_parallel, said.context_parallel, Some(data)];
+    let ranks = pinned.iter().flatten().try_fold(1_u64, |product, n| product.checked_mul(*n));
+    let devices = run.cluster.devices;
+    let is_closed = pinned.iter().all(Option::is_some);
+    let is_possible =
+        ranks.is_some_and(|n| n > 0 && if is_closed { n == devices } else { devices.is_multiple_of(n) });
+    if is_possible {
+        return Ok(());
+    }
+    let ranks = ranks.map_or_else(|| "far too many".to_owned(), human::whole);
+    let message = format!(
+        "the degrees given make {ranks} ranks, which do not make up {} devices",
+        human::whole(devices)
+    );
+    Err(told(
+        Problem::new(message).at_key("plan.data_parallel").hint("leave it out: it follows from the others"),
+    ))
+}
+
+/// A progress bar that appears when there is something to wait for and somebody to watch it.
+struct Bar {
+    bar: ProgressBar,
+    begin: Instant,
+    wanted: bool,
+    shown: AtomicBool,
+}
+
+impl Bar {
+    fn new(wanted: bool, pieces: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(pieces), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("searching {bar:30} {percent}% {msg}, {eta} left") {
+            bar.set_style(style);
+        }
+        Self { bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false) }
+    }
+
+    fn advance(&self, considered: u64, since: Instant) {
+        self.bar.inc(1);
+        if !self.wanted || self.begin.elapsed() < PATIENCE {
+            return;
+        }
+        let seconds = since.elapsed().as_secs_f64().max(1e-3);
+        let rate = considered as f64 / seconds;
+        self.bar.set_message(format!(
+            "{} strategies, {} a second",
+            human::count(considered as f64),
+            human::count(rate.round())
+        ));
+        if !self.shown.swap(true, Ordering::SeqCst) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

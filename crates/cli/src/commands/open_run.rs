@@ -3,14 +3,15 @@
 //! Responsible for: from what was typed to a model, a cluster and what the plan already says, once per combination; and the way back,
 //! from a plan to the command line that asks for it. Refuses to choose.
 
-use crate::args::{OpenRun, RunArguments, RunFlags, flag_of, short_flag_of};
+use crate::args::{OpenRun, RunArguments, RunFlags, aliases_of, flag_of, short_flag_of};
 use crate::exit::Failure;
 use crate::input;
 use crate::run::{self, flags};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Run, RunSpec, Value, keys};
+use railwright_tuner::search::DIMENSIONS;
 use railwright_tuner::size::numbers;
 use railwright_tuner::written;
 use std::cell::RefCell;
@@ -181,6 +182,11 @@ impl Asked<'_> {
         of(self.arguments, word, Some(devices), &self.texts).map_err(|failure| told(self.arguments, failure))
     }
 
+    /// A problem in the words in which the run was typed.
+    pub(crate) fn told(&self, problem: Problem) -> Problem {
+        flags::in_flags(problem, self.arguments.run.is_some())
+    }
+
     /// What a run file or a flag fixes of the plan in every combination.
     pub(crate) fn said(&self) -> PlanSpec {
         self.settings.first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
@@ -190,6 +196,18 @@ impl Asked<'_> {
     pub(crate) fn layout(&self, setting: &Setting, plan: &Plan) -> String {
         let short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
         plan_flags(&short, None)
+    }
+
+    /// The same to be read and not typed: without the batch, which all layouts have in common, and with long lists told shortly.
+    pub(crate) fn short_layout(&self, setting: &Setting, plan: &Plan) -> String {
+        let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
+        short.global_batch = None;
+        let layers = short.layers_per_stage.take();
+        let mut text = plan_flags(&short, None);
+        if let Some(layers) = layers {
+            let _ = write!(text, " layers [{}]", human::counts(&layers));
+        }
+        text
     }
 
     /// The command line that estimates the plan.
@@ -229,6 +247,68 @@ impl Asked<'_> {
         let _ = write!(line, " {}", plan_flags(&short, file.as_ref().map(|spec| &spec.plan)));
         Ok(line.trim_end().to_owned())
     }
+
+    /// The run file of a plan.
+    pub(crate) fn file(setting: &Setting, plan: &Plan) -> RunSpec {
+        let mut spec = setting.spec.clone();
+        spec.plan = PlanSpec::from_plan(plan);
+        spec
+    }
+}
+
+/// Tokens of a sequence: what was said, else what the model declares, at most 8192.
+pub(crate) fn sequence_length(asked: &Asked<'_>) -> u64 {
+    let declared = asked.settings.first().map_or(0, |setting| setting.run.model.max_positions);
+    let usual = if declared == 0 { 4096 } else { declared.min(8192) };
+    asked.said().sequence_length.unwrap_or(usual).max(1)
+}
+
+/// Tokens of a global batch where nobody says it: what trainings of a few billion parameters and more use at least.
+const USUAL_TOKENS: u64 = 4 * 1_048_576;
+/// The most that is chosen for somebody: Llama 3 405B's. Beyond it many models learn less per token.
+const MOST_TOKENS: u64 = 16 * 1_048_576;
+
+/// Sequences of a global batch where nobody says it: a sequence for every eighth device, as Llama 3 405B had (2,048 on 16,384), within what
+/// is usual.
+pub(crate) fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
+    let least = (USUAL_TOKENS / sequence_length.max(1)).max(1);
+    let most = (MOST_TOKENS / sequence_length.max(1)).max(1);
+    least.max(devices / 8).min(most).next_power_of_two()
+}
+
+/// A dimension of the plan and what it may be, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text behind `=`.
+pub(crate) fn dimension(text: &str) -> Result<(String, &str), Problem> {
+    let shown = human::shorten(text);
+    let Some((word, values)) = text.split_once('=') else {
+        return Err(Problem::new(format!("`{shown}` has no `=`"))
+            .in_file("--space")
+            .hint("write --space tp=2..8"));
+    };
+    let key = plan_key(word.trim()).map_err(|problem| problem.in_file("--space"))?;
+    Ok((key, values))
+}
+
+/// The key of `plan` that a word means: `tp`, `tensor-parallel`, `tensor_parallel`, `plan.tensor_parallel`.
+pub(crate) fn plan_key(word: &str) -> Result<String, Problem> {
+    let plain = word.trim().trim_start_matches("--").to_ascii_lowercase().replace('-', "_");
+    let plain = plain.strip_prefix("plan.").unwrap_or(&plain).to_owned();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for key in keys().into_iter().filter(|key| key.section == "plan") {
+        known.push((key.name.to_owned(), key.name.to_owned()));
+        known.push((key.name.replace('.', "_"), key.name.to_owned()));
+        known.extend(aliases_of(&key).iter().map(|alias| (alias.replace('-', "_"), key.name.to_owned())));
+    }
+    known.extend(DIMENSIONS.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));
+    if let Some((_, key)) = known.iter().find(|(name, _)| *name == plain) {
+        return Ok(key.clone());
+    }
+    let shown = human::shorten(word);
+    let names = known.iter().map(|(name, _)| name.as_str());
+    Err(Problem::new(format!("`{shown}` is no dimension of a plan")).hint(did_you_mean(
+        &plain,
+        names,
+        "dimensions are named as flags or as keys of `plan`: `tp`, `micro_batch`",
+    )))
 }
 
 /// A plan's settings as flags, but for those that `known` has already.

@@ -228,11 +228,6 @@ struct Batch {
     chosen: Vec<String>,
 }
 
-/// Tokens of a global batch where nobody says it: what trainings of a few billion parameters and more use at least.
-const USUAL_TOKENS: u64 = 4 * 1_048_576;
-/// The most that is chosen for somebody: Llama 3 405B's. Beyond it many models learn less per token.
-const MOST_TOKENS: u64 = 16 * 1_048_576;
-
 impl Batch {
     fn of(asked: &Asked<'_>, goal: &Goal, grows: bool) -> Result<Self, Problem> {
         let said = asked.said();
@@ -244,9 +239,7 @@ impl Batch {
                 .in_file("--micro-batches")
                 .hint("set --global-batch or --batch-tokens instead"));
         }
-        let declared = asked.settings.first().map_or(0, |setting| setting.run.model.max_positions);
-        let usual = if declared == 0 { 4096 } else { declared.min(8192) };
-        let sequence_length = said.sequence_length.unwrap_or(usual).max(1);
+        let sequence_length = open_run::sequence_length(asked);
         if said.sequence_length.is_none() {
             chosen.push(format!("sequences of {} tokens", human::whole(sequence_length)));
         }
@@ -258,7 +251,6 @@ impl Batch {
             (Some(sequences), None) => sequences,
             (None, Some(tokens)) => (tokens.0 / sequence_length as f64).round().max(1.0) as u64,
             (None, None) => {
-                // A sequence for every eighth device of what the deadline asks for, as Llama 3 405B had (2,048 on 16,384).
                 let wanted = asked.settings.first().map_or(0, |setting| {
                     let typed = asked.settings.iter().map(|s| s.run.cluster.devices).max().unwrap_or(0);
                     if asked.says_devices {
@@ -276,9 +268,7 @@ impl Batch {
                     );
                     if goal.deadline.is_some() { reach.to / 4 } else { 0 }
                 });
-                let least = (USUAL_TOKENS / sequence_length).max(1);
-                let most = (MOST_TOKENS / sequence_length).max(1);
-                let sequences = least.max(wanted / 8).min(most).next_power_of_two();
+                let sequences = open_run::usual_batch(sequence_length, wanted);
                 chosen.push(format!("global batch {}", human::whole(sequences)));
                 sequences
             }

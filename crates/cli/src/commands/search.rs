@@ -1,0 +1,367 @@
+//! `search`: the best strategies for a model on one or several clusters, ranked.
+
+mod nothing;
+mod report;
+mod why_not;
+
+use super::best::{Ran, Searcher};
+use super::open_run::{self, Asked, Setting};
+use crate::args::{self, Goal};
+use crate::exit::{Failure, Outcome};
+use crate::input;
+use crate::printer::Printer;
+use railwright_calculator::estimate::EstimateOptions;
+use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::problem::Problem;
+use railwright_tuner::ranking::{self, Ranked};
+use railwright_tuner::search::{Candidate, Counters, Objective, Options, Search, front, mark_ties};
+
+/// A ranked candidate and the ways to ask for it again.
+pub(crate) struct Shown {
+    pub(crate) ranked: Ranked,
+    /// Index of its setting.
+    pub(crate) setting: usize,
+    /// Its cluster as it was named.
+    pub(crate) cluster: String,
+    /// Its layout as flags.
+    pub(crate) layout: String,
+    /// The same without what all have in common, and long lists told shortly.
+    pub(crate) short_layout: String,
+    /// The command that estimates it.
+    pub(crate) command: String,
+    /// Its run file.
+    pub(crate) run_file: String,
+}
+
+/// A combination of cluster and devices on which nothing can be searched.
+pub(crate) struct Impossible {
+    pub(crate) cluster: String,
+    pub(crate) devices: u64,
+    pub(crate) reason: String,
+}
+
+/// What a search came to.
+pub(crate) struct Answered {
+    pub(crate) title: String,
+    pub(crate) objective: Goal,
+    pub(crate) pareto: Option<(Goal, Goal)>,
+    pub(crate) fit_probability: f64,
+    pub(crate) counters: Counters,
+    pub(crate) is_complete: bool,
+    pub(crate) shown: Vec<Shown>,
+    /// Layouts that tie with the best, itself included, shown or not.
+    pub(crate) ties: usize,
+    /// The simplest of the ties, if it is simpler than the best.
+    pub(crate) simplest: Option<Shown>,
+    pub(crate) several_settings: bool,
+    pub(crate) impossible: Vec<Impossible>,
+    pub(crate) nothing: Option<nothing::Nothing>,
+    pub(crate) why_not: Vec<why_not::Answer>,
+    pub(crate) chosen: Vec<String>,
+}
+
+/// The most layouts that are shown.
+const MOST_SHOWN: usize = 1000;
+/// Ties beyond this are not counted.
+const MOST_TIES: usize = 100;
+/// Winners that are timed again.
+const RETIMED: usize = 3;
+
+/// Searches. The answer is no when nothing fits.
+pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome, Failure> {
+    let pareto = pareto(arguments)?;
+    if !(1..=MOST_SHOWN).contains(&arguments.top) {
+        let problem = Problem::new(format!("expected 1 to {MOST_SHOWN} layouts, found {}", arguments.top));
+        return Err(problem.in_file("--top").into());
+    }
+    let questions = arguments
+        .why_not
+        .iter()
+        .map(|text| why_not::Question::parse(text))
+        .collect::<Result<Vec<_>, Problem>>()?;
+    let asked = open_run::ask(&arguments.run)?;
+    let searcher = Searcher::new(&arguments.effort, printer)?;
+    let mut chosen = Vec::new();
+    let batch = common_batch(&asked, &mut chosen);
+    let options = options(arguments, pareto);
+    let mut searches: Vec<(usize, Search<'_>)> = Vec::new();
+    let mut problems = Vec::new();
+    for (index, setting) in asked.settings.iter().enumerate() {
+        match searcher.prepare(setting, &said(setting, batch), options) {
+            Ok(search) => searches.push((index, search)),
+            Err(found) => problems.push((index, found)),
+        }
+    }
+    if searches.is_empty() {
+        let all = problems.into_iter().flat_map(|(_, found)| found).map(|problem| asked.told(problem));
+        return Err(Failure::Input(unique(all)));
+    }
+    let (indices, searches): (Vec<usize>, Vec<Search<'_>>) = searches.into_iter().unzip();
+    let ran = searcher.run(&searches);
+    let mut counters = Counters::default();
+    ran.iter().for_each(|ran| counters.add(&ran.results.counters));
+    let is_complete = ran.iter().all(|ran| ran.is_complete);
+    let all = candidates(&searches, &indices, &ran, &options, pareto, &mut chosen);
+    let ties = all.iter().filter(|(_, candidate)| candidate.tied_with_best).count();
+    if all.is_empty() && is_complete && counters.enumerated == 0 {
+        let found = indices.iter().flat_map(|&index| {
+            let setting = &asked.settings[index];
+            nothing::contradictions(setting, &said(setting, batch), &arguments.effort.space)
+        });
+        return Err(Failure::Input(unique(found.map(|problem| asked.told(problem)))));
+    }
+    let speed = searcher.speed(&counters);
+    let shown = shown(&asked, &all, arguments.top)?;
+    let simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
+    let nothing = if all.is_empty() && is_complete {
+        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, batch)?)
+    } else {
+        None
+    };
+    let best = all.first().map(|(index, candidate)| (*index, candidate));
+    let why_not = questions
+        .iter()
+        .map(|question| question.answer(&asked, &searcher, batch, &options, best))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let answer = Answered {
+        title: title(&asked, &searches),
+        objective: arguments.objective,
+        pareto,
+        fit_probability: searcher.fit_probability(),
+        counters,
+        is_complete,
+        ties,
+        simplest,
+        several_settings: asked.settings.len() > 1,
+        impossible: impossible(&asked, problems),
+        nothing,
+        why_not,
+        chosen,
+        shown,
+    };
+    printer.answer(&answer, &arguments.output)?;
+    printer.note(&speed);
+    if let Some(path) = &arguments.save {
+        save(path, &answer, printer)?;
+    }
+    Ok(if !answer.is_complete {
+        Outcome::Interrupted
+    } else if answer.shown.is_empty() {
+        Outcome::No
+    } else {
+        Outcome::Yes
+    })
+}
+
+fn options(arguments: &args::Search, pareto: Option<(Goal, Goal)>) -> Options {
+    let objective = pareto.map_or(arguments.objective, |(first, _)| first);
+    let memory = |goal: Goal| goal == Goal::Memory;
+    Options {
+        objective: objective.into(),
+        keep: arguments.top.max(MOST_TIES + 1),
+        front: pareto.is_some_and(|(first, second)| memory(first) || memory(second)),
+        ..Options::default()
+    }
+}
+
+impl From<Goal> for Objective {
+    fn from(goal: Goal) -> Self {
+        match goal {
+            Goal::Time => Self::Time,
+            Goal::Cost => Self::Dollars,
+            Goal::Gpus => Self::Devices,
+            Goal::Memory => Self::Headroom,
+        }
+    }
+}
+
+fn pareto(arguments: &args::Search) -> Result<Option<(Goal, Goal)>, Problem> {
+    match arguments.pareto.as_slice() {
+        [] => Ok(None),
+        [first, second] if first != second => Ok(Some((*first, *second))),
+        [_, _] => Err(Problem::new("a front has two different objectives").in_file("--pareto")),
+        other => Err(Problem::new(format!("a front has two objectives, found {}", other.len()))
+            .in_file("--pareto")
+            .hint("write --pareto time,memory")),
+    }
+}
+
+/// One batch for all settings: what was said, or where several numbers of devices are compared what suits the largest.
+fn common_batch(asked: &Asked<'_>, chosen: &mut Vec<String>) -> Option<u64> {
+    let said = asked.said();
+    let has_batch =
+        said.global_batch.is_some() || said.batch_tokens.is_some() || said.micro_batches.is_some();
+    let largest = asked.settings.iter().map(|setting| setting.run.cluster.devices).max()?;
+    if has_batch || asked.settings.iter().all(|setting| setting.run.cluster.devices == largest) {
+        return None;
+    }
+    let length = open_run::sequence_length(asked);
+    let batch = open_run::usual_batch(length, largest);
+    chosen.push(format!("global batch {} for all", human::whole(batch)));
+    Some(batch)
+}
+
+fn said(setting: &Setting, batch: Option<u64>) -> PlanSpec {
+    let plan = setting.spec.plan.clone();
+    PlanSpec { global_batch: batch.or(plan.global_batch), ..plan }
+}
+
+/// Everything that was found, best first, or the front; ties marked.
+fn candidates(
+    searches: &[Search<'_>],
+    indices: &[usize],
+    ran: &[Ran],
+    options: &Options,
+    pareto: Option<(Goal, Goal)>,
+    chosen: &mut Vec<String>,
+) -> Vec<(usize, Candidate)> {
+    let mut all: Vec<(usize, Candidate)> = Vec::new();
+    for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
+        let outcome = search.outcome(&ran.results);
+        all.extend(outcome.candidates.into_iter().map(|candidate| (index, candidate)));
+        all.extend(outcome.front.into_iter().map(|candidate| (index, candidate)));
+        for words in outcome.chosen {
+            if !chosen.contains(&words) {
+                chosen.push(words);
+            }
+        }
+    }
+    let objective = options.objective;
+    all.sort_by(|(i, a), (j, b)| {
+        let by = |objective| a.score(objective).total_cmp(&b.score(objective));
+        by(objective).then(by(Objective::Time)).then(a.devices.cmp(&b.devices)).then(i.cmp(j))
+    });
+    if let Some((first, second)) = pareto {
+        let plain: Vec<Candidate> = all.iter().map(|(_, candidate)| candidate.clone()).collect();
+        let chosen = front(&plain, first.into(), second.into());
+        return chosen
+            .into_iter()
+            .filter_map(|one| {
+                let index = all.iter().find(|(_, other)| *other == one)?.0;
+                Some((index, one))
+            })
+            .collect();
+    }
+    let mut plain: Vec<Candidate> = all.iter().map(|(_, candidate)| candidate.clone()).collect();
+    mark_ties(&mut plain, objective);
+    all.into_iter().map(|(index, _)| index).zip(plain).collect()
+}
+
+fn shown(asked: &Asked<'_>, all: &[(usize, Candidate)], top: usize) -> Result<Vec<Shown>, Failure> {
+    let mut list = Vec::new();
+    for position in 0..all.len().min(top) {
+        let mut shown = one(asked, all, position)?;
+        let candidate = &shown.ranked.candidate;
+        if position == 0 || (position < RETIMED && candidate.tied_with_best) {
+            let run = &asked.settings[shown.setting].run;
+            shown.ranked.retimed =
+                ranking::retime(&run.model, &run.cluster, &candidate.plan, candidate.step_time).ok();
+        }
+        list.push(shown);
+    }
+    Ok(list)
+}
+
+fn one(asked: &Asked<'_>, all: &[(usize, Candidate)], position: usize) -> Result<Shown, Failure> {
+    let (index, candidate) = &all[position];
+    let setting = &asked.settings[*index];
+    let run = &setting.run;
+    let options = EstimateOptions { training: run.training, cost: run.cost };
+    let ranked = ranking::rank(position + 1, candidate, &all[0].1, &run.model, &run.cluster, &options)?;
+    Ok(Shown {
+        ranked,
+        setting: *index,
+        cluster: setting.word.clone(),
+        layout: asked.layout(setting, &candidate.plan),
+        short_layout: asked.short_layout(setting, &candidate.plan),
+        command: asked.command(setting, &candidate.plan)?,
+        run_file: Asked::file(setting, &candidate.plan).to_toml(),
+    })
+}
+
+/// The simplest of the ties, where it is simpler than the best.
+fn simplest(asked: &Asked<'_>, all: &[(usize, Candidate)]) -> Result<Option<Shown>, Failure> {
+    let of = |index: usize| ranking::complexity(&all[index].1.plan);
+    match ranking::simplest(all.iter().map(|(_, candidate)| candidate)) {
+        Some(index) if of(index) < of(0) => one(asked, all, index).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn impossible(asked: &Asked<'_>, problems: Vec<(usize, Vec<Problem>)>) -> Vec<Impossible> {
+    let told = |(index, found): (usize, Vec<Problem>)| {
+        let setting = &asked.settings[index];
+        let first = found.into_iter().next().map(|problem| asked.told(problem));
+        Impossible {
+            cluster: setting.word.clone(),
+            devices: setting.run.cluster.devices,
+            reason: first.map_or_else(String::new, |problem| problem.message),
+        }
+    };
+    problems.into_iter().map(told).collect()
+}
+
+fn title(asked: &Asked<'_>, searches: &[Search<'_>]) -> String {
+    let Some(first) = asked.settings.first() else { return String::new() };
+    let mut on: Vec<String> = Vec::new();
+    for setting in &asked.settings {
+        let cluster = &setting.run.cluster;
+        on.push(format!("{} x {}", human::whole(cluster.devices), cluster.accelerator.name));
+    }
+    on.dedup();
+    if on.len() > 4 {
+        let more = on.len() - 3;
+        on.truncate(3);
+        on.push(format!("{more} more"));
+    }
+    let batch = searches.first().map_or_else(String::new, |search| {
+        let base = &search.space.base;
+        format!(
+            "; {} sequences of {} tokens a step",
+            human::whole(base.global_batch),
+            human::whole(base.sequence_length)
+        )
+    });
+    format!("{} on {}{batch}", crate::run::describe(&first.run.model), on.join(" or "))
+}
+
+/// Problems without repetitions.
+fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
+    let mut list: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !list.contains(&problem) {
+            list.push(problem);
+        }
+    }
+    if list.is_empty() {
+        list.push(
+            Problem::new("the space is empty: no strategy in it is possible")
+                .hint("allow more values with --space, or pin less"),
+        );
+    }
+    list
+}
+
+/// Writes the best as a run file.
+fn save(path: &str, answer: &Answered, printer: &Printer) -> Result<(), Failure> {
+    let Some(best) = answer.shown.first() else {
+        printer.note(&format!("nothing was found, so `{path}` was not written"));
+        return Ok(());
+    };
+    let text = format!("# {}\n# {}\n\n{}", answer.title, best.command, best.run_file);
+    input::write(path, &text)?;
+    printer.note(&format!("wrote `{path}`; `railwright estimate --run {path}` reports it"));
+    Ok(())
+}
+impl Goal {
+    /// For people.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Time => "step time",
+            Self::Cost => "cost per token",
+            Self::Gpus => "number of devices",
+            Self::Memory => "memory per device",
+        }
+    }
+}

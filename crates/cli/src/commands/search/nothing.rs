@@ -1,0 +1,136 @@
+//! What is said when nothing fits: what comes closest, and what would make it fit. And when nothing is possible: why.
+
+use super::said;
+use crate::commands::best::{Ran, Searcher};
+use crate::commands::open_run::{Asked, Setting, dimension};
+use crate::exit::Failure;
+use railwright_calculator::defaults;
+use railwright_spec::plan::{PlanSpec, validate};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use railwright_tuner::remedies::{Change, Remedy, remedies};
+use railwright_tuner::search::{Miss, Options, Search};
+
+/// Nothing fits.
+pub(crate) struct Nothing {
+    /// What comes closest, and its layout as flags.
+    pub(crate) misses: Vec<(Miss, String)>,
+    /// What would make it fit, with the step time that it leads to.
+    pub(crate) remedies: Vec<Remedied>,
+    /// Remedies that were tried.
+    pub(crate) tried: usize,
+}
+
+/// A remedy that works.
+pub(crate) struct Remedied {
+    pub(crate) change: Change,
+    pub(crate) devices: u64,
+    pub(crate) step_time: Seconds,
+    pub(crate) layout: String,
+}
+
+/// Near misses that are told.
+const MISSES: usize = 3;
+
+impl Nothing {
+    /// Searches again with each remedy, on the setting that came closest.
+    pub(crate) fn find(
+        asked: &Asked<'_>,
+        searcher: &Searcher<'_>,
+        searches: &[Search<'_>],
+        indices: &[usize],
+        ran: &[Ran],
+        batch: Option<u64>,
+    ) -> Result<Self, Failure> {
+        let mut misses: Vec<(usize, Miss)> = Vec::new();
+        for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
+            misses.extend(search.outcome(&ran.results).nearest_misses.into_iter().map(|miss| (index, miss)));
+        }
+        misses.sort_by(|(_, a), (_, b)| a.missing.get().total_cmp(&b.missing.get()));
+        let nearest = misses.first().map_or(0, |(index, _)| *index);
+        misses.truncate(MISSES);
+        let setting = &asked.settings[nearest];
+        // The batch stays what it was; more devices must not change it.
+        let batch = batch.or_else(|| searches.first().map(|search| search.space.base.global_batch));
+        let plan = PlanSpec { batch_tokens: None, ..said(setting, batch) };
+        let all = remedies(&plan);
+        let tried = all.len();
+        let mut works: Vec<Remedied> = Vec::new();
+        for remedy in all {
+            let has_more = |works: &[Remedied]| works.iter().any(|r| r.change == Change::MoreDevices);
+            if searcher.is_stopped() || remedy.change == Change::MoreDevices && has_more(&works) {
+                continue;
+            }
+            works.extend(attempt(asked, searcher, setting, &remedy)?);
+        }
+        let misses = misses.into_iter().map(|(index, miss)| {
+            let layout = asked.short_layout(&asked.settings[index], &miss.plan);
+            (miss, layout)
+        });
+        Ok(Self { misses: misses.collect(), remedies: works, tried })
+    }
+}
+
+fn attempt(
+    asked: &Asked<'_>,
+    searcher: &Searcher<'_>,
+    setting: &Setting,
+    remedy: &Remedy,
+) -> Result<Option<Remedied>, Failure> {
+    let devices = setting.run.cluster.devices.saturating_mul(remedy.times);
+    let Ok(resized) = asked.resized(setting, devices) else { return Ok(None) };
+    let options = Options { keep: 1, ..Options::default() };
+    let keys = freed(remedy.change);
+    let Ok(search) = searcher.prepare_but(&resized, &remedy.said, options, keys) else { return Ok(None) };
+    let ran = searcher.run(std::slice::from_ref(&search));
+    let Some(ran) = ran.first() else { return Ok(None) };
+    let outcome = search.outcome(&ran.results);
+    Ok(outcome.candidates.first().map(|best| Remedied {
+        change: remedy.change,
+        devices,
+        step_time: best.expected_time,
+        layout: asked.short_layout(&resized, &best.plan),
+    }))
+}
+
+/// The dimensions whose restriction a remedy lifts.
+fn freed(change: Change) -> &'static [&'static str] {
+    match change {
+        Change::FreeDegrees => &[
+            "tensor_parallel",
+            "pipeline_parallel",
+            "context_parallel",
+            "data_parallel",
+            "expert_parallel",
+            "expert_tensor_parallel",
+            "virtual_stages",
+        ],
+        Change::FreeMicroBatch => &["micro_batch"],
+        Change::FreeRecompute => &["recompute", "recompute_layers"],
+        Change::ShardEverything => &["sharding", "hybrid_group"],
+        _ => &[],
+    }
+}
+
+/// Why nothing in a space is possible: the problems of the plan with everything that is pinned.
+pub(crate) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &[String]) -> Vec<Problem> {
+    let run = &setting.run;
+    let mut spec = setting.spec.clone();
+    spec.plan = said.clone();
+    // A dimension that was narrowed to one value is as good as pinned.
+    for restriction in restrictions {
+        if let Ok((key, value)) = dimension(restriction)
+            && !value.contains(',')
+            && !value.contains("..")
+        {
+            let _ = spec.set_flag("--space", &format!("plan.{key}"), value);
+        }
+    }
+    match defaults::resolve(&spec.plan, &run.model, &run.cluster) {
+        Ok(plan) => validate(&run.model, &run.cluster, &plan)
+            .into_iter()
+            .map(|problem| spec.placed(problem))
+            .collect(),
+        Err(problem) => vec![spec.placed(problem)],
+    }
+}

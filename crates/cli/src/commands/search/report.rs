@@ -1,0 +1,412 @@
+//! The voices of `search`.
+
+mod fields;
+
+use super::nothing::{Nothing, Remedied};
+use super::{Answered, MOST_TIES, Shown, why_not};
+use crate::args::Goal;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{self, Answer, Terminal};
+use railwright_calculator::estimate::Interval;
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use railwright_tuner::ranking::{Ranked, Share};
+use railwright_tuner::remedies::Change;
+use railwright_tuner::search::DIFFERENCE_BAND;
+use railwright_tuner::why_not::WhyNot;
+use serde_json::{Map, Value};
+
+impl Answer for Answered {
+    const KIND: &'static str = "search";
+
+    fn json(&self) -> Map<String, Value> {
+        fields::json(self)
+    }
+
+    fn document(&self, terminal: Terminal) -> Document {
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        if !self.is_complete {
+            document.paragraph(Cell::new(
+                "stopped early, so this is not the answer: the best of what was searched until then",
+                Tone::Doubtful,
+            ));
+        }
+        self.head(&mut document);
+        if !self.chosen.is_empty() {
+            document.paragraph(Cell::new(
+                format!("not said, so chosen: {}", self.chosen.join("; ")),
+                Tone::Faint,
+            ));
+        }
+        if !self.shown.is_empty() {
+            self.ranking(&mut document, terminal);
+        }
+        if let Some(nothing) = &self.nothing {
+            nothing_fits(nothing, &mut document);
+        }
+        for none in &self.impossible {
+            document.paragraph(Cell::new(
+                format!(
+                    "not possible on {} GPUs of {}: {}",
+                    human::whole(none.devices),
+                    none.cluster,
+                    none.reason
+                ),
+                Tone::Faint,
+            ));
+        }
+        self.why_not.iter().for_each(|answer| why(answer, &mut document));
+        if let Some(best) = self.shown.first() {
+            document.heading(if self.pareto.is_some() { "the first" } else { "the best" });
+            document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
+            document.paragraph(Cell::new(
+                "with the same flags `railwright export --to megatron` prints what launches it",
+                Tone::Faint,
+            ));
+        }
+        document
+    }
+
+    fn csv(&self) -> String {
+        let (header, rows) = fields::rows(self);
+        printer::csv_lines(&header, rows)
+    }
+}
+
+impl Answered {
+    fn head(&self, document: &mut Document) {
+        let counters = &self.counters;
+        let searched = format!(
+            "{} strategies ({} combinations are impossible)",
+            human::count(counters.enumerated as f64),
+            human::count(counters.invalid as f64)
+        );
+        let fitting = format!("fitting with probability {} or more", self.fit_probability);
+        let Some(best) = self.shown.first() else {
+            document.spans(vec![
+                Cell::new("nothing fits", Tone::Bad),
+                format!(": of {searched}, none {fitting}").into(),
+            ]);
+            return;
+        };
+        if let Some((first, second)) = self.pareto {
+            let text = format!(
+                " no other beats in both {} and {}, of {searched}, {fitting}",
+                first.label(),
+                second.label()
+            );
+            document.spans(vec![
+                Cell::new(format!("{} layouts that", human::whole(self.shown.len() as u64)), Tone::Good),
+                text.into(),
+            ]);
+            return;
+        }
+        let ranked = &best.ranked;
+        let text = format!(
+            " by {} of {searched}, {fitting}: {} a step ({}), {}",
+            self.objective.label(),
+            human::seconds(ranked.candidate.step_time),
+            between(&ranked.step_time_interval),
+            ranked.plan_summary
+        );
+        document.spans(vec![Cell::new("best", Tone::Good), text.into()]);
+        if self.ties > 1 && matches!(self.objective, Goal::Time | Goal::Cost) {
+            let others = match self.ties {
+                2 => "another lies".to_owned(),
+                ties if ties > MOST_TIES => format!("{MOST_TIES} others or more lie"),
+                ties => format!("{} others lie", ties - 1),
+            };
+            let mut text = format!(
+                "{others} within {}, which is what the model may be wrong about two layouts of one model on one machine: measure before \
+                 choosing among them",
+                human::percent(DIFFERENCE_BAND)
+            );
+            if let Some(simplest) = &self.simplest {
+                text.push_str(&format!(
+                    "; the simplest is number {}, {:+.1}%: {}",
+                    simplest.ranked.rank,
+                    simplest.ranked.behind * 100.0,
+                    simplest.short_layout
+                ));
+            }
+            document.paragraph(text);
+        }
+    }
+
+    fn ranking(&self, document: &mut Document, terminal: Terminal) {
+        let remark = match self.pareto {
+            Some((first, _)) => format!("by {}; one of each layout", first.label()),
+            None => format!("by {}; one of each layout, its details at their best", self.objective.label()),
+        };
+        document.heading_with("ranking", remark);
+        let mut columns = vec![Column::numbers("#")];
+        if self.several_settings {
+            columns.extend([Column::words("cluster"), Column::numbers("GPUs")]);
+        }
+        // Layouts need the width more than intervals that all have the same relative width.
+        let has_interval = terminal.width >= WIDE;
+        columns.push(Column::numbers("step time"));
+        if has_interval {
+            columns.push(Column::numbers("between"));
+        }
+        columns.extend([
+            Column::numbers("MFU"),
+            Column::numbers("memory"),
+            Column::numbers("fits").expendable(3),
+            Column::numbers("$/T tokens").expendable(5),
+            Column::words("against best"),
+            Column::prose("layout"),
+        ]);
+        let rows = self.shown.iter().map(|shown| self.row(shown, has_interval)).collect();
+        document.table(Table { columns, rows });
+        document.heading_with(
+            "where the time goes",
+            "in percent of the step, on the stage that the others wait for",
+        );
+        document.table(self.shares());
+        self.timeline(document);
+    }
+
+    fn row(&self, shown: &Shown, has_interval: bool) -> Vec<Cell> {
+        let ranked = &shown.ranked;
+        let candidate = &ranked.candidate;
+        let mut cells = vec![Cell::number(ranked.rank.to_string(), ranked.rank as f64)];
+        if self.several_settings {
+            cells.push(Cell::new(shown.cluster.as_str(), Tone::Name));
+            cells.push(Cell::number(human::whole(candidate.devices), candidate.devices as f64));
+        }
+        let interval = &ranked.step_time_interval;
+        let price = ranked.dollars_per_trillion_tokens;
+        cells.push(Cell::number(human::seconds(candidate.step_time), candidate.step_time.get()));
+        if has_interval {
+            cells.push(between(interval).into());
+        }
+        cells.extend([
+            ranked.mfu.map_or_else(Cell::default, |mfu| Cell::number(human::percent(mfu), mfu)),
+            Cell::number(human::bytes(candidate.memory.device), candidate.memory.device.get()),
+            Cell::number(probability(candidate.probability_of_fitting), candidate.probability_of_fitting),
+            price.map_or_else(Cell::default, |price| Cell::number(human::dollars(price), price.get())),
+            self.against(ranked),
+            Cell::new(shown.short_layout.as_str(), if ranked.rank == 1 { Tone::Strong } else { Tone::Plain }),
+        ]);
+        cells
+    }
+
+    fn against(&self, ranked: &Ranked) -> Cell {
+        let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
+        let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };
+        let lag = format!("{:+.1}%", ranked.behind * 100.0);
+        match () {
+            () if ranked.rank == 1 => Cell::new(format!("best{near_limit}"), Tone::Good),
+            () if self.pareto.is_none() && ranked.candidate.tied_with_best => {
+                Cell::new(format!("{lag}, tie{near_limit}"), Tone::Doubtful)
+            }
+            () => format!("{lag}{near_limit}").into(),
+        }
+    }
+
+    /// Shares of the step; parts that nobody spends time on have no column.
+    fn shares(&self) -> Table {
+        const LEAST: f64 = 0.0005;
+        let of =
+            |ranked: &Ranked, on: Share| ranked.spent.iter().find(|s| s.on == on).map_or(0.0, |s| s.share);
+        let used: Vec<Share> = Share::ALL
+            .into_iter()
+            .filter(|&on| self.shown.iter().any(|shown| of(&shown.ranked, on).abs() > LEAST))
+            .collect();
+        let mut columns = vec![Column::numbers("#")];
+        columns.extend(used.iter().map(|&on| Column::numbers(label(on))));
+        let rows = self.shown.iter().map(|shown| {
+            let mut cells = vec![Cell::number(shown.ranked.rank.to_string(), shown.ranked.rank as f64)];
+            cells.extend(used.iter().map(|&on| {
+                let share = of(&shown.ranked, on);
+                let percent = (share * 1000.0).round() / 10.0;
+                // Rounding may leave a zero with a sign.
+                Cell::number(format!("{:.1}", percent + 0.0), share)
+            }));
+            cells
+        });
+        Table { rows: rows.collect(), columns }
+    }
+
+    fn timeline(&self, document: &mut Document) {
+        /// Beyond this the two forms of a step are said to differ.
+        const AGREE: f64 = 0.01;
+        for shown in &self.shown {
+            let Some(retimed) = shown.ranked.retimed else { continue };
+            let lag = format!("{:+.2}%", retimed.difference * 100.0);
+            let rank = shown.ranked.rank;
+            if retimed.difference.abs() <= AGREE {
+                if rank == 1 {
+                    document.paragraph(Cell::new(format!("timed again on the timeline: {lag}"), Tone::Faint));
+                }
+            } else if retimed.steps_overlap {
+                document.paragraph(Cell::new(
+                    format!(
+                        "number {rank} takes {} alone on the timeline ({lag}); its schedule runs each step into the next, so steps follow \
+                         one another faster than that",
+                        human::seconds(retimed.timeline)
+                    ),
+                    Tone::Faint,
+                ));
+            } else {
+                document.paragraph(Cell::new(
+                    format!(
+                        "number {rank} takes {} on the timeline ({lag}): the two forms of the step disagree, please report it",
+                        human::seconds(retimed.timeline)
+                    ),
+                    Tone::Doubtful,
+                ));
+            }
+        }
+    }
+}
+
+fn label(on: Share) -> &'static str {
+    match on {
+        Share::Compute => "compute",
+        Share::Recompute => "recompute",
+        Share::Tensor => "TP",
+        Share::Context => "CP",
+        Share::Expert => "EP",
+        Share::Data => "DP",
+        Share::Bubble => "bubble",
+        Share::Host => "host",
+        Share::Optimizer => "optimizer",
+        Share::Other => "other",
+    }
+}
+
+/// Terminals with at least so many characters a line show intervals.
+const WIDE: usize = 120;
+
+fn between(interval: &Interval) -> String {
+    format!("{} .. {}", human::seconds(interval.low), human::seconds(interval.high))
+}
+
+/// Nobody is certain, and whoever rounds must not seem so.
+fn probability(p: f64) -> String {
+    if p > 0.994_5 { ">99%".to_owned() } else { format!("{:.0}%", p * 100.0) }
+}
+
+fn nothing_fits(nothing: &Nothing, document: &mut Document) {
+    if !nothing.misses.is_empty() {
+        document.heading("closest to fitting");
+        let rows = nothing.misses.iter().map(|(miss, layout)| {
+            vec![
+                Cell::number(human::bytes(miss.missing), miss.missing.get()),
+                Cell::number(human::bytes(miss.memory.device), miss.memory.device.get()),
+                Cell::number(human::bytes(miss.device_memory), miss.device_memory.get()),
+                Cell::number(miss.memory.stage.to_string(), miss.memory.stage as f64),
+                Cell::new(layout.as_str(), Tone::Plain),
+            ]
+        });
+        let columns = vec![
+            Column::numbers("lacks"),
+            Column::numbers("needs"),
+            Column::numbers("device has"),
+            Column::numbers("on stage"),
+            Column::prose("layout"),
+        ];
+        document.table(Table { rows: rows.collect(), columns });
+    }
+    document.heading("what would make it fit");
+    if nothing.remedies.is_empty() {
+        document.paragraph(format!(
+            "none of {} remedies that were tried: sharding everything, offload, up to 64 times the devices; a smaller model, a shorter \
+             sequence or devices with more memory are left",
+            nothing.tried
+        ));
+        return;
+    }
+    let rows = nothing.remedies.iter().map(|remedy| {
+        vec![
+            remedy_words(remedy).into(),
+            Cell::number(human::seconds(remedy.step_time), remedy.step_time.get()),
+            Cell::new(remedy.layout.as_str(), Tone::Plain),
+        ]
+    });
+    let columns = vec![Column::words("change"), Column::numbers("step time"), Column::prose("layout")];
+    document.table(Table { rows: rows.collect(), columns });
+}
+
+fn remedy_words(remedy: &Remedied) -> String {
+    match remedy.change {
+        Change::FreeDegrees => "leave the degrees to the search".to_owned(),
+        Change::FreeMicroBatch => "leave the micro batch to the search".to_owned(),
+        Change::FreeRecompute => "leave recompute to the search".to_owned(),
+        Change::ShardEverything => "--sharding fsdp".to_owned(),
+        Change::OffloadOptimizer => "--offload-optimizer 1".to_owned(),
+        Change::OffloadActivations => "--offload-activations 1".to_owned(),
+        Change::OffloadBoth => "both offloads".to_owned(),
+        Change::MoreDevices => format!("--gpus {}", remedy.devices),
+    }
+}
+
+fn why(answer: &why_not::Answer, document: &mut Document) {
+    document.heading(format!("why not {}", answer.text));
+    match &answer.verdict {
+        WhyNot::Impossible { problems } => {
+            document.spans(vec![Cell::new("it is impossible", Tone::Bad), ":".into()]);
+            for problem in problems {
+                let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
+                document.paragraph(format!("{}{hint}", problem.message));
+            }
+        }
+        WhyNot::TooLarge(large) => {
+            let miss = &large.miss;
+            let text = if large.lacks.get() > 0.0 {
+                format!(
+                    " by {} on stage {}, which needs {} of {}",
+                    human::bytes(large.lacks),
+                    large.stage,
+                    human::bytes(miss.memory.device),
+                    human::bytes(miss.device_memory)
+                )
+            } else {
+                format!(
+                    " safely: stage {} needs {} of {}, which holds with probability {}",
+                    large.stage,
+                    human::bytes(miss.memory.device),
+                    human::bytes(miss.device_memory),
+                    probability(miss.probability_of_fitting)
+                )
+            };
+            document.spans(vec![Cell::new("it does not fit", Tone::Bad), text.into()]);
+            document
+                .paragraph(Cell::new(format!("the smallest that has it: {}", answer.layout), Tone::Faint));
+        }
+        WhyNot::Best(_) => {
+            document
+                .spans(vec![Cell::new("it is the best", Tone::Good), format!(": {}", answer.layout).into()]);
+        }
+        WhyNot::Slower(slower) => {
+            let step = human::seconds(slower.candidate.step_time);
+            let lag = human::percent(slower.behind.abs());
+            let (word, tone) = match () {
+                () if slower.is_tie => ("it ties with the best", Tone::Doubtful),
+                () if slower.behind < 0.0 => ("it is faster, but not better", Tone::Doubtful),
+                () => ("it is slower", Tone::Bad),
+            };
+            let more = if slower.behind < 0.0 { "less" } else { "more" };
+            document.spans(vec![
+                Cell::new(word, tone),
+                format!(": {step} a step, {lag} {more} per token, with {}", answer.layout).into(),
+            ]);
+            let parts: Vec<String> = slower
+                .differences
+                .iter()
+                .take(5)
+                .map(|d| {
+                    let sign = if d.more.get() < 0.0 { "-" } else { "+" };
+                    let size = human::seconds(Seconds::new(d.more.get().abs()));
+                    format!("{} {sign}{size}", label(d.on))
+                })
+                .collect();
+            if !parts.is_empty() {
+                document.paragraph(format!("against the best: {}", parts.join(", ")));
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What a search found, as it is shown: candidates in order with everything that a reader compares them by.
+//!
+//! Responsible for: putting an estimate beside each candidate, lags behind the best, where the time goes in a few parts that add up, and
+//! timing winners again on the timeline. Refuses to search and to price: times are the calculator's.
+
+use crate::search::{Candidate, Objective};
+use railwright_calculator::estimate::{EstimateOptions, Interval, estimate};
+use railwright_calculator::evaluate::TimeBreakdown;
+use railwright_calculator::model_flop::Convention;
+use railwright_calculator::money::Bill;
+use railwright_calculator::timeline::{Detail, timeline_with};
+use railwright_calculator::work::Dimension;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Offload, Plan, RankOrder, Recompute, Schedule};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::{Dollars, Seconds};
+use serde::Serialize;
+
+/// A part of a step on the stage that the others wait for. The parts of a step add up to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// Arithmetic that the model needs.
+    Compute,
+    /// Arithmetic done again.
+    Recompute,
+    /// Exposed tensor-parallel communication.
+    Tensor,
+    /// Exposed context-parallel communication.
+    Context,
+    /// Exposed expert-parallel communication.
+    Expert,
+    /// Exposed gathering of parameters and reduction of gradients.
+    Data,
+    /// Idle in the pipeline, transfers between stages included.
+    Bubble,
+    /// Waiting for the host: launches, and what is kept in its memory.
+    Host,
+    /// The optimizer step.
+    Optimizer,
+    /// Fixed costs, unequal devices and noise.
+    Other,
+}
+
+impl Share {
+    /// All, in the order in which they are shown.
+    pub const ALL: [Self; 10] = [
+        Self::Compute,
+        Self::Recompute,
+        Self::Tensor,
+        Self::Context,
+        Self::Expert,
+        Self::Data,
+        Self::Bubble,
+        Self::Host,
+        Self::Optimizer,
+        Self::Other,
+    ];
+
+    /// What it takes of a step.
+    pub fn of(self, time: &TimeBreakdown) -> Seconds {
+        let exposed = |wanted: Dimension| -> Seconds {
+            time.exposed.iter().filter(|(dimension, _)| *dimension == wanted).map(|(_, t)| *t).sum()
+        };
+        match self {
+            Self::Compute => time.compute.iter().map(|(_, t)| *t).sum::<Seconds>() - time.recompute,
+            Self::Recompute => time.recompute,
+            Self::Tensor => exposed(Dimension::Tensor),
+            Self::Context => exposed(Dimension::Context),
+            Self::Expert => exposed(Dimension::Expert),
+            Self::Data => exposed(Dimension::Shard) + time.data_parallel,
+            Self::Bubble => time.bubble,
+            Self::Host => exposed(Dimension::Host) + time.host,
+            Self::Optimizer => time.optimizer,
+            Self::Other => time.fixed + time.jitter,
+        }
+    }
+}
+
+/// What a part takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spent {
+    /// On what.
+    pub on: Share,
+    /// How long.
+    pub time: Seconds,
+    /// Of the step.
+    pub share: f64,
+}
+
+/// Where a step's time goes.
+pub fn spent(time: &TimeBreakdown) -> Vec<Spent> {
+    Share::ALL
+        .into_iter()
+        .map(|on| Spent { on, time: on.of(time), share: on.of(time) / time.total })
+        .collect()
+}
+
+/// A step on the timeline against the fast path.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Retimed {
+    /// Length of the timeline.
+    pub timeline: Seconds,
+    /// Over the fast path's step time, less 1.
+    pub difference: f64,
+    /// Whether the schedule runs steps into each other, so that one step alone is longer than the cycle at which they follow.
+    pub steps_overlap: bool,
+}
+
+/// A candidate in its place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranked {
+    /// From 1.
+    pub rank: usize,
+    /// The candidate.
+    pub candidate: Candidate,
+    /// The layout in one line.
+    pub plan_summary: String,
+    /// Time per token over that of the first, less 1; negative where a slower one is first for another reason.
+    pub behind: f64,
+    /// Between what bounds a measurement of its step time is expected.
+    pub step_time_interval: Interval,
+    /// Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+    pub mfu: Option<f64>,
+    /// Rent for a trillion tokens.
+    pub dollars_per_trillion_tokens: Option<Dollars>,
+    /// What the whole training costs; absent without a token budget.
+    pub bill: Option<Bill>,
+    /// Where the time goes.
+    pub spent: Vec<Spent>,
+    /// What is doubtful about it.
+    pub warnings: Vec<Warning>,
+    /// The step on the timeline; absent where it was not asked for or is too long to draw.
+    pub retimed: Option<Retimed>,
+}
+
+/// Puts a candidate in its place. `first` is the best one.
+pub fn rank(
+    rank: usize,
+    candidate: &Candidate,
+    first: &Candidate,
+    model: &Model,
+    cluster: &Cluster,
+    options: &EstimateOptions,
+) -> Result<Ranked, Problem> {
+    let estimate = estimate(model, cluster, &candidate.plan, options)?;
+    let time_of = |c: &Candidate| c.score(Objective::Time);
+    Ok(Ranked {
+        rank,
+        plan_summary: estimate.plan_summary.clone(),
+        behind: time_of(candidate) / time_of(first) - 1.0,
+        mfu: estimate.efficiency.mfu(Convention::FullAttention),
+        step_time_interval: estimate.step_time_interval,
+        dollars_per_trillion_tokens: candidate.dollars_per_billion_tokens.map(|price| price * 1000.0),
+        bill: estimate.money,
+        spent: spent(&candidate.time),
+        warnings: estimate.warnings,
+        retimed: None,
+        candidate: candidate.clone(),
+    })
+}
+
+/// Times a plan again on the timeline. Fails where the timeline would be too large.
+pub fn retime(model: &Model, cluster: &Cluster, plan: &Plan, fast_path: Seconds) -> Result<Retimed, Problem> {
+    let step = timeline_with(model, cluster, plan, Detail::Passes)?;
+    let timeline = step.duration().seconds();
+    Ok(Retimed {
+        timeline,
+        difference: timeline / fast_path - 1.0,
+        steps_overlap: plan.schedule.validates_afterwards(),
+    })
+}
+
+/// How much there is to get right in a plan: kinds of parallelism in use, recompute, offload, what departs from even stages and one shard
+/// group. Among layouts that tie, the one with the least is the one to try first.
+pub fn complexity(plan: &Plan) -> usize {
+    let in_use = [
+        plan.tensor_parallel > 1,
+        plan.pipeline_parallel > 1,
+        plan.virtual_stages > 1,
+        plan.context_parallel > 1,
+        plan.expert_parallel > 1,
+        plan.expert_tensor_parallel > 1 && plan.expert_parallel > 1,
+        plan.sharding.zero_stage > 1,
+        plan.sharding.group.is_some(),
+        plan.layers_per_stage.is_some(),
+        plan.recompute != Recompute::None,
+        plan.offload != Offload::default(),
+        !matches!(plan.schedule, Schedule::OneForwardOneBackward | Schedule::Gpipe),
+        plan.rank_order != RankOrder::TensorContextDataPipeline,
+    ];
+    in_use.into_iter().filter(|used| *used).count()
+}
+
+/// Index of the simplest of the candidates that tie with the first, the fastest of equals.
+pub fn simplest<'a>(candidates: impl IntoIterator<Item = &'a Candidate>) -> Option<usize> {
+    let ties = candidates.into_iter().enumerate().filter(|(_, candidate)| candidate.tied_with_best);
+    ties.min_by_key(|(index, candidate)| (complexity(&candidate.plan), *index)).map(|(index, _)| index)
+}
+
+/// What one step spends more than another on a part; negative is less.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// On what.
+    pub on: Share,
+    /// How much more.
+    pub more: Seconds,
+}
+
+/// Where a step is slower than another, the largest difference first; parts that differ by less than a thousandth of the step are left out.
+pub fn difference(slower: &TimeBreakdown, faster: &TimeBreakdown) -> Vec<Difference> {
+    let mut list: Vec<Difference> = Share::ALL
+        .into_iter()
+        .map(|on| Difference { on, more: on.of(slower) - on.of(faster) })
+        .filter(|d| d.more.get().abs() > 1e-3 * faster.total.get())
+        .collect();
+    list.sort_by(|a, b| b.more.get().abs().total_cmp(&a.more.get().abs()).then(a.on.cmp(&b.on)));
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_calculator::costing::{Costing, Machine};
+    use railwright_calculator::evaluate::evaluate;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::PlanSpec;
+
+    #[test]
+    fn what_has_fewer_parts_is_simpler() {
+        let model = by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 8).expect("known");
+        let plain = PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() };
+        let plain = railwright_calculator::defaults::resolve(&plain, &model, &cluster).expect("possible");
+        assert_eq!(complexity(&plain), 1);
+        let more = Plan { context_parallel: 2, recompute: Recompute::Full { layers: None }, ..plain };
+        assert_eq!(complexity(&more), 3);
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_step_and_differences_to_the_lag() {
+        let model = by_name("mixtral-8x7b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        let machine = Machine::new(&cluster);
+        let time = |tensor, micro_batch| {
+            let spec = PlanSpec {
+                tensor_parallel: Some(tensor),
+                pipeline_parallel: Some(2),
+                expert_parallel: Some(8),
+                micro_batch: Some(micro_batch),
+                global_batch: Some(256),
+                ..PlanSpec::default()
+            };
+            let plan = railwright_calculator::defaults::resolve(&spec, &model, &cluster).expect("possible");
+            let costing = Costing::new(&model, &cluster, &plan, &machine).expect("priced");
+            evaluate(&costing).expect("runs").time
+        };
+        let (a, b) = (time(4, 1), time(1, 1));
+        for time in [&a, &b] {
+            let sum: Seconds = spent(time).iter().map(|s| s.time).sum();
+            assert!((sum / time.total - 1.0).abs() < 1e-9, "{sum:?} of {:?}", time.total);
+        }
+        assert!(Share::Tensor.of(&a) > Seconds::ZERO && Share::Tensor.of(&b) == Seconds::ZERO);
+        let differences = difference(&a, &b);
+        let sum: Seconds = differences.iter().map(|d| d.more).sum();
+        assert!((sum - (a.total - b.total)).get().abs() < 0.01 * b.total.get());
+        assert!(differences.windows(2).all(|p| p[0].more.get().abs() >= p[1].more.get().abs()));
+    }
+}

@@ -1,0 +1,113 @@
+//! What could make a training fit that does not.
+//!
+//! Responsible for: the levers to try, each a small change of what was said, the gentlest first. Refuses to say whether one works: whoever
+//! asks searches again with each.
+
+use railwright_spec::plan::{PlanSpec, Sharding};
+use serde::Serialize;
+
+/// A change that may make a training fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remedy {
+    /// What is changed.
+    pub change: Change,
+    /// What the plan says then.
+    pub said: PlanSpec,
+    /// So many times the devices.
+    pub times: u64,
+}
+
+/// What is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// The degrees are left to the search.
+    FreeDegrees,
+    /// The micro batch is left to the search.
+    FreeMicroBatch,
+    /// Recompute is left to the search.
+    FreeRecompute,
+    /// Parameters, gradients and optimizer states are sharded over all replicas.
+    ShardEverything,
+    /// Optimizer states are kept and stepped on the host.
+    OffloadOptimizer,
+    /// Activations are kept in host memory.
+    OffloadActivations,
+    /// Both.
+    OffloadBoth,
+    /// More devices.
+    MoreDevices,
+}
+
+/// Every lever that is not pulled yet.
+pub fn remedies(said: &PlanSpec) -> Vec<Remedy> {
+    let mut list = Vec::new();
+    let mut add = |change, said: PlanSpec, times| list.push(Remedy { change, said, times });
+    let has_degrees = said.tensor_parallel.is_some()
+        || said.pipeline_parallel.is_some()
+        || said.context_parallel.is_some()
+        || said.data_parallel.is_some()
+        || said.expert_parallel.is_some();
+    let freed = PlanSpec {
+        tensor_parallel: None,
+        pipeline_parallel: None,
+        context_parallel: None,
+        data_parallel: None,
+        expert_parallel: None,
+        expert_tensor_parallel: None,
+        virtual_stages: None,
+        layers_per_stage: None,
+        ..said.clone()
+    };
+    if said.recompute.is_some() {
+        add(Change::FreeRecompute, PlanSpec { recompute: None, ..said.clone() }, 1);
+    }
+    if said.micro_batch.is_some_and(|n| n > 1) {
+        add(Change::FreeMicroBatch, PlanSpec { micro_batch: None, ..said.clone() }, 1);
+    }
+    if has_degrees {
+        add(Change::FreeDegrees, freed, 1);
+    }
+    if said.sharding.is_none_or(|sharding| sharding.zero_stage < 3 || sharding.group.is_some()) {
+        let all = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+        add(Change::ShardEverything, PlanSpec { sharding: Some(all), ..said.clone() }, 1);
+    }
+    let (optimizer, activations) = (said.offload_optimizer.is_none(), said.offload_activations.is_none());
+    if optimizer {
+        add(Change::OffloadOptimizer, PlanSpec { offload_optimizer: Some(1.0), ..said.clone() }, 1);
+    }
+    if activations {
+        add(Change::OffloadActivations, PlanSpec { offload_activations: Some(1.0), ..said.clone() }, 1);
+    }
+    if optimizer && activations {
+        let both = PlanSpec { offload_optimizer: Some(1.0), offload_activations: Some(1.0), ..said.clone() };
+        add(Change::OffloadBoth, both, 1);
+    }
+    for times in [2, 4, 8, 16, 32, 64] {
+        // A pinned number of replicas pins the number of devices.
+        add(Change::MoreDevices, PlanSpec { data_parallel: None, ..said.clone() }, times);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_levers_that_are_not_pulled_are_tried() {
+        let changes = |said: &PlanSpec| remedies(said).iter().map(|r| r.change).collect::<Vec<_>>();
+        let open = changes(&PlanSpec::default());
+        assert!(open.contains(&Change::OffloadBoth) && open.contains(&Change::ShardEverything));
+        assert!(!open.contains(&Change::FreeDegrees) && !open.contains(&Change::FreeRecompute));
+        let pinned = PlanSpec {
+            tensor_parallel: Some(8),
+            recompute: Some(railwright_spec::plan::Recompute::None),
+            offload_optimizer: Some(0.0),
+            ..PlanSpec::default()
+        };
+        let changes = changes(&pinned);
+        assert!(changes.contains(&Change::FreeDegrees) && changes.contains(&Change::FreeRecompute));
+        assert!(!changes.contains(&Change::OffloadOptimizer) && !changes.contains(&Change::OffloadBoth));
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a strategy that somebody named is not the answer.
+//!
+//! Responsible for: one of four verdicts with the figures behind it. Refuses to search: the best strategy that has what was named is the
+//! caller's to find, and so is the winner.
+
+use crate::ranking::{Difference, difference};
+use crate::search::{Candidate, DIFFERENCE_BAND, Miss, Objective};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+use serde::Serialize;
+
+/// Why not.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum WhyNot {
+    /// It is no strategy at all.
+    Impossible {
+        /// What is wrong with it.
+        problems: Vec<Problem>,
+    },
+    /// It does not fit.
+    TooLarge(Box<TooLarge>),
+    /// It fits, but another is better.
+    Slower(Box<Slower>),
+    /// It is the answer, or nothing else was found.
+    Best(Box<Candidate>),
+}
+
+/// How much too large.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TooLarge {
+    /// The strategy with what was named that needs least.
+    pub miss: Miss,
+    /// The stage that needs most.
+    pub stage: usize,
+    /// What it needs beyond what a device has; for lesser figures the wanted probability of fitting is missed all the same.
+    pub lacks: Bytes,
+}
+
+/// How much slower.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Slower {
+    /// The best strategy with what was named.
+    pub candidate: Candidate,
+    /// Its time per token over the winner's, less 1.
+    pub behind: f64,
+    /// Whether that is within what the model may be wrong about two layouts.
+    pub is_tie: bool,
+    /// Where the time is lost and won, the largest first.
+    pub differences: Vec<Difference>,
+}
+
+/// The verdict on what does not fit.
+pub fn too_large(miss: &Miss) -> WhyNot {
+    let lacks = (miss.memory.device - miss.device_memory).max(Bytes::ZERO);
+    WhyNot::TooLarge(Box::new(TooLarge { stage: miss.memory.stage, lacks, miss: miss.clone() }))
+}
+
+/// The verdict on what fits, against the winner.
+pub fn against(candidate: &Candidate, winner: Option<&Candidate>) -> WhyNot {
+    let Some(winner) =
+        winner.filter(|winner| winner.plan != candidate.plan || winner.devices != candidate.devices)
+    else {
+        return WhyNot::Best(Box::new(candidate.clone()));
+    };
+    let behind = candidate.score(Objective::Time) / winner.score(Objective::Time) - 1.0;
+    WhyNot::Slower(Box::new(Slower {
+        behind,
+        is_tie: behind.abs() <= DIFFERENCE_BAND,
+        differences: difference(&candidate.time, &winner.time),
+        candidate: candidate.clone(),
+    }))
+}
