@@ -7,6 +7,7 @@
 //! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
 
 mod annotation;
+pub mod deepspeed;
 mod detect;
 mod document;
 mod draft;
@@ -15,6 +16,7 @@ mod format;
 mod launch;
 mod lost;
 pub mod megatron;
+pub mod nanotron;
 mod reader;
 mod shell;
 pub mod torchtitan;

@@ -1,6 +1,6 @@
 //! What a reader of launch files is, and the list of all of them.
 
-use crate::{Format, Launch, megatron, torchtitan};
+use crate::{Format, Launch, deepspeed, megatron, nanotron, torchtitan};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -52,5 +52,7 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &megatron::CommandReader,
         &megatron::YamlReader,
         &torchtitan::TorchtitanReader,
+        &deepspeed::DeepspeedReader,
+        &nanotron::NanotronReader,
     ]
 }

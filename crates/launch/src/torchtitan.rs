@@ -67,7 +67,7 @@ impl Reader for TorchtitanReader {
         recompute(&mut fields, is_whole);
         tokens(&mut fields);
         if is_whole {
-            fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
+            habits(&mut fields);
         }
         fields.rest(keys::KNOWN);
         fields.finish()
@@ -87,6 +87,16 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
     // The scripts that start torchtitan take these from the environment.
     found.rename(&[("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")]);
     Ok((found, false))
+}
+
+/// What always holds of torchtitan.
+fn habits(fields: &mut Fields<'_>) {
+    fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
+    fields.default("plan.overlap.gradient_reduce", &true, "FSDP reduces beside the backward pass");
+    fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead");
+    fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off unless told otherwise");
+    fields.default("plan.overlap.pipeline", &true, "PyTorch's pipelines send beside compute");
+    fields.default("plan.overlap.expert", &false, "torchtitan's experts wait for their tokens");
 }
 
 /// Compiled or eager: the two behave as two generations.

@@ -1,6 +1,6 @@
 //! What a writer of launch files is, and the list of all of them.
 
-use crate::{Format, megatron, torchtitan};
+use crate::{Format, deepspeed, megatron, nanotron, torchtitan};
 use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
@@ -97,5 +97,10 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
 
 /// Every writer.
 pub fn writers() -> &'static [&'static dyn Writer] {
-    &[&megatron::FlagsWriter, &torchtitan::TorchtitanWriter]
+    &[
+        &megatron::FlagsWriter,
+        &torchtitan::TorchtitanWriter,
+        &deepspeed::DeepspeedWriter,
+        &nanotron::NanotronWriter,
+    ]
 }

@@ -44,6 +44,8 @@ fn problem(error: &serde_saphyr::Error, text: &str) -> Problem {
         Some((place, rest)) if place.starts_with("line ") => rest,
         _ => message,
     };
+    // Advice to callers of the library is no use to its users.
+    let message = message.split(", set DuplicateKeyPolicy").next().unwrap_or(message);
     let problem = Problem::new(message.to_owned());
     match error.location() {
         Some(location) if location.line() > 0 => {

@@ -1,0 +1,366 @@
+//! DeepSpeed's JSON in and out.
+//!
+//! Responsible for: ZeRO, offload, batches and formats as DeepSpeed names them, and the defaults that depend on the stage. Refuses
+//! to guess what such a file never says: the model, the sequence length, what is recomputed.
+
+mod keys;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use keys::KNOWN;
+pub use write::DeepspeedWriter;
+
+use crate::document;
+use crate::fields::Fields;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Recompute, Sharding};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+
+/// Reads DeepSpeed's JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct DeepspeedReader;
+
+/// The generation that is assumed.
+pub(crate) const SOFTWARE: &str = "deepspeed-2024";
+
+impl Reader for DeepspeedReader {
+    fn format(&self) -> Format {
+        Format::Deepspeed
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        if !text.trim_start().starts_with('{') {
+            return None;
+        }
+        let has = |key: &&&str| text.contains(&format!("\"{key}\""));
+        let certain = ["zero_optimization", "train_micro_batch_size_per_gpu"];
+        if let Some(key) = certain.iter().find(has) {
+            return Some(Evidence::new(Strength::Certain, format!("JSON with the key `{key}`")));
+        }
+        let likely =
+            ["train_batch_size", "steps_per_print", "gradient_accumulation_steps", "wall_clock_breakdown"];
+        let count = likely.iter().filter(has).count();
+        (count > 1).then(|| Evidence::new(Strength::Likely, "JSON with several of DeepSpeed's keys"))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let document = document::json(text, file).map_err(|problem| vec![problem])?;
+        let mut fields = Fields::new(Format::Deepspeed, file, text, document);
+        read(&mut fields, "");
+        open(&mut fields);
+        fields.rest(keys::KNOWN);
+        fields.finish()
+    }
+}
+
+/// Reads the keys below a prefix, which is empty or ends in a dot (accelerate nests such a file).
+pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
+    let at = |key: &str| format!("{prefix}{key}");
+    degrees(fields, &at);
+    let stage = sharding(fields, &at);
+    offload(fields, &at, stage);
+    precision(fields, &at, stage);
+    batch(fields, &at);
+    optimizer(fields, &at);
+    recompute(fields, &at);
+    fields.default("plan.software", &SOFTWARE.to_owned(), "DeepSpeed");
+    let chosen = format!("chosen: `{SOFTWARE}`, for DeepSpeed over models as Hugging Face writes them");
+    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
+    fields.default("plan.vocabulary_multiple", &1_u64, "DeepSpeed does not pad the vocabulary");
+    fields.default("plan.overlap.tensor", &false, "DeepSpeed's tensor parallelism waits for its sums");
+    fields.default("plan.overlap.pipeline", &false, "DeepSpeed's pipeline waits for its messages");
+    fields.default("plan.overlap.expert", &false, "DeepSpeed's experts wait for their tokens");
+}
+
+/// What such a file leaves open, with the flags that say it.
+fn open(fields: &mut Fields<'_>) {
+    let spec = fields.draft.spec();
+    let mut missing = vec!["the model (`--model`)", "the sequence length (`--sequence-length`)"];
+    if spec.plan.micro_batch.is_none() {
+        missing.push("the micro batch (`--micro-batch`)");
+    }
+    if spec.plan.global_batch.is_none() && spec.plan.micro_batches.is_none() {
+        missing.push("the batch (`--global-batch`)");
+    }
+    if spec.plan.recompute.is_none() {
+        missing.push("what is recomputed (`--recompute`)");
+    }
+    if spec.cluster.devices.is_none() {
+        missing.push("the number of devices (`--gpus`)");
+    }
+    let (last, rest) = (missing.last().copied().unwrap_or_default(), &missing[..missing.len() - 1]);
+    let message = format!("this file does not say {} and {last}", rest.join(", "));
+    fields.draft.remark(RemarkKind::Unresolved, "DeepSpeed", None, message);
+}
+
+fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
+    for path in [at("tensor_parallel.autotp_size"), at("tensor_parallel.tp_size")] {
+        if let Some(tensor) = fields.count(&path).filter(|&n| n > 0) {
+            fields.set("plan.tensor_parallel", &tensor, &path);
+            fields.default(
+                "plan.sequence_parallel",
+                &false,
+                "DeepSpeed's tensor parallelism does not cut norms",
+            );
+        }
+    }
+    let path = at("sequence_parallel_size");
+    if let Some(context) = fields.count(&path).filter(|&n| n > 0) {
+        fields.set("plan.context_parallel", &context, &path);
+        fields.default(
+            "plan.context_kind",
+            &ContextKind::Ulysses,
+            "DeepSpeed turns sequence shards into head shards",
+        );
+    }
+    let path = at("pipeline.stages");
+    if let Some(stages) = fields.count(&path).filter(|&n| n > 0) {
+        fields.set("plan.pipeline_parallel", &stages, &path);
+    }
+}
+
+/// What ZeRO shards; the stage, if it is said.
+fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8> {
+    let path = at("zero_optimization.stage");
+    let stage = fields.count(&path);
+    if stage.is_none() && fields.is_auto(&path) {
+        return None;
+    }
+    let stage = match stage.unwrap_or(0) {
+        stage @ 0..=3 => stage as u8,
+        other => {
+            fields.problem(Problem::new(format!("expected a stage from 0 to 3, found {other}")), &path);
+            return None;
+        }
+    };
+    let mut sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+    let mut said = path.clone();
+    let mics = at("zero_optimization.mics_shard_size");
+    let hpz = at("zero_optimization.zero_hpz_partition_size");
+    if let Some(group) = fields.integer(&mics).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
+        if stage == 3 {
+            sharding.group = Some(group);
+            said.clone_from(&mics);
+        } else {
+            fields.remark(RemarkKind::Conflict, &mics, "has an effect with stage 3 only");
+        }
+    }
+    if let Some(group) = fields.count(&hpz).filter(|&n| n > 1) {
+        if stage == 3 && sharding.group.is_none() {
+            sharding.group = Some(group);
+            said.clone_from(&hpz);
+            let message = "taken as hybrid sharding: the optimizer states, which ZeRO++ spreads over all ranks, count in each group";
+            fields.remark(RemarkKind::NotModelled, &hpz, message);
+        } else if stage != 3 {
+            fields.remark(RemarkKind::Conflict, &hpz, "has an effect with stage 3 only");
+        }
+    }
+    if fields.document.get(&said).is_some() {
+        fields.set("plan.sharding", &sharding, &said);
+    } else {
+        fields.default("plan.sharding", &sharding, "DeepSpeed shards nothing unless told to");
+    }
+    let path = at("zero_optimization.overlap_comm");
+    match fields.flag(&path) {
+        Some(overlap) => fields.set("plan.overlap.gradient_reduce", &overlap, &path),
+        None => fields.default(
+            "plan.overlap.gradient_reduce",
+            &(stage == 3),
+            "`overlap_comm` holds with stage 3 unless told otherwise",
+        ),
+    }
+    let path = at("zero_optimization.stage3_prefetch_bucket_size");
+    match fields.number(&path) {
+        Some(bucket) if stage == 3 => fields.set("plan.overlap.parameter_gather", &(bucket > 0.0), &path),
+        _ => fields.default(
+            "plan.overlap.parameter_gather",
+            &(stage == 3),
+            "stage 3 fetches ahead; below, parameters are gathered behind the update",
+        ),
+    }
+    Some(stage)
+}
+
+fn offload(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Option<u8>) {
+    let stage = stage.unwrap_or(0);
+    let older = fields.flag(&at("zero_optimization.cpu_offload"));
+    if older == Some(true) {
+        fields.set("plan.offload.optimizer", &1.0, &at("zero_optimization.cpu_offload"));
+    }
+    if fields.flag(&at("zero_optimization.cpu_offload_params")) == Some(true) {
+        fields.set("plan.offload.parameters", &1.0, &at("zero_optimization.cpu_offload_params"));
+    }
+    for (section, key, least) in [
+        ("zero_optimization.offload_optimizer", "plan.offload.optimizer", 1),
+        ("zero_optimization.offload_param", "plan.offload.parameters", 3),
+    ] {
+        let path = at(&format!("{section}.device"));
+        let ratio_path = at(&format!("{section}.ratio"));
+        let ratio = fields.number(&ratio_path).unwrap_or(1.0);
+        let Some(device) = fields.word(&path) else { continue };
+        match device.to_ascii_lowercase().as_str() {
+            "none" => continue,
+            "cpu" => {}
+            "nvme" => {
+                fields.remark(
+                    RemarkKind::NotModelled,
+                    &path,
+                    "estimated as the host's memory, which is faster",
+                );
+            }
+            other => {
+                let problem = Problem::new(format!("expected `none`, `cpu` or `nvme`, found `{other}`"));
+                fields.problem(problem, &path);
+                continue;
+            }
+        }
+        if stage < least {
+            let message = format!("has an effect from stage {least} on, and this is stage {stage}: left out");
+            fields.remark(RemarkKind::Conflict, &path, message);
+        } else if (0.0..=1.0).contains(&ratio) {
+            let said = if fields.document.get(&ratio_path).is_some() { &ratio_path } else { &path };
+            fields.set(key, &ratio, &said.clone());
+        } else {
+            let problem = Problem::new(format!("expected a share from 0 to 1, found {ratio}"));
+            fields.problem(problem, &ratio_path);
+        }
+    }
+    let path = at("activation_checkpointing.cpu_checkpointing");
+    if fields.flag(&path) == Some(true) {
+        fields.set("plan.offload.activations", &1.0, &path);
+    }
+}
+
+fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Option<u8>) {
+    let (bf16_path, fp16_path) = (at("bf16.enabled"), at("fp16.enabled"));
+    fields.document.rename(&[(at("bfloat16.enabled").as_str(), bf16_path.as_str())]);
+    let (bf16, fp16) = (fields.flag(&bf16_path), fields.flag(&fp16_path));
+    let (preset, said) = match (bf16, fp16) {
+        (Some(true), Some(true)) => {
+            let problem = Problem::new("`bf16` and `fp16` are both enabled").hint("keep one");
+            return fields.problem(problem, &fp16_path);
+        }
+        (Some(true), _) => (PrecisionPreset::Bf16, bf16_path),
+        (_, Some(true)) => (PrecisionPreset::Fp16, fp16_path),
+        (Some(false), Some(false)) => (PrecisionPreset::Fp32, bf16_path),
+        _ => {
+            let autocast = at("torch_autocast.enabled");
+            if fields.flag(&autocast) == Some(true) {
+                (PrecisionPreset::Bf16, autocast)
+            } else {
+                let message = "neither `bf16` nor `fp16` is said to be on or off: the precision is open";
+                fields.draft.remark(RemarkKind::Unresolved, "precision", None, message);
+                return;
+            }
+        }
+    };
+    fields.set("plan.precision.preset", &preset, &said);
+    let format = |fields: &mut Fields<'_>, path: &str| {
+        let text = fields.word(path)?;
+        let known = DataType::from_name(&text)
+            .filter(|t| matches!(t, DataType::Bf16 | DataType::Fp16 | DataType::Fp32));
+        if known.is_none() {
+            let problem = Problem::new(format!("expected `fp32`, `fp16` or `bf16`, found `{text}`"));
+            fields.problem(problem, path);
+        }
+        known
+    };
+    let accumulate = at("data_types.grad_accum_dtype");
+    match format(fields, &accumulate) {
+        Some(format) => fields.set("plan.precision.gradients", &format, &accumulate),
+        None if preset == PrecisionPreset::Bf16 && stage.unwrap_or(0) > 0 => {
+            let why = "ZeRO accumulates gradients in the format of the parameters";
+            fields.default("plan.precision.gradients", &DataType::Bf16, why);
+        }
+        None => {}
+    }
+    let wire = at("communication_data_type");
+    match format(fields, &wire) {
+        Some(format) => fields.set("plan.precision.gradient_reduce", &format, &wire),
+        None if preset == PrecisionPreset::Bf16 => {
+            let why = "DeepSpeed sends gradients in the format of the parameters";
+            fields.default("plan.precision.gradient_reduce", &DataType::Bf16, why);
+        }
+        None => {}
+    }
+}
+
+fn batch(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
+    let (whole_path, micro_path) = (at("train_batch_size"), at("train_micro_batch_size_per_gpu"));
+    let steps_path = at("gradient_accumulation_steps");
+    let numbers = [&whole_path, &micro_path, &steps_path].map(|path| fields.count(path));
+    for (path, number) in [&whole_path, &micro_path, &steps_path].into_iter().zip(numbers) {
+        if number == Some(0) {
+            return fields.problem(Problem::new("expected a number from 1, found 0"), path);
+        }
+    }
+    let [whole, micro, steps] = numbers;
+    if let Some(micro) = micro {
+        fields.set("plan.micro_batch", &micro, &micro_path);
+    }
+    match (whole, steps) {
+        (Some(whole), _) => fields.set("plan.global_batch", &whole, &whole_path),
+        (None, Some(steps)) => fields.set("plan.micro_batches", &steps, &steps_path),
+        (None, None) => {}
+    }
+    let (Some(whole), Some(micro)) = (whole, micro) else { return };
+    // DeepSpeed's rule: batch = micro batch x accumulation x data-parallel ranks.
+    let unit = micro.saturating_mul(steps.unwrap_or(1));
+    if !whole.is_multiple_of(unit) {
+        let message = match steps {
+            Some(steps) => format!(
+                "a batch of {whole} is no multiple of micro batch {micro} x accumulation {steps} = {unit}, whatever the \
+                 number of ranks"
+            ),
+            None => format!("a batch of {whole} is no multiple of micro batch {micro}"),
+        };
+        return fields.problem(Problem::new(message), &whole_path);
+    }
+    if steps.is_some() {
+        let data = whole / unit;
+        let why = format!("{whole_path} / ({micro_path} x {steps_path}) = {data}");
+        fields.draft.set("plan.data_parallel", &data, &why, None);
+        let plan = &fields.draft.spec().plan;
+        let others = [plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel];
+        let ranks = others.into_iter().flatten().fold(data, u64::saturating_mul);
+        if fields.draft.spec().cluster.devices.is_none() {
+            fields.draft.set("cluster.devices", &ranks, &why, None);
+            let message = format!("{ranks} devices follow from the batch: {why}");
+            fields.draft.remark(RemarkKind::Assumed, "cluster.devices", None, message);
+        }
+    }
+}
+
+fn optimizer(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
+    let path = at("optimizer.type");
+    let Some(name) = fields.word(&path) else { return };
+    let known = match name.to_ascii_lowercase().as_str() {
+        "adam" | "adamw" | "fusedadam" | "deepspeedcpuadam" | "torchadam" => Some(Optimizer::Adam),
+        "sgd" => Some(Optimizer::Sgd),
+        "lion" | "fusedlion" | "deepspeedcpulion" => Some(Optimizer::Lion),
+        "muon" => Some(Optimizer::Muon),
+        "adafactor" => Some(Optimizer::Adafactor),
+        _ => None,
+    };
+    match known {
+        Some(optimizer) => fields.set("plan.optimizer", &optimizer, &path),
+        None => fields.remark(RemarkKind::NotModelled, &path, "estimated as adam"),
+    }
+}
+
+fn recompute(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
+    let path = at("pipeline.activation_checkpoint_interval");
+    match fields.count(&path) {
+        Some(0) => fields.set("plan.recompute", &Recompute::None, &path),
+        Some(1) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),
+        Some(_) => {
+            let message = "several layers between two checkpoints are estimated as one each";
+            fields.remark(RemarkKind::NotModelled, &path, message);
+            fields.set("plan.recompute", &Recompute::Full { layers: None }, &path);
+        }
+        None => {}
+    }
+}

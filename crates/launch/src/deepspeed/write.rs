@@ -1,0 +1,119 @@
+//! A run as DeepSpeed's JSON.
+//!
+//! Responsible for: every key that the reader understands. Refuses to hide that such a file has no word for model and sequence.
+
+use super::DeepspeedReader;
+use crate::lost::{Reasons, lost};
+use crate::{Format, Lost, Writer, Written, WrittenFile};
+use railwright_spec::plan::{Optimizer, Recompute};
+use railwright_spec::precision::DataType;
+use railwright_spec::run::Run;
+use serde_json::{Map, Value, json};
+
+/// Writes DeepSpeed's JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct DeepspeedWriter;
+
+const REASONS: Reasons = &[
+    ("plan.sequence_length", "the script's arguments say it"),
+    ("plan.recompute", "the model's code says what is checkpointed"),
+    ("plan.expert_parallel", "the model's code says how experts are spread"),
+    ("plan.expert_tensor_parallel", "the model's code says how experts are cut"),
+    ("plan.virtual_stages", "DeepSpeed's pipeline does not interleave"),
+    ("plan.schedule", "DeepSpeed's pipeline runs one forward, one backward"),
+    ("plan.layers_per_stage", "the pipeline module in the model's code divides the layers"),
+    ("plan.sequence_parallel", "DeepSpeed's tensor parallelism does not cut norms"),
+    ("plan.context_kind", "DeepSpeed turns sequence shards into head shards"),
+    ("plan.sharding", "only stage 3 shards in groups (MiCS), and it gathers twice"),
+    ("plan.software", "this is another framework"),
+    ("plan.overlap.parameter_gather", "it follows from the stage"),
+    ("plan.vocabulary_multiple", "DeepSpeed does not pad the vocabulary"),
+    ("plan.precision.compute", "DeepSpeed computes in 16 or 32 bits"),
+    ("plan.optimizer", "DeepSpeed does not have it"),
+];
+
+impl Writer for DeepspeedWriter {
+    fn format(&self) -> Format {
+        Format::Deepspeed
+    }
+
+    fn name(&self) -> &'static str {
+        "deepspeed"
+    }
+
+    fn write(&self, run: &Run) -> Written {
+        let mut text = serde_json::to_string_pretty(&config(run)).unwrap_or_default();
+        text.push('\n');
+        let file = "ds_config.json".to_owned();
+        let mut not_expressed = lost(&DeepspeedReader, &text, &file, run, REASONS);
+        let message = format!("the script's arguments say that it is {}", run.model.name);
+        not_expressed.push(Lost { key: "model.name".to_owned(), message });
+        Written { files: vec![WrittenFile { name: file, text }], not_expressed }
+    }
+}
+
+fn config(run: &Run) -> Value {
+    let plan = &run.plan;
+    let mut out = Map::new();
+    let mut put = |key: &str, value: Value| {
+        out.insert(key.to_owned(), value);
+    };
+    put("train_batch_size", json!(plan.global_batch));
+    put("train_micro_batch_size_per_gpu", json!(plan.micro_batch));
+    put("gradient_accumulation_steps", json!(plan.micro_batches()));
+    let is = |format| plan.precision.parameters == format;
+    put("bf16", json!({"enabled": is(DataType::Bf16)}));
+    put("fp16", json!({"enabled": is(DataType::Fp16)}));
+    put("data_types", json!({"grad_accum_dtype": plan.precision.gradients.name()}));
+    put("communication_data_type", json!(plan.precision.gradient_reduce.name()));
+    let optimizer = match plan.optimizer {
+        Optimizer::Sgd => "SGD",
+        Optimizer::Lion => "Lion",
+        Optimizer::Muon => "Muon",
+        Optimizer::Adafactor => "Adafactor",
+        Optimizer::Adam | Optimizer::Lora => "AdamW",
+    };
+    put("optimizer", json!({"type": optimizer, "params": {"lr": "auto"}}));
+    put("zero_optimization", zero(run));
+    if plan.tensor_parallel > 1 {
+        put("tensor_parallel", json!({"autotp_size": plan.tensor_parallel}));
+    }
+    if plan.context_parallel > 1 {
+        put("sequence_parallel_size", json!(plan.context_parallel));
+    }
+    if plan.pipeline_parallel > 1 {
+        let interval = u64::from(matches!(plan.recompute, Recompute::Full { .. }));
+        let stages = plan.pipeline_parallel;
+        put("pipeline", json!({"stages": stages, "activation_checkpoint_interval": interval}));
+    }
+    if plan.offload.activations >= 1.0 {
+        put("activation_checkpointing", json!({"cpu_checkpointing": true}));
+    }
+    Value::Object(out)
+}
+
+fn zero(run: &Run) -> Value {
+    let plan = &run.plan;
+    let stage = plan.sharding.zero_stage;
+    let mut zero = Map::new();
+    zero.insert("stage".to_owned(), json!(stage));
+    zero.insert("overlap_comm".to_owned(), json!(plan.overlap.gradient_reduce));
+    if stage == 3 {
+        if let Some(group) = plan.sharding.group {
+            zero.insert("mics_shard_size".to_owned(), json!(group));
+        }
+        let bucket = if plan.overlap.parameter_gather { 50_000_000 } else { 0 };
+        zero.insert("stage3_prefetch_bucket_size".to_owned(), json!(bucket));
+    }
+    if plan.offload.optimizer > 0.0 {
+        let mut device = json!({"device": "cpu", "pin_memory": true});
+        if plan.offload.optimizer < 1.0 {
+            device["ratio"] = json!(plan.offload.optimizer);
+        }
+        zero.insert("offload_optimizer".to_owned(), device);
+    }
+    if plan.offload.parameters >= 1.0 {
+        zero.insert("offload_param".to_owned(), json!({"device": "cpu", "pin_memory": true}));
+    }
+    Value::Object(zero)
+}

@@ -1,0 +1,94 @@
+//! The model of a nanotron configuration.
+//!
+//! Responsible for: what the three families of nanotron have in common with a llama and what not. Refuses nothing: what is not
+//! understood is told.
+
+use crate::RemarkKind;
+use crate::document::Data;
+use crate::fields::Fields;
+use railwright_spec::model::{Activation, NormKind, Position, Style};
+use railwright_spec::problem::Problem;
+
+const CONFIG: &str = "model.model_config";
+
+pub(super) fn read(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("{CONFIG}.{key}");
+    let llama = fields.flag(&at("is_llama_config"));
+    let qwen = fields.flag(&at("is_qwen2_config"));
+    let starcoder = fields.flag(&at("is_starcoder2_config"));
+    for (family, known) in [("is_llama_config", llama), ("is_qwen2_config", qwen)] {
+        if known == Some(true) {
+            fields.set("model.style", &Style::Llama, &at(family));
+        }
+    }
+    if starcoder == Some(true) {
+        let path = at("is_starcoder2_config");
+        fields.set("model.style", &Style::Gpt, &path);
+        fields.set("model.position", &Position::Rotary, &path);
+        fields.set("model.norm", &NormKind::LayerNorm, &path);
+        if fields.flag(&at("multi_query")) == Some(true) {
+            fields.set("model.kv_heads", &1_u64, &at("multi_query"));
+        }
+        fields.flag(&at("grouped_query"));
+    } else if fields.document.has(CONFIG) {
+        fields.default("model.style", &Style::Llama, "nanotron's models are llamas unless told otherwise");
+        fields.default(
+            "model.tied",
+            &false,
+            "nanotron's models have a head of their own unless told otherwise",
+        );
+    }
+    let path = at("hidden_act");
+    match fields.word(&path).map(|word| word.to_ascii_lowercase()).as_deref() {
+        None => {}
+        Some("silu" | "swish") => fields.set("model.activation", &Activation::Silu, &path),
+        Some(gelu) if gelu.starts_with("gelu") => fields.set("model.activation", &Activation::Gelu, &path),
+        Some("relu") => fields.set("model.activation", &Activation::Relu, &path),
+        Some(_) => fields.remark(RemarkKind::NotModelled, &path, "estimated as silu"),
+    }
+    let path = at("sliding_window_size");
+    if let Some(window) = fields.count(&path).filter(|&n| n > 0) {
+        fields.set("model.window", &window, &path);
+    }
+    experts(fields);
+}
+
+fn experts(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("{CONFIG}.moe_config.{key}");
+    if fields.draft.spec().model.experts.is_none() {
+        return;
+    }
+    let shared = fields.flag(&at("enable_shared_expert"));
+    let width = fields.count(&at("shared_expert_intermediate_size"));
+    if shared == Some(true) {
+        let own = fields.draft.spec().model.moe_ffn.or(fields.draft.spec().model.ffn);
+        match width.or(own) {
+            Some(width) => fields.set("model.shared_ffn", &width, &at("enable_shared_expert")),
+            None => {
+                fields.remark(RemarkKind::Unresolved, &at("enable_shared_expert"), "its width is not said")
+            }
+        }
+    }
+    let path = at("layers");
+    let Some(Data::List(listed)) = fields.take(&path).map(|entry| entry.data) else { return };
+    let layers: Option<Vec<u64>> = listed
+        .iter()
+        .map(|item| match item.data {
+            Data::Integer(n) => u64::try_from(n).ok(),
+            _ => None,
+        })
+        .collect();
+    // -1 is all of them.
+    let Some(layers) = layers.filter(|layers| !layers.is_empty()) else { return };
+    let total = fields.draft.spec().model.layers.unwrap_or(0);
+    let first = layers[0];
+    let every = layers.get(1).map_or(1, |second| second.saturating_sub(first)).max(1);
+    let regular = (first..total).step_by(usize::try_from(every).unwrap_or(1)).eq(layers.iter().copied());
+    if !regular || first + 1 < every {
+        let problem = Problem::new("experts in layers that follow no rule cannot be read from here")
+            .hint("give the model's config.json, or name the model");
+        return fields.problem(problem, &path);
+    }
+    fields.set("model.first_dense_layers", &(first + 1 - every), &path);
+    fields.set("model.moe_every", &every, &path);
+}

@@ -1,0 +1,150 @@
+//! nanotron's files, good and bad.
+
+use super::*;
+use crate::testing::{round_trip, run};
+use crate::{Remark, Writer, detect};
+use proptest::prelude::*;
+use railwright_spec::run::Value;
+
+fn read(text: &str) -> Launch {
+    NanotronReader.read(text, "f").unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn refused(text: &str) -> String {
+    let problems = NanotronReader.read(text, "f").expect_err("a mistake");
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn value(launch: &Launch, key: &str) -> String {
+    launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
+}
+
+fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+}
+
+const LLAMA: &str = include_str!("../../tests/fixtures/nanotron/llama.yaml");
+const EXPERTS: &str = include_str!("../../tests/fixtures/nanotron/qwen_moe.yaml");
+
+#[test]
+fn a_llama_is_read() {
+    let launch = read(LLAMA);
+    for (key, expected) in [
+        ("model.layers", "28"),
+        ("model.hidden", "3072"),
+        ("model.tied", "true"),
+        ("cluster.devices", "64"),
+        ("plan.data_parallel", "16"),
+        ("plan.tensor_parallel", "2"),
+        ("plan.pipeline_parallel", "2"),
+        ("plan.sequence_parallel", "true"),
+        ("plan.schedule", "\"1f1b\""),
+        ("plan.sharding", "\"zero1\""),
+        ("plan.recompute", "\"none\""),
+        ("plan.micro_batch", "2"),
+        ("plan.micro_batches", "8"),
+        ("plan.overlap.tensor", "true"),
+        ("plan.precision.gradients", "\"fp32\""),
+        ("plan.vocabulary_multiple", "1"),
+        ("plan.software", "\"nanotron-2024\""),
+        ("training.tokens", "104857600000.0"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let origin = launch.origins.iter().find(|o| o.key == "plan.tensor_parallel").expect("an origin");
+    assert_eq!((origin.said.as_str(), origin.line), ("parallelism.tp = 2", Some(63)));
+    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert!(told(&launch, RemarkKind::Conflict)[0].contains("sequences of 16384"));
+    // 28 layers of 4 x 3072^2 + 3 x 3072 x 8192 + 2 x 3072, a tied embedding of 131072 x 3072, a final norm.
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
+    assert_eq!(
+        model.parameters().total,
+        28 * (4 * 3072 * 3072 + 3 * 3072 * 8192 + 2 * 3072) + 131_072 * 3072 + 3072
+    );
+}
+
+#[test]
+fn experts_are_read() {
+    let launch = read(EXPERTS);
+    for (key, expected) in [
+        ("model.experts", "64"),
+        ("model.shared_ffn", "1536"),
+        ("model.moe_every", "2"),
+        ("model.first_dense_layers", "0"),
+        ("plan.rank_order", "\"tp-cp-pp-ep-dp\""),
+        ("plan.expert_parallel", "8"),
+        ("plan.expert_tensor_parallel", "1"),
+        ("plan.recompute", "\"selective:moe\""),
+        ("plan.schedule", "\"gpipe\""),
+        ("plan.sequence_parallel", "false"),
+        ("plan.precision.gradients", "\"bf16\""),
+        ("plan.precision.master", "\"none\""),
+        ("cluster.devices", "32"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
+    assert!(!matches!(model.layer(0).feed_forward, railwright_spec::model::FeedForward::MixtureOfExperts(_)));
+    assert!(matches!(model.layer(1).feed_forward, railwright_spec::model::FeedForward::MixtureOfExperts(_)));
+}
+
+#[test]
+fn contradictions_are_refused_where_they_stand() {
+    for (change, expected) in [
+        (("zero_stage: 1", "zero_stage: 3"), "f:56:15 `optimizer.zero_stage`: expected 0 or 1, found 3"),
+        (("pp_engine: 1f1b", "pp_engine: 1f1c"), "expected `1f1b` or `afab`, found `1f1c`"),
+        (
+            ("tp_mode: REDUCE_SCATTER", "tp_mode: SUM"),
+            "expected `REDUCE_SCATTER` or `ALL_REDUCE`, found `sum`",
+        ),
+        (("tp: 2", "tp: two"), "expected a whole number, 0 or more, found the text `two`"),
+        (("expert_parallel_size: 1", "expert_parallel_size: 3"), "is no multiple of 3"),
+        (("dtype: bfloat16", "dtype: int8"), "found `int8`"),
+        (("tokens:\n", "token:\n"), "the section `tokens` is missing"),
+        (("general:", "general: [1, 2"), "f:"),
+        (("  tp: 2", "  tp: 2\n  tp: 4"), "f:64:3"),
+    ] {
+        let text = LLAMA.replace(change.0, change.1);
+        assert_ne!(text, LLAMA, "{change:?}");
+        let problems = refused(&text);
+        assert!(problems.contains(expected), "{problems}\n{expected}");
+    }
+    let irregular = EXPERTS.replace("layers: [1, 3,", "layers: [1, 2, 3,");
+    assert!(refused(&irregular).contains("experts in layers that follow no rule"));
+    let copies = EXPERTS.replace("expert_data_parallel_size: 2", "expert_data_parallel_size: 4");
+    assert!(refused(&copies).contains("is not the 32 ranks of the rest"));
+}
+
+#[test]
+fn typos_are_told() {
+    let launch = read(&LLAMA.replace("recompute_layer: false", "recompute_layers: true"));
+    assert!(told(&launch, RemarkKind::Unknown)[0].contains("did you mean `parallelism.recompute_layer`?"));
+}
+
+#[test]
+fn nanotron_is_recognised() {
+    for text in [LLAMA, EXPERTS] {
+        assert_eq!(detect(text).first().map(|s| s.format), Some(Format::Nanotron));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn what_is_written_reads_back(run in run(crate::testing::MODELS, &[])) {
+        prop_assert_eq!(round_trip(&NanotronWriter, &run), Ok(()));
+        let lost = NanotronWriter.write(&run).not_expressed;
+        let has = |key: &str| lost.iter().any(|lost| lost.key == key);
+        for never in ["micro_batch", "global_batch", "sequence_length", "tensor_parallel", "context_parallel", "pipeline_parallel",
+                      "data_parallel", "expert_parallel", "overlap.tensor", "vocabulary_multiple"] {
+            prop_assert!(!has(&format!("plan.{never}")), "{}: {:?}", never, lost);
+        }
+        if run.plan.sharding.zero_stage < 2 {
+            prop_assert!(!has("plan.sharding"), "{:?}", lost);
+        }
+        if ["llama-2-7b", "mistral-7b-v0.1", "qwen2.5-7b", "mixtral-8x7b"].contains(&run.model.name.as_str()) {
+            prop_assert!(!has("model"), "{} {:?}", run.model.name, lost);
+        }
+    }
+}
