@@ -18,7 +18,7 @@ mod step_time;
 mod topics;
 mod warnings;
 
-pub use breakdown::{Part, part};
+pub use breakdown::{Part, part, tree};
 pub use communication::CommunicationRow;
 pub use efficiency::{Efficiency, ModelFlop, Utilisation};
 pub use explain::{Explanation, Input};

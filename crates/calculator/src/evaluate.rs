@@ -139,45 +139,15 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let doublings = (plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
     let jitter = body * (costing.software.jitter_per_doubling * doublings);
 
-    let mut time = TimeBreakdown {
+    let time = TimeBreakdown {
         total: body + jitter,
-        compute: Family::ALL.iter().map(|&f| (f, Seconds::ZERO)).collect(),
-        exposed: Dimension::ALL.iter().map(|&d| (d, Seconds::ZERO)).collect(),
         data_parallel: reduce + gather,
         optimizer,
         fixed,
         jitter,
         ..TimeBreakdown::default()
     };
-    // A stage with two directions runs each of its chunks for half of the micro batches.
-    let runs = micro_batches as f64 * if plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
-    let mut device = Seconds::ZERO;
-    for cost in local_chunks(plan, critical.1).into_iter().map(|i| &chunks[i].cost) {
-        for work in [&cost.forward, &cost.backward_input, &cost.backward_weight, &cost.recompute] {
-            for (slot, value) in time.compute.iter_mut().zip(work.compute) {
-                slot.1 += value * runs;
-            }
-            for (slot, value) in time.exposed.iter_mut().zip(work.exposed) {
-                slot.1 += value * runs;
-            }
-            device += work.time() * runs;
-        }
-        time.recompute += cost.recompute.compute_time() * runs;
-    }
-    let exposed: Seconds = time.exposed.iter().map(|&(_, value)| value).sum();
-    if critical.0 < device && exposed > Seconds::ZERO {
-        // Passes that run fused with the other direction hide each other's communication.
-        let share = ((exposed - (device - critical.0)) / exposed).max(0.0);
-        for slot in &mut time.exposed {
-            slot.1 = slot.1 * share;
-        }
-        device -= exposed * (1.0 - share);
-    }
-    // Passes of a stage with a slow link wait for its transfers, which are the bubble's.
-    let held = disturbance::transfer_wait(costing, critical.1)
-        * (2.0 * runs * local_chunks(plan, critical.1).len() as f64);
-    time.host = critical.0 - device - held;
-    time.bubble = duration - critical.0 + held;
+    let time = on_rank_of(costing, &chunks, critical, duration, time);
 
     let per_replica: Flop = chunks
         .iter()
@@ -200,6 +170,63 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         chunks,
         updates,
     })
+}
+
+/// The same step as another stage lives it: its work, and its idle time in the pipeline.
+#[must_use]
+pub fn seen_from(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Evaluation {
+    let Some(&busy) = evaluation.busy.get(stage) else { return evaluation.clone() };
+    let whole = evaluation.time.clone();
+    let time = on_rank_of(costing, &evaluation.chunks, (busy, stage), evaluation.pipeline, whole);
+    Evaluation { time, critical_stage: stage, ..evaluation.clone() }
+}
+
+/// Fills in what a stage that is busy for so long does with the pipeline's duration.
+fn on_rank_of(
+    costing: &Costing<'_>,
+    chunks: &[Chunk],
+    (busy, stage): (Seconds, usize),
+    duration: Seconds,
+    whole: TimeBreakdown,
+) -> TimeBreakdown {
+    let plan = costing.plan;
+    let mut time = TimeBreakdown {
+        compute: Family::ALL.iter().map(|&f| (f, Seconds::ZERO)).collect(),
+        exposed: Dimension::ALL.iter().map(|&d| (d, Seconds::ZERO)).collect(),
+        recompute: Seconds::ZERO,
+        ..whole
+    };
+    // A stage with two directions runs each of its chunks for half of the micro batches.
+    let runs =
+        plan.micro_batches().max(1) as f64 * if plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+    let mut device = Seconds::ZERO;
+    for cost in local_chunks(plan, stage).into_iter().map(|i| &chunks[i].cost) {
+        for work in [&cost.forward, &cost.backward_input, &cost.backward_weight, &cost.recompute] {
+            for (slot, value) in time.compute.iter_mut().zip(work.compute) {
+                slot.1 += value * runs;
+            }
+            for (slot, value) in time.exposed.iter_mut().zip(work.exposed) {
+                slot.1 += value * runs;
+            }
+            device += work.time() * runs;
+        }
+        time.recompute += cost.recompute.compute_time() * runs;
+    }
+    let exposed: Seconds = time.exposed.iter().map(|&(_, value)| value).sum();
+    if busy < device && exposed > Seconds::ZERO {
+        // Passes that run fused with the other direction hide each other's communication.
+        let share = ((exposed - (device - busy)) / exposed).max(0.0);
+        for slot in &mut time.exposed {
+            slot.1 = slot.1 * share;
+        }
+        device -= exposed * (1.0 - share);
+    }
+    // Passes of a stage with a slow link wait for its transfers, which are the bubble's.
+    let held =
+        disturbance::transfer_wait(costing, stage) * (2.0 * runs * local_chunks(plan, stage).len() as f64);
+    time.host = busy - device - held;
+    time.bubble = duration - busy + held;
+    time
 }
 
 /// The virtual stages that a stage holds.

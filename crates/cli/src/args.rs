@@ -3,11 +3,13 @@
 mod output;
 mod run_flags;
 mod search;
+mod whatif;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
+pub(crate) use whatif::WhatIf;
 
 /// Models distributed training of large language models: time, memory, money.
 ///
@@ -60,6 +62,9 @@ pub(crate) enum Command {
         The global batch is the same for every number of devices, because convergence depends on it.\n\
         Exit code 1: no number meets the deadline or the budget; the nearest is told.")]
     Size(Box<Size>),
+    /// What changes to model, cluster or plan would make of a run, each alone and all together
+    #[command(name = "whatif", after_long_help = whatif::WHATIF_EXAMPLES)]
+    WhatIf(Box<WhatIf>),
     /// Predict a table of measured runs, and sum up how far off the predictions are
     #[command(after_long_help = "Examples:\n  \
         railwright validate catalog/evidence/measured_runs.csv\n  \

@@ -16,6 +16,7 @@ mod size;
 mod stage_memory;
 mod timeline;
 mod validate;
+mod whatif;
 
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
@@ -29,6 +30,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Timeline(timeline) => timeline::run(timeline, printer),
         Command::Search(search) => search::run(search, printer),
         Command::Size(size) => size::run(size, printer),
+        Command::WhatIf(whatif) => whatif::run(whatif, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),

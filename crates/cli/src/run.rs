@@ -25,6 +25,8 @@ pub(crate) struct Resolved {
     pub(crate) warnings: Vec<Warning>,
     /// What was chosen because nobody said it, in words.
     pub(crate) chosen: Vec<String>,
+    /// What was said.
+    pub(crate) spec: RunSpec,
 }
 
 /// Resolves what was typed; problems are told in the words in which it was typed.
@@ -79,7 +81,7 @@ fn resolve_layers(arguments: &RunArguments) -> Result<Resolved, Failure> {
     }
     chosen.extend(said_by_nobody(&spec, &run));
     let warnings = warnings(&run.model, &run.cluster, &run.plan);
-    Ok(Resolved { run, warnings, chosen })
+    Ok(Resolved { run, warnings, chosen, spec })
 }
 
 /// A generation that shards everything lays out nothing else, so there is nothing to try.

@@ -9,5 +9,6 @@ pub mod recompute;
 pub mod remedies;
 pub mod search;
 pub mod size;
+pub mod whatif;
 pub mod why_not;
 pub mod written;

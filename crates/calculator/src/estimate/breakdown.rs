@@ -93,7 +93,7 @@ pub(super) fn stage_work(costing: &Costing<'_>, evaluation: &Evaluation, stage: 
 }
 
 /// The step of the critical stage. Host time is what its passes take beyond the device's time.
-pub(super) fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
+pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
     let time = &evaluation.time;
     let work = stage_work(costing, evaluation, evaluation.critical_stage);
     let passes: [(&str, &str, &[&Work]); 3] = [

@@ -22,7 +22,7 @@ pub(crate) struct Estimated {
 
 /// Estimates. The answer is no when the plan does not fit.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
-    let Resolved { run, warnings, chosen } = run::resolve(&arguments.run)?;
+    let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
     let mut estimate = estimate_run(&run)?;
     merge(&mut estimate.warnings, warnings);
     if arguments.run.run.is_none() {

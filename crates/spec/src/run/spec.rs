@@ -49,6 +49,13 @@ pub fn parse(text: &str, file: &str) -> Result<RunSpec, Problem> {
     Ok(spec)
 }
 
+/// The key at a dotted path or at another name of one (`plan.tp`), or what is wrong with the path.
+pub fn key(path: &str) -> Result<Key, Problem> {
+    let keys = Keys(sections());
+    let path = keys.real(path.trim());
+    keys.find(path).cloned().ok_or_else(|| keys.unknown(path))
+}
+
 impl RunSpec {
     /// Takes one setting `key=value` as `--set` has it: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
     pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {

@@ -1,0 +1,56 @@
+//! `whatif`: what changes would make of a run, each alone and all together.
+
+mod report;
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input;
+use crate::printer::document::Document;
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run::{self, Resolved};
+use railwright_spec::problem::Problem;
+use railwright_tuner::whatif::{Baseline, Change, WhatIf, rehearse};
+use serde_json::{Map, Value, json};
+
+/// Rehearsals with what was chosen for their author.
+pub(crate) struct Rehearsed {
+    pub(crate) answer: WhatIf,
+    pub(crate) chosen: Vec<String>,
+}
+
+/// Rehearses. The answer is no when the run with all changes is impossible or does not fit.
+pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome, Failure> {
+    let Resolved { run, spec, chosen, .. } = run::resolve(&arguments.run)?;
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut changes = Vec::new();
+    for text in &arguments.change {
+        match Change::parse(text) {
+            Ok(change) => changes.push(change),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.into());
+    }
+    let answer = rehearse(&Baseline { spec: &spec, run: &run, read: &input::config_text }, &changes)?;
+    let works = answer.works();
+    printer.answer(&Rehearsed { answer, chosen }, &arguments.output)?;
+    Ok(if works { Outcome::Yes } else { Outcome::No })
+}
+
+impl Answer for Rehearsed {
+    const KIND: &'static str = "whatif";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = match serde_json::to_value(&self.answer) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        fields.insert("chosen".to_owned(), json!(self.chosen));
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        report::document(self)
+    }
+}

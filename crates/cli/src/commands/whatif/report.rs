@@ -1,0 +1,253 @@
+//! The report of `whatif`: one table that compares, then each change with what it moved.
+
+use super::Rehearsed;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use railwright_spec::human;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::{Dollars, Seconds};
+use railwright_tuner::whatif::{
+    Difference, Interaction, Moved, Outcome, PartChange, Possible, Rehearsal, Summary,
+};
+use std::fmt::Write as _;
+
+/// Parts whose change is below this share of the step are summed up.
+const SMALL: f64 = 0.001;
+/// Keys that are listed as moved.
+const MOST_MOVED: usize = 12;
+
+pub(super) fn document(rehearsed: &Rehearsed) -> Document {
+    let answer = &rehearsed.answer;
+    let before = &answer.before;
+    let mut document = Document::default();
+    document.spans(vec![Cell::new(
+        format!(
+            "{} on {} x {}, {}",
+            answer.model,
+            human::whole(before.devices),
+            before.accelerator,
+            before.plan
+        ),
+        Tone::Strong,
+    )]);
+    if !rehearsed.chosen.is_empty() {
+        document.paragraph(Cell::new(
+            format!("not said, so chosen: {}", rehearsed.chosen.join("; ")),
+            Tone::Faint,
+        ));
+    }
+    document.heading("what each change makes of it");
+    document.table(comparison(rehearsed));
+    if let Some(interaction) = &answer.interaction {
+        document.paragraph(Cell::new(together(interaction), Tone::Plain));
+    }
+    if let Some(key) = &answer.rivals {
+        document.paragraph(
+            format!("Two changes set `{key}` to different values, so there is no run with all of them.")
+                .as_str(),
+        );
+    }
+    for rehearsal in answer.alone.iter().chain(&answer.together) {
+        one(&mut document, rehearsal);
+    }
+    if !answer.warnings.is_empty() {
+        document.heading_with("doubtful already as it is", "`railwright explain ID` says more");
+        document.blocks.push(Block::Bullets(answer.warnings.iter().map(warning).collect()));
+    }
+    document
+}
+
+fn comparison(rehearsed: &Rehearsed) -> Table {
+    let columns = vec![
+        Column::words("what"),
+        Column::numbers("step time"),
+        Column::numbers("change"),
+        Column::numbers("tokens/s/GPU").expendable(2),
+        Column::numbers("MFU").expendable(1),
+        Column::numbers("memory"),
+        Column::words("fits"),
+        Column::numbers("$/M tokens").expendable(3),
+    ];
+    let mut rows = vec![row(Cell::new("as it is", Tone::Faint), &rehearsed.answer.before, None)];
+    let answer = &rehearsed.answer;
+    rows.extend(answer.alone.iter().chain(&answer.together).map(|rehearsal| {
+        let name = Cell::new(rehearsal.name.as_str(), Tone::Strong);
+        match rehearsal.possible() {
+            Some(possible) => row(name, &possible.after, Some(&possible.difference)),
+            None => {
+                let mut cells = vec![name, Cell::new("impossible", Tone::Bad)];
+                cells.resize(columns.len(), Cell::default());
+                cells
+            }
+        }
+    }));
+    Table { columns, rows }
+}
+
+fn row(name: Cell, run: &Summary, difference: Option<&Difference>) -> Vec<Cell> {
+    vec![
+        name,
+        Cell::number(human::seconds(run.step_time), run.step_time.get()),
+        difference.map_or_else(Cell::default, |difference| {
+            Cell::number(signed(difference.share), difference.share).toned(tone(difference.share))
+        }),
+        Cell::number(human::count(run.tokens_per_second_per_device), run.tokens_per_second_per_device),
+        Cell::number(human::percent(run.model_flop_utilisation), run.model_flop_utilisation),
+        Cell::number(human::bytes(run.memory), run.memory.get()),
+        if run.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) },
+        run.dollars_per_million_tokens
+            .map_or_else(Cell::default, |price| Cell::number(cents(price), price.get())),
+    ]
+}
+
+/// A change that saves is good.
+fn tone(share: f64) -> Tone {
+    if share < -5e-4 {
+        Tone::Good
+    } else if share > 5e-4 {
+        Tone::Doubtful
+    } else {
+        Tone::Plain
+    }
+}
+
+fn signed(share: f64) -> String {
+    let text = human::percent(share);
+    if share == 0.0 {
+        "0".to_owned()
+    } else if share > 0.0 {
+        format!("+{text}")
+    } else {
+        text
+    }
+}
+
+/// Prices of a million tokens are small.
+fn cents(price: Dollars) -> String {
+    format!("{:.4}", price.get())
+}
+
+fn together(interaction: &Interaction) -> String {
+    format!(
+        "All together {} as fast; each alone multiplies to {}. {}{}.",
+        factor(interaction.together),
+        factor(interaction.product_alone),
+        interaction.verdict[..1].to_uppercase(),
+        &interaction.verdict[1..]
+    )
+}
+
+fn factor(x: f64) -> String {
+    format!("{x:.3} times")
+}
+
+fn one(document: &mut Document, rehearsal: &Rehearsal) {
+    match &rehearsal.outcome {
+        Outcome::Impossible { problems } => {
+            document.heading_with(rehearsal.name.as_str(), "impossible");
+            let mut bullets = Vec::new();
+            for problem in problems {
+                bullets.push(Cell::new(problem.to_string(), Tone::Bad));
+                if let Some(hint) = &problem.hint {
+                    bullets.push(Cell::new(format!("hint: {hint}"), Tone::Plain));
+                }
+            }
+            document.blocks.push(Block::Bullets(bullets));
+        }
+        Outcome::Possible(possible) => {
+            document.heading_with(rehearsal.name.as_str(), headline(possible));
+            parts(document, &possible.difference, possible.after.stages);
+            remarks(document, rehearsal, possible);
+        }
+    }
+}
+
+fn headline(possible: &Possible) -> String {
+    let Possible { after, difference, .. } = possible;
+    let mut words = if difference.step_time.get() == 0.0 {
+        "as fast as before".to_owned()
+    } else {
+        format!("{} as fast", factor(difference.speedup))
+    };
+    // Writing to a String cannot fail.
+    let _ = write!(words, ", {} of {}", human::bytes(after.memory), human::bytes(after.device_memory));
+    if after.stages > 1 {
+        let _ = write!(words, " on stage {}", after.worst_stage);
+    }
+    if !after.fits {
+        words.push_str(", which does not fit");
+    }
+    if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
+        let _ =
+            write!(words, "; the whole run takes {} and {}", human::seconds(calendar), human::dollars(rent));
+    }
+    words
+}
+
+fn parts(document: &mut Document, difference: &Difference, stages: usize) {
+    let mut shown: Vec<&PartChange> =
+        difference.parts.iter().filter(|part| part.share.abs() >= SMALL).collect();
+    shown.sort_by(|a, b| b.change.get().abs().total_cmp(&a.change.get().abs()));
+    if shown.is_empty() {
+        return;
+    }
+    let title = match difference.stage {
+        Some(stage) if stages > 1 => format!("where the difference is, on stage {stage}"),
+        _ => "where the difference is".to_owned(),
+    };
+    let columns = vec![
+        Column::words(&title),
+        Column::numbers("before"),
+        Column::numbers("after"),
+        Column::numbers("change"),
+        Column::numbers("of the step"),
+    ];
+    let line = |name: Cell, before: Seconds, after: Seconds, share: f64| {
+        vec![
+            name,
+            time(before),
+            time(after),
+            time(after - before),
+            Cell::number(signed(share), share).toned(tone(share)),
+        ]
+    };
+    let rows = shown.iter().map(|part| line(part.title.as_str().into(), part.before, part.after, part.share));
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn time(seconds: Seconds) -> Cell {
+    let text = match seconds.get() {
+        0.0 => "0".to_owned(),
+        x if x < 0.0 => format!("-{}", human::seconds(seconds * -1.0)),
+        _ => human::seconds(seconds),
+    };
+    Cell::number(text, seconds.get())
+}
+
+fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) {
+    let mut bullets: Vec<Cell> = rehearsal.notes.iter().map(|note| Cell::from(note.as_str())).collect();
+    if !rehearsal.moved.is_empty() {
+        let more = rehearsal.moved.len().saturating_sub(MOST_MOVED);
+        let mut words: Vec<String> = rehearsal.moved.iter().take(MOST_MOVED).map(moved).collect();
+        if more > 0 {
+            words.push(format!("and {more} more"));
+        }
+        bullets.push(Cell::new(words.join("; "), Tone::Faint));
+    }
+    bullets.extend(possible.warnings.iter().map(warning));
+    if !possible.resolved.is_empty() {
+        let ids = possible.resolved.iter().map(|id| format!("[{id}]")).collect::<Vec<_>>().join(", ");
+        bullets.push(Cell::new(format!("no longer doubtful: {ids}"), Tone::Good));
+    }
+    if !bullets.is_empty() {
+        document.blocks.push(Block::Bullets(bullets));
+    }
+}
+
+fn moved(moved: &Moved) -> String {
+    let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    format!("{} {} -> {}", moved.key, word(&moved.before), word(&moved.after))
+}
+
+fn warning(warning: &Warning) -> Cell {
+    Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful)
+}

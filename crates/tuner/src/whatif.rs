@@ -1,0 +1,203 @@
+//! The rehearsal of changes: what each would make of a run, alone and all together, and where the time goes that it saves or costs.
+//!
+//! Responsible for: laying changes over one run (anything else stays), pricing before and after with the same laws, and taking the
+//! difference apart. Refuses to search: a change that makes the plan impossible is reported with the reason, and the others still count.
+
+mod apply;
+mod change;
+mod facts;
+mod interaction;
+mod names;
+mod price;
+mod summary;
+
+pub use apply::{Baseline, ReadConfig};
+pub use change::Change;
+pub use facts::Moved;
+pub use interaction::Interaction;
+pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
+
+use apply::{Changed, apply};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::run::Run;
+use serde::Serialize;
+use summary::{Priced, difference};
+
+/// A run and what changes would make of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The model's name.
+    pub model: String,
+    /// The run as it is.
+    pub before: Summary,
+    /// What is doubtful about it.
+    pub warnings: Vec<Warning>,
+    /// Each change alone, in the order in which they were asked.
+    pub alone: Vec<Rehearsal>,
+    /// All that are possible together, when there are several.
+    pub together: Option<Rehearsal>,
+    /// The key that two changes set to different values, so that there is no run with all of them.
+    pub rivals: Option<String>,
+    /// Whether the gains add up.
+    pub interaction: Option<Interaction>,
+}
+
+/// What one change makes of the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rehearsal {
+    /// The change as it was typed.
+    pub name: String,
+    /// Keys whose values differ, those that follow from others included.
+    pub moved: Vec<Moved>,
+    /// What is to be said about it: where slow members are, why nothing changed.
+    pub notes: Vec<String>,
+    /// The result.
+    pub outcome: Outcome,
+}
+
+/// How a rehearsal ended.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The changed run can be priced; it fits or not, see [`Summary::fits`].
+    Possible(Box<Possible>),
+    /// The changed run cannot be; all reasons.
+    Impossible {
+        /// The reasons.
+        problems: Vec<Problem>,
+    },
+}
+
+/// A changed run that can be priced.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Possible {
+    /// The changed run.
+    pub after: Summary,
+    /// How it differs.
+    pub difference: Difference,
+    /// What is doubtful about it and was not about the run before.
+    pub warnings: Vec<Warning>,
+    /// Identifiers of warnings that the change ends.
+    pub resolved: Vec<String>,
+}
+
+impl Rehearsal {
+    /// The changed run, if it is possible.
+    pub fn possible(&self) -> Option<&Possible> {
+        match &self.outcome {
+            Outcome::Possible(possible) => Some(possible),
+            Outcome::Impossible { .. } => None,
+        }
+    }
+}
+
+impl WhatIf {
+    /// The rehearsal of all that is possible, or the only one.
+    pub fn whole(&self) -> Option<&Rehearsal> {
+        self.together.as_ref().or_else(|| self.alone.first())
+    }
+
+    /// Whether every change is possible and the run with all of them fits; each run where there is none with all.
+    pub fn works(&self) -> bool {
+        let fits = |rehearsal: &Rehearsal| rehearsal.possible().is_some_and(|possible| possible.after.fits);
+        match &self.together {
+            Some(together) => {
+                self.alone.iter().all(|rehearsal| rehearsal.possible().is_some()) && fits(together)
+            }
+            None => self.alone.iter().all(fits),
+        }
+    }
+}
+
+/// Rehearses changes. Fails when the run before cannot be priced; a change that is impossible is an outcome.
+pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Problem> {
+    let Run { model, cluster, plan, .. } = baseline.run;
+    let warnings = railwright_spec::plan::warnings(model, cluster, plan);
+    let before = price::price(&Changed { run: baseline.run.clone(), slow: Vec::new(), warnings })?;
+    let run = |change: &Change| one(baseline, &before, change);
+    let alone: Vec<Rehearsal> = changes.iter().map(run).collect();
+    let together = all_together(changes, &alone, run);
+    let rivals = Change::together(changes).err();
+    let interaction = together.as_ref().and_then(|together| interaction::of(&alone, together));
+    Ok(WhatIf {
+        model: model.name.clone(),
+        before: before.summary,
+        warnings: before.warnings,
+        alone,
+        together,
+        rivals,
+        interaction,
+    })
+}
+
+/// The changes that are possible alone, at once; nothing when there are fewer than two.
+fn all_together(
+    changes: &[Change],
+    alone: &[Rehearsal],
+    run: impl Fn(&Change) -> Rehearsal,
+) -> Option<Rehearsal> {
+    let (possible, left_out): (Vec<_>, Vec<_>) =
+        changes.iter().zip(alone).partition(|(_, rehearsal)| rehearsal.possible().is_some());
+    if possible.len() < 2 {
+        return None;
+    }
+    let possible: Vec<Change> = possible.into_iter().map(|(change, _)| change.clone()).collect();
+    let mut rehearsal = run(&Change::together(&possible).ok()?);
+    "all together".clone_into(&mut rehearsal.name);
+    if !left_out.is_empty() {
+        "all that are possible together".clone_into(&mut rehearsal.name);
+        let names: Vec<String> = left_out.iter().map(|(change, _)| format!("`{}`", change.name)).collect();
+        rehearsal.notes.insert(0, format!("without {}, which is impossible alone", names.join(" and ")));
+    }
+    Some(rehearsal)
+}
+
+fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Rehearsal {
+    let name = change.name.clone();
+    let impossible = |moved, problems| Rehearsal {
+        name: name.clone(),
+        moved,
+        notes: Vec::new(),
+        outcome: Outcome::Impossible { problems },
+    };
+    let changed: Changed = match apply(baseline, change) {
+        Ok(changed) => changed,
+        Err(problems) => return impossible(Vec::new(), problems),
+    };
+    let moved = facts::moved(baseline.run, &changed.run);
+    let priced = match price::price(&changed) {
+        Ok(priced) => priced,
+        Err(problem) => return impossible(moved, vec![problem]),
+    };
+    let difference = difference(before, &priced);
+    let Priced { summary: after, warnings: doubts, mut notes, .. } = priced;
+    let known = &before.warnings;
+    if moved.is_empty() && changed.slow.is_empty() {
+        notes.push("the run is so already: nothing changes".to_owned());
+    } else if difference.step_time.get() == 0.0 && difference.memory.get() == 0.0 && !difference.rescaled {
+        let price = difference.price_of_tokens.is_some_and(|share| share != 0.0);
+        notes.push(format!(
+            "no part of this step depends on it: neither time nor memory changes{}",
+            if price { ", only the price" } else { "" }
+        ));
+    }
+    if difference.rescaled {
+        notes.push(format!(
+            "a step trains on {} tokens instead of {}: times are compared for as many tokens as before",
+            railwright_spec::human::count(after.tokens_per_step as f64),
+            railwright_spec::human::count(before.summary.tokens_per_step as f64)
+        ));
+    }
+    let has = |list: &[Warning], id: &str| list.iter().any(|warning| warning.id == id);
+    let resolved = known.iter().filter(|w| !has(&doubts, &w.id)).map(|w| w.id.clone()).collect();
+    let warnings = doubts.into_iter().filter(|w| !has(known, &w.id)).collect();
+    Rehearsal {
+        name,
+        moved,
+        notes,
+        outcome: Outcome::Possible(Box::new(Possible { after, difference, warnings, resolved })),
+    }
+}
+
+#[cfg(test)]
+mod tests;

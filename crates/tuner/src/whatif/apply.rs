@@ -1,0 +1,221 @@
+//! A change laid over a run: all else stays as it was.
+//!
+//! Responsible for: what "all else" means. The layout that was chosen, the batch in sequences, the sequence length and the number of
+//! devices stay, whoever chose them; what follows from the changed value (data parallelism from other degrees, formats from a preset, the
+//! links of another accelerator) follows. Refuses to search: a layout that the change makes impossible is told, not replaced.
+
+use super::change::{Amount, Change, Setting};
+use super::facts;
+use super::names::Slow;
+use railwright_calculator::defaults;
+use railwright_spec::cluster::{accelerator_by_name, preset_names};
+use railwright_spec::plan::{validate, warnings};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::run::{ModelSpec, Run, RunSpec, Value};
+
+/// Gives the text of a model's `config.json` by its path.
+pub type ReadConfig<'a> = &'a dyn Fn(&str) -> Result<String, Problem>;
+
+/// The run that changes are laid over.
+#[derive(Clone, Copy)]
+pub struct Baseline<'a> {
+    /// What was said about it.
+    pub spec: &'a RunSpec,
+    /// What it resolved to.
+    pub run: &'a Run,
+    /// How a model's file is read, should a change name one.
+    pub read: ReadConfig<'a>,
+}
+
+/// A changed run that is possible.
+#[derive(Clone, Debug)]
+pub(super) struct Changed {
+    pub(super) run: Run,
+    pub(super) slow: Vec<SlowMember>,
+    /// What is doubtful about the plan.
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// Something slow, at a share of its rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SlowMember {
+    pub(super) what: Slow,
+    pub(super) index: Option<u64>,
+    pub(super) rate: f64,
+}
+
+/// Lays a change over a run; all problems, if it makes the run impossible.
+pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed, Vec<Problem>> {
+    let mut spec = pinned(baseline);
+    make_room(&mut spec, baseline, change);
+    let mut slow = Vec::new();
+    let mut nodes = None;
+    for setting in &change.settings {
+        match setting {
+            Setting::Key { key, value } => {
+                let path = key.path();
+                let text = match value {
+                    Amount::Is(text) => text.clone(),
+                    Amount::Times(factor) => times(baseline.run, &path, *factor).map_err(|p| vec![p])?,
+                };
+                set(&mut spec, &path, &text).map_err(|problem| vec![renamed(problem)])?;
+            }
+            Setting::Nodes(amount) => nodes = Some(amount),
+            Setting::Slow { what, index, rate } => {
+                slow.push(SlowMember { what: *what, index: *index, rate: *rate });
+            }
+        }
+    }
+    if spec.cluster.devices.is_none() {
+        let plan = &spec.plan;
+        let degrees =
+            [plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel, plan.data_parallel];
+        spec.cluster.devices =
+            Some(degrees.iter().fold(1_u64, |product, degree| product.saturating_mul(degree.unwrap_or(1))));
+    }
+    if let Some(amount) = nodes {
+        set_nodes(&mut spec, baseline, amount).map_err(|problem| vec![renamed(problem)])?;
+    }
+    let (run, warnings) = resolve(&spec, baseline).map_err(|problems| {
+        problems.into_iter().map(|problem| renamed(spec.placed(problem))).collect::<Vec<_>>()
+    })?;
+    Ok(Changed { run, slow, warnings })
+}
+
+/// The specification with everything fixed that a change of something else must not move.
+fn pinned(baseline: &Baseline<'_>) -> RunSpec {
+    let mut spec = baseline.spec.clone();
+    let (run, said) = (baseline.run, &mut spec.plan);
+    let plan = &run.plan;
+    if said.layers_per_stage.is_none() && plan.layers_per_stage.is_some() {
+        said.uneven_stages = Some(true);
+    }
+    if defaults::is_open(said) {
+        // The layout was chosen, and with it what is recomputed.
+        said.virtual_stages = Some(plan.virtual_stages);
+        said.recompute = Some(plan.recompute.clone());
+    }
+    said.tensor_parallel = Some(plan.tensor_parallel);
+    said.pipeline_parallel = Some(plan.pipeline_parallel);
+    said.context_parallel = Some(plan.context_parallel);
+    said.expert_parallel = Some(plan.expert_parallel);
+    said.micro_batch = Some(plan.micro_batch);
+    (said.global_batch, said.micro_batches, said.batch_tokens) = (Some(plan.global_batch), None, None);
+    said.sequence_length = Some(plan.sequence_length);
+    spec.cluster.devices = Some(run.cluster.devices);
+    spec
+}
+
+/// Opens what the change itself decides.
+fn make_room(spec: &mut RunSpec, baseline: &Baseline<'_>, change: &Change) {
+    let sets = |path: &str| {
+        change
+            .settings
+            .iter()
+            .any(|setting| matches!(setting, Setting::Key { key, .. } if key.path() == path))
+    };
+    let sets_nodes = change.settings.iter().any(|setting| matches!(setting, Setting::Nodes(_)));
+    let sets_devices = sets_nodes || sets("cluster.devices");
+    let degrees = ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel"];
+    if sets("plan.data_parallel") {
+        if !sets_devices {
+            // More replicas are more devices; see `apply`.
+            spec.cluster.devices = None;
+        }
+    } else if sets_devices || degrees.iter().any(|path| sets(path)) {
+        spec.plan.data_parallel = None;
+    }
+    if sets("plan.micro_batches") || sets("plan.batch_tokens") {
+        spec.plan.global_batch = None;
+    }
+    let is_by_name = ModelSpec { name: None, ..baseline.spec.model.clone() } == ModelSpec::default();
+    if (sets("model.name") && !is_by_name) || sets("model.config") {
+        spec.model = ModelSpec::default();
+    }
+    if sets("cluster.preset") && !sets("cluster.accelerator") {
+        spec.cluster.accelerator = None;
+    }
+}
+
+fn set(spec: &mut RunSpec, path: &str, text: &str) -> Result<(), Problem> {
+    if path == "cluster.preset" {
+        let plain = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+        if let (false, Ok(accelerator)) =
+            (preset_names().contains(&plain.as_str()), accelerator_by_name(text))
+        {
+            spec.cluster.preset = None;
+            return spec.set(&format!("cluster.accelerator={}", accelerator.id));
+        }
+    }
+    spec.set(&format!("{path}={text}"))
+}
+
+/// The value that a key has, times a factor, in words.
+fn times(run: &Run, path: &str, factor: f64) -> Result<String, Problem> {
+    let nothing = || {
+        Problem::new("has no value that could be multiplied")
+            .in_file("--change")
+            .at_key(path)
+            .hint("say the value itself")
+    };
+    let facts = facts::facts(run);
+    let (_, value) = facts.iter().find(|fact| fact.0 == path).ok_or_else(nothing)?;
+    match value {
+        Value::Integer(n) => Ok(format!("{}", *n as f64 * factor)),
+        Value::Number(x) => Ok(rounded(x * factor)),
+        Value::Text(text) => {
+            let (number, unit) = text.split_once(' ').ok_or_else(nothing)?;
+            let number: f64 = number.parse().map_err(|_| nothing())?;
+            Ok(format!("{} {unit}", rounded(number * factor)))
+        }
+        Value::Flag(_) | Value::List(_) => Err(nothing()),
+    }
+}
+
+/// Without the last digits, which are the multiplication's.
+fn rounded(x: f64) -> String {
+    format!("{x:.12e}").parse::<f64>().unwrap_or(x).to_string()
+}
+
+fn set_nodes(spec: &mut RunSpec, baseline: &Baseline<'_>, amount: &Amount) -> Result<(), Problem> {
+    let per_node = spec.cluster.resolve()?.devices_per_node;
+    let before = baseline.run.cluster.devices as f64 / baseline.run.cluster.devices_per_node.max(1) as f64;
+    let nodes = match amount {
+        Amount::Is(text) => text.parse::<f64>().unwrap_or(f64::NAN),
+        Amount::Times(factor) => before * factor,
+    };
+    if !(1.0..=1e9).contains(&nodes) || nodes.fract() != 0.0 {
+        return Err(Problem::new(format!("`nodes`: expected a whole number from 1, found {nodes}"))
+            .in_file("--change"));
+    }
+    spec.set(&format!("cluster.devices={}", (nodes as u64).saturating_mul(per_node)))
+}
+
+fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
+    let one = |problem: Problem| vec![problem];
+    let model = if spec.model == baseline.spec.model {
+        baseline.run.model.clone()
+    } else {
+        spec.model.resolve(baseline.read).map_err(one)?
+    };
+    let cluster = spec.cluster.resolve().map_err(one)?;
+    let plan = defaults::resolve(&spec.plan, &model, &cluster).map_err(one)?;
+    let training = spec.training.resolve().map_err(one)?;
+    let cost = spec.cost.resolve().map_err(one)?;
+    let problems = validate(&model, &cluster, &plan);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let warnings = warnings(&model, &cluster, &plan);
+    Ok((Run { model, cluster, plan, training, cost }, warnings))
+}
+
+/// Settings of a change pass as settings of the command line; messages name what was typed.
+fn renamed(mut problem: Problem) -> Problem {
+    if let Some(place) = problem.place.as_deref_mut()
+        && (place.file == "--set" || place.file.is_empty())
+    {
+        "--change".clone_into(&mut place.file);
+    }
+    problem
+}

@@ -1,0 +1,219 @@
+//! From the text of a change, `plan.precision=fp8` or `nic_gbps=800,overlap.tensor=true`, to what it sets.
+//!
+//! Responsible for: splitting, numbers without units where the name says the unit, and relative values (`x2`, `+10%`). Refuses to look
+//! at whether the changed run is possible.
+
+use super::names::{Slow, Target, target};
+use railwright_spec::human::shorten;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{Key, Kind};
+
+/// One or several settings that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// As it was typed.
+    pub name: String,
+    pub(super) settings: Vec<Setting>,
+}
+
+/// One setting of a change.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Setting {
+    /// A key of a run file to a value, in words.
+    Key { key: Key, value: Amount },
+    /// So many servers.
+    Nodes(Amount),
+    /// A member at a share of its rate.
+    Slow { what: Slow, index: Option<u64>, rate: f64 },
+}
+
+/// A value, or a multiple of what it was.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Amount {
+    Is(String),
+    Times(f64),
+}
+
+impl Change {
+    /// Reads `key=value[,key=value]...`. The values of a list may have commas too: a part without `=` belongs to the one before.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let place = |problem: Problem| problem.in_file("--change");
+        let mut parts: Vec<String> = Vec::new();
+        for part in text.split(',') {
+            match parts.last_mut() {
+                Some(last) if !part.contains('=') => {
+                    last.push(',');
+                    last.push_str(part);
+                }
+                _ => parts.push(part.to_owned()),
+            }
+        }
+        let mut settings = Vec::new();
+        for part in &parts {
+            settings.push(setting(part).map_err(place)?);
+        }
+        let mut seen: Vec<String> = Vec::new();
+        for setting in &settings {
+            if let Setting::Key { key, .. } = setting {
+                if seen.contains(&key.path()) {
+                    return Err(place(
+                        Problem::new(format!("`{}` stands twice in one change", key.path()))
+                            .hint("write two changes to compare two values"),
+                    ));
+                }
+                seen.push(key.path());
+            }
+        }
+        let name = parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join(",");
+        Ok(Self { name, settings })
+    }
+
+    /// All changes at once; `None` when two of them set the same key to different values, with the key.
+    pub(super) fn together(changes: &[Self]) -> Result<Self, String> {
+        let mut settings: Vec<Setting> = Vec::new();
+        for setting in changes.iter().flat_map(|change| &change.settings) {
+            if settings.contains(setting) {
+                continue;
+            }
+            let rival = settings.iter().find(|known| match (known, setting) {
+                (Setting::Key { key: a, .. }, Setting::Key { key: b, .. }) => a.path() == b.path(),
+                (Setting::Nodes(_), Setting::Nodes(_)) => true,
+                (Setting::Nodes(_), Setting::Key { key, .. })
+                | (Setting::Key { key, .. }, Setting::Nodes(_)) => key.path() == "cluster.devices",
+                _ => false,
+            });
+            if rival.is_some() {
+                return Err(match setting {
+                    Setting::Key { key, .. } => key.path(),
+                    _ => "nodes".to_owned(),
+                });
+            }
+            settings.push(setting.clone());
+        }
+        Ok(Self { name: String::new(), settings })
+    }
+}
+
+fn setting(text: &str) -> Result<Setting, Problem> {
+    let Some((word, value)) = text.split_once('=') else {
+        return Err(
+            Problem::new(format!("`{}` has no `=`", shorten(text))).hint("write --change plan.micro_batch=2")
+        );
+    };
+    let value = value.trim();
+    let meaning = target(word)?;
+    if value.is_empty() {
+        return Err(Problem::new(format!("`{}` has no value", shorten(word.trim()))));
+    }
+    match meaning {
+        Target::Slow { what, index } => {
+            let rate = match value.strip_suffix('%') {
+                Some(percent) => percent.trim().parse::<f64>().map(|x| x / 100.0),
+                None => value.parse(),
+            };
+            match rate {
+                Ok(rate) if rate > 0.0 && rate <= 1.0 => Ok(Setting::Slow { what, index, rate }),
+                _ => Err(Problem::new(format!(
+                    "`{}`: expected the share of its usual rate, above 0 and at most 1, found `{}`",
+                    shorten(word.trim()),
+                    shorten(value)
+                ))
+                .hint("`slow.rank=0.8` is a device at 80% of its speed")),
+            }
+        }
+        Target::Nodes => Ok(Setting::Nodes(amount(value).unwrap_or_else(|| Amount::Is(value.to_owned())))),
+        Target::Key { key, unit } => {
+            let is_number =
+                matches!(key.kind, Kind::Count | Kind::Number | Kind::Quantity(_) | Kind::Amount(_));
+            let value = match amount(value).filter(|_| is_number) {
+                Some(times) => times,
+                None if !unit.is_empty() && value.parse::<f64>().is_ok() => {
+                    Amount::Is(format!("{value} {unit}"))
+                }
+                None => Amount::Is(value.to_owned()),
+            };
+            Ok(Setting::Key { key, value })
+        }
+    }
+}
+
+/// `x2`, `*1.5`, `+10%`, `-20%`.
+fn amount(text: &str) -> Option<Amount> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+    let factor = if let Some(rest) = text.strip_prefix(['x', '*']) {
+        number(rest)?
+    } else {
+        let percent = text.strip_suffix('%').filter(|rest| rest.starts_with(['+', '-']))?;
+        1.0 + number(percent)? / 100.0
+    };
+    (factor > 0.0).then_some(Amount::Times(factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        let change = Change::parse(text).expect(text);
+        change
+            .settings
+            .iter()
+            .map(|setting| match setting {
+                Setting::Key { key, value: Amount::Is(value) } => format!("{} is {value}", key.path()),
+                Setting::Key { key, value: Amount::Times(factor) } => {
+                    format!("{} times {factor}", key.path())
+                }
+                other => format!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn groups_lists_units_and_relative_values() {
+        assert_eq!(values("nic_gbps=800"), ["cluster.network.bandwidth is 800 Gbit/s"]);
+        assert_eq!(values("nic_gbps=100 GB/s"), ["cluster.network.bandwidth is 100 GB/s"]);
+        assert_eq!(
+            values("tp=4, layers_per_stage=4,4,3 ,precision=fp8"),
+            ["plan.tensor_parallel is 4", "plan.layers_per_stage is 4,4,3", "plan.precision.preset is fp8"]
+        );
+        assert_eq!(
+            values("nic=x2,hbm=+10%"),
+            ["cluster.network.bandwidth times 2", "cluster.memory_bandwidth times 1.1"]
+        );
+        assert_eq!(values("accelerator=x2"), ["cluster.accelerator is x2"]);
+        let Setting::Slow { rate, .. } = Change::parse("slow.rank=80%").expect("a share").settings[0] else {
+            panic!("not slow")
+        };
+        assert_eq!(rate, 0.8);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for text in [
+            "",
+            "=",
+            "tp",
+            "tp=",
+            "slow.rank=1.2",
+            "slow.rank=0",
+            "slow.rank=-1",
+            "slow.nic=fast",
+            "tp=4,tp=8",
+            "é=1",
+        ] {
+            let problem = Change::parse(text).expect_err(text);
+            assert_eq!(problem.place.expect("a place").file, "--change", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_not_put_together() {
+        let all = |texts: &[&str]| {
+            let changes: Vec<Change> = texts.iter().map(|text| Change::parse(text).expect(text)).collect();
+            Change::together(&changes).map(|change| change.settings.len())
+        };
+        assert_eq!(all(&["tp=4", "tp=4", "pp=2"]), Ok(2));
+        assert_eq!(all(&["tp=4", "tp=8"]), Err("plan.tensor_parallel".to_owned()));
+        assert_eq!(all(&["gpus=64", "nodes=4"]), Err("nodes".to_owned()));
+    }
+}

@@ -1,0 +1,156 @@
+//! A changed run to its estimate, with slow members where they lie, or where they cost most.
+
+use super::apply::{Changed, SlowMember};
+use super::names::Slow;
+use super::summary::{Priced, parts, summarise};
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::disturbance::{Disturbance, stage_of_rank};
+use railwright_calculator::estimate::{EstimateOptions, of_evaluation, tree};
+use railwright_calculator::evaluate::{evaluate_with, seen_from};
+use railwright_calculator::schedule::Workspace;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::Seconds;
+use std::collections::BTreeSet;
+
+/// The figures of a run.
+pub(super) fn price(changed: &Changed) -> Result<Priced, Problem> {
+    let Changed { run, slow, .. } = changed;
+    let machine = Machine::new(&run.cluster);
+    let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
+    let mut workspace = Workspace::default();
+    let mut disturbance = Disturbance::default();
+    let mut notes = Vec::new();
+    for member in slow {
+        let (with, note) = worst(&costing, member, &disturbance, &mut workspace)?;
+        disturbance = with;
+        notes.push(note);
+    }
+    let costing = costing.disturbed(&disturbance);
+    let evaluation = evaluate_with(&costing, &mut workspace)?;
+    let options = EstimateOptions { training: run.training, cost: run.cost };
+    let estimate = of_evaluation(&costing, &evaluation, &options)?;
+    let seen = |stage| parts(&tree(&costing, &seen_from(&costing, &evaluation, stage)));
+    Ok(Priced {
+        summary: summarise(run, &estimate),
+        stages: (0..evaluation.busy.len()).map(seen).collect(),
+        critical_stage: evaluation.critical_stage,
+        warnings: doubts(estimate.warnings, &changed.warnings),
+        notes,
+    })
+}
+
+/// The estimate's warnings and the plan's; both may tell the same thing, and then the estimate has the figures.
+fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
+    const SAME: (&str, &str) = ("tensor-parallel-leaves-domain", "tensor-parallel-across-domains");
+    for warning in plan {
+        let is_told =
+            |known: &Warning| known.id == warning.id || (warning.id == SAME.0 && known.id == SAME.1);
+        if !estimate.iter().any(is_told) {
+            estimate.push(warning.clone());
+        }
+    }
+    estimate
+}
+
+/// The disturbance with one more slow member: at its place, or at the place where the step suffers most.
+fn worst(
+    costing: &Costing<'_>,
+    member: &SlowMember,
+    before: &Disturbance,
+    workspace: &mut Workspace,
+) -> Result<(Disturbance, String), Problem> {
+    let mut most: Option<(Seconds, Disturbance, BTreeSet<usize>)> = None;
+    let places = places(costing, member)?;
+    let choice = places.len();
+    for stages in places {
+        let mut disturbance = before.clone();
+        for &stage in &stages {
+            slow(&mut disturbance, costing, member, stage);
+        }
+        let total = evaluate_with(&costing.clone().disturbed(&disturbance), workspace)?.time.total;
+        if most.as_ref().is_none_or(|(worst, ..)| total > *worst) {
+            most = Some((total, disturbance, stages));
+        }
+    }
+    let (_, disturbance, stages) = most.ok_or_else(|| Problem::new("the run has no devices"))?;
+    Ok((disturbance, described(costing, member, &stages, choice)))
+}
+
+fn slow(disturbance: &mut Disturbance, costing: &Costing<'_>, member: &SlowMember, stage: usize) {
+    match member.what {
+        Slow::Rank | Slow::Node | Slow::Stage => disturbance.slow_device(stage, member.rate),
+        Slow::Host => disturbance.slow_host(stage, member.rate),
+        Slow::Nic => disturbance.slow_links(stage, costing.cluster, member.rate, 1.0),
+        Slow::ScaleUp => disturbance.slow_links(stage, costing.cluster, 1.0, member.rate),
+    }
+}
+
+/// The sets of stages that the member may hold up: one if its place was said, else all that there are.
+fn places(costing: &Costing<'_>, member: &SlowMember) -> Result<Vec<BTreeSet<usize>>, Problem> {
+    let plan = costing.plan;
+    let (kind, count) = match member.what {
+        Slow::Stage => ("stage", plan.pipeline_parallel),
+        Slow::Rank => ("rank", plan.world_size()),
+        Slow::Node | Slow::Host | Slow::Nic | Slow::ScaleUp => {
+            ("node", plan.world_size().div_ceil(costing.cluster.devices_per_node.max(1)))
+        }
+    };
+    let stages = |index: u64| -> BTreeSet<usize> {
+        match member.what {
+            Slow::Stage => BTreeSet::from([index as usize]),
+            Slow::Rank => BTreeSet::from([stage_of_rank(plan, index)]),
+            Slow::Node | Slow::Host | Slow::Nic | Slow::ScaleUp => {
+                let size = costing.cluster.devices_per_node.max(1);
+                let first = index.saturating_mul(size);
+                (first..(first + size).min(plan.world_size())).map(|rank| stage_of_rank(plan, rank)).collect()
+            }
+        }
+    };
+    if let Some(index) = member.index {
+        if index >= count {
+            return Err(Problem::new(format!("there is no {kind} {index}"))
+                .in_file("--change")
+                .hint(format!("{kind}s go from 0 to {}", count.saturating_sub(1))));
+        }
+        return Ok(vec![stages(index)]);
+    }
+    // Members of one stage are alike, so one of each distinct set will do; ranks of a stage are found at its first.
+    let distinct: BTreeSet<BTreeSet<usize>> = match member.what {
+        Slow::Rank | Slow::Stage => {
+            (0..plan.pipeline_parallel as usize).map(|stage| BTreeSet::from([stage])).collect()
+        }
+        _ => (0..count).map(stages).collect(),
+    };
+    Ok(distinct.into_iter().collect())
+}
+
+fn described(costing: &Costing<'_>, member: &SlowMember, stages: &BTreeSet<usize>, choice: usize) -> String {
+    let what = match (member.what, member.index) {
+        (Slow::Rank, Some(index)) => format!("rank {index}"),
+        (Slow::Rank, None) => "one device".to_owned(),
+        (Slow::Stage, index) => format!("every device of stage {}", index.unwrap_or(0)),
+        (Slow::Node, Some(index)) => format!("node {index}"),
+        (Slow::Node, None) => "one node".to_owned(),
+        (Slow::Host, Some(index)) => format!("the host of node {index}"),
+        (Slow::Host, None) => "one host".to_owned(),
+        (Slow::Nic, Some(index)) => format!("a NIC of node {index}"),
+        (Slow::Nic, None) => "one NIC".to_owned(),
+        (Slow::ScaleUp, Some(index)) => format!("a scale-up link of node {index}"),
+        (Slow::ScaleUp, None) => "one scale-up link".to_owned(),
+    };
+    let rate = railwright_spec::human::percent(member.rate);
+    if costing.plan.pipeline_parallel <= 1 {
+        return format!("{what} at {rate} of its rate: every rank waits for it");
+    }
+    let names = stages.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    let where_it_is = match (choice, stages.len()) {
+        (_, _) if member.what == Slow::Stage => String::new(),
+        (1, 1) => format!(" on stage {names}"),
+        (1, _) => format!(" on stages {names}"),
+        (_, 1) => format!(" on stage {names}, where it costs most"),
+        _ => format!(" on stages {names}, where it costs most"),
+    };
+    format!(
+        "{what} at {rate} of its rate{where_it_is}: its stage's peers wait for it in every collective, the other replicas at the gradients"
+    )
+}

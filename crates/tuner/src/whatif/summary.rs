@@ -1,0 +1,220 @@
+//! An estimate in the few figures that rehearsals compare, and the difference of two.
+
+use railwright_calculator::estimate::{Estimate, Interval, Part};
+use railwright_calculator::model_flop::Convention;
+use railwright_calculator::money::bill;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::{Bytes, Dollars, Seconds};
+use railwright_spec::run::Run;
+use serde::Serialize;
+
+/// One run in a few figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The plan in one line.
+    pub plan: String,
+    /// The accelerator's name.
+    pub accelerator: String,
+    /// Accelerators used.
+    pub devices: u64,
+    /// Pipeline stages.
+    pub stages: usize,
+    /// How long one step takes.
+    pub step_time: Seconds,
+    /// Between what bounds a measurement of it is expected.
+    pub interval: Interval,
+    /// Tokens per step.
+    pub tokens_per_step: u64,
+    /// Tokens per second.
+    pub tokens_per_second: f64,
+    /// Tokens per second and device.
+    pub tokens_per_second_per_device: f64,
+    /// Model FLOP utilisation, full attention, of the peak in the activations' format: formats of products compare.
+    pub model_flop_utilisation: f64,
+    /// Memory on the stage that needs most.
+    pub memory: Bytes,
+    /// That stage.
+    pub worst_stage: usize,
+    /// What a device has.
+    pub device_memory: Bytes,
+    /// Whether it fits.
+    pub fits: bool,
+    /// Rent per million tokens; absent without a price.
+    pub dollars_per_million_tokens: Option<Dollars>,
+    /// Rent of the whole token budget; absent without budget or price.
+    pub rent: Option<Dollars>,
+    /// Time on the calendar for the token budget; absent without one.
+    pub calendar: Option<Seconds>,
+    /// Where the step's time goes; the parts sum to it.
+    pub parts: Vec<TimePart>,
+}
+
+/// A part of a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TimePart {
+    /// The identifier that `railwright explain` knows, such as `compute.mlp`.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// How long.
+    pub time: Seconds,
+}
+
+/// What a part of the step lost or won.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartChange {
+    /// The identifier that `railwright explain` knows.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// Its time before.
+    pub before: Seconds,
+    /// Its time after, for as many tokens as before.
+    pub after: Seconds,
+    /// After less before.
+    pub change: Seconds,
+    /// The change as a share of the whole step before.
+    pub share: f64,
+}
+
+/// How two runs differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Whether the step trains on another number of tokens, so that times are for as many tokens as before.
+    pub rescaled: bool,
+    /// Time for as many tokens as before, less the step before.
+    pub step_time: Seconds,
+    /// The same as a share of the step before; below 0 is faster.
+    pub share: f64,
+    /// Tokens per second over those before.
+    pub speedup: f64,
+    /// Change of utilisation, in shares of the peak.
+    pub model_flop_utilisation: f64,
+    /// Change of the memory on the stage that needs most.
+    pub memory: Bytes,
+    /// Change of the price of a token, as a share.
+    pub price_of_tokens: Option<f64>,
+    /// The stage on which both steps are taken apart; each on its own slowest if nothing.
+    pub stage: Option<usize>,
+    /// What each part of the step lost or won; they sum to the change of the step.
+    pub parts: Vec<PartChange>,
+}
+
+/// The budget of a run without one, to price tokens by.
+const TRILLION: f64 = 1e12;
+
+/// A run with everything that its rehearsals need.
+#[derive(Clone, Debug)]
+pub(super) struct Priced {
+    pub(super) summary: Summary,
+    /// The parts of the step as each stage lives it.
+    pub(super) stages: Vec<Vec<TimePart>>,
+    pub(super) critical_stage: usize,
+    pub(super) warnings: Vec<Warning>,
+    /// Where slow members were put.
+    pub(super) notes: Vec<String>,
+}
+
+/// Sums up the estimate of a run.
+pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
+    let mut budget = run.clone();
+    budget.training.tokens = Some(run.training.tokens.unwrap_or(TRILLION));
+    let bill = bill(&budget, estimate.step_time);
+    let trained = bill.as_ref().map_or(TRILLION, |bill| bill.steps * run.plan.tokens_per_step() as f64);
+    let rent = bill.as_ref().and_then(|bill| bill.rent);
+    let utilisation = estimate
+        .efficiency
+        .model_flop
+        .iter()
+        .find(|flop| flop.convention == Convention::FullAttention)
+        .and_then(|flop| flop.utilisation.last())
+        .map_or(0.0, |utilisation| utilisation.share);
+    Summary {
+        plan: estimate.plan_summary.clone(),
+        accelerator: estimate.cluster.accelerator_name.clone(),
+        devices: estimate.cluster.devices,
+        stages: estimate.stages.len(),
+        step_time: estimate.step_time,
+        interval: estimate.step_time_interval.clone(),
+        tokens_per_step: estimate.throughput.tokens_per_step,
+        tokens_per_second: estimate.throughput.tokens_per_second,
+        tokens_per_second_per_device: estimate.throughput.tokens_per_second_per_device,
+        model_flop_utilisation: utilisation,
+        memory: estimate.memory.peak,
+        worst_stage: estimate.memory.worst,
+        device_memory: estimate.memory.device_memory,
+        fits: estimate.memory.fits,
+        dollars_per_million_tokens: rent.map(|rent| rent * (1e6 / trained)),
+        rent: rent.filter(|_| run.training.tokens.is_some()),
+        calendar: bill.map(|bill| bill.calendar).filter(|_| run.training.tokens.is_some()),
+        parts: parts(&estimate.time),
+    }
+}
+
+/// Families of compute and dimensions of exposed communication one by one, the rest as it is.
+pub(super) fn parts(step: &Part) -> Vec<TimePart> {
+    let one = |part: &Part| TimePart { id: part.id.clone(), title: part.title.clone(), time: part.time };
+    let mut list = Vec::new();
+    for part in &step.children {
+        if part.children.is_empty() {
+            list.push(one(part));
+            continue;
+        }
+        for child in &part.children {
+            let title =
+                if part.id == "exposed" { format!("exposed: {}", child.title) } else { child.title.clone() };
+            list.push(TimePart { title, ..one(child) });
+        }
+    }
+    list
+}
+
+/// How the run after differs from the one before.
+///
+/// Both steps are taken apart on one stage, the one that paces the slower of the two: there the time was lost, or will be. Runs with
+/// different numbers of stages are each taken apart on their own slowest.
+pub(super) fn difference(before: &Priced, after: &Priced) -> Difference {
+    let (old, new) = (&before.summary, &after.summary);
+    let scale = old.tokens_per_step as f64 / new.tokens_per_step.max(1) as f64;
+    let step = new.step_time * scale;
+    let change = step - old.step_time;
+    let price = old.dollars_per_million_tokens.zip(new.dollars_per_million_tokens);
+    let stage = (old.stages == new.stages)
+        .then(|| if change > Seconds::ZERO { after.critical_stage } else { before.critical_stage });
+    let seen = |priced: &Priced| {
+        stage.and_then(|stage| priced.stages.get(stage)).unwrap_or(&priced.summary.parts).clone()
+    };
+    Difference {
+        rescaled: old.tokens_per_step != new.tokens_per_step,
+        step_time: change,
+        share: change / old.step_time,
+        speedup: new.tokens_per_second / old.tokens_per_second,
+        model_flop_utilisation: new.model_flop_utilisation - old.model_flop_utilisation,
+        memory: new.memory - old.memory,
+        price_of_tokens: price.filter(|(old, _)| old.get() > 0.0).map(|(old, new)| new / old - 1.0),
+        stage,
+        parts: part_changes(&seen(before), &seen(after), scale, old.step_time),
+    }
+}
+
+fn part_changes(before: &[TimePart], after: &[TimePart], scale: f64, step: Seconds) -> Vec<PartChange> {
+    let time = |list: &[TimePart], id: &str| {
+        list.iter().find(|part| part.id == id).map_or(Seconds::ZERO, |part| part.time)
+    };
+    let mut changes: Vec<PartChange> = Vec::new();
+    for part in before.iter().chain(after) {
+        if changes.iter().any(|known| known.id == part.id) {
+            continue;
+        }
+        let (old, new) = (time(before, &part.id), time(after, &part.id) * scale);
+        changes.push(PartChange {
+            id: part.id.clone(),
+            title: part.title.clone(),
+            before: old,
+            after: new,
+            change: new - old,
+            share: (new - old) / step,
+        });
+    }
+    changes
+}
