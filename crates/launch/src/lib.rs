@@ -17,6 +17,7 @@ mod launch;
 mod lost;
 pub mod megatron;
 pub mod nanotron;
+pub mod nemo;
 mod reader;
 mod shell;
 pub mod torchtitan;

@@ -4,14 +4,14 @@
 //!
 //! Every carrier ends in `arguments`, which `meaning` turns into a run.
 
-mod arguments;
-mod flags;
+pub(crate) mod arguments;
+pub(crate) mod flags;
 mod generation;
 mod hybrid;
 mod iterations;
 mod lists;
 mod log;
-mod meaning;
+pub(crate) mod meaning;
 mod memory;
 mod model;
 mod pipeline;

@@ -1,6 +1,6 @@
 //! What a reader of launch files is, and the list of all of them.
 
-use crate::{Format, Launch, deepspeed, megatron, nanotron, torchtitan};
+use crate::{Format, Launch, deepspeed, megatron, nanotron, nemo, torchtitan};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -54,5 +54,7 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &torchtitan::TorchtitanReader,
         &deepspeed::DeepspeedReader,
         &nanotron::NanotronReader,
+        &nemo::BridgeReader,
+        &nemo::NemoReader,
     ]
 }

@@ -1,0 +1,354 @@
+//! Megatron-Bridge's and NeMo's YAML, and overrides of either.
+//!
+//! Responsible for: bringing both vocabularies to Megatron-LM's, whose meaning is [`crate::megatron`]'s to know, and references
+//! inside a file. Refuses to follow references out of it, and to fill in defaults of what only overrides another file.
+
+mod names;
+
+#[cfg(test)]
+mod tests;
+
+use crate::document::{self, Data, Document, Entry};
+use crate::megatron::arguments::{Argument, Arguments};
+use crate::megatron::flags;
+use crate::megatron::meaning::{self, World};
+use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use names::Name;
+use railwright_spec::model::{by_name, catalogue};
+use railwright_spec::problem::Problem;
+
+/// Reads Megatron-Bridge's YAML.
+#[derive(Clone, Copy, Debug)]
+pub struct BridgeReader;
+
+/// Reads NeMo's YAML.
+#[derive(Clone, Copy, Debug)]
+pub struct NemoReader;
+
+impl Reader for BridgeReader {
+    fn format(&self) -> Format {
+        Format::MegatronBridge
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let has = |key: &str| text.lines().any(|line| line.trim_end() == key);
+        let beside = ["ddp:", "dist:", "checkpoint:", "scheduler:", "mixed_precision:", "comm_overlap:"];
+        if has("model:")
+            && has("train:")
+            && (beside.iter().any(|key| has(key)) || text.contains("_parallel_size"))
+        {
+            return Some(Evidence::new(Strength::Certain, "YAML with the keys `model` and `train`"));
+        }
+        let overrides =
+            is_override(text, "model.") && (is_override(text, "train.") || is_override(text, "ddp."));
+        overrides.then(|| Evidence::new(Strength::Likely, "overrides of `model.` and `train.`"))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        read(Format::MegatronBridge, text, file)
+    }
+}
+
+impl Reader for NemoReader {
+    fn format(&self) -> Format {
+        Format::Nemo
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let has = |key: &str| text.lines().any(|line| line.trim_end() == key);
+        let sizes = ["micro_batch_size", "encoder_seq_length", "tensor_model_parallel_size"];
+        if has("trainer:") && has("model:") && sizes.iter().any(|size| text.contains(size)) {
+            return Some(Evidence::new(Strength::Certain, "YAML with the keys `trainer` and `model`"));
+        }
+        (is_override(text, "model.")
+            && (is_override(text, "trainer.") || text.contains("_model_parallel_size=")))
+        .then(|| Evidence::new(Strength::Likely, "overrides of `trainer.` and `model.`"))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        read(Format::Nemo, text, file)
+    }
+}
+
+/// Whether some word of a text is `prefix...=`.
+fn is_override(text: &str, prefix: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        word.trim_start_matches(['+', '\'', '"']).strip_prefix(prefix).is_some_and(|rest| {
+            rest.split_once('=')
+                .is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c)))
+        })
+    })
+}
+
+fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    let is_yaml = text.lines().any(|line| line.trim_end() == "model:") || text.trim_start().starts_with('{');
+    let document = if is_yaml {
+        document::yaml(text, file)
+    } else {
+        document::overrides(text, file).map(|found| found.document)
+    };
+    let mut document = document.map_err(|problem| vec![problem])?;
+    let mut draft = Draft::new(format, file);
+    for (path, value, spot, why) in document::interpolate(&mut document) {
+        // Paths of data and of checkpoints concern nobody.
+        if names::of(format, &path).is_some_and(|name| !matches!(name, Name::Ignored)) {
+            let message = format!("cannot be resolved, so it is open: {why}");
+            draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+        }
+    }
+    let is_whole = document.get("model.num_layers").is_some();
+    let mut arguments = Arguments::default();
+    for entry in &document.entries {
+        take(format, entry, &mut arguments, &mut draft);
+    }
+    derived(&document, &mut arguments, &mut draft);
+    let world = world(&document);
+    if is_whole {
+        transfer(format, file, &arguments, &world, &mut draft, false);
+        generation(format, &arguments, &mut draft);
+        conflicts(&mut draft);
+    } else {
+        // What overrides another file sets what it says, and no default.
+        transfer(format, file, &arguments, &world, &mut draft, true);
+        let message =
+            "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
+        draft.remark(RemarkKind::Assumed, "model", None, message);
+    }
+    draft.finish()
+}
+
+/// Takes one key into the arguments, under Megatron's name.
+fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Draft) {
+    let line = entry.spot.line();
+    let said = format!("{} = {}", entry.name, entry.data.shown());
+    let mut put = |name: &str, values: Vec<String>, draft: &mut Draft| {
+        arguments.insert(name, Argument { values, said: said.clone(), line }, draft);
+    };
+    match names::of(format, &entry.path) {
+        None => unknown(entry, draft),
+        Some(Name::Ignored | Name::Derived) => {}
+        Some(Name::Is(name)) if name == "normalization" => put(&name, norm(&entry.data), draft),
+        Some(Name::Is(name)) => put(&name, words(&entry.data), draft),
+        Some(Name::Not(name)) => match &entry.data {
+            Data::Flag(flag) => put(&name, vec![python(!flag)], draft),
+            Data::Null => {}
+            _ => draft.remark(RemarkKind::Unresolved, &said, line, "expected `true` or `false`; left out"),
+        },
+    }
+}
+
+fn unknown(entry: &Entry, draft: &mut Draft) {
+    let is_off = matches!(entry.data, Data::Null | Data::Flag(_)) || entry.data == Data::List(Vec::new());
+    let last = entry.path.rsplit('.').next().unwrap_or(&entry.path);
+    // Configuration classes have many more fields than there are flags; those that only say no are no news.
+    if is_off && entry.path.starts_with("model.") {
+        return;
+    }
+    let said = format!("{} = {}", entry.name, entry.data.shown());
+    let message = match flags::near(last) {
+        Some(near) => {
+            let near = near.trim_start_matches('-').replace('-', "_");
+            format!("not known, so left out; `{near}` is")
+        }
+        None => "not known, so left out".to_owned(),
+    };
+    draft.remark(RemarkKind::Unknown, &said, entry.spot.line(), message);
+}
+
+/// What the classes say in another way than the flags.
+fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
+    let said = |path: &str| {
+        let entry = document.get(path);
+        let said = entry.map_or_else(|| path.to_owned(), |e| format!("{} = {}", e.name, e.data.shown()));
+        (said, entry.and_then(|e| e.spot.line()))
+    };
+    let mut add = |name: &str, value: String, path: &str, draft: &mut Draft| {
+        let (said, line) = said(path);
+        if arguments.get(name).is_none() {
+            arguments.insert(name, Argument { values: vec![value], said, line }, draft);
+        }
+    };
+    let text = |path: &str| document.get(path).map(|entry| entry.data.shown().to_ascii_lowercase());
+    let is_on = |path: &str| document.get(path).is_some_and(|entry| entry.data == Data::Flag(true));
+    if document.get("model.num_query_groups").is_some_and(|entry| matches!(entry.data, Data::Integer(_))) {
+        add("group_query_attention", "True".to_owned(), "model.num_query_groups", draft);
+    }
+    let gated = is_on("model.gated_linear_unit");
+    for path in ["model.activation", "model.activation_func", "model.activation_func._target_"] {
+        let Some(activation) = text(path) else { continue };
+        let flag = match activation.as_str() {
+            a if a.contains("swiglu") => "swiglu",
+            a if a.contains("geglu") => "geglu",
+            a if a.contains("squared") && a.contains("relu") => "squared_relu",
+            a if gated && a.ends_with("silu") => "swiglu",
+            a if gated && a.ends_with("gelu") => "geglu",
+            _ => continue,
+        };
+        add(flag, "True".to_owned(), path, draft);
+    }
+    let precision = text("trainer.precision").map(|p| ("trainer.precision", p));
+    let precision = precision.or_else(|| text("mixed_precision").map(|p| ("mixed_precision", p)));
+    if let Some((path, precision)) = precision {
+        if precision.contains("bf16") {
+            add("bf16", "True".to_owned(), path, draft);
+        } else if precision.starts_with("16") || precision.contains("fp16") {
+            add("fp16", "True".to_owned(), path, draft);
+        }
+        if precision.contains("mxfp8") {
+            add("fp8", "hybrid".to_owned(), path, draft);
+            add("fp8_recipe", "mxfp8".to_owned(), path, draft);
+        } else if precision.contains("fp8") {
+            add("fp8", "hybrid".to_owned(), path, draft);
+        } else if precision.contains("fp4") {
+            add("fp4", "e2m1".to_owned(), path, draft);
+        }
+    }
+    for path in ["mixed_precision.grad_reduce_in_fp32", "ddp.grad_reduce_in_fp32"] {
+        match document.get(path).map(|entry| &entry.data) {
+            Some(Data::Flag(true)) => {
+                add("accumulate_allreduce_grads_in_fp32", "True".to_owned(), path, draft)
+            }
+            Some(Data::Flag(false)) => add("grad_reduce_in_bf16", "True".to_owned(), path, draft),
+            _ => {}
+        }
+    }
+    let path = "model.optim.name";
+    if let Some(name) = text(path) {
+        if name.contains("distributed") {
+            add("use_distributed_optimizer", "True".to_owned(), path, draft);
+        }
+        let known = ["adam", "sgd", "lion", "muon"].into_iter().find(|known| name.contains(known));
+        add("optimizer", known.unwrap_or(&name).to_owned(), path, draft);
+    }
+    if text("model.optim.grad_sync_dtype").is_some_and(|format| format.contains("16")) {
+        add("grad_reduce_in_bf16", "True".to_owned(), "model.optim.grad_sync_dtype", draft);
+    }
+    if is_on("model.fp8") && is_on("model.fp8_hybrid") {
+        add("fp8_hybrid", "True".to_owned(), "model.fp8_hybrid", draft);
+    } else if is_on("model.fp8") && is_on("model.fp8_e4m3") {
+        add("fp8_e4m3", "True".to_owned(), "model.fp8_e4m3", draft);
+    } else if is_on("model.fp8") {
+        add("fp8", "hybrid".to_owned(), "model.fp8", draft);
+    }
+    if is_on("ddp.use_megatron_fsdp") || is_on("ddp.use_custom_fsdp") {
+        add("use_megatron_fsdp", "True".to_owned(), "ddp.use_megatron_fsdp", draft);
+    }
+}
+
+/// Ranks, where NeMo's trainer says so.
+fn world(document: &Document) -> World {
+    let number = |path: &str| match document.get(path).map(|entry| &entry.data) {
+        Some(Data::Integer(n)) => u64::try_from(*n).ok().filter(|&n| n > 0),
+        _ => None,
+    };
+    let Some(per_node) = number("trainer.devices") else { return World::default() };
+    let nodes = number("trainer.num_nodes").unwrap_or(1);
+    World {
+        ranks: nodes.checked_mul(per_node),
+        per_node: Some(per_node),
+        said: format!("trainer.num_nodes {nodes} x trainer.devices {per_node}"),
+        line: document.get("trainer.devices").and_then(|entry| entry.spot.line()),
+    }
+}
+
+/// Lets Megatron's reader make a run of the arguments, and takes it over; `only_said` leaves its defaults out. Which generation
+/// it is, Megatron's flags do not tell here: the classes of both frameworks had such fields before there were flags.
+fn transfer(
+    format: Format,
+    file: &str,
+    arguments: &Arguments,
+    world: &World,
+    draft: &mut Draft,
+    only_said: bool,
+) {
+    let mut whole = Draft::new(format, file);
+    meaning::fill(arguments, world, &mut whole);
+    let launch = match whole.finish() {
+        Ok(launch) => launch,
+        Err(problems) => return problems.into_iter().for_each(|problem| draft.problem(problem)),
+    };
+    let wanted = |line: Option<usize>| line.is_some() || !only_said;
+    for origin in launch.origins.iter().filter(|o| wanted(o.line) && o.key != "plan.software") {
+        if let Some(value) = launch.spec.get(&origin.key) {
+            draft.set_value(&origin.key, &value, &origin.said, origin.line);
+        }
+    }
+    for remark in
+        launch.remarks.into_iter().filter(|r| wanted(r.line) && !r.message.contains("the software is taken"))
+    {
+        draft.remark(remark.kind, &remark.said, remark.line, remark.message);
+    }
+    if let Some(config) = launch.model_config {
+        draft.model_config(config, "model", None);
+    }
+}
+
+/// The generation: NeMo's last, or Bridge's, of this year where its newest fields are in use.
+fn generation(format: Format, arguments: &Arguments, draft: &mut Draft) {
+    let is_new = |name: &str| flags::by_name(name).is_some_and(|flag| flag.since == "2026");
+    let newest = arguments.iter().find(|(name, argument)| {
+        is_new(name)
+            && argument.values.iter().any(|value| !matches!(value.as_str(), "None" | "False" | "none"))
+    });
+    let (id, why) = match (format, newest) {
+        (Format::Nemo, _) => ("megatron-core-2024", "which NeMo 1 shipped".to_owned()),
+        (_, Some((name, _))) => ("megatron-core-2026", format!("as `{name}` is in use")),
+        _ => ("megatron-core-2025", "which Megatron-Bridge shipped first".to_owned()),
+    };
+    draft.set("plan.software", &id.to_owned(), "the framework's version", None);
+    draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, {why}"));
+}
+
+/// A model of the catalogue that has the same layers, width and heads, and differs elsewhere: one of the two is wrong.
+fn conflicts(draft: &mut Draft) {
+    let spec = draft.spec().model.clone();
+    let (Some(layers), Some(hidden), Some(heads)) = (spec.layers, spec.hidden, spec.heads) else { return };
+    let Ok(own) = spec.resolve(|_| Err(Problem::new("no file"))) else { return };
+    let alike = catalogue().iter().filter_map(|entry| by_name(entry.name).ok()).find(|known| {
+        let known_heads = known.layer_kinds.first().and_then(|layer| match &layer.mixer {
+            railwright_spec::model::Mixer::Attention(attention) => Some(attention.heads),
+            _ => None,
+        });
+        known.num_layers() == layers && known.hidden_size == hidden && known_heads == Some(heads)
+    });
+    let Some(known) = alike else { return };
+    let groups = |model: &railwright_spec::model::Model| {
+        model.layer_kinds.first().and_then(|layer| match &layer.mixer {
+            railwright_spec::model::Mixer::Attention(attention) => Some(attention.kv_heads),
+            _ => None,
+        })
+    };
+    if let (Some(a), Some(b)) = (groups(&own), groups(&known))
+        && a != b
+    {
+        let origin = draft.spec().place("model.kv_heads").cloned().unwrap_or_default();
+        let message = format!(
+            "{a} key-value heads, but {}, which has the same layers, width and heads, has {b}: one of the two is wrong; the \
+             file's hold",
+            known.name
+        );
+        let said = origin.key.unwrap_or_else(|| "model.num_query_groups".to_owned());
+        draft.remark(RemarkKind::Conflict, &said, origin.line, message);
+    }
+}
+
+/// NeMo writes norms in small letters.
+fn norm(data: &Data) -> Vec<String> {
+    let plain = data.shown().to_ascii_lowercase();
+    vec![if plain.starts_with("rms") { "RMSNorm".to_owned() } else { "LayerNorm".to_owned() }]
+}
+
+fn python(flag: bool) -> String {
+    if flag { "True" } else { "False" }.to_owned()
+}
+
+fn words(data: &Data) -> Vec<String> {
+    match data {
+        Data::Null => vec!["None".to_owned()],
+        Data::Flag(flag) => vec![python(*flag)],
+        Data::List(items) => items.iter().take(1000).flat_map(|item| words(&item.data)).collect(),
+        Data::Text(text) => vec![text.clone()],
+        Data::Table(_) => Vec::new(),
+        data => vec![data.shown()],
+    }
+}

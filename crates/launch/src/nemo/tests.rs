@@ -1,0 +1,156 @@
+//! Files of Megatron-Bridge and NeMo, whole and as overrides.
+
+use super::*;
+use crate::{Remark, detect};
+use railwright_spec::run::Value;
+
+const NEMO: &str = include_str!("../../tests/fixtures/nemo/llama3_1_405b.yaml");
+const BRIDGE: &str = include_str!("../../tests/fixtures/bridge/run_config.yaml");
+
+fn read(reader: &dyn Reader, text: &str) -> Launch {
+    reader.read(text, "f").unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn value(launch: &Launch, key: &str) -> String {
+    launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
+}
+
+fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+}
+
+#[test]
+fn nemo_is_read() {
+    let launch = read(&NemoReader, NEMO);
+    for (key, expected) in [
+        ("cluster.devices", "576"),
+        ("cluster.devices_per_node", "8"),
+        ("model.layers", "126"),
+        ("model.hidden", "16384"),
+        ("model.kv_heads", "16"),
+        ("model.ffn", "53248"),
+        ("model.norm", "\"rms_norm\""),
+        ("model.gated_mlp", "true"),
+        ("model.biases", "false"),
+        ("model.tied", "false"),
+        ("model.vocab", "128256"),
+        ("model.max_positions", "8192"),
+        ("plan.tensor_parallel", "8"),
+        ("plan.pipeline_parallel", "9"),
+        ("plan.virtual_stages", "7"),
+        ("plan.context_parallel", "2"),
+        ("plan.sequence_parallel", "true"),
+        ("plan.sequence_length", "8192"),
+        ("plan.micro_batch", "1"),
+        ("plan.global_batch", "252"),
+        ("plan.precision.compute", "\"fp8\""),
+        ("plan.sharding", "\"zero1\""),
+        ("plan.overlap.gradient_reduce", "true"),
+        ("plan.overlap.tensor", "true"),
+        ("plan.dropout", "false"),
+        ("plan.recompute", "\"none\""),
+        ("plan.software", "\"megatron-core-2024\""),
+        ("training.tokens", "2064384000.0"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let origin = launch.origins.iter().find(|o| o.key == "plan.tensor_parallel").expect("an origin");
+    assert_eq!((origin.said.as_str(), origin.line), ("model.tensor_model_parallel_size = 8", Some(20)));
+    // The published launcher has 16 query groups, the published model 8.
+    assert_eq!(
+        told(&launch, RemarkKind::Conflict),
+        [
+            "model.num_query_groups = 16: 16 key-value heads, but llama-3.1-405b, which has the same layers, width and heads, has \
+          8: one of the two is wrong; the file's hold"
+        ]
+    );
+    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new(), "paths of data are no news");
+}
+
+#[test]
+fn bridge_is_read() {
+    let launch = read(&BridgeReader, BRIDGE);
+    for (key, expected) in [
+        ("model.experts", "128"),
+        ("model.top_k", "8"),
+        ("model.moe_ffn", "768"),
+        ("model.kv_heads", "4"),
+        ("model.head_dim", "128"),
+        ("model.qk_norm", "true"),
+        ("model.gated_mlp", "true"),
+        ("model.vocab", "151936"),
+        ("plan.expert_parallel", "8"),
+        ("plan.expert_tensor_parallel", "1"),
+        ("plan.virtual_stages", "12"),
+        ("plan.global_batch", "512"),
+        ("plan.micro_batch", "2"),
+        ("plan.precision.compute", "\"mxfp8\""),
+        ("plan.precision.gradients", "\"fp32\""),
+        ("plan.sharding", "\"zero1\""),
+        ("plan.recompute", "\"selective:core_attention,activation\""),
+        ("plan.overlap.tensor", "true"),
+        ("plan.overlap.gradient_reduce", "true"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let unknown = told(&launch, RemarkKind::Unknown);
+    assert_eq!(unknown.len(), 1, "{unknown:?}");
+    assert!(unknown[0].starts_with("model.frobnicate_factor = 3: not known"), "{unknown:?}");
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
+    let known = by_name("qwen3-30b-a3b").expect("known");
+    assert_eq!(model.parameters().total, known.parameters().total);
+}
+
+#[test]
+fn overrides_set_what_they_say() {
+    let text = "python pretrain.py model.tensor_model_parallel_size=4 ++train.micro_batch_size=2 \\\n model.sequence_parallel=true \
+                model.frobnicate=7";
+    assert_eq!(detect(text)[0].format, Format::MegatronBridge);
+    let launch = read(&BridgeReader, text);
+    assert_eq!(value(&launch, "plan.tensor_parallel"), "4");
+    assert_eq!(value(&launch, "plan.micro_batch"), "2");
+    assert_eq!(value(&launch, "plan.sequence_parallel"), "true");
+    for open in
+        ["plan.pipeline_parallel", "plan.precision.preset", "plan.dropout", "model.layers", "plan.software"]
+    {
+        assert_eq!(value(&launch, open), "open", "{open}");
+    }
+    let partial =
+        read(&BridgeReader, "model:\n  tensor_model_parallel_size: 4\ntrain:\n  global_batch_size: 64\n");
+    assert_eq!(value(&partial, "plan.tensor_parallel"), "4");
+    assert_eq!(value(&partial, "plan.global_batch"), "64");
+    assert_eq!(value(&partial, "plan.precision.preset"), "open");
+    let nemo =
+        "trainer.num_nodes=4 trainer.devices=8 model.micro_batch_size=2 model.tensor_model_parallel_size=8";
+    assert_eq!(detect(nemo)[0].format, Format::Nemo);
+    assert_eq!(value(&read(&NemoReader, nemo), "cluster.devices"), "32");
+}
+
+#[test]
+fn what_leads_out_of_the_file_is_told() {
+    let text = NEMO
+        .replace("micro_batch_size: 1", "micro_batch_size: ${oc.env:MBS}")
+        .replace("126", "${model.no_such}");
+    let launch = read(&NemoReader, &text);
+    let open = told(&launch, RemarkKind::Unresolved);
+    assert!(
+        open.iter().any(|o| o
+            .contains("model.micro_batch_size: ${oc.env:MBS}: cannot be resolved, so it is open: leads out")),
+        "{open:?}"
+    );
+    assert!(open.iter().any(|o| o.contains("there is no `model.no_such` in this file")), "{open:?}");
+    assert_eq!(value(&launch, "plan.micro_batch"), "open");
+}
+
+#[test]
+fn bad_yaml_is_refused() {
+    let problems = NemoReader.read("model:\n  a: [1\ntrainer:\n", "f").expect_err("a mistake");
+    assert!(problems[0].to_string().starts_with("f:"), "{problems:?}");
+}
+
+#[test]
+fn both_are_recognised() {
+    assert_eq!(detect(NEMO)[0].format, Format::Nemo);
+    assert_eq!(detect(BRIDGE)[0].format, Format::MegatronBridge);
+}
