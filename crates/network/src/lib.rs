@@ -6,5 +6,6 @@
 
 pub mod bill;
 pub mod flow;
+pub mod picture;
 pub mod rail_only;
 pub mod topology;

@@ -9,7 +9,9 @@
 //! collective is a direct exchange at full bandwidth; nothing overlaps.
 
 pub mod cost;
+pub mod figures;
 pub mod forwarding;
+pub mod report;
 pub mod targets;
 
 pub mod time;

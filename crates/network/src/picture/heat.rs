@@ -1,0 +1,134 @@
+//! Who sends how much to whom, as a square of shades on a logarithmic scale.
+//!
+//! Responsible for: cells that are given by a function of (sender, receiver), one shade for each decade. Cells of equal shade in a row are one
+//! mark, so that thousands of devices stay a small file. Refuses more cells than a page has pixels: callers choose a stretch of devices.
+
+use super::{escape, open};
+use std::fmt::Write as _;
+
+/// A square of cells.
+pub struct Heat<'a> {
+    /// The picture's title.
+    pub title: String,
+    /// Cells along a side.
+    pub side: u32,
+    /// The first device shown.
+    pub first: u32,
+    /// Bytes from the first to the second; 0 is left blank.
+    pub bytes: &'a dyn Fn(u32, u32) -> f64,
+}
+
+/// Cells along a side at most.
+const MOST: u32 = 1024;
+
+/// Draws the square; `None` where it has more cells than fit.
+pub fn heat(chart: &Heat<'_>) -> Option<String> {
+    if chart.side == 0 || chart.side > MOST {
+        return None;
+    }
+    let cell = (640.0 / f64::from(chart.side)).max(0.5);
+    let (left, top) = (72.0, 64.0);
+    let size = cell * f64::from(chart.side);
+    let mut out = open(left + size + 130.0, top + size + 44.0, &chart.title);
+    let value = |i: u32, j: u32| (chart.bytes)(chart.first + i, chart.first + j);
+    let decade = |bytes: f64| if bytes > 0.0 { Some(bytes.log10().floor() as i32) } else { None };
+    let mut seen = std::collections::BTreeSet::new();
+    let mut rows = String::new();
+    for i in 0..chart.side {
+        let mut start = 0;
+        while start < chart.side {
+            let shade = decade(value(i, start));
+            let mut end = start + 1;
+            while end < chart.side && decade(value(i, end)) == shade {
+                end += 1;
+            }
+            if let Some(shade) = shade {
+                seen.insert(shade);
+                let _ = writeln!(
+                    rows,
+                    "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" class=\"d{}\"/>",
+                    left + f64::from(start) * cell,
+                    top + f64::from(i) * cell,
+                    f64::from(end - start) * cell,
+                    cell,
+                    shade.max(0)
+                );
+            }
+            start = end;
+        }
+    }
+    let (least, most) = (seen.first().copied().unwrap_or(0), seen.last().copied().unwrap_or(0));
+    out.push_str("<style>");
+    for &shade in &seen {
+        // The more bytes, the more solid.
+        let solid = 0.25 + 0.75 * f64::from(shade - least + 1) / f64::from(most - least + 1);
+        let _ = write!(out, ".d{}{{fill:var(--s0);fill-opacity:{solid:.2}}}", shade.max(0));
+    }
+    let _ = writeln!(
+        out,
+        "</style>\n<rect x=\"{left}\" y=\"{top}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"none\" class=\"grid\"/>"
+    );
+    out.push_str(&rows);
+    for (place, text) in [(0.0, chart.first), (size, chart.first + chart.side)] {
+        let _ = writeln!(
+            out,
+            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text><text class=\"faint\" x=\"{:.1}\" \
+             y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
+            left + place,
+            top + size + 16.0,
+            left - 8.0,
+            top + place + 4.0
+        );
+    }
+    let _ = writeln!(
+        out,
+        "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">receiving device</text><text class=\"faint\" \
+         transform=\"translate(20 {:.1}) rotate(-90)\" text-anchor=\"middle\">sending device</text>",
+        left + size / 2.0,
+        top + size + 34.0,
+        top + size / 2.0
+    );
+    for (row, shade) in seen.iter().rev().enumerate() {
+        let y = top + 18.0 * row as f64;
+        let _ = writeln!(
+            out,
+            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" class=\"d{}\"/><text class=\"ink\" x=\"{:.1}\" \
+             y=\"{:.1}\">{}</text>",
+            left + size + 16.0,
+            shade.max(&0),
+            left + size + 34.0,
+            y + 10.0,
+            escape(&decade_name(*shade))
+        );
+    }
+    out.push_str("</svg>\n");
+    Some(out)
+}
+
+/// A decade of bytes in words.
+fn decade_name(shade: i32) -> String {
+    let (scale, unit) = match shade {
+        i32::MIN..3 => (0, "B"),
+        3..6 => (3, "kB"),
+        6..9 => (6, "MB"),
+        9..12 => (9, "GB"),
+        _ => (12, "TB"),
+    };
+    format!("from {} {unit}", 10_f64.powi(shade - scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_of_one_shade_are_one_mark() {
+        let bytes = |i: u32, j: u32| if i == j { 0.0 } else { 5e6 };
+        let chart = Heat { title: "t".to_owned(), side: 4, first: 0, bytes: &bytes };
+        let svg = heat(&chart).expect("small");
+        // Two of the four rows are broken in two by the diagonal.
+        assert_eq!(svg.matches("class=\"d6\"").count(), 6 + 1);
+        assert!(svg.contains("from 1 MB"));
+        assert_eq!(heat(&Heat { side: 5000, ..chart }), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! Curves over a shared axis of categories or powers of two.
+//!
+//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Refuses to smooth.
+
+use super::axis::{label, ticks};
+use super::{SERIES, escape, legend, open};
+use std::fmt::Write as _;
+
+/// A curve; a hole is a point that does not exist.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// What it shows.
+    pub name: String,
+    /// One value for each place on the horizontal axis.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Curves over places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// The picture's title.
+    pub title: String,
+    /// What the horizontal axis counts.
+    pub across: String,
+    /// The places on it.
+    pub places: Vec<String>,
+    /// What the vertical axis counts, with its unit.
+    pub up: String,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// Draws curves.
+pub fn lines(chart: &Lines) -> String {
+    let (width, height, left, right, top, bottom) = (720.0, 400.0, 64.0, 24.0, 66.0, 52.0);
+    let mut out = open(width, height, &chart.title);
+    let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
+    legend(&mut out, &names, left, 48.0);
+    let most = chart.curves.iter().flat_map(|c| c.values.iter().flatten()).copied().fold(0.0, f64::max);
+    let ticks = ticks(most, 5);
+    let highest = ticks.last().copied().unwrap_or(1.0);
+    let (wide, tall) = (width - left - right, height - top - bottom);
+    let y = |value: f64| top + tall * (1.0 - value / highest);
+    let x = |place: usize| left + wide * (place as f64 + 0.5) / chart.places.len().max(1) as f64;
+    for &tick in &ticks {
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/><text class=\"faint\" x=\"{:.1}\" \
+             y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            width - right,
+            y(tick),
+            y(tick),
+            left - 8.0,
+            y(tick) + 4.0,
+            label(tick)
+        );
+    }
+    for (place, name) in chart.places.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            x(place),
+            height - bottom + 18.0,
+            escape(name)
+        );
+    }
+    let _ = write!(
+        out,
+        "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+         <text class=\"faint\" transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+        left + wide / 2.0,
+        height - 12.0,
+        escape(&chart.across),
+        top + tall / 2.0,
+        escape(&chart.up)
+    );
+    for (index, curve) in chart.curves.iter().enumerate() {
+        let colour = index % SERIES.len();
+        let dash = if index < SERIES.len() { "" } else { " stroke-dasharray=\"5 3\"" };
+        let points: Vec<(f64, f64, f64)> = curve
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(place, value)| value.map(|value| (x(place), y(value), value)))
+            .collect();
+        let path: Vec<String> = points.iter().map(|(x, y, _)| format!("{x:.1},{y:.1}")).collect();
+        let _ = writeln!(
+            out,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--s{colour})\" stroke-width=\"2\"{dash}/>",
+            path.join(" ")
+        );
+        for (x, y, value) in points {
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"var(--s{colour})\"><title>{}: {}</title></circle>",
+                escape(&curve.name),
+                label(value)
+            );
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_has_no_mark() {
+        let chart = Lines {
+            title: "t".to_owned(),
+            across: "size".to_owned(),
+            places: vec!["8".to_owned(), "16".to_owned(), "32".to_owned()],
+            up: "s".to_owned(),
+            curves: vec![Curve { name: "one".to_owned(), values: vec![Some(1.0), None, Some(3.0)] }],
+        };
+        let svg = lines(&chart);
+        assert_eq!(svg.matches("<circle").count(), 2);
+        assert!(svg.contains("one: 3") && svg.ends_with("</svg>\n"));
+    }
+}

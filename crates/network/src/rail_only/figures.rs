@@ -1,0 +1,159 @@
+//! The paper's figures as pictures.
+//!
+//! Responsible for: names of the files and what each shows. Refuses to compute: everything comes from the report or is the traffic's
+//! closed form.
+
+use super::report::{RailOnlyReport, WORKLOADS};
+use super::traffic::traffic;
+use super::{Parameters, cost};
+use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
+
+/// A picture and the name of its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// `figure-7-16384.svg`, ...
+    pub file: String,
+    /// SVG.
+    pub svg: String,
+}
+
+/// All figures.
+pub fn figures(report: &RailOnlyReport) -> Vec<Figure> {
+    let mut all = vec![pairs(report), terms(report), batch(report), savings(report)];
+    all.extend([16384, 32768, 65536].map(|devices| domains(report, devices)));
+    all.extend(heat_maps());
+    all.sort_by(|a, b| a.file.cmp(&b.file));
+    all
+}
+
+fn named(file: &str, svg: String) -> Figure {
+    Figure { file: format!("{file}.svg"), svg }
+}
+
+fn pairs(report: &RailOnlyReport) -> Figure {
+    let rows = report.workloads.iter().map(|row| {
+        let t = &row.traffic;
+        let share = |class: &super::traffic::Class| class.partners / t.others * 100.0;
+        Part {
+            name: row.workload.to_owned(),
+            values: [t.model_parallel, t.data_in_domain, t.data_on_rails].iter().map(share).collect(),
+        }
+    });
+    let chart = Bars {
+        title: "Figure 3: pairs of devices that exchange anything".to_owned(),
+        across: "% of all pairs, N = 32768, K = 256".to_owned(),
+        series: ["model parallel", "data in domain", "data on rails"].map(str::to_owned).to_vec(),
+        bars: rows.collect(),
+    };
+    named("figure-3-pairs", bars(&chart))
+}
+
+fn terms(report: &RailOnlyReport) -> Figure {
+    let rows = report.workloads.iter().flat_map(|row| {
+        let it = &row.rail_only;
+        let part = |name: String, values: [f64; 4]| Part { name, values: values.to_vec() };
+        let real = part(
+            row.workload.to_owned(),
+            [it.compute, it.model_parallel_time, it.data_in_domain, it.data_on_rails].map(|t| t.get()),
+        );
+        let inside = row.ideal - it.compute - it.model_parallel_time;
+        let best =
+            part("ideal".to_owned(), [it.compute.get(), it.model_parallel_time.get(), inside.get(), 0.0]);
+        [real, best]
+    });
+    let chart = Bars {
+        title: "Figure 5: iteration time by term, rail-only and ideal".to_owned(),
+        across: "seconds, N = 32768, K = 256".to_owned(),
+        series: ["compute", "model parallel", "data in domain", "data on rails"].map(str::to_owned).to_vec(),
+        bars: rows.collect(),
+    };
+    named("figure-5-terms", bars(&chart))
+}
+
+fn domains(report: &RailOnlyReport, devices: u64) -> Figure {
+    let rows: Vec<_> = report.domain_sweep.iter().filter(|row| row.devices == devices).collect();
+    let mut places: Vec<String> =
+        rows.first().map(|row| row.domains.iter().map(ToString::to_string).collect()).unwrap_or_default();
+    places.push("ideal".to_owned());
+    let curve = |row: &&super::report::SweepRow| Curve {
+        name: row.workload.to_owned(),
+        values: row.times.iter().map(|t| t.map(|t| t.get())).chain([Some(row.ideal.get())]).collect(),
+    };
+    let chart = Lines {
+        title: format!("Figure 7: iteration time over the size of the scale-up domain, N = {devices}"),
+        across: "accelerators of a scale-up domain".to_owned(),
+        places,
+        up: "seconds".to_owned(),
+        curves: rows.iter().map(curve).collect(),
+    };
+    named(&format!("figure-7-{devices}"), lines(&chart))
+}
+
+fn batch(report: &RailOnlyReport) -> Figure {
+    let chart = Lines {
+        title: "Figure 8: PaLM-540B relative to the ideal network, N = 32768".to_owned(),
+        across: "accelerators of a scale-up domain".to_owned(),
+        places: super::report::DOMAINS.map(|d| d.to_string()).to_vec(),
+        up: "% of the ideal".to_owned(),
+        curves: report
+            .batch_sweep
+            .iter()
+            .map(|row| Curve {
+                name: format!("{} sequences", row.sequences),
+                values: row.relative.iter().map(|r| Some(r * 100.0)).collect(),
+            })
+            .collect(),
+    };
+    named("figure-8-batch", lines(&chart))
+}
+
+fn savings(report: &RailOnlyReport) -> Figure {
+    let places = report.price_ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    let chart = Lines {
+        title: "Table 2: cost that rail-only saves, K = 256".to_owned(),
+        across: format!(
+            "price of a switch port over a transceiver's ({:.2} is the paper's)",
+            cost::PAPER_RATIO
+        ),
+        places,
+        up: "% saved".to_owned(),
+        curves: report
+            .costs
+            .iter()
+            .filter(|row| row.devices == 32768)
+            .map(|row| Curve {
+                name: format!("radix {}", row.radix),
+                values: row.savings.iter().map(|s| Some(s * 100.0)).collect(),
+            })
+            .collect(),
+    };
+    named("table-2-savings", lines(&chart))
+}
+
+/// Figure 4: the first two domains, every device with every other. Groups are whole numbers of devices here.
+fn heat_maps() -> Vec<Figure> {
+    WORKLOADS
+        .iter()
+        .enumerate()
+        .filter_map(|(index, &(name, model, tokens))| {
+            let p = Parameters::paper(model, tokens, 32768.0, 256.0);
+            let t = traffic(&p);
+            let domain = p.domain as u32;
+            // The power of two next to the optimum divides the domain.
+            let group = 2_u32.pow((t.model_parallel.partners + 1.0).log2().round() as u32);
+            let bytes = move |from: u32, to: u32| {
+                let same_domain = from / domain == to / domain;
+                match (from == to, same_domain) {
+                    (true, _) => 0.0,
+                    (_, true) if from / group == to / group => t.model_parallel.bytes.get(),
+                    (_, true) if from % group == to % group => t.data_in_domain.bytes.get(),
+                    (_, false) if from % domain == to % domain => t.data_on_rails.bytes.get(),
+                    _ => 0.0,
+                }
+            };
+            let title = format!("Figure 4: {name}, two domains of 256, model-parallel groups of {group}");
+            let svg = heat(&Heat { title, side: 2 * domain, first: 0, bytes: &bytes })?;
+            Some(named(&format!("figure-4-{}", index + 1), svg))
+        })
+        .collect()
+}
