@@ -1,11 +1,13 @@
 //! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
 
+mod network;
 mod output;
 mod run_flags;
 mod search;
 mod whatif;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
@@ -87,6 +89,9 @@ pub(crate) enum Command {
     /// Clusters of the catalogue
     #[command(subcommand)]
     Clusters(Catalogue),
+    /// Designs of networks: what they carry, what they cost
+    #[command(subcommand)]
+    Network(Network),
     /// Every key of a run file; each is also a flag of `estimate`
     Keys(Listing),
     /// The JSON schema of a run file, for editors

@@ -10,6 +10,7 @@ mod gpus;
 mod keys;
 mod memory;
 mod models;
+mod network;
 mod open_run;
 mod search;
 mod size;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Gpus(Catalogue::Show(show)) => gpus::show(show, printer),
         Command::Clusters(Catalogue::List(list)) => clusters::list(list, printer),
         Command::Clusters(Catalogue::Show(show)) => clusters::show(show, printer),
+        Command::Network(question) => network::run(question, printer),
         Command::Keys(list) => keys::list(list, printer),
         Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
         Command::Completions(completions) => completions::shell(completions.shell, printer),

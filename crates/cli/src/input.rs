@@ -51,6 +51,12 @@ pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
     })
 }
 
+/// Makes a folder, if it is not there.
+pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
+    fs::create_dir_all(path)
+        .map_err(|error| Problem::new(format!("cannot make the folder: {}", cause(&error))).in_file(path))
+}
+
 /// Writes a file.
 pub(crate) fn write(path: &str, text: &str) -> Result<(), Problem> {
     fs::write(path, text).map_err(|error| {

@@ -66,7 +66,7 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
     }
     let _ = writeln!(
         out,
-        "</style>\n<rect x=\"{left}\" y=\"{top}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"none\" class=\"grid\"/>"
+        "rect{{shape-rendering:crispEdges}}</style>\n<rect x=\"{left}\" y=\"{top}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"none\" class=\"grid\"/>"
     );
     out.push_str(&rows);
     for (place, text) in [(0.0, chart.first), (size, chart.first + chart.side)] {

@@ -119,7 +119,7 @@ pub struct RailOnlyReport {
 
 /// Computes everything anew.
 pub fn report() -> Result<RailOnlyReport, Problem> {
-    let price_ratios = vec![1.0, cost::PAPER_RATIO, 1090.0 / 659.0, 700.0 / 195.0, 5.0];
+    let price_ratios = vec![1.0, 1090.0 / 659.0, cost::PAPER_RATIO, 700.0 / 195.0, 5.0];
     Ok(RailOnlyReport {
         targets: targets()?,
         workloads: WORKLOADS.iter().map(|&(name, model, tokens)| workload(name, model, tokens)).collect(),
@@ -197,7 +197,7 @@ fn costs(ratios: &[f64]) -> Result<Vec<CostRow>, Problem> {
 fn forwarding_rows() -> Vec<ForwardingRow> {
     let gb = BytesPerSecond::from_gb;
     [
-        (8, 50.0, 450.0),
+        (8_u32, 50.0, 450.0),
         (8, 25.0, 300.0),
         (64, 50.0, 900.0),
         (64, 100.0, 900.0),

@@ -1,0 +1,265 @@
+//! `network rail-only`: the paper's claims, tables and figures.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_network::rail_only::figures::figures;
+use railwright_network::rail_only::report::{RailOnlyReport, report};
+use railwright_network::rail_only::targets::{Kind, Status, Target};
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use serde_json::{Map, Value};
+
+/// Reports, and draws where asked to.
+pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outcome, Failure> {
+    let report = report()?;
+    if let Some(folder) = &arguments.figures {
+        input::make_folder(folder)?;
+        let all = figures(&report);
+        for figure in &all {
+            input::write(&format!("{}/{}", folder.trim_end_matches('/'), figure.file), &figure.svg)?;
+        }
+        printer.note(&format!("wrote {} figures to `{folder}`", all.len()));
+    }
+    printer.answer(&Paper(report), &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+struct Paper(RailOnlyReport);
+
+fn percent(share: f64) -> Cell {
+    Cell::number(human::percent(share), share)
+}
+
+fn seconds(time: Seconds) -> Cell {
+    Cell::number(human::seconds(time), time.get())
+}
+
+fn counted(n: u64) -> Cell {
+    Cell::number(human::whole(n), n as f64)
+}
+
+/// Four digits, whatever the size.
+fn digits(value: f64) -> String {
+    let decimals = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 6) };
+    let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn with_unit(value: f64, unit: &str) -> Cell {
+    let text = match unit {
+        "%" => format!("{}%", digits(value)),
+        "x" => format!("{}x", digits(value)),
+        "$M" => format!("${}M", digits(value)),
+        unit => format!("{} {unit}", digits(value)),
+    };
+    Cell::number(text, value)
+}
+
+fn status(target: &Target) -> Cell {
+    match target.status {
+        Status::Reproduced if target.claim.kind == Kind::Statement => Cell::new("holds", Tone::Good),
+        Status::Reproduced => Cell::new("reproduced", Tone::Good),
+        Status::Variant => Cell::new("by a variant", Tone::Doubtful),
+        Status::NotReproduced => Cell::new("not reproduced", Tone::Bad),
+        Status::NotAttempted => Cell::new("not attempted", Tone::Faint),
+    }
+}
+
+fn paper(target: &Target) -> Cell {
+    let claim = &target.claim;
+    let Some(value) = claim.paper else { return Cell::default() };
+    let bound = match claim.kind {
+        Kind::Above => "> ",
+        Kind::Below => "< ",
+        _ => "",
+    };
+    let cell = with_unit(value, &claim.unit);
+    Cell { text: format!("{bound}{}", cell.text), ..cell }
+}
+
+fn error(target: &Target) -> Cell {
+    let is_value = target.claim.kind == Kind::Value;
+    let Some(error) = target.error.filter(|_| is_value) else { return Cell::default() };
+    let text = if target.claim.unit == "%" {
+        format!("{error:+.2} points")
+    } else {
+        format!("{:+.2}%", error * 100.0)
+    };
+    Cell::number(text, error)
+}
+
+fn targets(report: &RailOnlyReport) -> Table {
+    let columns = vec![
+        Column::words("claim").expendable(5),
+        Column::prose("what the paper says"),
+        Column::numbers("paper"),
+        Column::numbers("here"),
+        Column::numbers("variants").expendable(4),
+        Column::numbers("error"),
+        Column::words("status"),
+        Column::prose("why").expendable(1),
+    ];
+    let rows = report.targets.iter().map(|target| {
+        let unit = target.claim.unit.as_str();
+        let variants = target
+            .variants
+            .filter(|_| target.claim.variant.is_some())
+            .map_or_else(Cell::default, |[a, b]| {
+                Cell::from(format!("{}, {}", with_unit(a, unit).text, with_unit(b, unit).text))
+            });
+        vec![
+            Cell::new(target.claim.id.as_str(), Tone::Name),
+            target.claim.claim.as_str().into(),
+            paper(target),
+            target.here.map_or_else(Cell::default, |here| with_unit(here, unit)),
+            variants,
+            error(target),
+            status(target),
+            target.claim.reason.as_str().into(),
+        ]
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+impl Answer for Paper {
+    const KIND: &'static str = "rail_only";
+
+    fn json(&self) -> Map<String, Value> {
+        match serde_json::to_value(&self.0) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        }
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let Self(report) = self;
+        let mut document = Document::default();
+        document.spans(vec![
+            Cell::new("rail-only networks", Tone::Strong),
+            " (arXiv 2307.12169): what the paper says beside what comes out here".into(),
+        ]);
+        document.table(targets(report));
+        document.paragraph(Cell::new(
+            "variants: model-parallel groups of twice the optimum; six all-reduces a layer. Errors are those of the plain model.",
+            Tone::Faint,
+        ));
+        workloads(report, &mut document);
+        sweeps(report, &mut document);
+        money(report, &mut document);
+        document
+    }
+}
+
+fn workloads(report: &RailOnlyReport, document: &mut Document) {
+    document.heading_with(
+        "iteration by term",
+        "32,768 devices, domains of 256 at 7.68 Tb/s, network interfaces at 400 Gb/s",
+    );
+    let columns = vec![
+        Column::words("workload"),
+        Column::numbers("N_M"),
+        Column::numbers("compute").expendable(4),
+        Column::numbers("model parallel").expendable(3),
+        Column::numbers("data in domain").expendable(3),
+        Column::numbers("data on rails").expendable(3),
+        Column::numbers("rail-only"),
+        Column::numbers("ideal"),
+        Column::numbers("silent pairs").expendable(2),
+        Column::numbers("bytes in domain").expendable(1),
+    ];
+    let rows = report.workloads.iter().map(|row| {
+        let it = &row.rail_only;
+        vec![
+            row.workload.into(),
+            Cell::number(format!("{:.2}", row.optimum), row.optimum),
+            seconds(it.compute),
+            seconds(it.model_parallel_time),
+            seconds(it.data_in_domain),
+            seconds(it.data_on_rails),
+            seconds(row.total),
+            seconds(row.ideal),
+            percent(row.silent_pairs),
+            percent(row.bytes_in_domain),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+    let apart =
+        report.workloads.iter().map(|r| (r.optimum_by_search / r.optimum - 1.0).abs()).fold(0.0, f64::max);
+    document.paragraph(Cell::new(
+        format!(
+            "N_M, the best model-parallel degree, is in closed form; a numerical search finds the same within {apart:.0e}. \
+             The full and the trimmed Clos take the time of rail-only: no byte of these models changes rails."
+        ),
+        Tone::Faint,
+    ));
+}
+
+fn sweeps(report: &RailOnlyReport, document: &mut Document) {
+    document.heading_with("domain sweep", "iteration time over the accelerators of a scale-up domain");
+    let sizes: Vec<u64> = report.domain_sweep.first().map(|row| row.domains.clone()).unwrap_or_default();
+    let head = |first: &str, second: &str| {
+        let mut columns = vec![Column::words(first), Column::numbers(second)];
+        columns.extend(sizes.iter().map(|size| Column::numbers(&size.to_string())));
+        columns
+    };
+    let mut columns = head("workload", "GPUs");
+    columns.push(Column::numbers("ideal"));
+    let rows = report.domain_sweep.iter().map(|row| {
+        let mut cells = vec![row.workload.into(), counted(row.devices)];
+        cells.extend(row.times.iter().map(|time| time.map_or_else(Cell::default, seconds)));
+        cells.push(seconds(row.ideal));
+        cells
+    });
+    document.table(Table { columns, rows: rows.collect() });
+    document.heading_with("batch sweep", "PaLM-540B on 32,768 devices relative to the ideal network");
+    let rows = report.batch_sweep.iter().map(|row| {
+        let mut cells = vec!["PaLM-540B".into(), counted(row.sequences)];
+        cells.extend(row.relative.iter().map(|&share| percent(share)));
+        cells
+    });
+    document.table(Table { columns: head("workload", "sequences"), rows: rows.collect() });
+    document.heading_with("forwarded all-to-all", "what two steps without overlap add, 32,768 devices");
+    let columns = vec![
+        Column::numbers("domain"),
+        Column::numbers("network"),
+        Column::numbers("scale-up"),
+        Column::numbers("overhead"),
+    ];
+    let rows = report.forwarding.iter().map(|row| {
+        let rate = |r| Cell::from(human::bandwidth(r));
+        vec![counted(row.domain), rate(row.network), rate(row.scale_up), percent(row.overhead)]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn money(report: &RailOnlyReport, document: &mut Document) {
+    document.heading_with(
+        "switches and transceivers",
+        "domains of 256; savings by the price of a switch port over that of a transceiver",
+    );
+    let mut columns = vec![
+        Column::numbers("GPUs"),
+        Column::numbers("radix"),
+        Column::numbers("Clos switches"),
+        Column::numbers("transceivers").expendable(2),
+        Column::numbers("rail-only switches"),
+        Column::numbers("transceivers").expendable(1),
+    ];
+    columns.extend(report.price_ratios.iter().map(|ratio| Column::numbers(&format!("{ratio:.2}"))));
+    let rows = report.costs.iter().map(|row| {
+        let mut cells = vec![
+            counted(row.devices),
+            counted(row.radix),
+            counted(row.clos.switches),
+            counted(row.clos.transceivers),
+            counted(row.rail_only.switches),
+            counted(row.rail_only.transceivers),
+        ];
+        cells.extend(row.savings.iter().map(|&share| percent(share)));
+        cells
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
