@@ -59,10 +59,10 @@ pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
 pub(crate) fn legend(out: &mut String, names: &[&str], x: f64, y: f64) {
     let mut at = x;
     for (index, name) in names.iter().enumerate() {
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<rect x=\"{at:.1}\" y=\"{:.1}\" width=\"12\" height=\"12\" rx=\"2\" fill=\"var(--s{})\"/>\
-             <text class=\"ink\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>\n",
+             <text class=\"ink\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
             y - 10.0,
             index % SERIES.len(),
             at + 17.0,

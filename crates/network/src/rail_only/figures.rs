@@ -7,6 +7,7 @@ use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
 use super::{Parameters, cost};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
+use railwright_spec::quantity::Seconds;
 
 /// A picture and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ fn terms(report: &RailOnlyReport) -> Figure {
         let part = |name: String, values: [f64; 4]| Part { name, values: values.to_vec() };
         let real = part(
             row.workload.to_owned(),
-            [it.compute, it.model_parallel_time, it.data_in_domain, it.data_on_rails].map(|t| t.get()),
+            [it.compute, it.model_parallel_time, it.data_in_domain, it.data_on_rails].map(Seconds::get),
         );
         let inside = row.ideal - it.compute - it.model_parallel_time;
         let best =
@@ -77,7 +78,7 @@ fn domains(report: &RailOnlyReport, devices: u64) -> Figure {
     places.push("ideal".to_owned());
     let curve = |row: &&super::report::SweepRow| Curve {
         name: row.workload.to_owned(),
-        values: row.times.iter().map(|t| t.map(|t| t.get())).chain([Some(row.ideal.get())]).collect(),
+        values: row.times.iter().map(|t| t.map(Seconds::get)).chain([Some(row.ideal.get())]).collect(),
     };
     let chart = Lines {
         title: format!("Figure 7: iteration time over the size of the scale-up domain, N = {devices}"),
