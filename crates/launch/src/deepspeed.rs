@@ -9,11 +9,11 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keys::KNOWN;
 pub use write::DeepspeedWriter;
 
 use crate::document;
 use crate::fields::Fields;
+use crate::missing::missing;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{ContextKind, Optimizer, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::precision::DataType;
@@ -50,7 +50,7 @@ impl Reader for DeepspeedReader {
         let document = document::json(text, file).map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Deepspeed, file, text, document);
         read(&mut fields, "");
-        open(&mut fields);
+        missing(&mut fields, "DeepSpeed");
         fields.rest(keys::KNOWN);
         fields.finish()
     }
@@ -73,27 +73,6 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     fields.default("plan.overlap.tensor", &false, "DeepSpeed's tensor parallelism waits for its sums");
     fields.default("plan.overlap.pipeline", &false, "DeepSpeed's pipeline waits for its messages");
     fields.default("plan.overlap.expert", &false, "DeepSpeed's experts wait for their tokens");
-}
-
-/// What such a file leaves open, with the flags that say it.
-fn open(fields: &mut Fields<'_>) {
-    let spec = fields.draft.spec();
-    let mut missing = vec!["the model (`--model`)", "the sequence length (`--sequence-length`)"];
-    if spec.plan.micro_batch.is_none() {
-        missing.push("the micro batch (`--micro-batch`)");
-    }
-    if spec.plan.global_batch.is_none() && spec.plan.micro_batches.is_none() {
-        missing.push("the batch (`--global-batch`)");
-    }
-    if spec.plan.recompute.is_none() {
-        missing.push("what is recomputed (`--recompute`)");
-    }
-    if spec.cluster.devices.is_none() {
-        missing.push("the number of devices (`--gpus`)");
-    }
-    let (last, rest) = (missing.last().copied().unwrap_or_default(), &missing[..missing.len() - 1]);
-    let message = format!("this file does not say {} and {last}", rest.join(", "));
-    fields.draft.remark(RemarkKind::Unresolved, "DeepSpeed", None, message);
 }
 
 fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {

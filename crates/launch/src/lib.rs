@@ -6,6 +6,7 @@
 //!
 //! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
 
+pub mod accelerate;
 mod annotation;
 pub mod deepspeed;
 mod detect;
@@ -16,6 +17,7 @@ mod format;
 mod launch;
 mod lost;
 pub mod megatron;
+mod missing;
 pub mod nanotron;
 pub mod nemo;
 mod reader;

@@ -32,6 +32,9 @@ pub(crate) fn lost(reader: &dyn Reader, text: &str, name: &str, run: &Run, reaso
             let holds = shown(&back, &key);
             let why = reasons.iter().find(|(known, _)| *known == key).map(|(_, why)| *why);
             let message = match why {
+                _ if holds == shown(&run.plan, &key) => {
+                    format!("{holds} is said, but what else is lost makes it count, or not count")
+                }
                 Some(why) => format!("{why}; {holds} holds instead of {}", shown(&run.plan, &key)),
                 None => format!("there is no word for {}; {holds} holds instead", shown(&run.plan, &key)),
             };

@@ -1,6 +1,6 @@
 //! What a reader of launch files is, and the list of all of them.
 
-use crate::{Format, Launch, deepspeed, megatron, nanotron, nemo, torchtitan};
+use crate::{Format, Launch, accelerate, deepspeed, megatron, nanotron, nemo, torchtitan};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -56,5 +56,6 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &nanotron::NanotronReader,
         &nemo::BridgeReader,
         &nemo::NemoReader,
+        &accelerate::AccelerateReader,
     ]
 }

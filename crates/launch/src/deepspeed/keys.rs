@@ -6,7 +6,7 @@ use Meaning::{Ignored, Lost, Read};
 const DATA: &str = "how the data changes in the course of training is not estimated";
 
 /// All keys that are known.
-pub(crate) const KNOWN: &[Known] = &[
+pub(super) const KNOWN: &[Known] = &[
     ("train_batch_size", Read),
     ("train_micro_batch_size_per_gpu", Read),
     ("gradient_accumulation_steps", Read),

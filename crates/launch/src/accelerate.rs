@@ -1,0 +1,250 @@
+//! The YAML of Hugging Face accelerate: FSDP, DeepSpeed, Megatron-LM, plain replicas.
+//!
+//! Responsible for: accelerate's names for what it starts, and the arguments of Hugging Face's trainer where a file holds them too.
+//! Refuses to guess what such a file never says, and tells which flags say it.
+
+mod fsdp;
+mod keys;
+
+#[cfg(test)]
+mod tests;
+
+use crate::document::{self, Data, Entry};
+use crate::fields::Fields;
+use crate::missing::missing;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
+use railwright_spec::model::by_name;
+use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute, Sharding};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::{Problem, nearest};
+
+/// Reads accelerate's YAML.
+#[derive(Clone, Copy, Debug)]
+pub struct AccelerateReader;
+
+const KINDS: &[&str] = &[
+    "FSDP",
+    "DEEPSPEED",
+    "MULTI_GPU",
+    "MEGATRON_LM",
+    "TP",
+    "NO",
+    "MULTI_CPU",
+    "MULTI_XPU",
+    "MULTI_NPU",
+    "XLA",
+];
+
+impl Reader for AccelerateReader {
+    fn format(&self) -> Format {
+        Format::Accelerate
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+        let key =
+            ["distributed_type:", "fsdp_config:", "deepspeed_config:"].into_iter().find(|key| has(key))?;
+        let strength = if key == "distributed_type:" { Strength::Certain } else { Strength::Likely };
+        Some(Evidence::new(strength, format!("YAML with the key `{}`", key.trim_end_matches(':'))))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+        let mut fields = Fields::new(Format::Accelerate, file, text, document);
+        let kind = kind(&mut fields);
+        world(&mut fields);
+        fields.copy(keys::KNOWN);
+        match kind.as_deref() {
+            Some("FSDP") => fsdp::read(&mut fields),
+            Some("DEEPSPEED") => of_deepspeed(&mut fields),
+            Some("MEGATRON_LM") => of_megatron(&mut fields),
+            _ => replicas(&mut fields),
+        }
+        precision(&mut fields);
+        trainer(&mut fields);
+        fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+        missing(&mut fields, "accelerate");
+        fields.rest(keys::KNOWN);
+        fields.finish()
+    }
+}
+
+fn kind(fields: &mut Fields<'_>) -> Option<String> {
+    let path = "distributed_type";
+    let said = fields.word(path);
+    let Some(said) = said else {
+        return ["fsdp_config", "deepspeed_config", "megatron_lm_config"]
+            .into_iter()
+            .zip(["FSDP", "DEEPSPEED", "MEGATRON_LM"])
+            .find(|(section, _)| fields.document.has(section))
+            .map(|(_, kind)| kind.to_owned());
+    };
+    let kind = said.to_ascii_uppercase();
+    if !KINDS.contains(&kind.as_str()) {
+        let problem = Problem::new(format!("there is no kind `{said}`"));
+        let hint = match nearest(&kind, KINDS.iter().copied()).first() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("one of {}", KINDS.join(", ")),
+        };
+        fields.problem(problem.hint(hint), path);
+    }
+    Some(kind)
+}
+
+fn world(fields: &mut Fields<'_>) {
+    let (ranks_path, machines_path) = ("num_processes", "num_machines");
+    let ranks = fields.count(ranks_path).filter(|&n| n > 0);
+    let machines = fields.count(machines_path).filter(|&n| n > 0).unwrap_or(1);
+    let Some(ranks) = ranks else { return };
+    fields.set("cluster.devices", &ranks, ranks_path);
+    if !ranks.is_multiple_of(machines) {
+        let message = format!("{ranks} processes cannot be divided among {machines} machines");
+        return fields.problem(Problem::new(message), ranks_path);
+    }
+    if machines > 1 {
+        fields.set("cluster.devices_per_node", &(ranks / machines), machines_path);
+    }
+}
+
+/// Replicas, and tensor parallelism if it is said.
+fn replicas(fields: &mut Fields<'_>) {
+    if fields.document.has("parallelism_config") {
+        fsdp::parallelism(fields);
+    }
+    let path = "tp_config.tp_size";
+    if let Some(tensor) = fields.count(path) {
+        fields.set("plan.tensor_parallel", &tensor, path);
+        fields.default(
+            "plan.sequence_parallel",
+            &false,
+            "Hugging Face's tensor parallelism does not cut norms",
+        );
+    }
+    let sharding = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+    fields.default("plan.sharding", &sharding, "replicas shard nothing");
+    software(fields, "torchtune-2024", "Hugging Face's models, eager");
+}
+
+fn of_deepspeed(fields: &mut Fields<'_>) {
+    let path = "deepspeed_config.deepspeed_config_file";
+    if let Some(file) = fields.word(path) {
+        let message = format!("what it says counts as well: read `{file}`, with the flags for what is here");
+        fields.remark(RemarkKind::Unresolved, path, message);
+    }
+    fields.document.rename(keys::OF_DEEPSPEED);
+    // DeepSpeed has a switch for each format.
+    let entry = fields.document.get("mixed_precision").cloned();
+    let word = entry.as_ref().map(|entry| entry.data.shown().to_ascii_lowercase());
+    if let Some(entry) = entry.filter(|_| matches!(word.as_deref(), Some("bf16" | "fp16" | "no"))) {
+        for format in ["bf16", "fp16"] {
+            let is_on = word.as_deref() == Some(format);
+            let path = format!("{format}.enabled");
+            let switch = Entry { path, data: Data::Flag(is_on), ..entry.clone() };
+            fields.document.entries.push(Entry { taken: false, ..switch });
+        }
+    }
+    if fields.document.has("zero_optimization") {
+        deepspeed::read(fields, "");
+    } else {
+        software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+    }
+}
+
+fn of_megatron(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("megatron_lm_config.megatron_lm_{key}");
+    let path = at("use_distributed_optimizer");
+    if let Some(shards) = fields.flag(&path) {
+        let sharding = Sharding { zero_stage: u8::from(shards), group: None, reshard_after_forward: false };
+        fields.set("plan.sharding", &sharding, &path);
+    }
+    let path = at("recompute_activations");
+    match fields.flag(&path) {
+        Some(true) => fields.set("plan.recompute", &Recompute::core_attention(), &path),
+        Some(false) => fields.set("plan.recompute", &Recompute::None, &path),
+        None => {}
+    }
+    software(fields, "megatron-core-2024", "Megatron-LM under accelerate");
+}
+
+pub(super) fn software(fields: &mut Fields<'_>, id: &str, why: &str) {
+    fields.default("plan.software", &id.to_owned(), why);
+    let chosen = format!("chosen: `{id}`, for {why}");
+    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
+}
+
+fn precision(fields: &mut Fields<'_>) {
+    let mut path = "mixed_precision";
+    let mut word = fields.word(path).map(|word| word.to_ascii_lowercase());
+    for flag in ["bf16", "fp16"] {
+        if fields.flag(flag) == Some(true) && word.is_none() {
+            path = flag;
+            word = Some(flag.to_owned());
+        }
+    }
+    let preset = match word.as_deref() {
+        Some("bf16") => PrecisionPreset::Bf16,
+        Some("fp16") => PrecisionPreset::Fp16,
+        Some("fp8") => PrecisionPreset::Fp8,
+        Some("no" | "false") => PrecisionPreset::Fp32,
+        Some(other) => {
+            let message = format!("expected `no`, `bf16`, `fp16` or `fp8`, found `{other}`");
+            return fields.problem(Problem::new(message), path);
+        }
+        None => return,
+    };
+    if fields.draft.value("plan.precision.preset").is_none() {
+        fields.set("plan.precision.preset", &preset, path);
+    }
+    let is_sharded = fields.draft.spec().plan.sharding.is_some_and(|sharding| sharding.zero_stage == 3);
+    let wire = match preset {
+        PrecisionPreset::Bf16 | PrecisionPreset::Fp8 => DataType::Bf16,
+        PrecisionPreset::Fp16 => DataType::Fp16,
+        _ => return,
+    };
+    if is_sharded {
+        fields.default(
+            "plan.precision.gradient_reduce",
+            &wire,
+            "accelerate's FSDP reduces in the mixed format",
+        );
+    }
+}
+
+/// Arguments of Hugging Face's trainer, which some keep in the same file.
+fn trainer(fields: &mut Fields<'_>) {
+    let path = "gradient_checkpointing";
+    match fields.flag(path) {
+        Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+        Some(false) => fields.set("plan.recompute", &Recompute::None, path),
+        None => {}
+    }
+    let path = "optim";
+    if let Some(name) = fields.word(path) {
+        let name = name.to_ascii_lowercase();
+        let known = [
+            ("adafactor", Optimizer::Adafactor),
+            ("lion", Optimizer::Lion),
+            ("sgd", Optimizer::Sgd),
+            ("muon", Optimizer::Muon),
+            ("adam", Optimizer::Adam),
+        ];
+        match known.iter().find(|(known, _)| name.contains(known)) {
+            Some((_, optimizer)) => fields.set("plan.optimizer", optimizer, path),
+            None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
+        }
+        if name.contains("8bit") || name.contains("paged") {
+            fields.remark(RemarkKind::NotModelled, path, "moments are estimated in 32 bits on the device");
+        }
+    }
+    for path in ["model_name_or_path", "base_model"] {
+        let Some(name) = fields.word(path) else { continue };
+        match by_name(&name) {
+            Ok(model) => fields.set("model.name", &model.name, path),
+            Err(_) => fields.remark(
+                RemarkKind::Unresolved,
+                path,
+                "the catalogue does not have it, so the model is open: give its config.json",
+            ),
+        }
+    }
+}
