@@ -126,7 +126,13 @@ impl<'a> Searcher<'a> {
             price_per_device_hour: run.cost.price_per_device_hour,
             ..options
         };
-        Search::new(&run.model, &run.cluster, space, options).map_err(one)
+        Search::new(&run.model, &run.cluster, space, options).map_err(|problem| {
+            // What was narrowed is at fault where nothing is pinned.
+            let is_narrowed = !self.effort.space.is_empty();
+            let place = if is_narrowed { Some(Box::default()) } else { problem.place.clone() };
+            let problem = Problem { place, ..problem };
+            one(if is_narrowed { problem.in_file("--space") } else { problem })
+        })
     }
 
     /// Searches all pieces of all searches.

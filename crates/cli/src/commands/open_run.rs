@@ -175,6 +175,22 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
     Ok(list)
 }
 
+impl Setting {
+    /// Numbers of devices that leave a machine half empty: every price is for whole ones.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let cluster = &self.run.cluster;
+        let (devices, node) = (cluster.devices, cluster.devices_per_node.max(1));
+        (devices > node && !devices.is_multiple_of(node)).then(|| {
+            format!(
+                "{} GPUs are not whole machines of {node}: {} or {} would be",
+                human::whole(devices),
+                human::whole(devices / node * node),
+                human::whole(devices.div_ceil(node) * node)
+            )
+        })
+    }
+}
+
 impl Asked<'_> {
     /// The same cluster with another number of devices.
     pub(crate) fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Failure> {
@@ -200,9 +216,19 @@ impl Asked<'_> {
 
     /// The same to be read and not typed: without the batch, which all layouts have in common, and with long lists told shortly.
     pub(crate) fn short_layout(&self, setting: &Setting, plan: &Plan) -> String {
+        use railwright_spec::run::Section as _;
         let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
-        short.global_batch = None;
         let layers = short.layers_per_stage.take();
+        // What was said and is not searched is the same in every layout.
+        let mut kept = PlanSpec::default();
+        for key in PlanSpec::KEYS {
+            let is_searched = DIMENSIONS.contains(&key.name) || setting.spec.plan.get(key.name).is_none();
+            if let Some(value) = short.get(key.name).filter(|_| is_searched && key.name != "global_batch") {
+                // The value comes out of a specification, so it goes back into one.
+                let _ = kept.set(key.name, &value);
+            }
+        }
+        let short = kept;
         let mut text = plan_flags(&short, None);
         if let Some(layers) = layers {
             let _ = write!(text, " layers [{}]", human::counts(&layers));
@@ -296,6 +322,7 @@ pub(crate) fn plan_key(word: &str) -> Result<String, Problem> {
     for key in keys().into_iter().filter(|key| key.section == "plan") {
         known.push((key.name.to_owned(), key.name.to_owned()));
         known.push((key.name.replace('.', "_"), key.name.to_owned()));
+        known.extend(flag_of(&key).map(|flag| (flag.replace('-', "_"), key.name.to_owned())));
         known.extend(aliases_of(&key).iter().map(|alias| (alias.replace('-', "_"), key.name.to_owned())));
     }
     known.extend(DIMENSIONS.iter().map(|name| ((*name).to_owned(), (*name).to_owned())));

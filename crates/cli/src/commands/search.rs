@@ -59,6 +59,8 @@ pub(crate) struct Answered {
     pub(crate) nothing: Option<nothing::Nothing>,
     pub(crate) why_not: Vec<why_not::Answer>,
     pub(crate) chosen: Vec<String>,
+    /// What is doubtful about the question.
+    pub(crate) doubts: Vec<String>,
 }
 
 /// The most layouts that are shown.
@@ -138,6 +140,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         nothing,
         why_not,
         chosen,
+        doubts: asked.settings.iter().filter_map(Setting::doubt).collect(),
         shown,
     };
     printer.answer(&answer, &arguments.output)?;

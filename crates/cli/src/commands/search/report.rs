@@ -5,7 +5,7 @@ mod fields;
 use super::nothing::{Nothing, Remedied};
 use super::{Answered, MOST_TIES, Shown, why_not};
 use crate::args::Goal;
-use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
 use railwright_calculator::estimate::Interval;
 use railwright_spec::human;
@@ -39,6 +39,9 @@ impl Answer for Answered {
                 Tone::Faint,
             ));
         }
+        for doubt in &self.doubts {
+            document.paragraph(Cell::new(doubt.as_str(), Tone::Doubtful));
+        }
         if !self.shown.is_empty() {
             self.ranking(&mut document, terminal);
         }
@@ -58,6 +61,14 @@ impl Answer for Answered {
         }
         self.why_not.iter().for_each(|answer| why(answer, &mut document));
         if let Some(best) = self.shown.first() {
+            if !best.ranked.warnings.is_empty() {
+                document.heading("doubts about the best");
+                let bullets =
+                    best.ranked.warnings.iter().map(|warning| {
+                        Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Plain)
+                    });
+                document.blocks.push(Block::Bullets(bullets.collect()));
+            }
             document.heading(if self.pareto.is_some() { "the first" } else { "the best" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
             document.paragraph(Cell::new(
@@ -126,7 +137,12 @@ impl Answered {
                 text.push_str(&format!(
                     "; the simplest is number {}, {:+.1}%: {}",
                     simplest.ranked.rank,
-                    simplest.ranked.behind * 100.0,
+                    simplest
+                        .ranked
+                        .dearer
+                        .filter(|_| self.objective == Goal::Cost)
+                        .unwrap_or(simplest.ranked.behind)
+                        * 100.0,
                     simplest.short_layout
                 ));
             }
@@ -196,7 +212,8 @@ impl Answered {
     fn against(&self, ranked: &Ranked) -> Cell {
         let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
         let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };
-        let lag = format!("{:+.1}%", ranked.behind * 100.0);
+        let by_cost = ranked.dearer.filter(|_| self.objective == Goal::Cost && self.pareto.is_none());
+        let lag = format!("{:+.1}%", by_cost.unwrap_or(ranked.behind) * 100.0);
         match () {
             () if ranked.rank == 1 => Cell::new(format!("best{near_limit}"), Tone::Good),
             () if self.pareto.is_none() && ranked.candidate.tied_with_best => {

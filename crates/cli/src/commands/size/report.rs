@@ -2,7 +2,7 @@
 
 use super::Answered;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Terminal};
+use crate::printer::{self, Answer, Terminal};
 use railwright_spec::human;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::size::{Row, Stop};
@@ -57,6 +57,48 @@ impl Answer for Answered {
             document.paragraph(Cell::new(command.as_str(), Tone::Name));
         }
         document
+    }
+
+    /// A row for each number of devices, in base units.
+    fn csv(&self) -> String {
+        let header = [
+            "cluster",
+            "devices",
+            "machines",
+            "step_time_s",
+            "mfu",
+            "efficiency",
+            "marginal_efficiency",
+            "days",
+            "rent_dollars",
+            "dollars_per_day_saved",
+            "days_saved_per_device",
+            "in_time",
+            "in_budget",
+            "chosen",
+            "layout",
+        ];
+        let text = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let rows = self.sized.rows.iter().zip(&self.layouts).enumerate().map(|(index, (row, layout))| {
+            vec![
+                self.machine(row).to_owned(),
+                row.devices.to_string(),
+                row.machines.to_string(),
+                row.step_time.get().to_string(),
+                text(row.mfu),
+                row.efficiency.to_string(),
+                text(row.marginal_efficiency),
+                (row.bill.calendar.get() / DAY).to_string(),
+                text(row.bill.rent.map(Dollars::get)),
+                text(row.dollars_per_day_saved.map(Dollars::get)),
+                text(row.days_saved_per_device),
+                row.in_time.to_string(),
+                row.in_budget.to_string(),
+                (self.sized.verdict.chosen == Some(index)).to_string(),
+                layout.clone(),
+            ]
+        });
+        printer::csv_lines(&header.map(str::to_owned), rows.collect())
     }
 }
 
@@ -141,8 +183,8 @@ impl Answered {
             Column::numbers("added").expendable(4),
             Column::numbers("days"),
             Column::numbers("rent"),
-            Column::numbers("$ per day saved").expendable(5),
-            Column::numbers("days saved per GPU").expendable(8),
+            Column::numbers("$/day saved").expendable(5),
+            Column::numbers("days/GPU").expendable(8),
             Column::prose("layout").expendable(9),
         ];
         if has_goal {
@@ -192,7 +234,8 @@ impl Answered {
         document.paragraph(Cell::new(
             format!(
                 "efficiency: tokens per second and GPU over those of the smallest number; added: the same of the GPUs beyond the next smaller \
-                 number, worth adding from {worth} (--worth)"
+                 number, worth adding from {worth} (--worth); $/day saved and days/GPU: what these GPUs cost for each day that they save, and the days that \
+                 each of them saves"
             ),
             Tone::Faint,
         ));

@@ -51,6 +51,7 @@ pub(super) fn json(answer: &Answered) -> Map<String, Value> {
         ("impossible".to_owned(), Value::Array(impossible)),
         ("why_not".to_owned(), Value::Array(answer.why_not.iter().map(why).collect())),
         ("chosen".to_owned(), json!(answer.chosen)),
+        ("doubts".to_owned(), json!(answer.doubts)),
     ])
 }
 

@@ -1,0 +1,347 @@
+//! `search` as a user runs it: what it promises holds in every result, whatever the predicted numbers are.
+
+mod support;
+
+use serde_json::Value;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::{json, program, run, transcript};
+
+/// A space that is searched in a moment.
+const SMALL: [&str; 12] = [
+    "search",
+    "llama-3-8b",
+    "--cluster",
+    "dgx-h100",
+    "--gpus",
+    "8",
+    "--space",
+    "vp=1,2",
+    "--space",
+    "cp=1,2",
+    "--space",
+    "micro_batch=1,2",
+];
+
+fn small(more: &[&'static str]) -> Vec<&'static str> {
+    [&SMALL[..], more].concat()
+}
+
+fn candidates(answer: &Value) -> &Vec<Value> {
+    answer["candidates"].as_array().expect("a list")
+}
+
+fn number(value: &Value, pointer: &str) -> f64 {
+    value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {value}"))
+}
+
+fn temporary(name: &str) -> String {
+    let path = std::env::temp_dir().join(format!("railwright-{}-{name}", std::process::id()));
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn a_ranking_names_the_best_and_what_ties_with_it() {
+    let said = run(&small(&["--top", "4"]));
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    for part in [
+        "llama-3-8b, 8.030B parameters on 8 x H100",
+        "best by step time of ",
+        "not said, so chosen: ",
+        "ranking: by step time",
+        "against best",
+        "where the time goes: ",
+        "timed again on the timeline: ",
+        "the best\nrailwright estimate llama-3-8b --cluster dgx-h100 --gpus 8 --tp ",
+        "railwright export --to megatron",
+    ] {
+        assert!(said.stdout.contains(part), "`{part}` is missing in\n{}", said.stdout);
+    }
+    assert!(!said.stdout.contains("a second"), "speed differs from run to run");
+    assert!(said.stderr.contains(" strategies in "), "{}", said.stderr);
+    for columns in ["160", "100", "72", "50"] {
+        let output = program(&small(&[])).env("COLUMNS", columns).output().expect("starts");
+        let width: usize = columns.parse().expect("a number");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        // Commands are pasted, so they may not be broken inside a word.
+        for line in text.lines() {
+            assert!(line.chars().count() <= width, "{columns} columns: {line}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_those_of_the_estimate_and_parts_add_up() {
+    let answer = json(&small(&["--json", "--top", "3"]), 0);
+    assert_eq!(answer["complete"], true);
+    assert!(number(&answer, "/counters/enumerated") > 100.0);
+    let list = candidates(&answer);
+    assert_eq!(list.len(), 3);
+    let mut last = 0.0;
+    for (index, one) in list.iter().enumerate() {
+        let time = number(one, "/ranked/candidate/step_time");
+        let expected = number(one, "/ranked/candidate/expected_time");
+        assert!(expected >= last && expected >= time);
+        last = expected;
+        assert_eq!(number(one, "/ranked/rank"), index as f64 + 1.0);
+        let parts: f64 =
+            one["ranked"]["spent"].as_array().expect("parts").iter().map(|p| number(p, "/time")).sum();
+        assert!((parts / time - 1.0).abs() < 1e-6, "{parts} of {time}");
+        // The line to paste leads back to the same plan.
+        let command = one["command"].as_str().expect("a command");
+        let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
+        let estimate = json(&words, 0);
+        assert_eq!(number(&estimate, "/step_time"), time, "{command}");
+        assert_eq!(estimate["plan"], one["ranked"]["candidate"]["plan"], "{command}");
+    }
+    let retimed = number(&list[0], "/ranked/retimed/difference");
+    assert!(retimed.abs() < 0.01, "{retimed}");
+}
+
+#[test]
+fn the_number_of_threads_does_not_show() {
+    for format in ["table", "json", "csv", "md"] {
+        let with = |threads: &'static str| {
+            let said = run(&small(&["--format", format, "--threads", threads, "--why-not", "tp=8"]));
+            assert_eq!(said.code, 0, "{}", said.stderr);
+            said.stdout
+        };
+        let one = with("1");
+        assert_eq!(one, with("2"), "{format}");
+        assert_eq!(one, with("7"), "{format}");
+    }
+}
+
+#[test]
+fn pins_and_bounds_hold_in_every_result() {
+    let line = [
+        "search",
+        "mixtral-8x7b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "32",
+        "--ep",
+        "8",
+        "--micro-batch=1",
+        "--space",
+        "pp=1..4",
+        "--space",
+        "plan.tensor_parallel=1,2",
+        "--space",
+        "schedule=1f1b",
+        "--space",
+        "recompute=none,full",
+        "--space",
+        "cp=1",
+        "--space",
+        "vpp=1",
+        "--global-batch",
+        "256",
+        "--top",
+        "40",
+        "--json",
+    ];
+    let answer = json(&line, 0);
+    assert!(candidates(&answer).len() > 3);
+    for one in candidates(&answer) {
+        let plan = &one["ranked"]["candidate"]["plan"];
+        let at = |key: &str| plan[key].as_u64().expect(key);
+        assert_eq!((at("expert_parallel"), at("micro_batch"), at("context_parallel")), (8, 1, 1));
+        assert!((1..=4).contains(&at("pipeline_parallel")) && [1, 2].contains(&at("tensor_parallel")));
+        assert_eq!((at("virtual_stages"), at("global_batch")), (1, 256));
+        assert_eq!(plan["schedule"], "1f1b");
+        assert!(["none", "full"].contains(&plan["recompute"]["mode"].as_str().expect("a mode")));
+        let ranks = at("tensor_parallel") * at("pipeline_parallel") * at("data_parallel");
+        assert_eq!(ranks, 32);
+    }
+}
+
+#[test]
+fn what_was_saved_reads_back_to_the_same_step_time() {
+    let path = temporary("best.toml");
+    let mut line: Vec<&str> = small(&["--json", "--tokens", "1T", "--price-per-device-hour", "2.5"]);
+    line.extend(["--save", &path]);
+    let answer = json(&line, 0);
+    let best = &candidates(&answer)[0]["ranked"];
+    let estimate = json(&["estimate", "--run", &path, "--json"], 0);
+    assert_eq!(number(&estimate, "/step_time"), number(best, "/candidate/step_time"));
+    assert_eq!(estimate["plan"], best["candidate"]["plan"]);
+    assert_eq!(number(&estimate, "/money/rent"), number(best, "/bill/rent"));
+    std::fs::remove_file(&path).expect("it was written");
+}
+
+#[test]
+fn what_does_not_fit_names_the_nearest_and_a_way_out() {
+    let line = [
+        "search",
+        "llama-3-70b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "8",
+        "--space",
+        "vp=1",
+        "--space",
+        "cp=1",
+        "--space",
+        "micro_batch=1",
+    ];
+    let said = run(&line);
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    for part in ["nothing fits: of ", "closest to fitting", "what would make it fit", "--gpus "] {
+        assert!(said.stdout.contains(part), "`{part}` is missing in\n{}", said.stdout);
+    }
+    let answer = json(&[&line[..], &["--json"][..]].concat(), 1);
+    let misses = answer.pointer("/nothing_fits/nearest_misses").and_then(Value::as_array).expect("misses");
+    assert!(!misses.is_empty() && number(&misses[0], "/miss/missing") > 0.0);
+    let remedies = answer.pointer("/nothing_fits/remedies").and_then(Value::as_array).expect("remedies");
+    // More machines of the same kind hold any model.
+    let more = remedies.iter().find(|r| r["change"] == "more_devices").expect("more devices help");
+    assert!(number(more, "/devices") >= 16.0 && number(more, "/step_time") > 0.0);
+}
+
+#[test]
+fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
+    let verdict = |named: &str, line: &[&str]| {
+        let line = [line, &["--json", "--why-not", named][..]].concat();
+        json(&line, 0)["why_not"][0]["why_not"].clone()
+    };
+    let line = small(&[]);
+    let impossible = verdict("tp=3", &line);
+    assert_eq!(impossible["verdict"], "impossible");
+    assert!(!impossible["problems"].as_array().expect("problems").is_empty());
+    let slow = verdict("tp=8,recompute=full", &line);
+    assert_eq!(slow["verdict"], "slower");
+    assert!(number(&slow, "/behind") > 0.0);
+    let lost: f64 = slow["differences"].as_array().expect("parts").iter().map(|d| number(d, "/more")).sum();
+    assert!(lost > 0.0, "{slow}");
+    let large = verdict("tp=1,pp=1,dp=8,zero=none,recompute=none,mbs=4", &line);
+    assert_eq!(large["verdict"], "too_large");
+    assert!(number(&large, "/lacks") > 0.0);
+    let answer = json(&small(&["--json"]), 0);
+    let plan = &candidates(&answer)[0]["ranked"]["candidate"]["plan"];
+    let own = format!("tp={},pp={}", plan["tensor_parallel"], plan["pipeline_parallel"]);
+    assert_eq!(verdict(&own, &line)["verdict"], "best");
+}
+
+#[test]
+fn a_front_holds_nothing_that_another_beats() {
+    let answer = json(&small(&["--json", "--pareto", "time,memory", "--top", "30"]), 0);
+    let points: Vec<(f64, f64)> = candidates(&answer)
+        .iter()
+        .map(|c| {
+            let c = &c["ranked"]["candidate"];
+            (number(c, "/tokens_per_second"), number(c, "/headroom"))
+        })
+        .collect();
+    assert!(points.len() > 1, "{points:?}");
+    for (i, a) in points.iter().enumerate() {
+        for (j, b) in points.iter().enumerate() {
+            assert!(i == j || !(b.0 >= a.0 && b.1 >= a.1), "{a:?} is beaten by {b:?}");
+        }
+    }
+}
+
+#[test]
+fn several_clusters_and_numbers_make_one_table() {
+    let line = [
+        "search",
+        "llama-3-8b",
+        "--cluster",
+        "dgx-h100,dgx-a100",
+        "--gpus",
+        "8,16",
+        "--space",
+        "vp=1",
+        "--space",
+        "cp=1",
+        "--space",
+        "micro_batch=1",
+        "--objective",
+        "cost",
+        "--top",
+        "60",
+        "--json",
+    ];
+    let answer = json(&line, 0);
+    let mut seen: Vec<(String, u64)> = Vec::new();
+    let mut last = 0.0;
+    for one in candidates(&answer) {
+        let c = &one["ranked"]["candidate"];
+        let price = number(c, "/dollars_per_billion_tokens");
+        assert!(price >= last);
+        last = price;
+        assert_eq!(
+            number(c, "/plan/global_batch"),
+            number(&candidates(&answer)[0], "/ranked/candidate/plan/global_batch")
+        );
+        let own =
+            (one["cluster"].as_str().expect("a name").to_owned(), c["devices"].as_u64().expect("a number"));
+        if !seen.contains(&own) {
+            seen.push(own);
+        }
+    }
+    assert_eq!(seen.len(), 4, "{seen:?}");
+}
+
+/// A search that takes a while, stopped: what it had is printed and marked, and the exit code tells.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_best_so_far() {
+    let line =
+        ["search", "llama-3.1-405b", "--cluster", "dgx-h100", "--gpus", "16384", "--json", "--threads", "1"];
+    let child = program(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    std::thread::sleep(Duration::from_millis(700));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("ends");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    // A machine that is faster than the interrupt has the whole answer.
+    if answer["complete"] == true {
+        assert_eq!(output.status.code(), Some(0));
+    } else {
+        assert_eq!(output.status.code(), Some(130));
+    }
+}
+
+#[test]
+fn mistakes_are_told() {
+    let on = ["search", "llama-3-8b", "--cluster", "dgx-h100"];
+    let mut text = String::new();
+    for more in [
+        &["--gpus", "64", "--tp", "8", "--pp", "16"][..],
+        &["--gpus", "64", "--tp", "7"],
+        &["--gpus", "64", "--tp", "8", "--dp", "3"],
+        &["--gpus", "64", "--space", "tp=16..32"],
+        &["--gpus", "64", "--space", "tpp=1"],
+        &["--gpus", "64", "--space", "tp"],
+        &["--gpus", "64", "--space", "tp=x"],
+        &["--gpus", "64", "--space", "tp=8..2"],
+        &["--gpus", "64", "--tp", "2", "--space", "tp=1,2"],
+        &["--gpus", "64", "--space", "precision=fp8"],
+        &["--gpus", "64", "--space", "schedule=zb-h9"],
+        &["--gpus", "0"],
+        &["--gpus", "many"],
+        &["--gpus", "1..3"],
+        &["--gpus", "8", "--pareto", "time"],
+        &["--gpus", "8", "--pareto", "time,time"],
+        &["--gpus", "8", "--pareto", "time,speed"],
+        &["--gpus", "8", "--fit-probability", "2"],
+        &["--gpus", "8", "--threads", "0"],
+        &["--gpus", "8", "--top", "0"],
+        &["--gpus", "8", "--micro-batches", "8"],
+        &["--gpus", "8", "--global-batch", "7", "--dp", "8"],
+        &["--gpus", "8", "--why-not", "8"],
+        &["--gpus", "8", "--why-not", "tq=8"],
+        &["--gpus", "8", "--why-not", "tp=eight"],
+    ] {
+        let line = [&on[..], more].concat();
+        let said = run(&line);
+        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
+        assert!(said.stdout.is_empty() && !said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        text.push_str(&transcript(&line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!("search_mistakes", text);
+}

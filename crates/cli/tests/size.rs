@@ -1,0 +1,161 @@
+//! `size` as a user runs it: goals are met by what is chosen and by nothing cheaper, and a no is told with what comes nearest.
+
+mod support;
+
+use serde_json::Value;
+use support::{json, run, transcript};
+
+/// Narrow enough to be searched in a moment.
+const SMALL: [&str; 18] = [
+    "size",
+    "llama-3-8b",
+    "--cluster",
+    "dgx-h100",
+    "--tokens",
+    "1T",
+    "--price-per-device-hour",
+    "2",
+    "--micro-batch",
+    "1",
+    "--space",
+    "vp=1",
+    "--space",
+    "cp=1",
+    "--space",
+    "hybrid_group=8",
+    "--tp",
+    "2",
+];
+
+fn small(more: &[&'static str]) -> Vec<&'static str> {
+    [&SMALL[..], more].concat()
+}
+
+fn rows(answer: &Value) -> &Vec<Value> {
+    answer["size"]["rows"].as_array().expect("rows")
+}
+
+fn number(value: &Value, pointer: &str) -> f64 {
+    value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {value}"))
+}
+
+const DAY: f64 = 86_400.0;
+
+#[test]
+fn a_deadline_is_met_by_the_cheapest_row_that_meets_it() {
+    let answer = json(&small(&["--deadline", "20d", "--json"]), 0);
+    let chosen = answer["size"]["verdict"]["chosen"].as_u64().expect("a row") as usize;
+    let rows = rows(&answer);
+    let rent = |row: &Value| number(row, "/bill/rent");
+    assert!(number(&rows[chosen], "/bill/calendar") <= 20.0 * DAY);
+    for row in rows {
+        let is_in_time = number(row, "/bill/calendar") <= 20.0 * DAY;
+        assert_eq!(row["in_time"], is_in_time);
+        assert!(!is_in_time || rent(row) >= rent(&rows[chosen]), "{row}");
+        // The same training everywhere.
+        assert_eq!(number(row, "/plan/global_batch"), number(&answer, "/global_batch"));
+        assert_eq!(number(row, "/plan/tensor_parallel"), 2.0);
+        assert_eq!(number(row, "/machines") * 8.0, number(row, "/devices"));
+    }
+    assert!(rows.windows(2).all(|pair| number(&pair[0], "/devices") < number(&pair[1], "/devices")));
+    assert!((number(&rows[0], "/efficiency") - 1.0).abs() < 1e-12);
+    // The command to paste predicts the row's step time.
+    let command = answer["command"].as_str().expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
+    assert_eq!(number(&json(&words, 0), "/step_time"), number(&rows[chosen], "/step_time"), "{command}");
+}
+
+#[test]
+fn a_budget_is_used_for_the_soonest_end() {
+    let answer = json(&small(&["--budget", "100K", "--gpus", "8,16,32,64,256,1024", "--json"]), 0);
+    let chosen = answer["size"]["verdict"]["chosen"].as_u64().expect("a row") as usize;
+    let rows = rows(&answer);
+    assert_eq!(rows.len(), 6);
+    assert!(number(&rows[chosen], "/bill/rent") <= 100e3);
+    for row in rows {
+        let is_affordable = number(row, "/bill/rent") <= 100e3;
+        assert_eq!(row["in_budget"], is_affordable);
+        assert!(!is_affordable || number(row, "/bill/calendar") >= number(&rows[chosen], "/bill/calendar"));
+    }
+}
+
+#[test]
+fn what_cannot_be_met_is_a_no_with_the_nearest() {
+    let said = run(&small(&["--deadline", "1h", "--gpus", "8,64"]));
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    assert!(
+        said.stdout.contains("not within ") && said.stdout.contains("; nearest: 64 H100"),
+        "{}",
+        said.stdout
+    );
+    let answer = json(&small(&["--budget", "1", "--gpus", "8,64", "--json"]), 1);
+    assert_eq!(answer["size"]["verdict"]["is_no"], true);
+    assert!(number(&answer, "/size/verdict/nearest/over_budget") > 1000.0);
+}
+
+#[test]
+fn the_table_says_its_criterion_and_its_batch() {
+    let said = run(&small(&["--gpus", "8..128"]));
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    for part in [
+        "llama-3-8b, 8.030B parameters, 1.000T tokens",
+        "numbers of devices: the best layout of each, with the same batch everywhere",
+        "more still pay at 128 GPUs of dgx-h100",
+        "(--worth)",
+        "--growing-batch",
+        "not said, so chosen: ",
+    ] {
+        let flat = said.stdout.replace('\n', " ");
+        assert!(flat.contains(part), "`{part}` is missing in\n{}", said.stdout);
+    }
+    let grown = json(&small(&["--gpus", "8,16", "--growing-batch", "--json"]), 0);
+    let batch = |row: usize| number(&rows(&grown)[row], "/plan/global_batch");
+    assert_eq!(batch(1), 2.0 * batch(0));
+    let strict = json(&small(&["--gpus", "8,16,32", "--worth", "1", "--json"]), 0);
+    assert_eq!(strict["size"]["verdict"]["stops"][0]["is_reached"], true);
+}
+
+#[test]
+fn the_number_of_threads_does_not_show() {
+    for format in ["table", "json", "csv", "md"] {
+        let with = |threads: &'static str| {
+            run(&small(&["--gpus", "8,16", "--format", format, "--threads", threads])).stdout
+        };
+        let one = with("1");
+        assert!(!one.is_empty());
+        assert_eq!(one, with("2"), "{format}");
+    }
+    let csv = run(&small(&["--gpus", "8,16", "--format", "csv"])).stdout;
+    assert!(csv.starts_with("cluster,devices,machines,step_time_s,"), "{csv}");
+    assert_eq!(csv.lines().count(), 3);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let on = ["size", "llama-3-8b", "--cluster", "dgx-h100"];
+    let mut text = String::new();
+    for more in [
+        &["--deadline", "90d"][..],
+        &["--tokens", "1T", "--deadline", "soon"],
+        &["--tokens", "1T", "--deadline", "90"],
+        &["--tokens", "1T", "--deadline", "0d"],
+        &["--tokens", "1T", "--budget", "a lot"],
+        &["--tokens", "1T", "--budget=-5"],
+        &["--tokens", "1T", "--worth", "0"],
+        &["--tokens", "1T", "--gpus", "0"],
+        &["--tokens", "0", "--gpus", "8"],
+        &["--tokens", "1T", "--micro-batches", "8"],
+        &["--tokens", "1T", "--gpus", "8", "--space", "tpp=1"],
+    ] {
+        let line = [&on[..], more].concat();
+        let said = run(&line);
+        assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
+        assert!(said.stdout.is_empty() && !said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        text.push_str(&transcript(&line));
+        text.push('\n');
+    }
+    let unpriced = ["size", "llama-3-8b", "--cluster", "h800", "--tokens", "1T", "--budget", "1M"];
+    assert_eq!(run(&unpriced).code, 2);
+    text.push_str(&transcript(&unpriced));
+    insta::assert_snapshot!("size_mistakes", text);
+}
