@@ -110,17 +110,7 @@ impl<'a> Searcher<'a> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
         pins(setting, said)?;
-        let space = if self.effort.unlimited { Space::unlimited } else { Space::new };
-        let mut space = space(said, &run.model, &run.cluster).map_err(one)?;
-        for restriction in &self.effort.space {
-            let (key, values) = dimension(restriction).map_err(|problem| vec![problem])?;
-            if freed.contains(&key.as_str()) {
-                continue;
-            }
-            space.restrict(&key, values).map_err(|problem| {
-                vec![Problem { place: None, ..problem }.in_file("--space").at_key(&key)]
-            })?;
-        }
+        let space = self.space(setting, said, freed)?;
         let options = Options {
             fit_probability: self.fit_probability(),
             price_per_device_hour: run.cost.price_per_device_hour,
@@ -133,6 +123,29 @@ impl<'a> Searcher<'a> {
             let problem = Problem { place, ..problem };
             one(if is_narrowed { problem.in_file("--space") } else { problem })
         })
+    }
+
+    /// The space of a setting, narrowed as was asked but for some dimensions.
+    pub(crate) fn space(
+        &self,
+        setting: &Setting,
+        said: &PlanSpec,
+        freed: &[&str],
+    ) -> Result<Space, Vec<Problem>> {
+        let run = &setting.run;
+        let one = |problem: Problem| vec![setting.spec.placed(problem)];
+        let space = if self.effort.unlimited { Space::unlimited } else { Space::new };
+        let mut space = space(said, &run.model, &run.cluster).map_err(one)?;
+        for restriction in &self.effort.space {
+            let (key, values) = dimension(restriction).map_err(|problem| vec![problem])?;
+            if freed.contains(&key.as_str()) {
+                continue;
+            }
+            space.restrict(&key, values).map_err(|problem| {
+                vec![Problem { place: None, ..problem }.in_file("--space").at_key(&key)]
+            })?;
+        }
+        Ok(space)
     }
 
     /// Searches all pieces of all searches.

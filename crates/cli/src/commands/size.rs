@@ -8,6 +8,7 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, FlopPerSecond, Seconds};
 use railwright_spec::run::{Amount, Field, Value};
@@ -50,6 +51,12 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     let first_of_kind = first_of_kind(&asked);
     let mut sizing = Sizing::new(goal, kinds, !asked.says_devices);
     let searcher = best::Searcher::new(&arguments.effort, printer)?;
+    // What is wrong with every number of devices is a mistake, not an answer.
+    for setting in &first_of_kind {
+        let said =
+            PlanSpec { global_batch: Some(batch.sequences), batch_tokens: None, ..setting.spec.plan.clone() };
+        searcher.space(setting, &said, &[])?;
+    }
     while let Some(question) = sizing.next() {
         let setting = asked.resized(first_of_kind[question.machine], question.devices)?;
         let sequences = batch.at(question.devices, fewest);

@@ -39,6 +39,9 @@ impl Answer for Answered {
                 Tone::Faint,
             ));
         }
+        if let Some(remark) = self.one_sided() {
+            document.paragraph(Cell::new(remark, Tone::Faint));
+        }
         for doubt in &self.doubts {
             document.paragraph(Cell::new(doubt.as_str(), Tone::Doubtful));
         }
@@ -147,6 +150,21 @@ impl Answered {
                 ));
             }
             document.paragraph(text);
+        }
+    }
+
+    /// Questions whose answer one number of devices of one kind settles.
+    fn one_sided(&self) -> Option<&'static str> {
+        if self.several_settings {
+            return None;
+        }
+        let follows = |goal: Goal| matches!(goal, Goal::Time | Goal::Cost | Goal::Gpus);
+        match (self.pareto, self.objective) {
+            (Some((first, second)), _) if follows(first) && follows(second) => Some(
+                "on one number of devices of one kind time and cost go together: name several with --gpus or --cluster",
+            ),
+            (None, Goal::Gpus) => Some("only one number of devices was compared: name several with --gpus"),
+            _ => None,
         }
     }
 
