@@ -4,6 +4,7 @@ mod network;
 mod output;
 mod run_flags;
 mod search;
+mod solve;
 mod whatif;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -11,6 +12,7 @@ pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
+pub(crate) use solve::{BalanceArguments, RecomputeArguments};
 pub(crate) use whatif::WhatIf;
 
 /// Models distributed training of large language models: time, memory, money.
@@ -67,6 +69,12 @@ pub(crate) enum Command {
     /// What changes to model, cluster or plan would make of a run, each alone and all together
     #[command(name = "whatif", after_long_help = whatif::WHATIF_EXAMPLES)]
     WhatIf(Box<WhatIf>),
+    /// Which modules of how many layers to recompute on which stage, so that it fits and loses least
+    #[command(after_long_help = solve::RECOMPUTE_EXAMPLES)]
+    Recompute(Box<RecomputeArguments>),
+    /// How many layers each pipeline stage should hold, with embedding and head counted
+    #[command(after_long_help = solve::BALANCE_EXAMPLES)]
+    Balance(Box<BalanceArguments>),
     /// Predict a table of measured runs, and sum up how far off the predictions are
     #[command(after_long_help = "Examples:\n  \
         railwright validate catalog/evidence/measured_runs.csv\n  \

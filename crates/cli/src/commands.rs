@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod balance;
 mod best;
 mod clusters;
 mod completions;
@@ -12,6 +13,7 @@ mod memory;
 mod models;
 mod network;
 mod open_run;
+mod recompute;
 mod search;
 mod size;
 mod stage_memory;
@@ -32,6 +34,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Search(search) => search::run(search, printer),
         Command::Size(size) => size::run(size, printer),
         Command::WhatIf(whatif) => whatif::run(whatif, printer),
+        Command::Balance(balance) => balance::run(balance, printer),
+        Command::Recompute(recompute) => recompute::run(recompute, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),

@@ -40,6 +40,11 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     })
 }
 
+/// A problem in the words in which the run was typed.
+pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
+    flags::in_flags(problem, arguments.run.is_some())
+}
+
 fn resolve_layers(arguments: &RunArguments) -> Result<Resolved, Failure> {
     let spec = layered(arguments)?;
     let cluster = spec.cluster.resolve().map_err(|problem| spec.placed(problem))?;

@@ -4,6 +4,7 @@
 //! solvers for recompute and pipeline balance. Every time and byte comes from the calculator; nothing is priced here. This crate reads
 //! no file and no clock, prints nothing and spawns nothing: a search is cut into pieces that a front end may run side by side.
 
+pub mod balance;
 pub mod ranking;
 pub mod recompute;
 pub mod remedies;

@@ -209,7 +209,7 @@ fn bare(plan: &Plan) -> Plan {
     bare
 }
 
-fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment> {
+pub(crate) fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment> {
     let shares = (0..=if offload { SHARES } else { 0 }).map(|i| f64::from(i) / f64::from(SHARES));
     shares
         .flat_map(|offload| policies.iter().map(move |p| Treatment { recompute: p.clone(), offload }))
@@ -272,9 +272,19 @@ fn by_stage(
     Ok(Some((variant, gap)))
 }
 
+/// Whether each stage holds virtual stages of both directions, so that every one of them lies on two stages.
+pub(crate) fn is_bidirectional(plan: &Plan) -> bool {
+    plan.schedule == Schedule::DualPipe
+}
+
+/// The plan with one entry per virtual stage.
+pub(crate) fn laid(bare: &Plan, entries: Vec<StageRecompute>) -> Plan {
+    lay::plan(bare, entries)
+}
+
 /// The rooms of stages that choose for themselves: `DualPipe` holds each virtual stage twice, on stages that mirror each other.
 pub(crate) fn groups<'r>(plan: &Plan, rooms: &'r [StageRoom]) -> &'r [StageRoom] {
-    if plan.schedule == Schedule::DualPipe { &rooms[..rooms.len().div_ceil(2)] } else { rooms }
+    if is_bidirectional(plan) { &rooms[..rooms.len().div_ceil(2)] } else { rooms }
 }
 
 fn kinds(report: &MemoryReport) -> Vec<KindShare> {
@@ -338,7 +348,7 @@ impl Trial<'_> {
         let least = |report: &MemoryReport, stage: usize| {
             report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
         };
-        let share = if best.plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+        let share = if is_bidirectional(&best.plan) { 0.5 } else { 1.0 };
         let row = |stage: usize| {
             let local = local_chunks(&best.plan, stage);
             let sum = |of: &dyn Fn(usize) -> Seconds| local.iter().map(|&c| of(c)).sum::<Seconds>() * share;
@@ -364,12 +374,10 @@ impl Trial<'_> {
 }
 
 /// What a virtual stage recomputes.
-fn choice(plan: &Plan, chunk: usize, stage: usize) -> String {
+pub(crate) fn choice(plan: &Plan, chunk: usize, stage: usize) -> String {
     match &plan.stage_recompute {
         None => plan.recompute.short(),
-        Some(list)
-            if list.len() == plan.pipeline_parallel as usize && plan.schedule != Schedule::DualPipe =>
-        {
+        Some(list) if list.len() == plan.pipeline_parallel as usize && !is_bidirectional(plan) => {
             list.get(stage).map_or_else(String::new, StageRecompute::short)
         }
         Some(list) => list.get(chunk).map_or_else(String::new, StageRecompute::short),

@@ -1,0 +1,191 @@
+//! How the answer of `balance` is told.
+
+use crate::commands::recompute::choices;
+use crate::commands::stage_memory::probability;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal};
+use railwright_spec::human;
+use railwright_tuner::balance::{self, Division, Flags, StageRow};
+use serde_json::{Map, Value, json};
+
+pub(super) struct Balance {
+    pub(super) title: String,
+    pub(super) chosen: Vec<String>,
+    pub(super) answer: balance::Answer,
+    pub(super) flags: Vec<Flags>,
+    pub(super) with_recompute: bool,
+}
+
+fn percent(share: f64) -> Cell {
+    Cell::number(human::percent(share), share)
+}
+
+impl Answer for Balance {
+    const KIND: &'static str = "balance";
+
+    fn json(&self) -> Map<String, Value> {
+        let plan = self.answer.best.as_ref().map(|best| &best.plan);
+        Map::from_iter([
+            ("title".to_owned(), json!(self.title)),
+            ("balance".to_owned(), json!(self.answer)),
+            ("flags".to_owned(), json!(self.flags)),
+            ("plan".to_owned(), json!(plan)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        if !self.chosen.is_empty() {
+            let text = format!("not said, so chosen: {}", self.chosen.join("; "));
+            document.paragraph(Cell::new(text, Tone::Faint));
+        }
+        self.verdict(&mut document);
+        self.divisions(&mut document);
+        self.stages(&mut document);
+        for flags in &self.flags {
+            document.heading(format!("for {}", flags.framework));
+            document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+        }
+        document
+    }
+
+    /// The stages: what a spreadsheet is opened for.
+    fn csv(&self) -> String {
+        let mut document = Document::default();
+        self.stages(&mut document);
+        crate::printer::csv(&document)
+    }
+}
+
+impl Balance {
+    fn verdict(&self, document: &mut Document) {
+        let answer = &self.answer;
+        let Some(best) = &answer.best else {
+            let hint = if self.with_recompute {
+                "shard or split more, or use smaller micro batches"
+            } else {
+                "pass --with-recompute to choose what is recomputed, too"
+            };
+            document.spans(vec![
+                Cell::new("no division fits", Tone::Bad),
+                format!(
+                    ": as it is, the fullest stage needs {} of {}; {hint}",
+                    human::bytes(answer.before.memory),
+                    human::bytes(answer.device_memory)
+                )
+                .into(),
+            ]);
+            return;
+        };
+        let gain = answer.gain.unwrap_or(0.0);
+        let optimal = if answer.gap < 5e-6 {
+            "no other division is faster".to_owned()
+        } else {
+            format!("no other division is faster by more than {}", human::percent(answer.gap))
+        };
+        let (head, rest) = if best.layers == answer.before.layers && gain.abs() < 5e-6 {
+            ("balanced as it is".to_owned(), format!(": {optimal}"))
+        } else {
+            let before = human::seconds(answer.before.step_time);
+            let faster = if gain < 0.0 {
+                format!("{} slower than before, which does not fit", human::percent(1.0 / (1.0 + gain) - 1.0))
+            } else {
+                format!("{} faster than before ({before})", human::percent(gain))
+            };
+            (format!("step {}", human::seconds(best.step_time)), format!(": {faster}; {optimal}"))
+        };
+        document.spans(vec![Cell::new(head, Tone::Good), rest.into()]);
+    }
+
+    fn divisions(&self, document: &mut Document) {
+        let answer = &self.answer;
+        document.heading_with(
+            "divisions",
+            format!(
+                "fits: with a chance of {} at least; {} priced",
+                human::percent(answer.probability),
+                human::whole(answer.priced)
+            ),
+        );
+        let row = |(name, division): (&str, &Division)| {
+            let fits = if division.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) };
+            vec![
+                Cell::from(name),
+                Cell::from(human::counts(&division.layers)),
+                Cell::number(human::seconds(division.step_time), division.step_time.get()),
+                percent(division.idle),
+                percent(division.imbalance),
+                Cell::number(format!("{:.1}", division.memory.gib()), division.memory.get()),
+                probability(division.probability_of_fitting).into(),
+                fits,
+            ]
+        };
+        let rows = [Some(("before", &answer.before)), answer.best.as_ref().map(|best| ("best", best))];
+        document.table(Table {
+            columns: vec![
+                Column::words("division"),
+                Column::prose("layers"),
+                Column::numbers("step"),
+                Column::numbers("idle"),
+                Column::numbers("slowest over mean"),
+                Column::numbers("GiB").expendable(1),
+                Column::numbers("chance").expendable(2),
+                Column::words("fits"),
+            ],
+            rows: rows.into_iter().flatten().map(row).collect(),
+        });
+    }
+
+    fn stages(&self, document: &mut Document) {
+        let Some(best) = &self.answer.best else {
+            self.table(document, "stages", &self.answer.before, &self.answer.before);
+            return;
+        };
+        self.table(document, "stages: before and best", &self.answer.before, best);
+    }
+
+    fn table(&self, document: &mut Document, title: &str, before: &Division, best: &Division) {
+        document.heading_with(
+            title,
+            "time of one micro batch, share of the pipeline's time spent idle, memory in GiB",
+        );
+        let holds = |row: &StageRow| match (row.embedding, row.head) {
+            (true, true) => "embedding, head",
+            (true, false) => "embedding",
+            (false, true) => "head",
+            (false, false) => "",
+        };
+        let rows = before.stages.iter().zip(&best.stages).map(|(old, new)| {
+            let mut cells =
+                vec![Cell::number(old.stage.to_string(), old.stage as f64), Cell::from(holds(old))];
+            for row in [old, new] {
+                cells.push(human::counts(&row.layers).into());
+                cells.push(Cell::number(human::seconds(row.time), row.time.get()));
+                cells.push(percent(row.idle));
+            }
+            cells.push(Cell::number(format!("{:.1}", old.memory.gib()), old.memory.get()));
+            cells.push(Cell::number(format!("{:.1}", new.memory.gib()), new.memory.get()));
+            if self.with_recompute {
+                cells.push(choices(&new.recompute).into());
+            }
+            cells
+        });
+        let mut columns = vec![
+            Column::numbers("stage"),
+            Column::words("holds").expendable(3),
+            Column::numbers("layers"),
+            Column::numbers("time"),
+            Column::numbers("idle"),
+            Column::numbers("then layers"),
+            Column::numbers("time"),
+            Column::numbers("idle"),
+            Column::numbers("memory").expendable(2),
+            Column::numbers("then memory").expendable(1),
+        ];
+        if self.with_recompute {
+            columns.push(Column::prose("recomputes"));
+        }
+        document.table(Table { columns, rows: rows.collect() });
+    }
+}

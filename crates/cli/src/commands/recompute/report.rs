@@ -1,0 +1,285 @@
+//! How the answer of `recompute` is told.
+
+use crate::commands::stage_memory::probability;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, words};
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_tuner::recompute::{self, Flags, LayerTable, Variant};
+use serde_json::{Map, Value, json};
+
+pub(super) struct Recompute {
+    pub(super) title: String,
+    pub(super) chosen: Vec<String>,
+    pub(super) answer: recompute::Answer,
+    pub(super) flags: Vec<Flags>,
+}
+
+fn time(time: Seconds) -> Cell {
+    Cell::number(human::seconds(time), time.get())
+}
+
+fn gib(bytes: Bytes) -> Cell {
+    Cell::number(format!("{:.1}", bytes.gib()), bytes.get())
+}
+
+fn percent(share: f64) -> Cell {
+    Cell::number(human::percent(share), share)
+}
+
+impl Answer for Recompute {
+    const KIND: &'static str = "recompute";
+
+    fn json(&self) -> Map<String, Value> {
+        let plan = self.answer.best.as_ref().map(|best| &best.plan);
+        Map::from_iter([
+            ("title".to_owned(), json!(self.title)),
+            ("recompute".to_owned(), json!(self.answer)),
+            ("flags".to_owned(), json!(self.flags)),
+            ("plan".to_owned(), json!(plan)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        if !self.chosen.is_empty() {
+            let text = format!("not said, so chosen: {}", self.chosen.join("; "));
+            document.paragraph(Cell::new(text, Tone::Faint));
+        }
+        self.verdict(&mut document);
+        self.variants(&mut document);
+        for layer in &self.answer.layers {
+            self.layer(&mut document, layer);
+        }
+        self.memory(&mut document);
+        self.stages(&mut document);
+        self.say(&mut document);
+        document
+    }
+
+    /// The stages: what a spreadsheet is opened for.
+    fn csv(&self) -> String {
+        let mut document = Document::default();
+        self.stages(&mut document);
+        if document.blocks.is_empty() {
+            self.variants(&mut document);
+        }
+        crate::printer::csv(&document)
+    }
+}
+
+impl Recompute {
+    fn verdict(&self, document: &mut Document) {
+        let recompute::Answer { best, full, none, limit, device_memory, .. } = &self.answer;
+        let Some(best) = best else {
+            document.spans(vec![
+                Cell::new("nothing fits", Tone::Bad),
+                format!(
+                    ": with every layer recomputed the fullest stage needs {} of {}, and {} of it may be needed for a chance of {}",
+                    human::bytes(full.memory),
+                    human::bytes(*device_memory),
+                    human::bytes(*limit),
+                    human::percent(self.answer.probability)
+                )
+                .into(),
+            ]);
+            if self.answer.remedies.is_empty() {
+                document.paragraph("no single change of those tried makes it fit: more devices are needed");
+            } else {
+                document.paragraph("each of these would make it fit, alone:");
+                let list = self.answer.remedies.iter().map(|r| Cell::from(r.change.as_str()));
+                document.blocks.push(Block::Bullets(list.collect()));
+            }
+            return;
+        };
+        let optimal = if self.answer.gap < 5e-6 {
+            ", and no other choice is faster".to_owned()
+        } else {
+            format!(", and no other choice is faster by more than {}", human::percent(self.answer.gap))
+        };
+        let gain = self.answer.gain_over_full.unwrap_or(0.0);
+        let lost = best.step_time / none.step_time - 1.0;
+        document.spans(vec![
+            Cell::new(format!("step {}", human::seconds(best.step_time)), Tone::Good),
+            format!(
+                ": {} faster than full recompute, {} slower than no recompute{}{}",
+                human::percent(gain),
+                human::percent(lost),
+                if none.fits { "" } else { ", which does not fit" },
+                if best.what == "none" { "; nothing needs to be recomputed".to_owned() } else { optimal }
+            )
+            .into(),
+        ]);
+    }
+
+    fn variants(&self, document: &mut Document) {
+        let answer = &self.answer;
+        document.heading_with(
+            "ways to recompute",
+            format!(
+                "fits: with a chance of {} at least, which allows {}",
+                human::percent(answer.probability),
+                human::bytes(answer.limit)
+            ),
+        );
+        let rows = [
+            Some(("nothing", &answer.none)),
+            Some(("every layer in full", &answer.full)),
+            answer.given.as_ref().map(|v| ("as given", v)),
+            answer.uniform.as_ref().map(|v| ("best alike on all stages", v)),
+            answer.best.as_ref().map(|v| ("best", v)),
+        ];
+        let row = |(name, v): (&str, &Variant)| {
+            let fits = if v.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) };
+            vec![
+                Cell::from(name),
+                Cell::from(v.what.as_str()),
+                time(v.step_time),
+                percent(v.tokens_per_second / answer.full.tokens_per_second - 1.0),
+                gib(v.memory),
+                probability(v.probability_of_fitting).into(),
+                fits,
+            ]
+        };
+        document.table(Table {
+            columns: vec![
+                Column::words("way"),
+                Column::words("recomputed").expendable(1),
+                Column::numbers("step"),
+                Column::numbers("over full"),
+                Column::numbers("fullest stage, GiB"),
+                Column::numbers("chance").expendable(2),
+                Column::words("fits"),
+            ],
+            rows: rows.into_iter().flatten().map(row).collect(),
+        });
+    }
+
+    fn layer(&self, document: &mut Document, layer: &LayerTable) {
+        let which = if self.answer.layers.len() == 1 {
+            "one layer".to_owned()
+        } else {
+            format!("one layer as layer {}, of {} alike", layer.first, layer.layers)
+        };
+        document.heading_with(
+            which,
+            format!(
+                "of one micro batch keeps {} and takes {}",
+                human::bytes(layer.kept),
+                human::seconds(layer.time)
+            ),
+        );
+        let rows = layer.rows.iter().map(|row| {
+            vec![
+                Cell::from(row.policy.as_str()),
+                Cell::number(format!("{:.1}", row.saved.gib() * 1024.0), row.saved.get()),
+                percent(row.share),
+                time(row.cost),
+                percent(row.cost_share),
+                row.seconds_per_gib.map_or_else(Cell::default, |s| time(Seconds::new(s))),
+            ]
+        });
+        document.table(Table {
+            columns: vec![
+                Column::words("recomputing"),
+                Column::numbers("saves, MiB"),
+                Column::numbers("of layer"),
+                Column::numbers("costs"),
+                Column::numbers("of layer").expendable(1),
+                Column::numbers("per GiB"),
+            ],
+            rows: rows.collect(),
+        });
+    }
+
+    fn memory(&self, document: &mut Document) {
+        let answer = &self.answer;
+        document
+            .heading_with("memory without recompute", format!("of stage {}, the fullest", answer.fullest));
+        let shown = answer.kinds.iter().filter(|kind| kind.share >= 0.005);
+        let bars = shown.map(|kind| crate::printer::document::Bar {
+            depth: 1,
+            label: words(kind.kind),
+            value: human::bytes(kind.bytes),
+            share: kind.share,
+            tone: Tone::Plain,
+        });
+        document.blocks.push(Block::Bars(bars.collect()));
+    }
+
+    fn stages(&self, document: &mut Document) {
+        let answer = &self.answer;
+        if answer.stages.is_empty() {
+            return;
+        }
+        document.heading_with(
+            "stages",
+            format!(
+                "memory in GiB; {} may be needed of {}",
+                human::bytes(answer.limit),
+                human::bytes(answer.device_memory)
+            ),
+        );
+        let rows = answer.stages.iter().map(|row| {
+            let over = row.memory_none > answer.limit;
+            vec![
+                Cell::number(row.stage.to_string(), row.stage as f64),
+                Cell::number(row.layers.to_string(), row.layers as f64),
+                gib(row.memory_none).toned(if over { Tone::Bad } else { Tone::Plain }),
+                gib(row.memory_full),
+                gib(row.memory).toned(Tone::Strong),
+                time(row.recompute),
+                percent(if row.time > Seconds::ZERO { row.recompute / row.time } else { 0.0 }),
+                Cell::from(choices(&row.choice)),
+            ]
+        });
+        document.table(Table {
+            columns: vec![
+                Column::numbers("stage"),
+                Column::numbers("layers").expendable(3),
+                Column::numbers("nothing"),
+                Column::numbers("full").expendable(2),
+                Column::numbers("chosen"),
+                Column::numbers("recompute"),
+                Column::numbers("of pass").expendable(1),
+                Column::prose("what"),
+            ],
+            rows: rows.collect(),
+        });
+    }
+
+    fn say(&self, document: &mut Document) {
+        for flags in &self.flags {
+            document.heading(format!("for {}", flags.framework));
+            if !flags.lines.is_empty() {
+                document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+            }
+            if !flags.cannot.is_empty() {
+                document.paragraph("cannot be said:");
+                document
+                    .blocks
+                    .push(Block::Bullets(flags.cannot.iter().map(|c| Cell::from(c.as_str())).collect()));
+            }
+        }
+    }
+}
+
+/// What a stage's virtual stages recompute, said once where they are alike: `2 x full, 1 x mlp + norm`.
+pub(crate) fn choices(list: &[String]) -> String {
+    let said: Vec<String> = list.iter().map(|choice| spaced(choice)).collect();
+    match said.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|c| c == first) => first.clone(),
+        list => list.join(" | "),
+    }
+}
+
+/// A stage's entry of a plan with room for line breaks.
+fn spaced(choice: &str) -> String {
+    let part = |part: &str| match part.split_once(':') {
+        Some(("offload", share)) => format!("{share} in host memory"),
+        Some((modules, count)) => format!("{count} x {}", modules.replace('+', " + ")),
+        None => part.replace('+', " + "),
+    };
+    choice.split(' ').map(part).collect::<Vec<_>>().join(", ")
+}

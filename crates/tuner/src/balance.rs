@@ -1,0 +1,210 @@
+//! How many layers each (virtual) stage of a pipeline should hold, with embedding, head and loss counted.
+//!
+//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles before and after. Every
+//! division that is considered is priced by the calculator, schedule included; what is left out is proven to be no better, or the answer
+//! says by how much it could be. Refuses to change anything else of the plan but, when asked, what is recomputed.
+
+mod division;
+mod flags;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub use flags::{Flags, flags};
+
+use crate::recompute;
+use division::Pricer;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::{evaluate, local_chunks};
+use railwright_calculator::memory::{
+    self, MemoryInput, SoftwareCatalogue, layers_per_chunk, probability_of_fitting,
+};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, Recompute};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// What may be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Probability with which every stage must fit.
+    pub probability: f64,
+    /// Whether each stage also chooses what it recomputes.
+    pub recompute: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { probability: 0.9, recompute: false }
+    }
+}
+
+/// One stage under a division.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageRow {
+    /// The stage, from 0.
+    pub stage: usize,
+    /// Layers of each of its virtual stages.
+    pub layers: Vec<u64>,
+    /// Whether the word embedding lies on it.
+    pub embedding: bool,
+    /// Whether the head and the loss lie on it.
+    pub head: bool,
+    /// What it recomputes, by virtual stage.
+    pub recompute: Vec<String>,
+    /// Passes of one micro batch.
+    pub time: Seconds,
+    /// Time in passes in a step.
+    pub busy: Seconds,
+    /// The rest of the pipeline's duration.
+    pub bubble: Seconds,
+    /// Of the pipeline's duration.
+    pub idle: f64,
+    /// The least memory that it runs with.
+    pub memory: Bytes,
+}
+
+/// A division of the layers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Division {
+    /// The plan.
+    #[serde(skip)]
+    pub plan: Plan,
+    /// Layers by virtual stage, in pipeline order.
+    pub layers: Vec<u64>,
+    /// How long a step takes.
+    pub step_time: Seconds,
+    /// Tokens per second of the whole cluster.
+    pub tokens_per_second: f64,
+    /// Mean share of the pipeline's duration that stages are idle.
+    pub idle: f64,
+    /// Longest time in passes of a stage over the mean, less one.
+    pub imbalance: f64,
+    /// The least memory that the fullest stage runs with.
+    pub memory: Bytes,
+    /// Probability that every stage fits.
+    pub probability_of_fitting: f64,
+    /// Whether that is enough.
+    pub fits: bool,
+    /// Its stages.
+    pub stages: Vec<StageRow>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// As the plan divides.
+    pub before: Division,
+    /// The best; `None` where none fits.
+    pub best: Option<Division>,
+    /// Throughput of the best over that of before, less one.
+    pub gain: Option<f64>,
+    /// What the step could still gain at most over the best, as a share: zero where it is proven to be the best.
+    pub gap: f64,
+    /// Divisions that were priced.
+    pub priced: u64,
+    /// Device memory.
+    pub device_memory: Bytes,
+    /// Probability of fitting that was asked for.
+    pub probability: f64,
+}
+
+/// Solves. Fails where there is nothing to divide or the plan cannot be priced.
+pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
+    if plan.pipeline_parallel <= 1 {
+        return Err(Problem::new("there is one stage only, so nothing to balance")
+            .at_key("plan.pipeline_parallel")
+            .hint("set plan.pipeline_parallel to 2 or more"));
+    }
+    if plan.stage_recompute.is_some() && !options.recompute {
+        return Err(Problem::new(
+            "what is recomputed stage by stage is meant for these layers, not for others",
+        )
+        .at_key("plan.stage_recompute")
+        .hint("pass --with-recompute to choose it anew, or set plan.recompute alone"));
+    }
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    let start = layers_per_chunk(model, plan, costing.stage_split);
+    let before = division(model, cluster, plan, &machine, &start, options)?;
+    let mut pricer = Pricer::new(model, cluster, plan, &machine, options)?;
+    let found = search::best(&mut pricer, &start)?;
+    let best = match &found.best {
+        Some((layers, found)) => Some(division(model, cluster, found, &machine, layers, options)?),
+        None => None,
+    };
+    // The plan as it was is an answer, too, where it fits.
+    let keeps = |best: &Division| !before.fits || best.step_time <= before.step_time;
+    let best = match best.filter(keeps) {
+        None if before.fits => Some(before.clone()),
+        best => best,
+    };
+    Ok(Answer {
+        gain: best.as_ref().map(|best| best.tokens_per_second / before.tokens_per_second - 1.0),
+        gap: best.as_ref().map_or(0.0, |best| (1.0 - found.bound / best.step_time).max(0.0)),
+        before,
+        best,
+        priced: pricer.priced(),
+        device_memory: cluster.accelerator.memory,
+        probability: options.probability,
+    })
+}
+
+fn division(
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    machine: &Machine,
+    layers: &[u64],
+    options: &Options,
+) -> Result<Division, Problem> {
+    let costing = Costing::new(model, cluster, plan, machine)?;
+    let evaluation = evaluate(&costing)?;
+    let software = SoftwareCatalogue::shared()?.get(&plan.software);
+    let report = memory::report(&MemoryInput { model, cluster, plan, software, in_flight: None });
+    let least = |stage: usize| {
+        report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
+    };
+    let share = if recompute::is_bidirectional(plan) { 0.5 } else { 1.0 };
+    let row = |(stage, &busy): (usize, &Seconds)| {
+        let local = local_chunks(plan, stage);
+        StageRow {
+            stage,
+            layers: local.iter().map(|&c| evaluation.chunks[c].layers).collect(),
+            embedding: local.contains(&0),
+            head: local.contains(&(evaluation.chunks.len() - 1)),
+            recompute: local.iter().map(|&c| recompute::choice(plan, c, stage)).collect(),
+            time: local.iter().map(|&c| evaluation.chunks[c].time.total()).sum::<Seconds>() * share,
+            busy,
+            bubble: evaluation.pipeline - busy,
+            idle: 1.0 - busy / evaluation.pipeline,
+            memory: least(stage),
+        }
+    };
+    let stages: Vec<StageRow> = evaluation.busy.iter().enumerate().map(row).collect();
+    let count = stages.len().max(1) as f64;
+    let mean = stages.iter().map(|s| s.busy).sum::<Seconds>() / count;
+    let longest = stages.iter().map(|s| s.busy).fold(Seconds::ZERO, Seconds::max);
+    let memory = stages.iter().map(|s| s.memory).fold(Bytes::ZERO, Bytes::max);
+    let probability = probability_of_fitting(memory, cluster.accelerator.memory, software.sigma);
+    let step_time = evaluation.time.total;
+    Ok(Division {
+        plan: plan.clone(),
+        layers: layers.to_vec(),
+        step_time,
+        tokens_per_second: plan.tokens_per_step() as f64 / step_time.get(),
+        idle: stages.iter().map(|s| s.idle).sum::<f64>() / count,
+        imbalance: longest / mean - 1.0,
+        memory,
+        probability_of_fitting: probability,
+        fits: probability >= options.probability - 1e-9,
+        stages,
+    })
+}
+
+/// The plan without any recompute, for a solver that chooses it.
+pub(crate) fn without_recompute(plan: &Plan) -> Plan {
+    Plan { recompute: Recompute::None, stage_recompute: None, ..plan.clone() }
+}

@@ -1,0 +1,80 @@
+//! How the frameworks are told a division.
+//!
+//! Responsible for: Megatron-LM's and torchtitan's words for layers per virtual stage. Refuses to write anything else of a launch file.
+
+use railwright_spec::plan::Plan;
+use serde::Serialize;
+
+/// How one framework is told.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flags {
+    /// The framework.
+    pub framework: &'static str,
+    /// Flags, or lines of a settings file.
+    pub lines: Vec<String>,
+}
+
+/// Both frameworks' ways to say a division.
+pub fn flags(layers: &[u64], plan: &Plan) -> Vec<Flags> {
+    vec![
+        Flags { framework: "Megatron-LM", lines: megatron(layers, plan) },
+        Flags { framework: "torchtitan", lines: torchtitan(layers) },
+    ]
+}
+
+fn megatron(layers: &[u64], plan: &Plan) -> Vec<String> {
+    let is_plain = layers.len() == plan.pipeline_parallel as usize;
+    match layers {
+        _ if layers.windows(2).all(|pair| pair[0] == pair[1]) => vec!["# even: no flag".to_owned()],
+        [first, middle @ .., last] if is_plain && middle.windows(2).all(|pair| pair[0] == pair[1]) => vec![
+            format!("--decoder-first-pipeline-num-layers {first}"),
+            format!("--decoder-last-pipeline-num-layers {last}"),
+        ],
+        _ => vec![format!("--pipeline-model-parallel-layout \"{}\"", layout(layers))],
+    }
+}
+
+/// Virtual stages between bars, a `t` for each layer, `E` the embedding, `L` the loss; repetitions as `t*8`.
+fn layout(layers: &[u64]) -> String {
+    let last = layers.len().saturating_sub(1);
+    let stage = |(index, &n): (usize, &u64)| {
+        let embedding = if index == 0 { "E" } else { "" };
+        let loss = if index == last { "L" } else { "" };
+        let decoder = match n {
+            0 => String::new(),
+            1 => "t".to_owned(),
+            n => format!("t*{n}"),
+        };
+        let parts: Vec<&str> = [embedding, &decoder, loss].into_iter().filter(|p| !p.is_empty()).collect();
+        parts.join(",")
+    };
+    layers.iter().enumerate().map(stage).collect::<Vec<_>>().join("|")
+}
+
+/// The layers that stages begin with.
+fn torchtitan(layers: &[u64]) -> Vec<String> {
+    let mut next = 0;
+    let mut points = Vec::new();
+    for &n in &layers[..layers.len().saturating_sub(1)] {
+        next += n;
+        points.push(format!("\"layers.{next}\""));
+    }
+    vec!["[parallelism]".to_owned(), format!("pipeline_parallel_split_points = [{}]", points.join(", "))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_that_differ_have_flags_and_the_rest_a_layout() {
+        assert_eq!(layout(&[1, 3, 3, 0]), "E,t|t*3|t*3|L");
+        assert_eq!(
+            torchtitan(&[7, 8, 8, 7]),
+            [
+                "[parallelism]",
+                "pipeline_parallel_split_points = [\"layers.7\", \"layers.15\", \"layers.23\"]"
+            ]
+        );
+    }
+}

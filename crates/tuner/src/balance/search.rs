@@ -1,0 +1,393 @@
+//! The search over divisions.
+//!
+//! Responsible for: the best division, or how far the found one can be from it. Moves of single layers find a good one; then a branch
+//! and bound goes through all that could be better. Refuses to price: the calculator does.
+//!
+//! The bound: with `T = F + B` the times of one micro batch on a stage, `m` micro batches and `p` stages, the first micro batch passes all
+//! stages, and what a stage has left to do when its gradient comes back it does afterwards: under 1F1B the pipeline takes at least
+//! `sum T + (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`, under GPipe `sum T + (m-1) T_s`, and under any schedule `m T_s`.
+
+use super::division::Pricer;
+use railwright_calculator::evaluate::local_chunks;
+use railwright_calculator::stage::{chunks_per_stage, virtual_stages};
+use railwright_spec::plan::{Plan, Schedule, balanced_layers};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+
+/// What was found.
+pub(super) struct Found {
+    pub best: Option<(Vec<u64>, Plan)>,
+    /// No division has a shorter step.
+    pub bound: Seconds,
+}
+
+/// Divisions that are priced at most in each part of the search.
+const MOST_PRICED: u64 = 2000;
+/// Trials of the branch and bound at most.
+const MOST_NODES: u64 = 50_000;
+
+pub(super) fn best(pricer: &mut Pricer<'_>, start: &[u64]) -> Result<Found, Problem> {
+    let mut state = State { best: None, layers: start.iter().sum() };
+    let chunks = start.len() as u64;
+    state.consider(pricer, start)?;
+    state.consider(pricer, &balanced_layers(state.layers, chunks))?;
+    let bounds = Bounds::new(pricer, start)?;
+    for seed in bounds.seeds(state.layers) {
+        state.consider(pricer, &seed)?;
+    }
+    state.improve(pricer, &bounds)?;
+    let mut tree = Tree { bounds: &bounds, state: &mut state, nodes: 0, open: f64::INFINITY, priced: 0 };
+    let mut division = Vec::new();
+    let layers = tree.state.layers;
+    tree.visit(pricer, &mut division, layers)?;
+    let open = tree.open;
+    let best = state.best.map(|(step, layers, plan)| (step, (layers, plan)));
+    let bound = best.as_ref().map_or(Seconds::ZERO, |(step, _)| Seconds::new(step.get().min(open)));
+    Ok(Found { best: best.map(|(_, found)| found), bound })
+}
+
+struct State {
+    best: Option<(Seconds, Vec<u64>, Plan)>,
+    layers: u64,
+}
+
+impl State {
+    /// Prices a division and keeps it if it is the best so far; its step where it fits.
+    fn consider(&mut self, pricer: &mut Pricer<'_>, layers: &[u64]) -> Result<Option<Seconds>, Problem> {
+        if layers.iter().sum::<u64>() != self.layers || !is_sound(layers) {
+            return Ok(None);
+        }
+        let Some((step, plan)) = pricer.price(layers)? else { return Ok(None) };
+        if self.best.as_ref().is_none_or(|(best, ..)| step < *best) {
+            self.best = Some((step, layers.to_vec(), plan));
+        }
+        Ok(Some(step))
+    }
+
+    /// Moves single layers from one virtual stage to another as long as that helps, from the slowest stages first.
+    fn improve(&mut self, pricer: &mut Pricer<'_>, bounds: &Bounds) -> Result<(), Problem> {
+        let begun = pricer.priced();
+        while let Some((step, layers, _)) = self.best.clone() {
+            let mut order: Vec<usize> = (0..layers.len()).collect();
+            let busy = bounds.busy(&layers);
+            order.sort_by(|&a, &b| busy[b].total_cmp(&busy[a]));
+            let givers: Vec<usize> = order.iter().copied().take(8).collect();
+            'round: for &from in &givers {
+                for &to in order.iter().rev().filter(|&&to| to != from && layers[from] > 0) {
+                    let mut moved = layers.clone();
+                    moved[from] -= 1;
+                    moved[to] += 1;
+                    self.consider(pricer, &moved)?;
+                    if pricer.priced() - begun > MOST_PRICED {
+                        return Ok(());
+                    }
+                    if self.best.as_ref().is_some_and(|(best, ..)| *best < step) {
+                        break 'round;
+                    }
+                }
+            }
+            if self.best.as_ref().is_none_or(|(best, ..)| *best >= step) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether every virtual stage but the two ends has a layer.
+fn is_sound(layers: &[u64]) -> bool {
+    let inner = layers.get(1..layers.len().saturating_sub(1)).unwrap_or_default();
+    inner.iter().all(|&n| n > 0)
+}
+
+/// Lower bounds on times, by virtual stage and number of layers.
+///
+/// A virtual stage's time is convex in its layers, so that from two layers on each adds no less than the second one did.
+struct Bounds {
+    plan: Plan,
+    /// Forward and backward of a virtual stage: what is there with no layers, and what each layer adds at least.
+    ends: Vec<(f64, f64)>,
+    each: Vec<(f64, f64)>,
+    /// The least that a layer adds anywhere.
+    layer: f64,
+    /// The rest of the step beside the pipeline, and what the whole is multiplied by.
+    rest: f64,
+    factor: f64,
+    /// The stage of each virtual stage.
+    stage: Vec<usize>,
+    per_stage: usize,
+    chunks: usize,
+    layers: u64,
+    /// The longest of the stages from one on that share so many layers, at the least: by stage, then layers.
+    remaining: Vec<Vec<f64>>,
+}
+
+impl Bounds {
+    fn new(pricer: &mut Pricer<'_>, start: &[u64]) -> Result<Self, Problem> {
+        let plan = pricer.plan().clone();
+        let chunks = virtual_stages(&plan) as usize;
+        let lines = pricer.lines(chunks)?;
+        let even = Plan { layers_per_stage: Some(start.to_vec()), ..super::without_recompute(&plan) };
+        let evaluation = pricer.evaluate(&even)?;
+        let body = (evaluation.time.total - evaluation.time.jitter).get();
+        let count = evaluation.updates.len().max(1) as f64;
+        // The longest of the stages' updates is no shorter than their mean, which no division changes.
+        let optimizer = evaluation.updates.iter().map(|u| u.optimizer.get()).sum::<f64>() / count;
+        let mut stage = vec![0; chunks];
+        for s in 0..plan.pipeline_parallel as usize {
+            for c in local_chunks(&plan, s) {
+                stage[c] = s;
+            }
+        }
+        let mut bounds = Self {
+            layer: lines.iter().map(|(_, each)| each.0 + each.1).fold(f64::INFINITY, f64::min),
+            ends: lines.iter().map(|line| line.0).collect(),
+            each: lines.iter().map(|line| line.1).collect(),
+            rest: evaluation.time.fixed.get() + optimizer * (1.0 - 1e-6),
+            factor: evaluation.time.total.get() / body,
+            stage,
+            per_stage: chunks_per_stage(&plan) as usize,
+            chunks,
+            layers: start.iter().sum(),
+            remaining: Vec::new(),
+            plan,
+        };
+        if bounds.per_stage == 1 {
+            bounds.remaining = (0..chunks)
+                .map(|from| (0..=bounds.layers).map(|left| bounds.longest(from, left)).collect())
+                .collect();
+        }
+        Ok(bounds)
+    }
+
+    fn of(&self, chunk: usize, layers: u64) -> (f64, f64) {
+        let n = layers as f64;
+        let ((forward, backward), each) = (self.ends[chunk], self.each[chunk]);
+        (forward + each.0 * n, backward + each.1 * n)
+    }
+
+    /// The sum of all stages at least.
+    fn all(&self) -> f64 {
+        self.ends.iter().map(|(f, b)| f + b).sum::<f64>() + self.layer * self.layers as f64
+    }
+
+    /// Time of one micro batch of each virtual stage's stage.
+    fn busy(&self, layers: &[u64]) -> Vec<f64> {
+        let mut stages = vec![0.0; self.chunks];
+        for (chunk, &n) in layers.iter().enumerate() {
+            let (forward, backward) = self.of(chunk, n);
+            stages[self.stage[chunk]] += forward + backward;
+        }
+        (0..layers.len()).map(|chunk| stages[self.stage[chunk]]).collect()
+    }
+
+    fn micro_batches(&self) -> f64 {
+        self.plan.micro_batches().max(1) as f64
+    }
+
+    /// The pipeline's duration as far as a stage of its own decides it; `all` is the sum over all stages.
+    fn through(&self, stage: usize, (forward, backward): (f64, f64), all: f64) -> f64 {
+        let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as f64);
+        let ahead = (p - stage as f64).min(m);
+        match self.plan.schedule {
+            Schedule::OneForwardOneBackward => all + (m - 1.0) * backward + (m - ahead) * forward,
+            Schedule::Gpipe => all + (m - 1.0) * (forward + backward),
+            Schedule::ZbH1 | Schedule::ZbH2 | Schedule::ZbV | Schedule::DualPipe => m * (forward + backward),
+        }
+    }
+
+    /// The least step of any division that begins with these.
+    fn step(&self, division: &[u64], left: u64) -> f64 {
+        if self.plan.schedule == Schedule::DualPipe {
+            // Fused passes save of both: no bound worth its name.
+            return 0.0;
+        }
+        let longest = if self.per_stage == 1 {
+            let all = self.all();
+            let assigned = division.iter().enumerate().map(|(s, &n)| self.through(s, self.of(s, n), all));
+            let behind = self.remaining.get(division.len()).and_then(|of| of.get(left as usize));
+            assigned.fold(behind.copied().unwrap_or(0.0), f64::max)
+        } else {
+            let mut busy = vec![0.0; self.plan.pipeline_parallel as usize];
+            for (chunk, ends) in self.ends.iter().enumerate() {
+                let n = division.get(chunk).copied().unwrap_or(0) as f64;
+                let each = self.each[chunk];
+                busy[self.stage[chunk]] += ends.0 + ends.1 + (each.0 + each.1) * n;
+            }
+            // Whatever is left goes somewhere: the level to which it fills the stages, in whole layers.
+            let most = busy.iter().copied().fold(0.0, f64::max);
+            self.micro_batches() * most.max(level(&busy, self.layer, left))
+        };
+        (longest + self.rest) * self.factor
+    }
+
+    /// The least of the longest of the stages from one on that share the layers which are left: the lowest limit under which they
+    /// have room, by bisection, as every stage's time rises with its layers along a line.
+    fn longest(&self, from: usize, left: u64) -> f64 {
+        let all = self.all();
+        let lines: Vec<(f64, f64)> = (from..self.chunks)
+            .map(|s| {
+                let none = self.through(s, self.of(s, 0), all);
+                (none, self.through(s, self.of(s, 1), all) - none)
+            })
+            .collect();
+        let fits = |limit: f64| {
+            let room = |&(none, each): &(f64, f64)| {
+                if limit < none {
+                    0.0
+                } else if each > 0.0 {
+                    ((limit - none) / each).floor()
+                } else {
+                    f64::INFINITY
+                }
+            };
+            lines.iter().map(room).sum::<f64>() >= left as f64
+        };
+        let mut fails = 0.0;
+        let mut holds =
+            lines.iter().map(|(none, each)| none + each * left as f64).fold(0.0, f64::max) * (1.0 + 1e-9);
+        for _ in 0..48 {
+            let middle = f64::midpoint(fails, holds);
+            if fits(middle) { holds = middle } else { fails = middle }
+        }
+        fails
+    }
+
+    /// Divisions with the least bound, the layers that are too many taken away in different places.
+    fn seeds(&self, layers: u64) -> Vec<Vec<u64>> {
+        if self.per_stage > 1 {
+            return self.seeds_by_stage(layers);
+        }
+        let all = self.all();
+        let limit = self.longest(0, layers) * (1.0 + 1e-6);
+        let most = |stage: usize| {
+            (0..=layers).take_while(|&n| self.through(stage, self.of(stage, n), all) <= limit).last()
+        };
+        let full: Vec<u64> = (0..self.chunks).map(|s| most(s).unwrap_or(0)).collect();
+        thinned(&full, layers)
+    }
+
+    fn seeds_by_stage(&self, layers: u64) -> Vec<Vec<u64>> {
+        // One layer at a time to the virtual stage whose stage is the least busy, the emptiest of its own first.
+        let layer = self.layer;
+        let mut busy = vec![0.0; self.plan.pipeline_parallel as usize];
+        for (chunk, ends) in self.ends.iter().enumerate() {
+            busy[self.stage[chunk]] += ends.0 + ends.1;
+        }
+        let mut division: Vec<u64> =
+            (0..self.chunks).map(|c| u64::from(c > 0 && c + 1 < self.chunks)).collect();
+        for (chunk, &n) in division.iter().enumerate() {
+            busy[self.stage[chunk]] += layer * n as f64;
+        }
+        let given: u64 = division.iter().sum();
+        for _ in given..layers {
+            let next = (0..self.chunks).min_by(|&a, &b| {
+                let key = |c: usize| (busy[self.stage[c]], division[c]);
+                key(a).0.total_cmp(&key(b).0).then(key(a).1.cmp(&key(b).1)).then(a.cmp(&b))
+            });
+            if let Some(next) = next {
+                division[next] += 1;
+                busy[self.stage[next]] += layer;
+            }
+        }
+        vec![division]
+    }
+}
+
+/// The level to which `left` layers fill stages that are so busy, in whole layers of one time.
+fn level(busy: &[f64], layer: f64, left: u64) -> f64 {
+    if layer <= 0.0 {
+        return 0.0;
+    }
+    let mut filled = busy.to_vec();
+    let mut level = 0.0_f64;
+    // The least busy first is the best for whole layers alike.
+    for _ in 0..left {
+        let Some(lowest) = filled.iter_mut().min_by(|a, b| a.total_cmp(b)) else { break };
+        *lowest += layer;
+        level = level.max(*lowest);
+    }
+    level
+}
+
+/// Divisions with as many layers as there are, from one with too many: taken from the front, the back, all around, or the middle.
+fn thinned(full: &[u64], layers: u64) -> Vec<Vec<u64>> {
+    let chunks = full.len();
+    let orders: [Vec<usize>; 4] = [
+        (0..chunks).collect(),
+        (0..chunks).rev().collect(),
+        (0..chunks).flat_map(|i| [i, chunks - 1 - i]).take(chunks).collect(),
+        (0..chunks)
+            .map(|i| (chunks / 2 + if i % 2 == 0 { i / 2 } else { chunks - 1 - i / 2 }) % chunks)
+            .collect(),
+    ];
+    orders
+        .iter()
+        .map(|order| {
+            let mut division = full.to_vec();
+            let mut over = division.iter().sum::<u64>().saturating_sub(layers);
+            while over > 0 {
+                let before = over;
+                for &chunk in order {
+                    if over > 0 && division[chunk] > 1 {
+                        division[chunk] -= 1;
+                        over -= 1;
+                    }
+                }
+                if over == before {
+                    break;
+                }
+            }
+            division
+        })
+        .collect()
+}
+
+struct Tree<'a> {
+    bounds: &'a Bounds,
+    state: &'a mut State,
+    nodes: u64,
+    priced: u64,
+    /// Least bound of what was left out for want of trials.
+    open: f64,
+}
+
+impl Tree<'_> {
+    fn visit(&mut self, pricer: &mut Pricer<'_>, division: &mut Vec<u64>, left: u64) -> Result<(), Problem> {
+        let bound = self.bounds.step(division, left);
+        if self.state.best.as_ref().is_some_and(|(best, ..)| bound >= best.get() * (1.0 - 1e-12)) {
+            return Ok(());
+        }
+        self.nodes += 1;
+        if self.nodes > MOST_NODES || self.priced > MOST_PRICED {
+            self.open = self.open.min(bound);
+            return Ok(());
+        }
+        let chunk = division.len();
+        if chunk + 1 == self.bounds.chunks {
+            division.push(left);
+            if self.bounds.step(division, 0) < self.state.best.as_ref().map_or(f64::INFINITY, |b| b.0.get()) {
+                self.priced += 1;
+                self.state.consider(pricer, division)?;
+            }
+            division.pop();
+            return Ok(());
+        }
+        let least = u64::from(chunk > 0);
+        // Virtual stages behind this one need a layer each, but for the last.
+        let kept = (self.bounds.chunks - chunk - 2) as u64;
+        if left < kept {
+            return Ok(());
+        }
+        // Near the mean first: good divisions early close the rest.
+        let mean = left / (self.bounds.chunks - chunk) as u64;
+        let mut numbers: Vec<u64> = (least..=left - kept).collect();
+        numbers.sort_by_key(|&n| (n.abs_diff(mean), n));
+        for n in numbers {
+            division.push(n);
+            self.visit(pricer, division, left - n)?;
+            division.pop();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! Answers against every division there is, and the division as it is against measured runs.
+
+use super::*;
+use proptest::prelude::*;
+use railwright_spec::plan::{PlanSpec, Schedule, validate};
+use railwright_spec::{cluster, model};
+
+fn run(name: &str, layers: usize, vocabulary: u64, spec: PlanSpec, devices: u64) -> (Model, Cluster, Plan) {
+    let mut model = model::by_name(name).expect("known");
+    model.layers.truncate(layers);
+    let scale = vocabulary as f64 / model.vocabulary as f64;
+    model.vocabulary = vocabulary;
+    for weight in model.embedding.iter_mut().chain(&mut model.head) {
+        weight.rows = (weight.rows as f64 * scale).round() as u64;
+    }
+    let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+    let spec = PlanSpec { uneven_stages: Some(true), ..spec };
+    let plan = spec.resolve(&model, &cluster).expect("sound");
+    assert_eq!(validate(&model, &cluster, &plan), []);
+    (model, cluster, plan)
+}
+
+/// All divisions of `layers` among `chunks`, the inner ones not empty.
+fn divisions(layers: u64, chunks: usize, first: bool) -> Vec<Vec<u64>> {
+    if chunks == 1 {
+        return vec![vec![layers]];
+    }
+    (u64::from(!first)..=layers)
+        .flat_map(|n| {
+            divisions(layers - n, chunks - 1, false).into_iter().map(move |rest| [vec![n], rest].concat())
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn the_answer_is_the_best_of_all_divisions(
+        which in 0..5_usize,
+        layers in 6..11_usize,
+        vocabulary in 1..5_u64,
+        micro_batches in 4..12_u64,
+        mixture: bool,
+        choose: bool,
+        room in 0.0..1.5_f64,
+    ) {
+        let (schedule, virtual_stages) = [
+            (Schedule::OneForwardOneBackward, 1),
+            (Schedule::Gpipe, 1),
+            (Schedule::ZbH1, 1),
+            (Schedule::OneForwardOneBackward, 2),
+            (Schedule::ZbV, 2),
+        ][which];
+        let stages = if virtual_stages == 2 { 2 } else { 4 };
+        let spec = PlanSpec {
+            pipeline_parallel: Some(stages),
+            virtual_stages: Some(virtual_stages),
+            schedule: Some(schedule),
+            micro_batches: Some(micro_batches * stages),
+            sequence_length: Some(4096),
+            ..PlanSpec::default()
+        };
+        let name = if mixture { "mixtral-8x7b" } else { "llama-3-8b" };
+        let (model, mut cluster, plan) = run(name, layers, vocabulary * 65_536, spec, 8);
+        let options = Options { recompute: choose, ..Options::default() };
+        let machine = Machine::new(&cluster);
+        let chunks = (stages * virtual_stages) as usize;
+        let start = layers_per_chunk(&model, &plan, Costing::new(&model, &cluster, &plan, &machine).expect("priced").stage_split);
+        let as_it_is = division(&model, &cluster, &plan, &machine, &start, &options).expect("priced");
+        cluster.accelerator.memory = as_it_is.memory * (0.9 + room);
+        let machine = Machine::new(&cluster);
+        let mut pricer = Pricer::new(&model, &cluster, &plan, &machine, &options).expect("known");
+        let mut best: Option<Seconds> = None;
+        for division in divisions(layers as u64, chunks, true) {
+            if let Some((step, _)) = pricer.price(&division).expect("priced") {
+                best = Some(best.map_or(step, |best| best.min(step)));
+            }
+        }
+        let answer = solve(&model, &cluster, &plan, &options).expect("priced");
+        match (answer.best, best) {
+            (None, None) => {}
+            (Some(found), Some(best)) => {
+                prop_assert!((found.step_time / best - 1.0).abs() < 1e-9, "{:?} {:?} {best:?}", found.layers, found.step_time);
+            }
+            (found, best) => prop_assert!(false, "{found:?} {best:?}"),
+        }
+    }
+}
+
+#[test]
+fn one_stage_has_nothing_to_balance() {
+    let (model, cluster, plan) =
+        run("llama-3-8b", 32, 128_256, PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() }, 8);
+    let problem = solve(&model, &cluster, &plan, &Options::default()).expect_err("one stage");
+    assert!(problem.message.contains("one stage only"), "{}", problem.message);
+}
+
+/// Llama 3 405B dropped one layer from each end (its paper, section 3.3.2); the solver finds the ends lighter, too.
+#[test]
+fn heavy_ends_get_fewer_layers() {
+    let spec = PlanSpec {
+        tensor_parallel: Some(8),
+        pipeline_parallel: Some(16),
+        global_batch: Some(512),
+        ..PlanSpec::default()
+    };
+    let (model, cluster, plan) = run("llama-3.1-405b", 126, 128_256, spec, 1024);
+    for recompute in [false, true] {
+        let plan = if recompute {
+            plan.clone()
+        } else {
+            Plan { recompute: Recompute::Full { layers: None }, ..plan.clone() }
+        };
+        let answer =
+            solve(&model, &cluster, &plan, &Options { recompute, ..Options::default() }).expect("priced");
+        let best = answer.best.expect("fits");
+        assert_eq!(best.layers.iter().sum::<u64>(), 126);
+        assert!(best.layers[15] < 8 && best.fits, "{:?}", best.layers);
+        assert!(answer.gap < 0.02, "{}", answer.gap);
+    }
+}
