@@ -7,7 +7,9 @@
 //! A front end makes a [`Space`] from what the user said, narrows it ([`Space::restrict`]), prepares a [`Search`], runs its
 //! [`Search::pieces`] on as many threads as it likes with one shared [`Incumbent`], merges, and asks for the [`Outcome`].
 
+mod bound;
 mod candidate;
+mod choices;
 mod counts;
 mod engine;
 mod incumbent;

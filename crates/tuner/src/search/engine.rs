@@ -6,12 +6,12 @@
 use super::candidate::{self, Candidate, Miss};
 use super::incumbent::Incumbent;
 use super::pieces::{self, Degrees};
-use super::results::{Counters, Results, Score};
+use super::results::{Counters, Front, Results, Score, ShortList};
 use super::space::Space;
 use super::walk;
 use railwright_calculator::costing::Machine;
 use railwright_calculator::memory::{MemorySoftware, SoftwareCatalogue, probability_of_fitting};
-use railwright_calculator::schedule::Workspace;
+use railwright_calculator::prepared::Buffers;
 use railwright_calculator::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -83,8 +83,11 @@ pub struct Search<'a> {
 /// Buffers of one thread.
 #[derive(Debug)]
 pub struct Worker {
-    pub(super) workspace: Workspace,
     pub(super) plan: Plan,
+    pub(super) buffers: Buffers,
+    /// The best that the thread has found in all its pieces, to bound the rest.
+    pub(super) best: ShortList,
+    pub(super) front: Front,
 }
 
 /// What a search comes to.
@@ -149,7 +152,12 @@ impl<'a> Search<'a> {
 
     /// Buffers for a thread.
     pub fn worker(&self) -> Worker {
-        Worker { workspace: Workspace::default(), plan: self.space.base.clone() }
+        Worker {
+            plan: self.space.base.clone(),
+            buffers: Buffers::default(),
+            best: ShortList::new(self.score(), self.options.keep),
+            front: Front::default(),
+        }
     }
 
     /// What lists are sorted by.

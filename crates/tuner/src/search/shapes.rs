@@ -6,9 +6,10 @@ use super::counts::Counts;
 use super::pieces::Degrees;
 use super::space::{Policy, Space};
 use super::strategy::Split;
+use railwright_calculator::memory::{StageSplit, layers_per_chunk};
 use railwright_calculator::stage;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Schedule, balanced_layers};
+use railwright_spec::plan::{Plan, Schedule, balanced_layers};
 
 /// Schedule, virtual stages and split.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +20,21 @@ pub struct Shape {
     pub virtual_stages: u64,
     /// How layers lie on chunks.
     pub split: Split,
-    /// Layers of each chunk in pipeline order.
+    /// Layers of each chunk in pipeline order, as the calculator lays them.
     pub layers: Vec<u64>,
+    /// The first layer of each chunk, and the number of layers.
+    pub starts: Vec<usize>,
     /// Layers of the fullest stage.
     pub most: u64,
+    /// By recompute policy: the layers per stage to try.
+    pub ladders: Vec<Vec<Option<u64>>>,
+}
+
+impl Shape {
+    /// Strategies of the shape that differ in recompute alone.
+    pub fn rungs(&self) -> u64 {
+        self.ladders.iter().map(|ladder| ladder.len() as u64).sum()
+    }
 }
 
 impl Space {
@@ -94,7 +106,14 @@ impl Space {
 }
 
 /// The shapes of some degrees with `micro_batches`, and how many combinations were refused.
-pub(super) fn all(space: &Space, model: &Model, degrees: &Degrees, micro_batches: u64) -> (Vec<Shape>, u64) {
+pub(super) fn all(
+    space: &Space,
+    model: &Model,
+    stage_split: StageSplit,
+    degrees: &Degrees,
+    micro_batches: u64,
+    plan: &mut Plan,
+) -> (Vec<Shape>, u64) {
     let mut found = Vec::new();
     let mut refused = 0;
     let pipeline = degrees.pipeline;
@@ -125,8 +144,22 @@ pub(super) fn all(space: &Space, model: &Model, degrees: &Degrees, micro_batches
                     continue;
                 }
                 let stage = |s| list.iter().skip(s).step_by(pipeline as usize).sum::<u64>();
-                let most = (0..pipeline as usize).map(stage).max().unwrap_or(0);
-                found.push(Shape { schedule, virtual_stages, split, layers: list, most });
+                let most = match split {
+                    Split::Even => model.num_layers().div_ceil(pipeline),
+                    _ => (0..pipeline as usize).map(stage).max().unwrap_or(0),
+                };
+                (plan.pipeline_parallel, plan.virtual_stages) = (pipeline, virtual_stages);
+                plan.schedule = schedule;
+                plan.layers_per_stage = (split != Split::Even).then_some(list);
+                let layers = layers_per_chunk(model, plan, stage_split);
+                let ladders = space.policies.iter().map(|policy| space.ladder(policy, most)).collect();
+                let mut next = 0;
+                let mut starts = vec![0];
+                starts.extend(layers.iter().map(|n| {
+                    next = (next + *n as usize).min(model.layers.len());
+                    next
+                }));
+                found.push(Shape { schedule, virtual_stages, split, layers, starts, most, ladders });
             }
         }
     }

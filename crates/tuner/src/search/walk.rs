@@ -1,32 +1,89 @@
-//! Walking one piece: every strategy of its degrees, what cannot be better left out.
+//! Walking one piece: every strategy of its degrees, but for what provably cannot be wanted.
 //!
-//! Responsible for: the nesting of choices, the bounds at each level, and counting what becomes of every strategy. Refuses to price: times
-//! and bytes are the calculator's.
+//! Responsible for: the nesting of choices, best first, and counting what becomes of every strategy. Refuses to price: times and bytes are
+//! the calculator's.
 //!
-//! A bound may only leave out what is strictly worse than what is wanted. The rules, each proven where it stands: the time of a step is
-//! at least the compute of the busiest stage; hiding communication is never slower; more layers recomputed are never faster.
+//! A bound only leaves out what is strictly worse than what is wanted. The rules: a step takes at least what
+//! [`super::bound`] says; a strategy needs at least the memory that it would with the least of every sharding and the most recompute;
+//! hiding communication is never slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
 
-use super::candidate::memory_of;
+use super::bound::{Beside, Prefix};
+use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
 use super::counts::divisors;
-use super::engine::{Objective, Search, Worker};
+use super::engine::{Search, Worker};
 use super::incumbent::Incumbent;
 use super::pieces::Degrees;
-use super::results::{Entry, Results};
+use super::results::{Entry, Results, Score};
 use super::shapes::{self, Shape};
-use super::space::{Shardings, Space, overlap};
 use super::strategy::{Split, Strategy};
 use railwright_calculator::costing::Costing;
-use railwright_calculator::evaluate::evaluate_with;
-use railwright_calculator::memory::{Peak, retry_slowdown};
-use railwright_calculator::stage;
-use railwright_spec::plan::{ContextKind, Overlap, Sharding, validate};
+use railwright_calculator::memory::{
+    MemoryInput, ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown,
+};
+use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time};
+use railwright_spec::plan::{Layout, Plan, Recompute, Schedule, Sharding, validate};
 
-/// Sorts the pieces, the most promising first.
+/// Degrees, micro batch, sequence, context and placement: what layers' prices depend on.
+struct Place {
+    strategy: Strategy,
+    /// In how many ways the switches could be set.
+    ways: u64,
+    /// Placements that come to the same.
+    copies: u64,
+    setting: Setting,
+    prefix: Prefix,
+    beside: Beside,
+    /// Which list of shapes belongs to its micro batch.
+    shapes: usize,
+    policies: Vec<Option<Treated>>,
+}
+
+/// A place under a recompute policy.
+struct Treated {
+    parts: PeakParts,
+    recompute: Vec<f64>,
+    /// By sharding; those below stage 3 share the first.
+    priced: Vec<Option<Priced>>,
+}
+
+/// A place with a shape, and the least that its strategies can take.
+#[derive(Clone, Copy)]
+struct Node {
+    bound: f64,
+    place: usize,
+    shape: usize,
+}
+
+/// What all nodes of a piece share.
+struct Piece<'s, 'a> {
+    search: &'s Search<'a>,
+    degrees: Degrees,
+    shardings: Vec<Sharding>,
+    /// Bytes per parameter by sharding, with one copy of the parameters per pipeline and with two.
+    bytes: [Vec<ParameterBytes>; 2],
+    /// Lists of shapes, one per number of micro batches.
+    shapes: Vec<Vec<Shape>>,
+    layouts: Vec<Vec<StageLayout>>,
+    template: Costing<'s>,
+}
+
+/// Sorts the pieces, the most promising first: by the least bound over their shapes at the smallest micro batch.
 pub(super) fn sort(search: &mut Search<'_>) {
-    let mut pieces = search.pieces().to_vec();
-    // Little model parallelism is usually fast, and memory says no to too little quickly.
-    pieces.sort_by_key(|d| (d.tensor * d.pipeline * d.context, *d));
-    search.set_pieces(pieces);
+    let degrees = search.pieces().to_vec();
+    let mut keyed: Vec<(f64, Degrees)> = {
+        let search = &*search;
+        let mut worker = search.worker();
+        degrees.into_iter().map(|d| (promise(search, d, &mut worker), d)).collect()
+    };
+    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    search.set_pieces(keyed.into_iter().map(|(_, degrees)| degrees).collect());
+}
+
+fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
+    let mut piece = Piece::new(search, degrees);
+    let mut found = Results::new(Score::Time, 1);
+    let places = piece.places(worker, &mut found, true);
+    piece.nodes(&places).first().map_or(f64::INFINITY, |node| node.bound)
 }
 
 /// The strategies of one piece.
@@ -37,279 +94,464 @@ pub(super) fn piece(
     incumbent: &Incumbent,
     found: &mut Results,
 ) {
-    let space = &search.space;
-    let per_replica = space.base.global_batch / degrees.data;
-    if !space.base.global_batch.is_multiple_of(degrees.data) {
-        found.counters.invalid += 1;
-        return;
+    let mut piece = Piece::new(search, degrees);
+    let mut places = piece.places(worker, found, false);
+    let nodes = piece.nodes(&places);
+    for node in &nodes {
+        let place = &mut places[node.place];
+        let shape = &piece.shapes[place.shapes][node.shape];
+        let all = shape.rungs() * piece.shardings.len() as u64;
+        found.counters.enumerated += all * place.ways * place.copies;
+        found.counters.dominated += all * (place.ways * place.copies - 1);
+        if search.wants(worker, incumbent, node.bound, 0.0) {
+            piece.node(place, node.shape, worker, incumbent, found);
+        } else {
+            found.counters.bounded_away += all;
+        }
     }
-    let shardings = shardings(space, &degrees);
-    for micro_batch in space.micro_batch.of(divisors(per_replica)) {
-        if micro_batch == 0 || !per_replica.is_multiple_of(micro_batch) {
+}
+
+impl<'s, 'a> Piece<'s, 'a> {
+    fn new(search: &'s Search<'a>, degrees: Degrees) -> Self {
+        let template = Costing::with_software(
+            search.model,
+            search.cluster,
+            &search.space.base,
+            &search.machine,
+            search.software,
+        );
+        let shardings = shardings(&search.space, &degrees);
+        Self {
+            search,
+            degrees,
+            shardings,
+            bytes: [Vec::new(), Vec::new()],
+            shapes: Vec::new(),
+            layouts: Vec::new(),
+            template,
+        }
+    }
+
+    /// Every place of the piece; only those of the first micro batch for a first look.
+    fn places(&mut self, worker: &mut Worker, found: &mut Results, first_look: bool) -> Vec<Place> {
+        let (search, degrees) = (self.search, self.degrees);
+        let space = &search.space;
+        let batch = space.base.global_batch;
+        let mut places = Vec::new();
+        if self.shardings.is_empty() || degrees.data == 0 || !batch.is_multiple_of(degrees.data) {
             found.counters.invalid += 1;
-            continue;
+            return places;
         }
-        let (shapes, refused) = shapes::all(space, search.model, &degrees, per_replica / micro_batch);
-        found.counters.invalid += refused;
-        if shapes.is_empty() {
-            continue;
-        }
-        let rungs: u64 = shapes.iter().map(|shape| rungs(space, shape)).sum();
-        for sequence_parallel in sequence_parallel(space, &degrees) {
-            for context_kind in context_kinds(space, &degrees) {
-                let mut strategy = Strategy {
-                    tensor: degrees.tensor,
-                    pipeline: degrees.pipeline,
-                    context: degrees.context,
-                    expert: degrees.expert,
-                    expert_tensor: degrees.expert_tensor,
-                    data: degrees.data,
-                    micro_batch,
-                    sequence_parallel,
-                    context_kind,
-                    rank_order: space.rank_orders[0],
-                    sharding: Sharding { zero_stage: 0, group: None, reshard_after_forward: false },
-                    overlap: space.base.overlap,
-                    schedule: shapes[0].schedule,
-                    virtual_stages: shapes[0].virtual_stages,
-                    split: shapes[0].split,
-                    policy: 0,
-                    layers: None,
-                };
-                if !possible(search, worker, &strategy, &shapes[0]) {
-                    found.counters.invalid += 1;
-                    continue;
-                }
-                let (best, switches) = switches(space, &strategy);
-                strategy.overlap = best;
-                let all = rungs * switches * shardings.len() as u64 * space.rank_orders.len() as u64;
-                found.counters.enumerated += all;
-                let bound = compute_bound(search, worker, &strategy);
-                if search.options.objective != Objective::Headroom
-                    && !search.options.front
-                    && bound > incumbent.get()
-                {
-                    found.counters.bounded_away += all;
-                    continue;
-                }
-                for &rank_order in &space.rank_orders {
-                    strategy.rank_order = rank_order;
-                    for &sharding in &shardings {
-                        strategy.sharding = sharding;
-                        for shape in &shapes {
-                            strategy.schedule = shape.schedule;
-                            strategy.virtual_stages = shape.virtual_stages;
-                            strategy.split = shape.split;
-                            let counted = rungs_of(space, shape) * (switches - 1);
-                            found.counters.dominated += counted;
-                            for policy in 0..space.policies.len() {
-                                strategy.policy = policy as u16;
-                                ladder(search, worker, strategy, shape, incumbent, found);
-                            }
-                        }
+        let per_replica = batch / degrees.data;
+        for micro_batch in space.micro_batch.of(divisors(per_replica)) {
+            if micro_batch == 0 || !per_replica.is_multiple_of(micro_batch) {
+                found.counters.invalid += 1;
+                continue;
+            }
+            let (shapes, refused) = shapes::all(
+                space,
+                search.model,
+                search.memory.stage_split,
+                &degrees,
+                per_replica / micro_batch,
+                &mut worker.plan,
+            );
+            found.counters.invalid += refused;
+            if shapes.is_empty() {
+                continue;
+            }
+            for sequence_parallel in sequence_parallel(space, &degrees) {
+                for context_kind in context_kinds(space, &degrees) {
+                    let mut strategy = Strategy {
+                        tensor: degrees.tensor,
+                        pipeline: degrees.pipeline,
+                        context: degrees.context,
+                        expert: degrees.expert,
+                        expert_tensor: degrees.expert_tensor,
+                        data: degrees.data,
+                        micro_batch,
+                        sequence_parallel,
+                        context_kind,
+                        rank_order: space.rank_orders[0],
+                        sharding: Sharding { zero_stage: 0, group: None, reshard_after_forward: false },
+                        overlap: space.base.overlap,
+                        schedule: shapes[0].schedule,
+                        virtual_stages: shapes[0].virtual_stages,
+                        split: shapes[0].split,
+                        policy: 0,
+                        layers: None,
+                    };
+                    if !is_possible(search, &mut worker.plan, &strategy, &shapes[0]) {
+                        found.counters.invalid += 1;
+                        continue;
+                    }
+                    let (overlap, ways) = switches(space, &strategy);
+                    strategy.overlap = overlap;
+                    worker.plan.overlap = overlap;
+                    self.place(&strategy, ways, &mut worker.plan, &mut places, first_look);
+                    if first_look {
+                        break;
                     }
                 }
             }
+            self.shapes.push(shapes);
+            if first_look && !places.is_empty() {
+                break;
+            }
+        }
+        if !first_look {
+            self.prepare(worker);
+        }
+        places
+    }
+
+    /// The placements of a place, those that come to the same once.
+    fn place(
+        &self,
+        strategy: &Strategy,
+        ways: u64,
+        plan: &mut Plan,
+        places: &mut Vec<Place>,
+        first_look: bool,
+    ) {
+        let search = self.search;
+        let mut known: Vec<(Layout, usize)> = Vec::new();
+        for &rank_order in &search.space.rank_orders {
+            plan.rank_order = rank_order;
+            let costing = self.template.relaid(plan);
+            if let Some((_, at)) = known.iter().find(|(layout, _)| *layout == costing.layout) {
+                let same: &mut Place = &mut places[*at];
+                same.copies += 1;
+                continue;
+            }
+            known.push((costing.layout, places.len()));
+            let setting = Setting::new(&costing);
+            let (factor, fixed) = beside_passes(&costing);
+            places.push(Place {
+                strategy: Strategy { rank_order, ..*strategy },
+                ways,
+                copies: 1,
+                prefix: Prefix::new(search.model, &setting),
+                setting,
+                beside: Beside { fixed: fixed.get(), factor },
+                shapes: self.shapes.len(),
+                policies: (0..search.space.policies.len()).map(|_| None).collect(),
+            });
+            if first_look {
+                return;
+            }
         }
     }
-}
 
-/// Strategies that differ in recompute alone.
-fn rungs_of(space: &Space, shape: &Shape) -> u64 {
-    space.policies.iter().map(|policy| space.ladder(policy, shape.most).len() as u64).sum()
-}
-
-fn rungs(space: &Space, shape: &Shape) -> u64 {
-    rungs_of(space, shape)
-}
-
-/// One policy on ever more layers, until it fits with room to spare: from there on more is slower.
-fn ladder(
-    search: &Search<'_>,
-    worker: &mut Worker,
-    mut strategy: Strategy,
-    shape: &Shape,
-    incumbent: &Incumbent,
-    found: &mut Results,
-) {
-    let space = &search.space;
-    let policy = &space.policies[usize::from(strategy.policy)];
-    let ladder = space.ladder(policy, shape.most);
-    let every_rung = search.options.front || search.options.objective == Objective::Headroom;
-    for (done, &layers) in ladder.iter().enumerate() {
-        strategy.layers = layers;
-        strategy.write(space, search.model, &mut worker.plan);
-        let memory = memory_of(search, &worker.plan);
-        if !search.fits(memory.least()) {
-            found.counters.did_not_fit += 1;
-            found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: memory.device.get() });
-            continue;
+    /// Works out what depends on shape or sharding alone.
+    fn prepare(&mut self, worker: &mut Worker) {
+        let search = self.search;
+        let plan = &mut worker.plan;
+        for (slot, schedule) in [(0, Schedule::OneForwardOneBackward), (1, Schedule::DualPipe)] {
+            plan.schedule = schedule;
+            for &sharding in &self.shardings {
+                plan.sharding = sharding;
+                self.bytes[slot].push(ParameterBytes::new(plan, search.memory));
+            }
         }
-        time(search, worker, strategy, &memory, incumbent, found);
-        let share = memory.device / search.cluster.accelerator.memory;
-        if !every_rung && retry_slowdown(share) <= 1.0 {
-            found.counters.dominated += (ladder.len() - done - 1) as u64;
+        for shapes in &self.shapes {
+            let layouts = shapes.iter().map(|shape| {
+                plan.schedule = shape.schedule;
+                plan.virtual_stages = shape.virtual_stages;
+                plan.layers_per_stage = Some(shape.layers.clone());
+                StageLayout::new(search.model, plan, search.memory)
+            });
+            self.layouts.push(layouts.collect());
+        }
+    }
+
+    /// All places with all their shapes, the least bound first.
+    fn nodes(&self, places: &[Place]) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for (index, place) in places.iter().enumerate() {
+            let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
+            let Some(shapes) = self.shapes.get(place.shapes) else { continue };
+            for (shape, of) in shapes.iter().enumerate() {
+                let passes = place.prefix.passes(of, self.degrees.pipeline, micro_batches, None, 0);
+                nodes.push(Node { bound: place.beside.step(passes), place: index, shape });
+            }
+        }
+        nodes.sort_by(|a, b| a.bound.total_cmp(&b.bound).then((a.place, a.shape).cmp(&(b.place, b.shape))));
+        nodes
+    }
+
+    /// The strategies of a node: recompute policies, shardings, layers recomputed.
+    fn node(
+        &self,
+        place: &mut Place,
+        shape_index: usize,
+        worker: &mut Worker,
+        incumbent: &Incumbent,
+        found: &mut Results,
+    ) {
+        let (search, space) = (self.search, &self.search.space);
+        let shape = &self.shapes[place.shapes][shape_index];
+        let layout = &self.layouts[place.shapes][shape_index];
+        let mut strategy = Strategy {
+            schedule: shape.schedule,
+            virtual_stages: shape.virtual_stages,
+            split: shape.split,
+            ..place.strategy
+        };
+        strategy.write(space, search.model, &mut worker.plan);
+        let copies = usize::from(shape.schedule == Schedule::DualPipe && self.degrees.pipeline > 1);
+        for policy in 0..space.policies.len() {
+            let ladder = &shape.ladders[policy];
+            let (Some(&first), Some(&last)) = (ladder.first(), ladder.last()) else { continue };
+            let all = (ladder.len() * self.shardings.len()) as u64;
+            strategy.policy = policy as u16;
+            strategy.layers = last;
+            strategy.write_recompute(space, &mut worker.plan);
+            treat(search, place, policy, &mut worker.plan, self.shardings.len());
+            let bound = self.bound(place, policy, shape, first);
+            if !search.wants(worker, incumbent, bound, 0.0) {
+                found.counters.bounded_away += all;
+                continue;
+            }
+            let Some(treated) = &mut place.policies[policy] else { continue };
+            treated.parts.set_layers(&worker.plan);
+            // The least of every sharding and the most recompute: nothing of the group needs less.
+            let least = self.bytes[copies].iter().copied().reduce(ParameterBytes::least);
+            worker.plan.sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
+            if let Some(least) = least {
+                treated.parts.set_sharding(least);
+            }
+            let least = treated.parts.peak(&input(search, &worker.plan), layout);
+            if !search.fits(least.least()) {
+                found.counters.did_not_fit_as_group += all;
+                self.miss(place, policy, strategy, layout, copies, worker, found);
+                continue;
+            }
+            if !search.wants(worker, incumbent, bound, least.device.get()) {
+                found.counters.bounded_away += all;
+                continue;
+            }
+            for index in 0..self.shardings.len() {
+                self.ladder(
+                    place,
+                    policy,
+                    strategy,
+                    shape,
+                    layout,
+                    (index, copies),
+                    worker,
+                    incumbent,
+                    found,
+                );
+            }
+        }
+    }
+
+    /// The least time of a step with a policy on so many layers.
+    fn bound(&self, place: &Place, policy: usize, shape: &Shape, layers: Option<u64>) -> f64 {
+        let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
+        let recompute = place.policies[policy].as_ref().map(|treated| treated.recompute.as_slice());
+        let chunks = (shape.layers.len() as u64 / self.degrees.pipeline).max(1);
+        let covered = layers.map_or(u64::MAX, |n| n.div_ceil(chunks));
+        let passes = place.prefix.passes(shape, self.degrees.pipeline, micro_batches, recompute, covered);
+        place.beside.step(passes)
+    }
+
+    /// Remembers what comes closest to fitting in a group of which nothing fits.
+    #[allow(clippy::too_many_arguments)]
+    fn miss(
+        &self,
+        place: &mut Place,
+        policy: usize,
+        strategy: Strategy,
+        layout: &StageLayout,
+        copies: usize,
+        worker: &mut Worker,
+        found: &mut Results,
+    ) {
+        // Only read where nothing fits at all.
+        if worker.best.threshold().is_finite() || !worker.best.entries().is_empty() {
             return;
         }
+        let Some(treated) = &mut place.policies[policy] else { return };
+        for (index, &sharding) in self.shardings.iter().enumerate() {
+            worker.plan.sharding = sharding;
+            treated.parts.set_sharding(self.bytes[copies][index]);
+            let peak = treated.parts.peak(&input(self.search, &worker.plan), layout);
+            let strategy = Strategy { sharding, ..strategy };
+            found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
+        }
+    }
+
+    /// One policy and sharding on ever more layers: from the first number that fits to the first that fits with room to spare. Fewer
+    /// layers need more memory (each keeps less than without, and a recomputed layer's working set is there from the first on); more
+    /// layers take more time (their recompute stands on a stage's own passes, and hides no more than it takes).
+    #[allow(clippy::too_many_arguments)]
+    fn ladder(
+        &self,
+        place: &mut Place,
+        policy: usize,
+        mut strategy: Strategy,
+        shape: &Shape,
+        layout: &StageLayout,
+        (sharding, copies): (usize, usize),
+        worker: &mut Worker,
+        incumbent: &Incumbent,
+        found: &mut Results,
+    ) {
+        let search = self.search;
+        let ladder = &shape.ladders[policy];
+        strategy.sharding = self.shardings[sharding];
+        worker.plan.sharding = strategy.sharding;
+        if let Some(treated) = &mut place.policies[policy] {
+            treated.parts.set_sharding(self.bytes[copies][sharding]);
+        }
+        let peak_at = |place: &mut Place, worker: &mut Worker, rung: usize| {
+            set_layers(&mut worker.plan, ladder[rung]);
+            place.policies[policy].as_mut().map(|treated| {
+                treated.parts.set_layers(&worker.plan);
+                treated.parts.peak(&input(search, &worker.plan), layout)
+            })
+        };
+        let last = ladder.len() - 1;
+        let (mut low, mut high) = (0, last);
+        let mut known: Option<(usize, Peak)> = None;
+        // The first rung that fits, by bisection.
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let Some(peak) = peak_at(place, worker, middle) else { return };
+            if search.fits(peak.least()) {
+                high = middle;
+                known = Some((middle, peak));
+            } else {
+                low = middle + 1;
+            }
+        }
+        found.counters.did_not_fit += low as u64;
+        let every_rung = search.options.front || search.score() == Score::Memory;
+        for rung in low..=last {
+            let peak = match known.take().filter(|(at, _)| *at == rung) {
+                Some((_, peak)) => peak,
+                None => match peak_at(place, worker, rung) {
+                    Some(peak) => peak,
+                    None => return,
+                },
+            };
+            set_layers(&mut worker.plan, ladder[rung]);
+            strategy.layers = ladder[rung];
+            if !search.fits(peak.least()) {
+                found.counters.did_not_fit += (last + 1 - rung) as u64;
+                found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
+                return;
+            }
+            let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
+            let bound = self.bound(place, policy, shape, ladder[rung]) * slow;
+            if search.wants(worker, incumbent, bound, peak.device.get()) {
+                self.time(place, policy, strategy, shape, sharding, &peak, worker, incumbent, found);
+            } else {
+                found.counters.bounded_away += 1;
+            }
+            if !every_rung && slow <= 1.0 {
+                found.counters.dominated += (last - rung) as u64;
+                return;
+            }
+        }
+    }
+
+    /// Times a strategy that fits.
+    #[allow(clippy::too_many_arguments)]
+    fn time(
+        &self,
+        place: &mut Place,
+        policy: usize,
+        strategy: Strategy,
+        shape: &Shape,
+        sharding: usize,
+        peak: &Peak,
+        worker: &mut Worker,
+        incumbent: &Incumbent,
+        found: &mut Results,
+    ) {
+        let search = self.search;
+        found.counters.timed += 1;
+        let Place { setting, policies, .. } = place;
+        let Some(treated) = &mut policies[policy] else { return };
+        let slot = if strategy.sharding.zero_stage < 3 { 0 } else { sharding + 1 };
+        let both = [strategy.overlap.pipeline, false];
+        let variants =
+            if blocks_too(&search.space, shape.schedule, strategy.pipeline) { &both[..] } else { &both[..1] };
+        for &pipeline in variants {
+            let mut strategy = strategy;
+            strategy.overlap.pipeline = pipeline;
+            worker.plan.overlap.pipeline = pipeline;
+            let costing = self.template.relaid(&worker.plan);
+            let priced = treated.priced[slot].get_or_insert_with(|| Priced::new(&costing, setting));
+            let time = step_time(&costing, setting, priced, &shape.layers, &mut worker.buffers);
+            let Ok(time) = time else { continue };
+            let total = time.get();
+            if !total.is_finite() || total <= 0.0 {
+                continue;
+            }
+            let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
+            let entry = Entry { strategy, time: total * slow, memory: peak.device.get() };
+            found.best.offer(&entry);
+            if worker.best.offer(&entry) {
+                incumbent.lower(worker.best.threshold());
+            }
+            if search.options.front {
+                found.front.offer(&entry);
+                worker.front.offer(&entry);
+            }
+        }
+        worker.plan.overlap.pipeline = strategy.overlap.pipeline;
     }
 }
 
-fn time(
-    search: &Search<'_>,
-    worker: &mut Worker,
-    strategy: Strategy,
-    memory: &Peak,
-    incumbent: &Incumbent,
-    found: &mut Results,
-) {
-    found.counters.timed += 1;
-    let costing =
-        Costing::with_software(search.model, search.cluster, &worker.plan, &search.machine, search.software);
-    let Ok(evaluation) = evaluate_with(&costing, &mut worker.workspace) else { return };
-    let total = evaluation.time.total.get();
-    if !total.is_finite() || total <= 0.0 {
+impl Search<'_> {
+    /// Whether anything that takes at least so long and needs at least so much can still be wanted.
+    fn wants(&self, worker: &Worker, incumbent: &Incumbent, time: f64, memory: f64) -> bool {
+        let known = incumbent.get();
+        let ranks = match self.score() {
+            Score::Time => time <= known,
+            Score::Memory => memory <= known,
+        };
+        ranks || self.options.front && !worker.front.beats(time, memory)
+    }
+}
+
+/// Sizes and prices a place under a policy, once.
+fn treat(search: &Search<'_>, place: &mut Place, policy: usize, plan: &mut Plan, shardings: usize) {
+    if place.policies[policy].is_some() {
         return;
     }
-    let share = memory.device / search.cluster.accelerator.memory;
-    let entry = Entry { strategy, time: total * retry_slowdown(share), memory: memory.device.get() };
-    if found.best.offer(&entry) {
-        incumbent.lower(found.best.threshold());
-    }
-    if search.options.front {
-        found.front.offer(&entry);
+    let parts = PeakParts::new(&input(search, plan));
+    let recompute = Prefix::recompute(search.model, &place.setting, &plan.recompute);
+    let priced = (0..=shardings).map(|_| None).collect();
+    place.policies[policy] = Some(Treated { parts, recompute, priced });
+}
+
+fn input<'i>(search: &'i Search<'_>, plan: &'i Plan) -> MemoryInput<'i> {
+    MemoryInput {
+        model: search.model,
+        cluster: search.cluster,
+        plan,
+        software: search.memory,
+        in_flight: None,
     }
 }
 
-/// A step takes at least the compute of the busiest stage, which is at least the mean over stages: `m x sum of chunks / stages`. Neither
-/// recompute, nor communication, nor bubbles, nor the host make it less.
-fn compute_bound(search: &Search<'_>, worker: &mut Worker, strategy: &Strategy) -> f64 {
-    let plan = &mut worker.plan;
-    let costing =
-        Costing::with_software(search.model, search.cluster, plan, &search.machine, search.software);
-    let chunks = stage::chunks(&costing);
-    let sum: f64 = chunks
-        .iter()
-        .map(|c| {
-            (c.cost.forward.compute_time()
-                + c.cost.backward_input.compute_time()
-                + c.cost.backward_weight.compute_time())
-            .get()
-        })
-        .sum();
-    let micro_batches = strategy.micro_batches(search.space.base.global_batch) as f64;
-    // A little less, so that rounding never makes a bound of its own.
-    sum * micro_batches / strategy.pipeline as f64 * (1.0 - 1e-9)
+fn set_layers(plan: &mut Plan, rung: Option<u64>) {
+    if let Recompute::Full { layers } | Recompute::Selective { layers, .. } = &mut plan.recompute {
+        *layers = rung;
+    }
 }
 
-/// Whether degrees, batch and sequence are possible, leaving the strategy in the worker's plan with nothing sharded or recomputed.
-fn possible(search: &Search<'_>, worker: &mut Worker, strategy: &Strategy, shape: &Shape) -> bool {
-    let plan = &mut worker.plan;
-    Strategy { policy: 0, ..*strategy }.write(&search.space, search.model, plan);
-    plan.recompute = railwright_spec::plan::Recompute::None;
-    if shape.split != Split::Even {
+/// Whether degrees, batch and sequence are possible, leaving the strategy in the plan with nothing sharded or recomputed.
+fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strategy, shape: &Shape) -> bool {
+    strategy.write(&search.space, search.model, plan);
+    plan.recompute = Recompute::None;
+    if shape.split != Split::Even && shape.split != Split::Given {
         plan.layers_per_stage = Some(shape.layers.clone());
     }
     validate(search.model, search.cluster, plan).is_empty()
-}
-
-fn sequence_parallel(space: &Space, degrees: &Degrees) -> Vec<bool> {
-    if degrees.tensor > 1 {
-        space.sequence_parallel.clone()
-    } else {
-        vec![space.said.sequence_parallel.unwrap_or(false)]
-    }
-}
-
-fn context_kinds(space: &Space, degrees: &Degrees) -> Vec<ContextKind> {
-    if degrees.context > 1 { space.context_kinds.clone() } else { vec![space.base.context_kind] }
-}
-
-/// What can be sharded among the ranks of a piece.
-fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
-    let ranks = degrees.data * degrees.context;
-    match &space.sharding {
-        Shardings::Listed(list) => list
-            .iter()
-            .copied()
-            .filter(|s| {
-                s.zero_stage == 0 || s.group.is_none_or(|group| group > 0 && ranks.is_multiple_of(group))
-            })
-            .collect(),
-        Shardings::Open { stages, groups, reshard } => {
-            let limits = space.offers.as_ref();
-            let mut found = Vec::new();
-            for &zero_stage in stages {
-                let works = limits.is_none_or(|o| {
-                    (degrees.pipeline == 1 || o.zero_stages_with_pipeline.contains(&zero_stage))
-                        && (degrees.tensor == 1 || o.zero_stages_with_tensor.contains(&zero_stage))
-                });
-                // Nobody to share with: nothing is sharded.
-                if !works || zero_stage > 0 && ranks == 1 {
-                    continue;
-                }
-                let suggested = divisors(ranks).into_iter().filter(|&g| g > 1 && g < ranks);
-                let groups: Vec<Option<u64>> = if zero_stage == 0 {
-                    vec![None]
-                } else {
-                    let some = groups.of(suggested).into_iter();
-                    [None]
-                        .into_iter()
-                        .chain(some.filter(|g| *g > 0 && ranks.is_multiple_of(*g)).map(Some))
-                        .collect()
-                };
-                for group in groups {
-                    let again: &[bool] = if zero_stage == 3 { reshard } else { &[false] };
-                    found.extend(again.iter().map(|&reshard_after_forward| Sharding {
-                        zero_stage,
-                        group,
-                        reshard_after_forward,
-                    }));
-                }
-            }
-            // One replica cannot shard, whatever the list says.
-            if found.is_empty() && ranks == 1 {
-                found.push(Sharding { zero_stage: 0, group: None, reshard_after_forward: false });
-            }
-            found
-        }
-    }
-}
-
-/// The switches at their best, and in how many ways they could be set.
-///
-/// Hiding is never slower: what is hidden costs at most its slowdown share of what it cost exposed (a share below 1 in every
-/// generation), and a pipeline's recurrence only has sums and maxima, so shorter passes and transfers never make it longer.
-fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
-    let best = overlap(space);
-    let base = space.base.overlap;
-    let peers = strategy.data * strategy.context > 1;
-    let mut ways = 1;
-    let mut set = |matters: bool, list: &[bool], best: bool, base: bool| {
-        if !matters {
-            return if list.len() == 1 { list[0] } else { base };
-        }
-        ways *= list.len() as u64;
-        best
-    };
-    // Kernels that overlap need the sequence-parallel form of the collectives.
-    let tensor = strategy.tensor > 1
-        && (space.offers.is_none() || strategy.sequence_parallel || space.said.overlap_tensor.is_some());
-    let overlap = Overlap {
-        gradient_reduce: set(
-            peers,
-            &space.overlap_gradient_reduce,
-            best.gradient_reduce,
-            base.gradient_reduce,
-        ),
-        parameter_gather: set(
-            peers,
-            &space.overlap_parameter_gather,
-            best.parameter_gather,
-            base.parameter_gather,
-        ),
-        tensor: set(tensor, &space.overlap_tensor, best.tensor, false),
-        pipeline: set(strategy.pipeline > 1, &space.overlap_pipeline, best.pipeline, base.pipeline),
-        expert: set(strategy.expert > 1, &space.overlap_expert, best.expert, base.expert),
-    };
-    (overlap, ways)
 }

@@ -1,0 +1,133 @@
+//! The choices of a piece that do not touch the pipeline's inside: sharding, switches, sequence and context.
+//!
+//! Responsible for: which of them go together, and which need not be tried. Refuses to price.
+
+use super::counts::divisors;
+use super::pieces::Degrees;
+use super::space::{Shardings, Space, overlap};
+use super::strategy::Strategy;
+use railwright_spec::plan::{ContextKind, Overlap, Schedule, Sharding};
+
+pub(super) fn sequence_parallel(space: &Space, degrees: &Degrees) -> Vec<bool> {
+    if degrees.tensor > 1 {
+        space.sequence_parallel.clone()
+    } else {
+        vec![space.said.sequence_parallel.unwrap_or(false)]
+    }
+}
+
+pub(super) fn context_kinds(space: &Space, degrees: &Degrees) -> Vec<ContextKind> {
+    if degrees.context > 1 { space.context_kinds.clone() } else { vec![space.base.context_kind] }
+}
+
+/// What can be sharded among the ranks of a piece.
+pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
+    let ranks = degrees.data * degrees.context;
+    let nothing = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+    let (stages, groups, reshard) = match &space.sharding {
+        Shardings::Listed(list) => {
+            let divides = |group: u64| group > 0 && ranks.is_multiple_of(group);
+            return list
+                .iter()
+                .copied()
+                .filter(|s| s.zero_stage == 0 || s.group.is_none_or(divides))
+                .collect();
+        }
+        Shardings::Open { stages, groups, reshard } => (stages, groups, reshard),
+    };
+    // Nobody to share with: nothing is sharded.
+    if ranks == 1 {
+        return vec![nothing];
+    }
+    let mut found = Vec::new();
+    for &zero_stage in stages {
+        let works = space.offers.as_ref().is_none_or(|o| {
+            (degrees.pipeline == 1 || o.zero_stages_with_pipeline.contains(&zero_stage))
+                && (degrees.tensor == 1 || o.zero_stages_with_tensor.contains(&zero_stage))
+        });
+        if !works {
+            continue;
+        }
+        let mut sizes = vec![None];
+        if zero_stage > 0 {
+            let suggested = divisors(ranks).into_iter().filter(|&g| g > 1 && g < ranks);
+            let some = groups.of(suggested).into_iter().filter(|g| *g > 0 && ranks.is_multiple_of(*g));
+            sizes.extend(some.map(Some));
+        }
+        let again: &[bool] = if zero_stage == 3 { reshard } else { &[false] };
+        for group in sizes {
+            found.extend(again.iter().map(|&reshard_after_forward| Sharding {
+                zero_stage,
+                group,
+                reshard_after_forward,
+            }));
+        }
+    }
+    found
+}
+
+/// The switches at their best, and in how many ways they could be set.
+///
+/// Hiding is never slower: what is hidden costs at most its slowdown share of what it cost exposed (a share below 1 in every
+/// generation), and a pipeline's recurrence has sums and maxima only, so shorter passes and transfers never make it longer. The one
+/// exception is [`blocks_too`]. Memory does not depend on the switches.
+pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
+    let best = overlap(space);
+    let base = space.base.overlap;
+    let peers = strategy.data * strategy.context > 1;
+    let mut ways = 1;
+    let mut set = |matters: bool, list: &[bool], best: bool, base: bool| {
+        if !matters {
+            return if list.len() == 1 { list[0] } else { base };
+        }
+        ways *= list.len() as u64;
+        best
+    };
+    // Kernels that overlap need the sequence-parallel form of the collectives.
+    let form = space.offers.is_none() || strategy.sequence_parallel || space.said.overlap_tensor.is_some();
+    let overlap = Overlap {
+        gradient_reduce: set(
+            peers,
+            &space.overlap_gradient_reduce,
+            best.gradient_reduce,
+            base.gradient_reduce,
+        ),
+        parameter_gather: set(
+            peers,
+            &space.overlap_parameter_gather,
+            best.parameter_gather,
+            base.parameter_gather,
+        ),
+        tensor: set(strategy.tensor > 1 && form, &space.overlap_tensor, best.tensor, false),
+        pipeline: set(strategy.pipeline > 1, &space.overlap_pipeline, best.pipeline, base.pipeline),
+        expert: set(strategy.expert > 1, &space.overlap_expert, best.expert, base.expert),
+    };
+    (overlap, ways)
+}
+
+/// Whether blocking transfers have to be tried beside hidden ones: steps of zero-bubble schedules follow each other at the time from
+/// a stage's first pass to its last, and a late start shortens that.
+pub(super) fn blocks_too(space: &Space, schedule: Schedule, pipeline: u64) -> bool {
+    pipeline > 1
+        && schedule.validates_afterwards()
+        && space.overlap_pipeline.contains(&true)
+        && space.overlap_pipeline.contains(&false)
+}
+
+#[cfg(test)]
+mod tests {
+    use railwright_calculator::software::generations;
+
+    #[test]
+    fn hiding_is_never_slower_in_any_generation() {
+        for generation in generations() {
+            let shares = [
+                generation.overlap_slowdown,
+                generation.tensor_overlap_exposed,
+                generation.expert_overlap_exposed,
+                generation.weight_gather_exposed,
+            ];
+            assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{}", generation.id);
+        }
+    }
+}
