@@ -6,12 +6,12 @@
 use crate::costing::Costing;
 use crate::evaluate::{pipeline, transfer_time};
 use crate::layer::LayerCost;
-use crate::schedule::{ChunkCost, Workspace, local_chunks};
+use crate::schedule::{ChunkCost, Workspace, local_chunks, lower_bound};
 use crate::sharding::{self, LocalParameters, StagePasses, StageUpdate, local_parameters};
 use crate::stage;
 use crate::work::Work;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Recompute, Schedule};
+use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
@@ -50,22 +50,6 @@ impl Setting {
         }
     }
 
-    /// Device time of the whole model for a micro batch, forward and backward with exposed communication, nothing recomputed.
-    pub fn device(&self, model: &Model) -> DeviceTime {
-        let mut whole = DeviceTime::default();
-        for &kind in &model.layers {
-            whole.add(&DeviceTime::of(&self.kept[kind]), 1.0);
-        }
-        whole.add(&DeviceTime::of(&self.embedding), 1.0);
-        let mut heads = 1.0;
-        if let Some(mtp) = &model.multi_token_prediction {
-            heads += mtp.depth as f64;
-            whole.add(&DeviceTime::of(&self.kept[mtp.layer_kind]), mtp.depth as f64);
-        }
-        whole.add(&DeviceTime::of(&self.head), heads);
-        whole
-    }
-
     /// Device time of one layer of a kind.
     pub fn layer(&self, kind: usize) -> DeviceTime {
         DeviceTime::of(&self.kept[kind])
@@ -79,11 +63,6 @@ impl Setting {
     /// Device time of one head.
     pub fn head(&self) -> DeviceTime {
         DeviceTime::of(&self.head)
-    }
-
-    /// Parameters that one rank holds of a layer of a kind.
-    pub fn layer_parameters(&self, kind: usize) -> LocalParameters {
-        self.kinds[kind]
     }
 
     /// Device time of recomputing a layer of a kind.
@@ -102,40 +81,32 @@ impl Setting {
 pub struct DeviceTime {
     /// Compute, forward.
     pub forward: Seconds,
-    /// Compute, backward, both gradients.
-    pub backward: Seconds,
-    /// Exposed communication, forward.
-    pub forward_exposed: Seconds,
-    /// Exposed communication, backward.
-    pub backward_exposed: Seconds,
+    /// Compute, backward, gradients of inputs.
+    pub backward_input: Seconds,
+    /// Compute, backward, gradients of weights.
+    pub backward_weight: Seconds,
+    /// Exposed communication of these three.
+    pub exposed: [Seconds; 3],
 }
 
 impl DeviceTime {
     fn of(cost: &LayerCost) -> Self {
         Self {
             forward: cost.forward.compute_time(),
-            backward: cost.backward_input.compute_time() + cost.backward_weight.compute_time(),
-            forward_exposed: cost.forward.exposed_time(),
-            backward_exposed: cost.backward_input.exposed_time() + cost.backward_weight.exposed_time(),
+            backward_input: cost.backward_input.compute_time(),
+            backward_weight: cost.backward_weight.compute_time(),
+            exposed: [&cost.forward, &cost.backward_input, &cost.backward_weight].map(Work::exposed_time),
         }
     }
 
     /// Adds another, so many times.
     pub fn add(&mut self, other: &Self, times: f64) {
         self.forward += other.forward * times;
-        self.backward += other.backward * times;
-        self.forward_exposed += other.forward_exposed * times;
-        self.backward_exposed += other.backward_exposed * times;
-    }
-
-    /// Compute alone.
-    pub fn compute(&self) -> Seconds {
-        self.forward + self.backward
-    }
-
-    /// Exposed communication alone.
-    pub fn exposed(&self) -> Seconds {
-        self.forward_exposed + self.backward_exposed
+        self.backward_input += other.backward_input * times;
+        self.backward_weight += other.backward_weight * times;
+        for (slot, value) in self.exposed.iter_mut().zip(other.exposed) {
+            *slot += value * times;
+        }
     }
 }
 
@@ -268,48 +239,124 @@ pub struct Buffers {
     workspace: Workspace,
     times: Vec<ChunkCost>,
     held: Vec<LocalParameters>,
+    exposed: Vec<Seconds>,
+    /// The last few pipelines: shardings that leave passes alone share them.
+    known: Vec<Known>,
+    oldest: usize,
 }
 
-/// The step time of a plan whose layers lie `split` on virtual stages. Fails when the schedule cannot run it.
+/// A pipeline and what it comes to.
+#[derive(Clone, Debug)]
+struct Known {
+    shape: (Schedule, u64, u64, u64, bool),
+    transfer: Seconds,
+    times: Vec<ChunkCost>,
+    timed: Timed,
+}
+
+/// What a step's end depends on.
+#[derive(Clone, Debug, Default)]
+struct Timed {
+    duration: Seconds,
+    cycle: Seconds,
+    last_backward_end: Vec<Seconds>,
+}
+
+/// Pipelines that are remembered.
+const KNOWN: usize = 4;
+
+impl Buffers {
+    /// What a pipeline comes to, from memory if it was among the last few.
+    fn timed(&mut self, plan: &Plan, transfer: Seconds) -> Result<&Timed, Problem> {
+        let pipeline = pipeline(plan, &self.times, transfer);
+        let shape = (
+            pipeline.schedule,
+            pipeline.stages,
+            pipeline.virtual_stages,
+            pipeline.micro_batches,
+            pipeline.overlap_transfer,
+        );
+        let same = |k: &Known| k.shape == shape && k.transfer == transfer && k.times == self.times;
+        if let Some(at) = self.known.iter().position(same) {
+            return Ok(&self.known[at].timed);
+        }
+        let summary = self.workspace.summarize(&pipeline)?;
+        let timed = Timed {
+            duration: summary.duration,
+            cycle: summary.cycle,
+            last_backward_end: summary.last_backward_end.clone(),
+        };
+        let known = Known { shape, transfer, times: self.times.clone(), timed };
+        let at = self.oldest;
+        if self.known.len() < KNOWN {
+            self.known.push(known);
+        } else {
+            self.known[at] = known;
+        }
+        self.oldest = (at + 1) % KNOWN;
+        Ok(&self.known[at].timed)
+    }
+}
+
+/// The step time of a plan whose layers lie `split` on virtual stages; `None` once it is certain to be above a limit. Fails when the
+/// schedule cannot run it.
 pub fn step_time(
     costing: &Costing<'_>,
     setting: &Setting,
     priced: &mut Priced,
     split: &[u64],
+    limit: Seconds,
     buffers: &mut Buffers,
-) -> Result<Seconds, Problem> {
+) -> Result<Option<Seconds>, Problem> {
     let plan = costing.plan;
-    let Buffers { workspace, times, held } = buffers;
-    lay_out(costing, setting, priced, split, times, held);
+    lay_out(costing, setting, priced, split, &mut buffers.times, &mut buffers.held);
     let micro_batches = plan.micro_batches().max(1);
-    let summary = workspace.summarize(&pipeline(plan, times, setting.transfer))?;
-    let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };
     let per_stage = stage::chunks_per_stage(plan);
-    let mut end = duration;
     let (mut optimizer, mut gather) = (Seconds::ZERO, Seconds::ZERO);
     let mut known: Option<(LocalParameters, StagePasses, StageUpdate)> = None;
+    buffers.exposed.clear();
     for s in 0..plan.pipeline_parallel {
         let own = local_chunks(plan.schedule, plan.pipeline_parallel, per_stage, s);
-        let of = |i: &u64| (split[*i as usize], &times[*i as usize]);
+        let of = |i: &u64| (split[*i as usize], &buffers.times[*i as usize]);
         let passes = StagePasses::new(own.iter().map(of));
-        let parameters =
-            own.iter().filter_map(|&i| held.get(i as usize)).fold(LocalParameters::default(), |sum, part| {
-                LocalParameters { dense: sum.dense + part.dense, routed: sum.routed + part.routed }
-            });
+        let parameters = own.iter().filter_map(|&i| buffers.held.get(i as usize)).fold(
+            LocalParameters::default(),
+            |sum, part| LocalParameters { dense: sum.dense + part.dense, routed: sum.routed + part.routed },
+        );
         let update = match &known {
             Some((p, same, update)) if *p == parameters && *same == passes => *update,
             _ => sharding::stage_update(costing, parameters, &passes, micro_batches),
         };
-        let slack =
-            summary.duration - summary.last_backward_end.get(s as usize).copied().unwrap_or(summary.duration);
-        end = end.max(duration - slack + update.gradient_exposed);
+        buffers.exposed.push(update.gradient_exposed);
         optimizer = optimizer.max(update.optimizer);
         gather = gather.max(update.parameter_exposed);
         known = Some((parameters, passes, update));
     }
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
-    let body = end + optimizer + gather + fixed;
-    Ok(body + body * jitter_share(costing))
+    let whole = |end: Seconds| {
+        let body = end + optimizer + gather + fixed;
+        body + body * jitter_share(costing)
+    };
+    if limit.is_finite() {
+        let mut least = lower_bound(&pipeline(plan, &buffers.times, setting.transfer));
+        if matches!(plan.schedule, Schedule::Gpipe | Schedule::OneForwardOneBackward) {
+            // The last backward pass of all is the first stage's, and its gradients are reduced behind it.
+            least += buffers.exposed.first().copied().unwrap_or_default();
+        }
+        if whole(least) * (1.0 - 1e-9) > limit {
+            return Ok(None);
+        }
+    }
+    let exposed = std::mem::take(&mut buffers.exposed);
+    let timed = buffers.timed(plan, setting.transfer)?;
+    let duration = if plan.schedule.validates_afterwards() { timed.cycle } else { timed.duration };
+    let mut end = duration;
+    for (s, &exposed) in exposed.iter().enumerate() {
+        let slack = timed.duration - timed.last_backward_end.get(s).copied().unwrap_or(timed.duration);
+        end = end.max(duration - slack + exposed);
+    }
+    buffers.exposed = exposed;
+    Ok(Some(whole(end)))
 }
 
 /// Jitter as a share of the rest of the step.
@@ -407,7 +454,7 @@ mod tests {
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
     use railwright_spec::plan::{
-        ContextKind, Plan, PlanSpec, RecomputeModule, Sharding, balanced_layers, validate,
+        ContextKind, PlanSpec, RecomputeModule, Sharding, balanced_layers, validate,
     };
     use std::collections::BTreeSet;
 
@@ -423,9 +470,14 @@ mod tests {
         let mut priced = Priced::new(&costing, &setting);
         let split = crate::memory::layers_per_chunk(&model, plan, costing.stage_split);
         let mut buffers = Buffers::default();
-        let fast = step_time(&costing, &setting, &mut priced, &split, &mut buffers).expect("runs");
-        let again = step_time(&costing, &setting, &mut priced, &split, &mut buffers).expect("runs");
-        assert_eq!(fast.get().to_bits(), again.get().to_bits());
+        let mut time = |limit: Seconds| {
+            step_time(&costing, &setting, &mut priced, &split, limit, &mut buffers).expect("runs")
+        };
+        let fast = time(Seconds::new(f64::INFINITY)).expect("no limit");
+        assert_eq!(time(fast).expect("at the limit").get().to_bits(), fast.get().to_bits());
+        // With the limit below, it may be said or not, but never wrongly.
+        assert!(time(fast * 0.5).is_none_or(|again| again == fast));
+        assert_eq!(time(fast * 1e-3), None);
         Some((fast.get().to_bits(), slow.get().to_bits()))
     }
 

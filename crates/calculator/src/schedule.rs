@@ -14,6 +14,7 @@
 //! | ZB-V | `2 * stages` | `c` going down, `2 * stages - 1 - c` coming back |
 //! | DualPipe | `stages` | `c` for the first half of the micro batches, `stages - 1 - c` for the second |
 
+mod bound;
 mod check;
 pub mod closed_form;
 mod dual_pipe;
@@ -26,6 +27,7 @@ mod summary;
 mod to_step;
 mod zero_bubble;
 
+pub use bound::lower_bound;
 pub use check::{chunk_count, local_chunks, stage_of};
 pub use engine::{PipelineTimeline, TimedOperation, simulate};
 pub use in_flight::{InFlight, in_flight};

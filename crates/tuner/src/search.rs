@@ -19,6 +19,8 @@ mod results;
 mod shapes;
 mod space;
 mod strategy;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use candidate::{Candidate, DIFFERENCE_BAND, Miss, front, mark_ties, sort};

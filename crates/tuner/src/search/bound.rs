@@ -5,23 +5,25 @@
 
 use super::shapes::Shape;
 use railwright_calculator::prepared::{DeviceTime, Setting};
+use railwright_calculator::schedule::{ChunkCost, Pipeline, lower_bound};
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Recompute, Schedule};
+use railwright_spec::quantity::Seconds;
 
-/// What rounding may add to a sum of some thousand terms, many times over.
+/// What rounding may take from a sum of some thousand terms, many times over.
 const ROUNDING: f64 = 1.0 - 1e-9;
+
+/// Forward, both halves of backward (exposed communication included), and the exposed communication of the three.
+type Times = [f64; 4];
 
 /// Device times of layers, summed from the first layer on, so that any run of layers is a difference.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prefix {
-    /// Forward and backward with exposed communication.
-    whole: Vec<f64>,
-    /// Compute alone.
-    compute: Vec<f64>,
-    embedding: DeviceTime,
+    layers: Vec<Times>,
+    embedding: Times,
     /// All heads, with the layers of multi-token prediction.
-    head: DeviceTime,
-    transfer: f64,
+    head: Times,
+    transfer: Seconds,
 }
 
 /// What is added to every bound of a step's passes.
@@ -33,29 +35,41 @@ pub(super) struct Beside {
     pub factor: f64,
 }
 
+fn times(device: &DeviceTime) -> Times {
+    let [forward, input, weight] = device.exposed;
+    [
+        (device.forward + forward).get(),
+        (device.backward_input + input).get(),
+        (device.backward_weight + weight).get(),
+        (forward + input + weight).get(),
+    ]
+}
+
+fn add(to: &mut Times, from: &Times) {
+    for (slot, value) in to.iter_mut().zip(from) {
+        *slot += value;
+    }
+}
+
 impl Prefix {
     pub(super) fn new(model: &Model, setting: &Setting) -> Self {
-        let kinds: Vec<DeviceTime> = (0..model.layer_kinds.len()).map(|kind| setting.layer(kind)).collect();
-        let mut prefix =
-            Self { embedding: setting.embedding(), transfer: setting.transfer().get(), ..Self::default() };
-        let (mut whole, mut compute) = (0.0, 0.0);
-        prefix.whole.push(whole);
-        prefix.compute.push(compute);
+        let kinds: Vec<Times> =
+            (0..model.layer_kinds.len()).map(|kind| times(&setting.layer(kind))).collect();
+        let mut sum = Times::default();
+        let mut layers = Vec::with_capacity(model.layers.len() + 1);
+        layers.push(sum);
         for &kind in &model.layers {
-            let time = &kinds[kind];
-            compute += time.compute().get();
-            whole += (time.compute() + time.exposed()).get();
-            prefix.whole.push(whole);
-            prefix.compute.push(compute);
+            add(&mut sum, &kinds[kind]);
+            layers.push(sum);
         }
-        let mut head = DeviceTime::default();
-        head.add(&setting.head(), 1.0);
+        let mut head = times(&setting.head());
         if let Some(mtp) = &model.multi_token_prediction {
-            head.add(&setting.head(), mtp.depth as f64);
-            head.add(&kinds[mtp.layer_kind], mtp.depth as f64);
+            for _ in 0..mtp.depth {
+                add(&mut head, &times(&setting.head()));
+                add(&mut head, &kinds[mtp.layer_kind]);
+            }
         }
-        prefix.head = head;
-        prefix
+        Self { layers, embedding: times(&setting.embedding()), head, transfer: setting.transfer() }
     }
 
     /// Recompute of layers, summed likewise.
@@ -72,13 +86,7 @@ impl Prefix {
     }
 
     /// The passes of a step take at least this long, with the first `covered` layers of every chunk recomputed at the times in
-    /// `recompute`.
-    ///
-    /// A stage is busy for `m` micro batches of its chunks. Where both gradients come in one pass, it cannot start before the first
-    /// micro batch has passed the stages before it, and the last gradient passes them again after it:
-    /// `max over s of m x sum of own chunks + sum over c < s of (chunk c + 2 transfers)`. Where weight gradients are split off, steps
-    /// follow each other at the busiest stage's pace at best. DualPipe may hide communication, and runs each chunk for half of the
-    /// micro batches.
+    /// `recompute`. Sharded parameters, the host and offload only add to it.
     pub(super) fn passes(
         &self,
         shape: &Shape,
@@ -86,57 +94,49 @@ impl Prefix {
         micro_batches: u64,
         recompute: Option<&[f64]>,
         covered: u64,
+        scratch: &mut Vec<ChunkCost>,
     ) -> f64 {
-        let m = micro_batches as f64;
-        let dual = shape.schedule == Schedule::DualPipe;
-        let sums = if dual { &self.compute } else { &self.whole };
-        let last = shape.layers.len() - 1;
-        let chunk = |index: usize| {
-            let (start, end) = (shape.starts[index], shape.starts[index + 1]);
-            let mut time = sums[end] - sums[start];
-            if let Some(recompute) = recompute {
-                let until = usize::try_from(covered).map_or(end, |n| end.min(start.saturating_add(n)));
-                time += recompute[until] - recompute[start];
-            }
-            let ends =
-                |part: &DeviceTime| part.compute().get() + if dual { 0.0 } else { part.exposed().get() };
+        let last = shape.layers.len().saturating_sub(1);
+        scratch.clear();
+        scratch.extend(shape.starts.windows(2).enumerate().map(|(index, bounds)| {
+            let (start, end) = (bounds[0], bounds[1]);
+            let (before, after) = (&self.layers[start], &self.layers[end]);
+            let mut sum: Times = std::array::from_fn(|i| after[i] - before[i]);
             if index == 0 {
-                time += ends(&self.embedding);
+                add(&mut sum, &self.embedding);
             }
             if index == last {
-                time += ends(&self.head);
+                add(&mut sum, &self.head);
             }
-            time
-        };
-        let p = stages as usize;
-        let mut most = 0.0_f64;
-        match shape.schedule {
-            Schedule::Gpipe | Schedule::OneForwardOneBackward => {
-                let mut before = 0.0;
-                for stage in 0..p {
-                    let first = chunk(stage);
-                    let rest: f64 = (stage + p..=last).step_by(p).map(chunk).sum();
-                    most = most.max(m * (first + rest) + before);
-                    before += first + 2.0 * self.transfer;
-                }
+            let again = recompute.map_or(0.0, |recompute| {
+                let until = usize::try_from(covered).map_or(end, |n| end.min(start.saturating_add(n)));
+                recompute[until] - recompute[start]
+            });
+            let [forward, input, weight, exposed] = sum.map(|time| Seconds::new(time.max(0.0)));
+            ChunkCost {
+                forward,
+                backward_input: input,
+                backward_weight: weight,
+                recompute: Seconds::new(again.max(0.0)),
+                // A fused pair hides all communication of both at best.
+                fused_saving: if shape.schedule == Schedule::DualPipe {
+                    exposed * 0.5
+                } else {
+                    Seconds::ZERO
+                },
             }
-            Schedule::ZbH1 | Schedule::ZbH2 => {
-                for stage in 0..p {
-                    most = most.max(m * chunk(stage));
-                }
-            }
-            Schedule::ZbV => {
-                for stage in 0..p {
-                    most = most.max(m * (chunk(stage) + chunk(2 * p - 1 - stage)));
-                }
-            }
-            Schedule::DualPipe => {
-                for stage in 0..p / 2 {
-                    most = most.max(0.5 * m * (chunk(stage) + chunk(p - 1 - stage)));
-                }
-            }
-        }
-        most
+        }));
+        let virtual_stages = (scratch.len() as u64 / stages.max(1)).max(1);
+        lower_bound(&Pipeline {
+            schedule: shape.schedule,
+            stages,
+            virtual_stages,
+            micro_batches,
+            chunks: scratch,
+            transfer: self.transfer,
+            overlap_transfer: true,
+        })
+        .get()
     }
 }
 

@@ -12,6 +12,7 @@ use super::walk;
 use railwright_calculator::costing::Machine;
 use railwright_calculator::memory::{MemorySoftware, SoftwareCatalogue, probability_of_fitting};
 use railwright_calculator::prepared::Buffers;
+use railwright_calculator::schedule::ChunkCost;
 use railwright_calculator::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -85,6 +86,7 @@ pub struct Search<'a> {
 pub struct Worker {
     pub(super) plan: Plan,
     pub(super) buffers: Buffers,
+    pub(super) scratch: Vec<ChunkCost>,
     /// The best that the thread has found in all its pieces, to bound the rest.
     pub(super) best: ShortList,
     pub(super) front: Front,
@@ -155,6 +157,7 @@ impl<'a> Search<'a> {
         Worker {
             plan: self.space.base.clone(),
             buffers: Buffers::default(),
+            scratch: Vec::new(),
             best: ShortList::new(self.score(), self.options.keep),
             front: Front::default(),
         }

@@ -22,6 +22,7 @@ use railwright_calculator::memory::{
 };
 use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time};
 use railwright_spec::plan::{Layout, Plan, Recompute, Schedule, Sharding, validate};
+use railwright_spec::quantity::Seconds;
 
 /// Degrees, micro batch, sequence, context and placement: what layers' prices depend on.
 struct Place {
@@ -83,7 +84,7 @@ fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
     let mut piece = Piece::new(search, degrees);
     let mut found = Results::new(Score::Time, 1);
     let places = piece.places(worker, &mut found, true);
-    piece.nodes(&places).first().map_or(f64::INFINITY, |node| node.bound)
+    piece.nodes(&places, worker).first().map_or(f64::INFINITY, |node| node.bound)
 }
 
 /// The strategies of one piece.
@@ -96,7 +97,7 @@ pub(super) fn piece(
 ) {
     let mut piece = Piece::new(search, degrees);
     let mut places = piece.places(worker, found, false);
-    let nodes = piece.nodes(&places);
+    let nodes = piece.nodes(&places, worker);
     for node in &nodes {
         let place = &mut places[node.place];
         let shape = &piece.shapes[place.shapes][node.shape];
@@ -266,13 +267,20 @@ impl<'s, 'a> Piece<'s, 'a> {
     }
 
     /// All places with all their shapes, the least bound first.
-    fn nodes(&self, places: &[Place]) -> Vec<Node> {
+    fn nodes(&self, places: &[Place], worker: &mut Worker) -> Vec<Node> {
         let mut nodes = Vec::new();
         for (index, place) in places.iter().enumerate() {
             let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
             let Some(shapes) = self.shapes.get(place.shapes) else { continue };
             for (shape, of) in shapes.iter().enumerate() {
-                let passes = place.prefix.passes(of, self.degrees.pipeline, micro_batches, None, 0);
+                let passes = place.prefix.passes(
+                    of,
+                    self.degrees.pipeline,
+                    micro_batches,
+                    None,
+                    0,
+                    &mut worker.scratch,
+                );
                 nodes.push(Node { bound: place.beside.step(passes), place: index, shape });
             }
         }
@@ -308,7 +316,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.layers = last;
             strategy.write_recompute(space, &mut worker.plan);
             treat(search, place, policy, &mut worker.plan, self.shardings.len());
-            let bound = self.bound(place, policy, shape, first);
+            let bound = self.bound(place, policy, shape, first, worker);
             if !search.wants(worker, incumbent, bound, 0.0) {
                 found.counters.bounded_away += all;
                 continue;
@@ -348,12 +356,20 @@ impl<'s, 'a> Piece<'s, 'a> {
     }
 
     /// The least time of a step with a policy on so many layers.
-    fn bound(&self, place: &Place, policy: usize, shape: &Shape, layers: Option<u64>) -> f64 {
+    fn bound(
+        &self,
+        place: &Place,
+        policy: usize,
+        shape: &Shape,
+        layers: Option<u64>,
+        worker: &mut Worker,
+    ) -> f64 {
         let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
         let recompute = place.policies[policy].as_ref().map(|treated| treated.recompute.as_slice());
         let chunks = (shape.layers.len() as u64 / self.degrees.pipeline).max(1);
         let covered = layers.map_or(u64::MAX, |n| n.div_ceil(chunks));
-        let passes = place.prefix.passes(shape, self.degrees.pipeline, micro_batches, recompute, covered);
+        let (stages, scratch) = (self.degrees.pipeline, &mut worker.scratch);
+        let passes = place.prefix.passes(shape, stages, micro_batches, recompute, covered, scratch);
         place.beside.step(passes)
     }
 
@@ -445,7 +461,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 return;
             }
             let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
-            let bound = self.bound(place, policy, shape, ladder[rung]) * slow;
+            let bound = self.bound(place, policy, shape, ladder[rung], worker) * slow;
             if search.wants(worker, incumbent, bound, peak.device.get()) {
                 self.time(place, policy, strategy, shape, sharding, &peak, worker, incumbent, found);
             } else {
@@ -473,27 +489,37 @@ impl<'s, 'a> Piece<'s, 'a> {
         found: &mut Results,
     ) {
         let search = self.search;
-        found.counters.timed += 1;
         let Place { setting, policies, .. } = place;
         let Some(treated) = &mut policies[policy] else { return };
         let slot = if strategy.sharding.zero_stage < 3 { 0 } else { sharding + 1 };
+        let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
+        let memory = peak.device.get();
         let both = [strategy.overlap.pipeline, false];
         let variants =
             if blocks_too(&search.space, shape.schedule, strategy.pipeline) { &both[..] } else { &both[..1] };
+        let mut is_timed = false;
         for &pipeline in variants {
             let mut strategy = strategy;
             strategy.overlap.pipeline = pipeline;
             worker.plan.overlap.pipeline = pipeline;
+            // Where memory matters, a slow strategy may still be wanted.
+            let limit = match search.score() {
+                Score::Time if !search.options.front => incumbent.get() / slow,
+                _ => f64::INFINITY,
+            };
             let costing = self.template.relaid(&worker.plan);
             let priced = treated.priced[slot].get_or_insert_with(|| Priced::new(&costing, setting));
-            let time = step_time(&costing, setting, priced, &shape.layers, &mut worker.buffers);
-            let Ok(time) = time else { continue };
+            let (split, limit) = (&shape.layers, Seconds::new(limit));
+            let Ok(Some(time)) = step_time(&costing, setting, priced, split, limit, &mut worker.buffers)
+            else {
+                continue;
+            };
+            is_timed = true;
             let total = time.get();
             if !total.is_finite() || total <= 0.0 {
                 continue;
             }
-            let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
-            let entry = Entry { strategy, time: total * slow, memory: peak.device.get() };
+            let entry = Entry { strategy, time: total * slow, memory };
             found.best.offer(&entry);
             if worker.best.offer(&entry) {
                 incumbent.lower(worker.best.threshold());
@@ -503,6 +529,8 @@ impl<'s, 'a> Piece<'s, 'a> {
                 worker.front.offer(&entry);
             }
         }
+        found.counters.timed += u64::from(is_timed);
+        found.counters.bounded_away += u64::from(!is_timed);
         worker.plan.overlap.pipeline = strategy.overlap.pipeline;
     }
 }

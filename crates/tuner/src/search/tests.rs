@@ -1,0 +1,338 @@
+//! The search against brute force: every combination evaluated, nothing left out.
+
+use super::*;
+use crate::search::counts::divisors;
+use proptest::prelude::*;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::evaluate;
+use railwright_calculator::memory::{
+    MemoryInput, SoftwareCatalogue, peak, probability_of_fitting, retry_slowdown,
+};
+use railwright_spec::cluster::{self, Cluster};
+use railwright_spec::model::{self, Model};
+use railwright_spec::plan::{
+    ContextKind, Overlap, Plan, PlanSpec, RankOrder, Recompute, Schedule, Sharding, validate,
+};
+
+/// A small random space.
+#[derive(Clone, Debug)]
+struct Case {
+    model: &'static str,
+    preset: &'static str,
+    devices: u64,
+    software: &'static str,
+    batch: u64,
+    length: u64,
+    memory: f64,
+    schedules: Vec<Schedule>,
+    micro_batches: Vec<u64>,
+    pipelines: Vec<u64>,
+    virtual_stages: Vec<u64>,
+    contexts: Vec<u64>,
+    groups: Vec<u64>,
+    uneven: bool,
+    unlimited: bool,
+    keep: usize,
+}
+
+fn cases() -> impl Strategy2<Value = Case> {
+    let software = prop::sample::select(vec![
+        "megatron-core-2025",
+        "torchtitan-2024-compile",
+        "megatron-zero-bubble-2023",
+        "nanotron-2024",
+        "deepspeed-2024",
+        "megatron-core-2026",
+    ]);
+    let shape = (
+        prop::sample::select(vec!["llama-3.2-1b", "llama-3-8b", "gemma-2-2b", "qwen3-30b-a3b", "deepseek-v2-lite"]),
+        prop::sample::select(vec![("dgx-h100", 8_u64), ("dgx-h100", 16), ("dgx-a100-80gb", 8), ("gb200-nvl72", 12)]),
+        software,
+        prop::sample::select(vec![8_u64, 12, 16, 32, 48]),
+        prop::sample::select(vec![2048_u64, 4096, 8192]),
+        0.05..1.5_f64,
+    );
+    let some = |all: Vec<Schedule>| prop::sample::subsequence(all.clone(), 1..=all.len());
+    let choices = (
+        some(vec![
+            Schedule::OneForwardOneBackward,
+            Schedule::Gpipe,
+            Schedule::ZbH1,
+            Schedule::ZbH2,
+            Schedule::ZbV,
+            Schedule::DualPipe,
+        ]),
+        prop::sample::subsequence(vec![1_u64, 2, 4], 1..=2),
+        prop::sample::subsequence(vec![1_u64, 2, 3, 4, 8], 1..=3),
+        prop::sample::subsequence(vec![1_u64, 2, 3], 1..=3),
+        prop::sample::subsequence(vec![1_u64, 2, 4], 1..=2),
+        prop::sample::subsequence(vec![2_u64, 4], 0..=2),
+        any::<(bool, bool)>(),
+        1..8_usize,
+    );
+    (shape, choices).prop_map(
+        |(
+            (model, (preset, devices), software, batch, length, memory),
+            (schedules, micro_batches, pipelines, virtual_stages, contexts, groups, (uneven, unlimited), keep),
+        )| Case {
+            model,
+            preset,
+            devices,
+            software,
+            batch,
+            length,
+            memory,
+            schedules,
+            micro_batches,
+            pipelines,
+            virtual_stages,
+            contexts,
+            groups,
+            uneven,
+            unlimited,
+            keep,
+        },
+    )
+}
+
+use proptest::strategy::Strategy as Strategy2;
+
+fn space(case: &Case, model: &Model, cluster: &Cluster) -> Space {
+    let said = PlanSpec {
+        software: Some(case.software.to_owned()),
+        global_batch: Some(case.batch),
+        sequence_length: Some(case.length),
+        ..PlanSpec::default()
+    };
+    let mut space = if case.unlimited {
+        Space::unlimited(&said, model, cluster)
+    } else {
+        Space::new(&said, model, cluster)
+    }
+    .expect("a space");
+    space.schedules.clone_from(&case.schedules);
+    space.micro_batch = Counts::Listed(case.micro_batches.clone());
+    space.pipeline = Counts::Listed(case.pipelines.clone());
+    space.virtual_stages = Counts::Listed(case.virtual_stages.clone());
+    space.context = Counts::Listed(case.contexts.clone());
+    if let Shardings::Open { groups, .. } = &mut space.sharding {
+        *groups = Counts::Listed(case.groups.clone());
+    }
+    if !case.uneven {
+        space.splits = vec![Split::Even];
+    }
+    space.policies.truncate(4);
+    if !space.policies.contains(&Policy::Full) {
+        space.policies.push(Policy::Full);
+    }
+    space
+}
+
+/// What brute force knows of a strategy that fits.
+type Found = Entry;
+
+/// Every combination of every choice, filtered by validation alone and evaluated from scratch.
+fn brute(case: &Case, search: &Search<'_>, model: &Model, cluster: &Cluster) -> Vec<Found> {
+    let space = &search.space;
+    let machine = Machine::new(cluster);
+    let software = SoftwareCatalogue::shared().expect("reads").get(case.software);
+    let mut found = Vec::new();
+    let flags = |list: &[bool]| list.to_vec();
+    for degrees in search.pieces() {
+        for &micro_batch in &case.micro_batches {
+            for &schedule in &case.schedules {
+                for &virtual_stages in &case.virtual_stages {
+                    for &split in &space.splits {
+                        for sequence_parallel in if degrees.tensor > 1 { flags(&space.sequence_parallel) } else { vec![false] } {
+                            for &context_kind in if degrees.context > 1 { &space.context_kinds[..] } else { &[ContextKind::Ring] } {
+                                for &rank_order in &space.rank_orders {
+                                    for sharding in all_shardings(space, degrees) {
+                                        for (policy, of) in space.policies.iter().enumerate() {
+                                            for layers in rungs(of, model, degrees.pipeline) {
+                                                for overlap in overlaps(space, degrees, sequence_parallel) {
+                                                    let strategy = Strategy {
+                                                        tensor: degrees.tensor,
+                                                        pipeline: degrees.pipeline,
+                                                        context: degrees.context,
+                                                        expert: degrees.expert,
+                                                        expert_tensor: degrees.expert_tensor,
+                                                        data: degrees.data,
+                                                        micro_batch,
+                                                        sequence_parallel,
+                                                        context_kind,
+                                                        rank_order,
+                                                        sharding,
+                                                        overlap,
+                                                        schedule,
+                                                        virtual_stages,
+                                                        split,
+                                                        policy: policy as u16,
+                                                        layers,
+                                                    };
+                                                    if !is_of_the_space(space, model, &strategy) {
+                                                        continue;
+                                                    }
+                                                    let plan = strategy.plan(space, model);
+                                                    found.extend(judge(&plan, strategy, model, cluster, &machine, software));
+                                                }
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Splits and virtual stages that the space means: those that a split applies to.
+fn is_of_the_space(space: &Space, model: &Model, strategy: &Strategy) -> bool {
+    let chunks = strategy.pipeline * strategy.virtual_stages;
+    space.split_layers(strategy.split, model, chunks).is_some_and(|list| {
+        strategy.split == Split::Even || list.len() as u64 == chunks && list.iter().sum::<u64>() == model.num_layers()
+    })
+}
+
+fn judge(
+    plan: &Plan,
+    strategy: Strategy,
+    model: &Model,
+    cluster: &Cluster,
+    machine: &Machine,
+    software: &railwright_calculator::memory::MemorySoftware,
+) -> Option<Found> {
+    if !validate(model, cluster, plan).is_empty() {
+        return None;
+    }
+    let memory = peak(&MemoryInput { model, cluster, plan, software, in_flight: None });
+    if probability_of_fitting(memory.least(), cluster.accelerator.memory, software.sigma) < 0.9 {
+        return None;
+    }
+    let costing = Costing::new(model, cluster, plan, machine).ok()?;
+    let total = evaluate(&costing).ok()?.time.total.get();
+    let slow = retry_slowdown(memory.device / cluster.accelerator.memory);
+    Some(Entry { strategy, time: total * slow, memory: memory.device.get() })
+}
+
+fn rungs(policy: &Policy, model: &Model, pipeline: u64) -> Vec<Option<u64>> {
+    match policy {
+        Policy::Full => {
+            (1..model.num_layers().div_ceil(pipeline) + 2).map(Some).chain([None]).collect()
+        }
+        _ => vec![None],
+    }
+}
+
+fn all_shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
+    let Shardings::Open { stages, groups, reshard } = &space.sharding else { return Vec::new() };
+    let ranks = degrees.data * degrees.context;
+    let mut found = Vec::new();
+    for &zero_stage in stages {
+        let limits = space.offers.as_ref();
+        if ranks == 1 && zero_stage > 0
+            || limits.is_some_and(|o| {
+                degrees.pipeline > 1 && !o.zero_stages_with_pipeline.contains(&zero_stage)
+                    || degrees.tensor > 1 && !o.zero_stages_with_tensor.contains(&zero_stage)
+            })
+        {
+            continue;
+        }
+        for group in [None].into_iter().chain(divisors(ranks).into_iter().map(Some)) {
+            if zero_stage == 0 && group.is_some() || group.is_some_and(|g| !groups.allows(g)) {
+                continue;
+            }
+            for &reshard_after_forward in if zero_stage == 3 { &reshard[..] } else { &[false] } {
+                found.push(Sharding { zero_stage, group, reshard_after_forward });
+            }
+        }
+    }
+    if found.is_empty() && ranks == 1 {
+        found.push(Sharding { zero_stage: 0, group: None, reshard_after_forward: false });
+    }
+    found
+}
+
+/// All settings of the switches, those that software cannot hide left off.
+fn overlaps(space: &Space, degrees: &Degrees, sequence_parallel: bool) -> Vec<Overlap> {
+    let tensor_form = space.offers.is_none() || sequence_parallel;
+    let base = space.base.overlap;
+    let mut found = Vec::new();
+    let of = |matters: bool, list: &[bool], base: bool| if matters { list.to_vec() } else { vec![base] };
+    let peers = degrees.data * degrees.context > 1;
+    for gradient_reduce in of(peers, &space.overlap_gradient_reduce, base.gradient_reduce) {
+        for parameter_gather in of(peers, &space.overlap_parameter_gather, base.parameter_gather) {
+            for tensor in of(degrees.tensor > 1 && tensor_form, &space.overlap_tensor, false) {
+                for pipeline in of(degrees.pipeline > 1, &space.overlap_pipeline, base.pipeline) {
+                    for expert in of(degrees.expert > 1, &space.overlap_expert, base.expert) {
+                        found.push(Overlap { gradient_reduce, parameter_gather, tensor, pipeline, expert });
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_search_is_brute_force(case in cases()) {
+        let model = model::by_name(case.model).expect("known");
+        let mut cluster = cluster::by_name(case.preset, case.devices).expect("known");
+        cluster.accelerator.memory = cluster.accelerator.memory * case.memory;
+        let space = space(&case, &model, &cluster);
+        let of = |objective, front| Options { objective, keep: case.keep, front, ..Options::default() };
+        let search = match Search::new(&model, &cluster, space.clone(), of(Objective::Time, false)) {
+            Ok(search) => search,
+            Err(_) => return Ok(()),
+        };
+        let all = brute(&case, &search, &model, &cluster);
+
+        // The best layouts by time, and by memory; one of each layout.
+        for (objective, score) in [(Objective::Time, Score::Time), (Objective::Headroom, Score::Memory)] {
+            let mut wanted = ShortList::new(score, case.keep);
+            for entry in &all {
+                wanted.offer(entry);
+            }
+            let search = Search::new(&model, &cluster, space.clone(), of(objective, false)).expect("as before");
+            let results = search.run();
+            let found = results.best.entries();
+            prop_assert_eq!(found.len(), wanted.entries().len());
+            for (a, b) in found.iter().zip(wanted.entries()) {
+                let (x, y) = if score == Score::Time { (a.time, b.time) } else { (a.memory, b.memory) };
+                prop_assert!(close(x, y), "{objective:?}: {a:?} {b:?}");
+            }
+            let c = results.counters;
+            prop_assert_eq!(
+                c.enumerated,
+                c.did_not_fit + c.did_not_fit_as_group + c.bounded_away + c.dominated + c.timed
+            );
+            if all.is_empty() {
+                prop_assert!(c.enumerated == 0 || !results.misses.entries().is_empty());
+            }
+        }
+
+        // The front of time and memory.
+        let mut wanted = Front::default();
+        for entry in &all {
+            wanted.offer(entry);
+        }
+        let search = Search::new(&model, &cluster, space, of(Objective::Time, true)).expect("as before");
+        let found = search.run().front;
+        // Rounding may part points that brute force holds to be one, so both fronts must cover each other.
+        let covers = |a: &[Entry], b: &[Entry]| b.iter().all(|e| {
+            a.iter().any(|o| o.time <= e.time * (1.0 + 1e-9) && o.memory <= e.memory * (1.0 + 1e-9))
+        });
+        prop_assert!(covers(found.entries(), wanted.entries()), "{found:?} {wanted:?}");
+        prop_assert!(covers(wanted.entries(), found.entries()), "{found:?} {wanted:?}");
+    }
+}
