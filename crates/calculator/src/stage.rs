@@ -273,31 +273,43 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
         1.0
     };
     let recompute = cost.recompute.time();
+    let forward_host = host(&cost.forward) + fixed;
     let time = ChunkCost {
-        forward: pace(cost.forward.time(), host(&cost.forward) + fixed),
+        forward: pace(cost.forward.time(), forward_host),
         backward_input: cost.backward_input.time() * stretch,
         backward_weight: cost.backward_weight.time() * stretch,
         recompute: if recompute > Seconds::ZERO { pace(recompute, host(&cost.recompute)) } else { recompute },
         fused_saving: Seconds::ZERO,
     };
     if costing.plan.schedule == Schedule::DualPipe {
-        ChunkCost { fused_saving: fused_saving(costing, cost, &time), ..time }
+        ChunkCost { fused_saving: fused_saving(costing, cost, &time, forward_host, backward_host), ..time }
     } else {
         time
     }
 }
 
 /// What one pass saves when it runs beside a pass of the other direction: the exposed communication of each hides behind the
-/// compute of the other, as far as that lasts, and slows it by the generation's share. Half of what a pair saves.
+/// compute of the other, as far as that lasts, and slows it by the generation's share. Half of what a pair saves. The host launches as
+/// much as before, so where it sets the pace less is saved.
 ///
 /// DeepSeek-V3 report, section 3.2.1: dispatch, combine and transfers are hidden in full where compute is at least as long.
-fn fused_saving(costing: &Costing<'_>, cost: &LayerCost, time: &ChunkCost) -> Seconds {
+fn fused_saving(
+    costing: &Costing<'_>,
+    cost: &LayerCost,
+    time: &ChunkCost,
+    forward_host: Seconds,
+    backward_host: Seconds,
+) -> Seconds {
     let backward_exposed = cost.backward_input.exposed_time() + cost.backward_weight.exposed_time();
     let backward_compute = cost.backward_input.compute_time() + cost.backward_weight.compute_time();
-    let forward_hidden = cost.forward.exposed_time().min(backward_compute);
-    let backward_hidden = backward_exposed.min(cost.forward.compute_time());
-    let saving = (forward_hidden + backward_hidden) * (0.5 * (1.0 - costing.software.overlap_slowdown));
-    saving.min(time.forward).min(time.backward_input + time.backward_weight).max(Seconds::ZERO)
+    let hides = 1.0 - costing.software.overlap_slowdown;
+    let forward_hidden = cost.forward.exposed_time().min(backward_compute) * hides;
+    let backward_hidden = backward_exposed.min(cost.forward.compute_time()) * hides;
+    let backward = time.backward_input + time.backward_weight;
+    let forward_left = pace(cost.forward.time() - forward_hidden, forward_host);
+    let backward_left = pace(backward_exposed + backward_compute - backward_hidden, backward_host);
+    let saving = (time.forward - forward_left + (backward - backward_left)) * 0.5;
+    saving.min(time.forward).min(backward).max(Seconds::ZERO)
 }
 
 /// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32. With tensor

@@ -22,6 +22,7 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod why_not;
 
 pub use candidate::{Candidate, DIFFERENCE_BAND, Miss, front, mark_ties, sort};
 pub use counts::Counts;
@@ -33,3 +34,4 @@ pub use results::{Counters, Entry, Front, Results, Score, ShortList};
 pub use shapes::Shape;
 pub use space::{Policy, Shardings, Space};
 pub use strategy::{Key, Split, Strategy};
+pub use why_not::{Difference, WhyNot, compare};

@@ -74,7 +74,9 @@ pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
 pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
     let best = overlap(space);
     let base = space.base.overlap;
-    let peers = strategy.data * strategy.context > 1;
+    // Replicas of an expert can have peers where nothing else does.
+    let copies = strategy.tensor * strategy.context * strategy.data;
+    let peers = strategy.data * strategy.context > 1 || copies > strategy.expert * strategy.expert_tensor;
     let mut ways = 1;
     let mut set = |matters: bool, list: &[bool], best: bool, base: bool| {
         if !matters {
@@ -83,8 +85,8 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
         ways *= list.len() as u64;
         best
     };
-    // Kernels that overlap need the sequence-parallel form of the collectives.
-    let form = space.offers.is_none() || strategy.sequence_parallel || space.said.overlap_tensor.is_some();
+    // Kernels that overlap need the sequence-parallel form of the collectives; who allows nothing else gets them without.
+    let form = space.offers.is_none() || strategy.sequence_parallel || !space.overlap_tensor.contains(&false);
     let overlap = Overlap {
         gradient_reduce: set(
             peers,

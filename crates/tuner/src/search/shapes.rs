@@ -85,8 +85,9 @@ impl Space {
         }
     }
 
-    /// Layers per stage to recompute under a policy, the fewest first; `None` is all.
-    pub fn ladder(&self, policy: &Policy, most: u64) -> Vec<Option<u64>> {
+    /// Layers per stage to recompute under a policy, the fewest first; `None` is all. A plan may name `most` at most, and the fullest
+    /// stage holds `fullest`.
+    pub fn ladder(&self, policy: &Policy, most: u64, fullest: u64) -> Vec<Option<u64>> {
         match policy {
             Policy::None => vec![None],
             Policy::Selective(_) => match &self.recompute_layers {
@@ -94,15 +95,29 @@ impl Space {
                 _ => vec![None],
             },
             Policy::Full => {
-                let some = self.recompute_layers.of(1..most).into_iter().map(Some);
+                let some = self.recompute_layers.of(1..=most).into_iter();
                 let all = match &self.recompute_layers {
                     Counts::Listed(list) => list.is_empty(),
-                    Counts::Between(_, limit) => *limit >= most,
+                    Counts::Between(_, limit) => *limit >= fullest,
                 };
-                some.chain(all.then_some(None)).collect()
+                // To name as many as there are is to say all, once more.
+                some.filter(|n| !all || *n < fullest).map(Some).chain(all.then_some(None)).collect()
             }
         }
     }
+}
+
+/// Layers of the stage that holds most.
+fn fullest(schedule: Schedule, stages: usize, layers: &[u64]) -> u64 {
+    let at = |index: usize| layers.get(index).copied().unwrap_or(0);
+    (0..stages)
+        .map(|stage| match schedule {
+            Schedule::ZbV => at(stage) + at(2 * stages - 1 - stage),
+            Schedule::DualPipe => at(stage) + at(stages - 1 - stage),
+            _ => layers.iter().skip(stage).step_by(stages.max(1)).sum(),
+        })
+        .max()
+        .unwrap_or(0)
 }
 
 /// The shapes of some degrees with `micro_batches`, and how many combinations were refused.
@@ -152,7 +167,9 @@ pub(super) fn all(
                 plan.schedule = schedule;
                 plan.layers_per_stage = (split != Split::Even).then_some(list);
                 let layers = layers_per_chunk(model, plan, stage_split);
-                let ladders = space.policies.iter().map(|policy| space.ladder(policy, most)).collect();
+                let fullest = fullest(schedule, pipeline as usize, &layers);
+                let ladder = |policy| space.ladder(policy, most, fullest);
+                let ladders = space.policies.iter().map(ladder).collect();
                 let mut next = 0;
                 let mut starts = vec![0];
                 starts.extend(layers.iter().map(|n| {
