@@ -18,6 +18,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("set_expression", set_expression),
     ("measured_runs_table", measured_runs_table),
     ("cluster_file", cluster_file),
+    ("launch_file", launch_file),
 ];
 
 /// A `config.json`; an accepted model is counted.
@@ -71,6 +72,24 @@ pub fn cluster_file(text: &str) {
         spec.devices.get_or_insert(8);
         if let Ok(cluster) = spec.resolve() {
             drop(Machine::new(&cluster));
+        }
+    }
+}
+
+/// A launch file or a log, by whichever reader takes it and by every other; what is possible is written by every writer.
+pub fn launch_file(text: &str) {
+    for reader in railwright_launch::readers() {
+        drop(reader.read(text, "launch"));
+    }
+    let Some(Ok(launch)) = railwright_launch::read(text, "launch") else { return };
+    let mut spec = launch.spec.clone();
+    spec.cluster.preset = Some("dgx-h100".to_owned());
+    spec.cluster.devices.get_or_insert(64);
+    let config = launch.model_config.clone();
+    let read = |name: &str| config.ok_or_else(|| Problem::new(format!("`{name}` is not read here")));
+    if let Ok((run, _)) = spec.resolve_valid(read) {
+        for writer in railwright_launch::writers() {
+            assert!(!writer.write(&run).files.is_empty(), "nothing was written");
         }
     }
 }

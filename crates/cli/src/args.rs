@@ -1,5 +1,6 @@
 //! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
 
+pub(crate) mod launch;
 mod network;
 mod output;
 mod run_flags;
@@ -42,8 +43,9 @@ pub(crate) enum Command {
     #[command(after_long_help = "Examples:\n  \
         railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --tokens 15T\n  \
         railwright estimate ./config.json --cluster h200 --gpus 64 --fsdp --software torchtitan-2024-compile\n  \
-        railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n\n\
-        Later wins: run file, MODEL and --cluster, flags, --set. Without any parallel degree a layout that fits is chosen.")]
+        railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n  \
+        railwright estimate train.log --cluster dgx-h100\n\n\
+        Later wins: run file, launch file, MODEL and --cluster, flags, --set. Without any parallel degree a layout that fits is chosen.")]
     Estimate(Box<Estimate>),
     /// What fills the memory of each stage, and when
     Memory(Box<Memory>),
@@ -82,6 +84,10 @@ pub(crate) enum Command {
         railwright validate mine.csv --regret --format csv -o sweeps.csv\n\n\
         docs/validation.md explains the columns, docs/validation-regret.md the regrets.")]
     Validate(Validate),
+    /// What a launch file or a log says about a run, line by line
+    Detect(launch::Detect),
+    /// A run as a launch file of a training framework
+    Export(Box<launch::Export>),
     /// What a number, a warning or a convention means
     Explain(Explain),
     /// A run file with comments, from what is said on the command line
@@ -114,9 +120,12 @@ pub(crate) enum Command {
 /// What describes a run.
 #[derive(Args, Debug)]
 pub(crate) struct RunArguments {
-    /// A model: a name of `models list`, a config.json or the folder that holds it, or `-` for stdin
+    /// A model: a name of `models list`, a config.json or the folder that holds it, a launch file or a log, or `-` for stdin
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
+    /// A launch file or a log of a training framework, of whatever kind; it may also stand in the place of MODEL
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) launch: Option<String>,
     /// A run file; what else is said wins over it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,

@@ -4,9 +4,11 @@ mod balance;
 mod best;
 mod clusters;
 mod completions;
+mod detect;
 mod estimate;
 mod examples;
 mod explain;
+mod export;
 mod gpus;
 mod keys;
 mod memory;
@@ -37,6 +39,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Balance(balance) => balance::run(balance, printer),
         Command::Recompute(recompute) => recompute::run(recompute, printer),
         Command::Validate(validate) => validate::run(validate, printer),
+        Command::Detect(detect) => detect::run(detect, printer),
+        Command::Export(export) => export::run(export, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),
         Command::Examples(examples) => examples::run(examples, printer),

@@ -14,14 +14,32 @@ use railwright_spec::quantity::Bytes;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The longest configuration file that is read.
 pub(crate) const CONFIG_LIMIT: u64 = 64 << 20;
 /// The longest table that is read.
 pub(crate) const TABLE_LIMIT: u64 = 1 << 30;
 
+/// The longest log that is read.
+pub(crate) const LOG_LIMIT: u64 = 1 << 30;
+
+/// What came from standard input: it cannot be read again, and a launch file may be asked for twice.
+static STDIN: OnceLock<String> = OnceLock::new();
+
 /// Reads a text file, `-` being standard input.
 pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
+    if path != "-" {
+        return read_once(path, limit);
+    }
+    if let Some(text) = STDIN.get() {
+        return Ok(text.clone());
+    }
+    let text = read_once(path, limit)?;
+    Ok(STDIN.get_or_init(|| text).clone())
+}
+
+fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
     let bytes = if path == "-" {
         bounded(std::io::stdin().lock(), limit, "standard input")?
     } else {

@@ -4,6 +4,7 @@
 //! anything.
 
 pub(crate) mod flags;
+pub(crate) mod launch;
 
 use crate::args::RunArguments;
 use crate::exit::Failure;
@@ -47,6 +48,9 @@ pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
 
 fn resolve_layers(arguments: &RunArguments) -> Result<Resolved, Failure> {
     let spec = layered(arguments)?;
+    if let Some(launch) = launch::find(arguments)? {
+        launch::ask_for_devices(&launch, &spec)?;
+    }
     let cluster = spec.cluster.resolve().map_err(|problem| spec.placed(problem))?;
     // The degrees that the specification would choose do not matter yet; a plan that nobody laid out may not even divide.
     let mut quiet = spec.clone();
@@ -101,6 +105,7 @@ fn is_searchable(spec: &RunSpec) -> bool {
 /// What was said, checked, for a run file to start from; a small run when nothing was.
 pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     let says_nothing = arguments.run.is_none()
+        && arguments.launch.is_none()
         && arguments.model.is_none()
         && arguments.cluster.is_none()
         && arguments.set.is_empty()
@@ -122,7 +127,17 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
         Some(path) => from_file(path)?,
         None => RunSpec::default(),
     };
-    if let Some(word) = &arguments.model {
+    let launch = launch::find(arguments)?;
+    if let Some(launch) = &launch {
+        if launch.says_model() {
+            spec.model = ModelSpec::default();
+        }
+        spec.overlay(&launch.spec);
+        if spec.model.layers.is_some() || launch.model_config.is_some() {
+            spec.model.name.get_or_insert_with(|| launch::name_of(&launch.file));
+        }
+    }
+    if let Some(word) = arguments.model.as_ref().filter(|_| arguments.launch.is_some() || launch.is_none()) {
         spec.model = ModelSpec::default();
         match input::path_of(word)? {
             Some(path) => {
@@ -133,9 +148,12 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
         }
     }
     if let Some(word) = &arguments.cluster {
-        let devices = spec.cluster.devices;
+        let (devices, per_node) = (spec.cluster.devices, spec.cluster.devices_per_node);
         spec.cluster = cluster(word)?;
         spec.cluster.devices = spec.cluster.devices.or(devices);
+        if launch.is_some() {
+            spec.cluster.devices_per_node = spec.cluster.devices_per_node.or(per_node);
+        }
     }
     for (flag, path, value) in &arguments.flags.settings {
         spec.set_flag(flag, path, value)?;
@@ -151,6 +169,9 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     }
     for setting in &arguments.set {
         spec.set(setting)?;
+    }
+    if let Some(launch) = &launch {
+        launch::ask_for_the_rest(launch, &spec)?;
     }
     if spec.model == ModelSpec::default() {
         let problem = Problem::new("no model is named");

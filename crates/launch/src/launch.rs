@@ -118,6 +118,11 @@ pub struct Measured {
 }
 
 impl Launch {
+    /// Whether it says which model is trained.
+    pub fn says_model(&self) -> bool {
+        self.spec.model != railwright_spec::run::ModelSpec::default()
+    }
+
     /// Remarks of one kind.
     pub fn remarks_of(&self, kind: RemarkKind) -> impl Iterator<Item = &Remark> {
         self.remarks.iter().filter(move |remark| remark.kind == kind)

@@ -8,6 +8,7 @@
 
 pub mod accelerate;
 mod annotation;
+mod compare;
 pub mod deepspeed;
 mod detect;
 mod document;
@@ -25,6 +26,7 @@ mod shell;
 pub mod torchtitan;
 mod writer;
 
+pub use compare::{Comparison, Predicted};
 pub use detect::{Sighting, detect, read};
 pub use draft::Draft;
 pub use format::Format;

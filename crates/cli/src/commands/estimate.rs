@@ -1,5 +1,6 @@
 //! `estimate`: step time, memory and cost of one run.
 
+mod measured;
 mod report;
 mod why;
 
@@ -9,6 +10,7 @@ use crate::printer::document::Document;
 use crate::printer::{self, Answer, Printer, Terminal};
 use crate::run::{self, Resolved};
 use railwright_calculator::estimate::{Estimate, estimate_run};
+use railwright_launch::{Comparison, Measured};
 use railwright_spec::problem::Warning;
 use serde_json::{Map, Value, json};
 
@@ -18,11 +20,17 @@ pub(crate) struct Estimated {
     pub(crate) chosen: Vec<String>,
     /// What is to be explained instead of reported, if anything.
     why: Option<Vec<why::Item>>,
+    /// What the log measured, and each figure beside its prediction.
+    pub(crate) measured: Option<(Measured, Vec<Comparison>)>,
 }
 
 /// Estimates. The answer is no when the plan does not fit.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
+    let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
     let mut estimate = estimate_run(&run)?;
     merge(&mut estimate.warnings, warnings);
     if arguments.run.run.is_none() {
@@ -32,7 +40,10 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     }
     let fits = estimate.memory.fits;
     let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
-    printer.answer(&Estimated { estimate, chosen, why }, &arguments.output)?;
+    let measured = launch.and_then(|launch| launch.measured);
+    let measured =
+        measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
+    printer.answer(&Estimated { estimate, chosen, why, measured }, &arguments.output)?;
     Ok(if fits { Outcome::Yes } else { Outcome::No })
 }
 
@@ -57,6 +68,10 @@ impl Answer for Estimated {
             _ => Map::new(),
         };
         fields.insert("chosen".to_owned(), json!(self.chosen));
+        if let Some((measured, comparisons)) = &self.measured {
+            fields.insert("measured".to_owned(), json!(measured));
+            fields.insert("comparisons".to_owned(), json!(comparisons));
+        }
         if let Some(items) = &self.why {
             fields.insert("explained".to_owned(), json!(items));
         }

@@ -31,7 +31,11 @@ struct Memory {
 
 /// Reports memory. The answer is no when the plan does not fit.
 pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome, Failure> {
+    let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
     let catalogue = SoftwareCatalogue::shared()?;
     // An unknown generation must not be priced as another.
     railwright_calculator::software::by_id(&run.plan.software)?;

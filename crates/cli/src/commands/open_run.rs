@@ -106,6 +106,7 @@ fn of(
     let settings = arguments.flags.settings.iter().filter(|(_, path, _)| path != DEVICES).cloned();
     let closed = RunArguments {
         model: arguments.model.clone(),
+        launch: None,
         run: arguments.run.clone(),
         cluster: word.map(str::to_owned),
         set: arguments.set.clone(),

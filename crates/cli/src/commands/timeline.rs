@@ -22,7 +22,11 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
             .hint(format!("name a file, as in `-o {name}`, or pipe it on"))
             .into());
     }
+    let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
     let detail = match arguments.detail {
         args::Detail::Automatic if is_picture => Detail::Passes,
         args::Detail::Automatic => Detail::Automatic,

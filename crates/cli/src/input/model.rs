@@ -17,13 +17,25 @@ pub(crate) fn model(word: &str) -> Result<Model, Problem> {
     }
 }
 
-/// The text of a `config.json`.
+/// The text of a `config.json`, or of the one that a launch file stands for.
 pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
     match config_in(path)? {
         Some(inside) => read(&inside, CONFIG_LIMIT),
-        None => read(path, CONFIG_LIMIT),
+        None => {
+            let text = read(path, CONFIG_LIMIT)?;
+            if text.trim_start().starts_with('{') {
+                return Ok(text);
+            }
+            match railwright_launch::read(&text, path) {
+                Some(Ok(launch)) => Ok(launch.model_config.unwrap_or(text)),
+                _ => Ok(text),
+            }
+        }
     }
 }
+
+/// Endings of files that hold a model or a launch; names of models have none of them.
+const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt"];
 
 /// The path that a word means, or `None` if it is a name of the catalogue.
 pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
@@ -33,7 +45,10 @@ pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
     let path = Path::new(word);
     let looks_like_a_path = word.starts_with(['.', '/', '~'])
         || word.contains('\\')
-        || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+        || path
+            .extension()
+            .and_then(|e| e.to_str())
+            .is_some_and(|e| FILES.contains(&e.to_ascii_lowercase().as_str()));
     if !looks_like_a_path {
         // A file in the way of a name of the catalogue loses: `./llama-3-8b` names the file.
         let is_known = model::by_name(word).is_ok();

@@ -139,6 +139,11 @@ fn is_none(value: &str) -> bool {
     matches!(value, "None" | "null" | "~")
 }
 
+/// Whether a word is one variable without a value, which may stand for any number of flags.
+fn is_wholly_unknown(word: &Word) -> bool {
+    matches!(word.unknown.as_slice(), [name] if *name == word.text)
+}
+
 /// Arguments of the words of a command line; everything before the first flag is skipped.
 pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
     let mut arguments = Arguments::default();
@@ -146,6 +151,10 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
     while at < words.len() {
         let word = &words[at];
         at += 1;
+        if is_wholly_unknown(word) {
+            let message = "has no value in this file; flags in it are not seen";
+            draft.remark(RemarkKind::Unresolved, &word.text, (word.line > 0).then_some(word.line), message);
+        }
         if !word.text.starts_with("--") || word.text.len() < 3 {
             continue;
         }
@@ -161,7 +170,9 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
             (Takes::Many, None) => MOST_VALUES,
         };
         let start = at;
-        while at < words.len() && at - start < most && !words[at].text.starts_with("--") {
+        let ends =
+            |at: usize| words[at].text.starts_with("--") || (at > start && is_wholly_unknown(&words[at]));
+        while at < words.len() && at - start < most && !ends(at) {
             at += 1;
         }
         let behind = &words[start..at];

@@ -110,7 +110,11 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
     for (line, what, why) in &script.open {
         draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
     }
-    let Some(launch) = launch(&script, &mut draft) else {
+    let found = launch(&script, &mut draft).or_else(|| {
+        let command = bare(text, Command { words: Vec::new(), line: 1 });
+        (format == Format::MegatronCommand && !command.words.is_empty()).then_some(command)
+    });
+    let Some(launch) = found else {
         let problem =
             Problem::new("no command in it starts Megatron-LM with flags that say something about a run");
         draft.problem(
@@ -119,11 +123,27 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         );
         return draft.finish();
     };
+    let launch = if format == Format::MegatronCommand { bare(text, launch) } else { launch };
     let world = world::of_commands(&launch, &script.commands, &batch, &mut draft);
     let arguments = arguments::of_words(&launch.words, &mut draft);
     fill(&arguments, &world, &mut draft);
     annotation::read(text, &mut draft);
     draft.finish()
+}
+
+/// A command line that was pasted without the quotes and the continued lines that a shell wants: its words as they stand, if they
+/// hold more flags.
+fn bare(text: &str, command: Command) -> Command {
+    let mut words = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let parts = line
+            .split_whitespace()
+            .map(|part| part.trim_matches(['\'', '"']))
+            .filter(|part| !matches!(*part, "" | "\\" | "$"));
+        words.extend(parts.map(|part| Word { text: part.to_owned(), line: index + 1, unknown: Vec::new() }));
+    }
+    let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
+    if count(&words) > count(&command.words) { Command { words, line: command.line } } else { command }
 }
 
 fn fill(arguments: &Arguments, world: &World, draft: &mut Draft) {

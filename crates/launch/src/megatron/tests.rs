@@ -1,8 +1,9 @@
 //! What is written is read back, whole; and what each carrier of a launch says.
 
 use super::FlagsWriter;
-use crate::{Writer, testing};
+use crate::{Format, Launch, RemarkKind, Writer, testing};
 use proptest::prelude::*;
+use railwright_spec::problem::Problem;
 
 /// What Megatron-LM has a word for: nothing of it may be lost.
 const EXPRESSIBLE: &[&str] = &[
@@ -48,4 +49,215 @@ proptest! {
         let lost: Vec<_> = FlagsWriter.write(&run).not_expressed;
         prop_assert!(lost.is_empty(), "{:?}", lost);
     }
+}
+
+/// The launch of an example.
+fn example(text: &str, format: Format) -> Launch {
+    let launch = crate::read(text, "example").expect("recognised").expect("sound");
+    assert_eq!(launch.format, format);
+    launch
+}
+
+fn value(launch: &Launch, key: &str) -> String {
+    launch.spec.get(key).map_or_else(|| "-".to_owned(), |value| value.to_toml())
+}
+
+fn values(launch: &Launch, keys: &[&str]) -> Vec<String> {
+    keys.iter().map(|key| value(launch, key)).collect()
+}
+
+const DEGREES: &[&str] = &[
+    "cluster.devices",
+    "plan.tensor_parallel",
+    "plan.pipeline_parallel",
+    "plan.virtual_stages",
+    "plan.expert_parallel",
+    "plan.micro_batch",
+    "plan.global_batch",
+    "plan.sequence_length",
+];
+
+#[test]
+fn a_script_with_arrays_strings_and_conditions() {
+    let launch = example(include_str!("../../../../examples/launch/llama3_70b.sh"), Format::MegatronScript);
+    assert_eq!(values(&launch, DEGREES), ["64", "8", "4", "5", "-", "1", "256", "8192"]);
+    assert_eq!(
+        values(
+            &launch,
+            &["model.layers", "model.kv_heads", "model.vocab", "plan.precision.preset", "plan.recompute"]
+        ),
+        ["80", "8", "128256", "\"bf16\"", "\"selective:core_attention\""]
+    );
+    assert_eq!(
+        values(&launch, &["plan.sharding", "plan.dropout", "plan.sequence_parallel"]),
+        ["\"zero1\"", "false", "true"]
+    );
+    // 70.6B, as the model's card says.
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
+    assert_eq!(model.parameters().total, 70_553_706_496);
+    let of = |key: &str| launch.origins.iter().find(|origin| origin.key == key).expect(key);
+    assert_eq!(
+        (of("plan.tensor_parallel").line, of("plan.tensor_parallel").said.as_str()),
+        (Some(79), "--tensor-model-parallel-size 8")
+    );
+    let told = |kind| {
+        launch.remarks_of(kind).map(|r| format!("{:?} {} {}", r.line, r.said, r.message)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(RemarkKind::Unknown),
+        ["Some(100) --loss-scaling-factr is not known, and left out; `--loss-scale` is"]
+    );
+    assert_eq!(
+        told(RemarkKind::Unresolved),
+        [
+            "Some(28) if only a run can decide it; lines 28 to 31 are left out",
+            "Some(109) ${EXTRA_ARGS} has no value in this file; flags in it are not seen",
+        ]
+    );
+}
+
+#[test]
+fn a_script_of_2022_in_one_string() {
+    let launch =
+        example(include_str!("../../../../examples/launch/gpt3_175b_2022.sh"), Format::MegatronScript);
+    assert_eq!(values(&launch, DEGREES), ["1024", "8", "16", "1", "-", "1", "1536", "2048"]);
+    assert_eq!(
+        values(
+            &launch,
+            &["plan.sharding", "plan.dropout", "plan.recompute", "plan.software", "cluster.devices_per_node"]
+        ),
+        ["\"none\"", "true", "\"selective:core_attention\"", "\"megatron-lm-2021\"", "8"]
+    );
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
+    // GPT-3 by hand: 96 x (12 h^2 + 13 h) + (50,257 + 2,048) h + 2 h with h = 12,288.
+    assert_eq!(model.parameters().total, 174_604_259_328);
+}
+
+#[test]
+fn a_command_with_experts_and_a_layout() {
+    let launch =
+        example(include_str!("../../../../examples/launch/deepseek_v3_command.txt"), Format::MegatronCommand);
+    assert_eq!(values(&launch, DEGREES), ["1024", "2", "8", "4", "64", "1", "8192", "4096"]);
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
+    // 671.03B, the exact count of the published weights without prediction modules.
+    assert_eq!(model.parameters().total, 671_026_404_352);
+    let layers = launch.spec.plan.layers_per_stage.clone().expect("a layout");
+    assert_eq!((layers.len(), layers.iter().sum::<u64>(), layers[0]), (32, 61, 3));
+    assert_eq!(
+        values(
+            &launch,
+            &[
+                "plan.precision.compute",
+                "plan.precision.moments",
+                "plan.expert_tensor_parallel",
+                "plan.recompute"
+            ]
+        ),
+        ["\"fp8\"", "\"bf16\"", "1", "\"selective:activation,mlp,latent_up_projection\""]
+    );
+}
+
+#[test]
+fn a_log_with_its_measurements() {
+    let launch = example(include_str!("../../../../examples/launch/mixtral_8x7b.log"), Format::MegatronLog);
+    assert_eq!(values(&launch, DEGREES), ["16", "2", "1", "1", "8", "1", "128", "2048"]);
+    // The experts are cut by tensor parallelism, as nothing else is said.
+    assert_eq!(
+        values(&launch, &["plan.expert_tensor_parallel", "plan.software", "model.vocab"]),
+        ["2", "\"megatron-core-2024\"", "32000"]
+    );
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
+    assert_eq!(model.parameters().total, 46_702_792_704);
+    let measured = launch.measured.expect("iterations");
+    assert!((measured.step_time - 5.4106).abs() < 1e-9);
+    assert_eq!((measured.tflops_per_device, measured.left_out), (Some(241.4), 1));
+    assert_eq!(measured.tokens_per_step, Some(262_144.0));
+    assert_eq!(measured.reserved, Some(61_480.0 * 1_048_576.0));
+}
+
+#[test]
+fn a_real_log_of_megatron_deepspeed() {
+    let text = include_str!("../../../../examples/launch/megatron_deepspeed_2022.log");
+    let launch = example(text, Format::MegatronLog);
+    assert_eq!(values(&launch, DEGREES), ["8", "1", "1", "1", "-", "4", "256", "2048"]);
+    assert_eq!(
+        values(&launch, &["plan.precision.preset", "plan.sharding", "plan.dropout"]),
+        ["\"fp16\"", "\"none\"", "true"]
+    );
+    assert_eq!(values(&launch, &["plan.software"]), ["\"megatron-deepspeed-2022\""]);
+    let measured = launch.measured.expect("iterations");
+    assert!((0.45..0.60).contains(&measured.step_time), "{measured:?}");
+    // Cut anywhere, it is read or refused, and never panics.
+    for end in (0..text.len()).step_by(97).filter(|end| text.is_char_boundary(*end)) {
+        drop(crate::read(&text[..end], "cut"));
+    }
+}
+
+#[test]
+fn defaults_are_megatrons() {
+    let read = |text: &str| example(text, Format::MegatronCommand);
+    let base =
+        "--num-layers 24 --hidden-size 1024 --num-attention-heads 16 --seq-length 1024 --micro-batch-size 2";
+    let bare = read(base);
+    assert_eq!(
+        values(
+            &bare,
+            &[
+                "plan.precision.preset",
+                "plan.sharding",
+                "plan.recompute",
+                "plan.overlap.gradient_reduce",
+                "plan.dropout"
+            ]
+        ),
+        ["\"fp32\"", "\"none\"", "\"none\"", "false", "true"]
+    );
+    assert_eq!(
+        values(&bare, &["model.ffn", "model.tied", "model.biases", "model.position", "cluster.devices"]),
+        ["4096", "true", "true", "\"learned\"", "-"]
+    );
+    let gated = read(&format!(
+        "{base} --swiglu --bf16 --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2"
+    ));
+    // 8/3 of the width, down to a multiple of 64; fp32 gradients; no sequence parallelism unless said.
+    assert_eq!(
+        values(&gated, &["model.ffn", "plan.precision.gradients", "plan.sequence_parallel"]),
+        ["2688", "\"fp32\"", "false"]
+    );
+    let reduced = read(&format!(
+        "{base} --bf16 --grad-reduce-in-bf16 --num-layers-per-virtual-pipeline-stage 3 --pipeline-model-parallel-size 4"
+    ));
+    assert_eq!(
+        values(&reduced, &["plan.precision.gradients", "plan.virtual_stages", "plan.overlap.pipeline"]),
+        ["\"bf16\"", "2", "true"]
+    );
+    let block = read(&format!(
+        "{base} --recompute-granularity full --recompute-method block --recompute-num-layers 2 --pipeline-model-parallel-size 4"
+    ));
+    assert_eq!(values(&block, &["plan.recompute"]), ["\"full:2\""]);
+    let ends = read(&format!(
+        "{base} --pipeline-model-parallel-size 4 --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split --num-layers 26"
+    ));
+    assert_eq!(values(&ends, &["plan.layers_per_stage"]), ["[6, 7, 7, 6]"]);
+    let every = read(&format!("{base} --num-experts 8 --moe-layer-freq 2 --num-layers 4"));
+    assert_eq!(values(&every, &["model.moe_layers", "plan.expert_tensor_parallel"]), ["[0, 2]", "1"]);
+    let hybrid = read(&format!("{base} --hybrid-override-pattern M-M*-M- --vocab-size 1000"));
+    assert!(hybrid.model_config.as_deref().is_some_and(|text| text.contains("nemotron_h")));
+}
+
+#[test]
+fn yaml_of_megatron_itself() {
+    let text = "language_model:\n  num_layers: 24\n  hidden_size: 1024\n  num_attention_heads: 16\n  activation_func: swiglu\n  \
+                add_bias_linear: False\n  hidden_dropout: 0.0\n  attention_dropout: 0.0\n  recompute_granularity: null\n\
+                model_parallel:\n  tensor_model_parallel_size: 2\n  sequence_parallel: True\n  bf16: True\nmicro_batch_size: 2\n\
+                global_batch_size: 128\nseq_length: 4096\nuse_distributed_optimizer: True\nvocab_size: 50304\n";
+    let launch = example(text, Format::MegatronYaml);
+    assert_eq!(values(&launch, DEGREES), ["-", "2", "1", "1", "-", "2", "128", "4096"]);
+    assert_eq!(
+        values(
+            &launch,
+            &["model.gated_mlp", "model.biases", "plan.dropout", "plan.precision.preset", "plan.sharding"]
+        ),
+        ["true", "false", "false", "\"bf16\"", "\"zero1\""]
+    );
 }

@@ -3,7 +3,7 @@
 mod foundation;
 mod stages;
 
-use super::{Estimated, why};
+use super::{Estimated, measured, why};
 use crate::commands::stage_memory::{probability, verdict};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
@@ -21,6 +21,9 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     let mut document = Document::default();
     title(&mut document, estimated);
     headline(&mut document, estimate);
+    if let Some((_, comparisons)) = &estimated.measured {
+        measured::section(&mut document, comparisons, estimate);
+    }
     time(&mut document, estimate);
     communication(&mut document, estimate);
     stages::stages(&mut document, estimate);

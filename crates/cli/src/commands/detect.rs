@@ -1,0 +1,172 @@
+//! `detect`: what a launch file or a log says about a run, line by line.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::{self, LOG_LIMIT};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_launch::{Launch, Measured, Remark, RemarkKind, Sighting, detect, read};
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde_json::{Map, Value, json};
+
+/// What a file is taken for and what it says.
+struct Detected {
+    file: String,
+    sightings: Vec<Sighting>,
+    launch: Option<Launch>,
+}
+
+/// Looks at a file. The answer is no when it is of no known kind.
+pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result<Outcome, Failure> {
+    let text = input::read(&arguments.file, LOG_LIMIT)?;
+    let file = if arguments.file == "-" { "standard input".to_owned() } else { arguments.file.clone() };
+    let sightings = detect(&text);
+    let launch = read(&text, &file).transpose()?;
+    let known = !sightings.is_empty();
+    let answer = Detected { file, sightings, launch };
+    printer.answer(&answer, &arguments.output)?;
+    Ok(if known { Outcome::Yes } else { Outcome::No })
+}
+
+impl Answer for Detected {
+    const KIND: &'static str = "detect";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = Map::from_iter([
+            ("file".to_owned(), json!(self.file)),
+            ("seen".to_owned(), json!(self.sightings)),
+        ]);
+        if let Some(launch) = &self.launch {
+            fields.insert("format".to_owned(), json!(launch.format.name()));
+            fields.insert("values".to_owned(), json!(launch.origins));
+            fields.insert("remarks".to_owned(), json!(launch.remarks));
+            fields.insert("measured".to_owned(), json!(launch.measured));
+            fields.insert("run_file".to_owned(), json!(launch.spec.to_toml()));
+        }
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        match self.sightings.split_first() {
+            None => document.spans(vec![
+                Cell::new(self.file.as_str(), Tone::Strong),
+                " is nothing that is known: no launch file, no log, no model's config.json".into(),
+            ]),
+            Some((first, others)) => {
+                document.spans(vec![
+                    Cell::new(self.file.as_str(), Tone::Strong),
+                    format!(" is {}: ", first.format.title()).into(),
+                    Cell::new(first.evidence.why.as_str(), Tone::Faint),
+                ]);
+                for other in others {
+                    document.paragraph(Cell::new(
+                        format!("less likely {}: {}", other.format.title(), other.evidence.why),
+                        Tone::Faint,
+                    ));
+                }
+            }
+        }
+        if let Some(launch) = &self.launch {
+            values(&mut document, launch);
+            remarks(&mut document, launch);
+            if let Some(measured) = &launch.measured {
+                report(&mut document, measured);
+            }
+        }
+        document
+    }
+}
+
+fn line(line: Option<usize>) -> Cell {
+    line.map_or_else(|| Cell::new("", Tone::Plain), |line| Cell::number(line.to_string(), line as f64))
+}
+
+/// Keys of a run file in the order of the documentation, what was said first.
+fn values(document: &mut Document, launch: &Launch) {
+    document.heading_with("what it says", "keys of a run file; without a line it is the framework's default");
+    let order: Vec<String> =
+        railwright_spec::run::keys().iter().map(railwright_spec::run::Key::path).collect();
+    let mut origins: Vec<_> = launch.origins.iter().collect();
+    origins.sort_by_key(|origin| order.iter().position(|key| *key == origin.key));
+    let rows = origins.into_iter().map(|origin| {
+        let tone = if origin.line.is_some() { Tone::Plain } else { Tone::Faint };
+        vec![
+            Cell::new(origin.key.as_str(), Tone::Name),
+            Cell::new(human::shorten(origin.value.trim_matches('"')), tone),
+            line(origin.line),
+            Cell::new(origin.said.as_str(), tone),
+        ]
+    });
+    let columns = vec![
+        Column::words("key"),
+        Column::words("value"),
+        Column::numbers("line"),
+        Column::prose("because of"),
+    ];
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn remarks(document: &mut Document, launch: &Launch) {
+    for (kind, title) in [
+        (RemarkKind::Conflict, "contradictions"),
+        (RemarkKind::Unresolved, "not resolved"),
+        (RemarkKind::Unknown, "not known"),
+        (RemarkKind::NotModelled, "known and not modelled"),
+        (RemarkKind::Assumed, "concluded"),
+        (RemarkKind::Ignored, "without effect on time and memory"),
+    ] {
+        let found: Vec<&Remark> = launch.remarks_of(kind).collect();
+        if found.is_empty() {
+            continue;
+        }
+        document.heading(title);
+        if kind == RemarkKind::Ignored {
+            let said: Vec<&str> = found.iter().map(|remark| remark.said.as_str()).collect();
+            document.paragraph(Cell::new(said.join("; "), Tone::Faint));
+            continue;
+        }
+        let tone = if kind == RemarkKind::Assumed { Tone::Plain } else { Tone::Doubtful };
+        let rows = found.into_iter().map(|remark| {
+            vec![Cell::new(remark.said.as_str(), tone), line(remark.line), remark.message.as_str().into()]
+        });
+        let columns = vec![Column::prose("what"), Column::numbers("line"), Column::prose("remark")];
+        document.table(Table { columns, rows: rows.collect() });
+    }
+}
+
+/// What the log measured.
+pub(super) fn report(document: &mut Document, measured: &Measured) {
+    let starts = if measured.starts == 1 { String::new() } else { format!(" in {} starts", measured.starts) };
+    document.heading("what it measured");
+    let seconds = |seconds: f64| human::seconds(Seconds::new(seconds));
+    let (low, high) = measured.step_time_range;
+    let mut pairs = vec![(
+        "step time".to_owned(),
+        vec![
+            Cell::new(seconds(measured.step_time), Tone::Strong),
+            format!(
+                "  median; {} to {} for 80%; {} iterations{starts}, {} reports left out as warm-up",
+                seconds(low),
+                seconds(high),
+                human::whole(measured.reported),
+                measured.left_out
+            )
+            .into(),
+        ],
+    )];
+    if let Some(tokens) = measured.tokens_per_step {
+        pairs.push(("tokens a step".to_owned(), vec![human::count(tokens).into()]));
+    }
+    if let Some(rate) = measured.tflops_per_device {
+        pairs.push(("model TFLOP/s/GPU".to_owned(), vec![format!("{rate:.1}").into()]));
+    }
+    let memory = [("allocated", measured.allocated), ("reserved", measured.reserved)];
+    for (name, bytes) in memory {
+        if let Some(bytes) = bytes {
+            pairs.push((name.to_owned(), vec![human::bytes(Bytes::new(bytes)).into()]));
+        }
+    }
+    document.blocks.push(Block::Pairs(pairs));
+}

@@ -1,0 +1,56 @@
+//! `export`: a run as a launch file of a training framework.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::{Printer, envelope};
+use crate::run::{self, Resolved};
+use railwright_launch::{Lost, Written};
+use serde_json::{Map, json};
+use std::path::Path;
+
+/// Writes a run.
+pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result<Outcome, Failure> {
+    let writer = run::launch::writer(&arguments.to)?;
+    let launch = run::launch::find(&arguments.run)?;
+    let Resolved { run, chosen, .. } = run::resolve(&arguments.run)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
+    if !chosen.is_empty() {
+        printer.note(&format!("not said, so chosen: {}", chosen.join("; ")));
+    }
+    let written = writer.write(&run);
+    printer.warnings(&written.not_expressed.iter().map(Lost::warning).collect::<Vec<_>>());
+    if arguments.json {
+        let fields = Map::from_iter([
+            ("to".to_owned(), json!(writer.name())),
+            ("files".to_owned(), json!(written.files)),
+            ("not_expressed".to_owned(), json!(written.not_expressed)),
+        ]);
+        printer.data(&envelope("export", fields), arguments.output.as_deref())?;
+        return Ok(Outcome::Yes);
+    }
+    files(&written, arguments.output.as_deref(), printer)?;
+    Ok(Outcome::Yes)
+}
+
+/// The first file to where it was asked for, all of them into a folder.
+fn files(written: &Written, path: Option<&str>, printer: &Printer) -> Result<(), Failure> {
+    let folder = path.filter(|path| path.ends_with(['/', '\\']) || Path::new(path).is_dir());
+    if let Some(folder) = folder {
+        for file in &written.files {
+            printer.data(&file.text, Some(&Path::new(folder).join(&file.name).to_string_lossy()))?;
+        }
+        return Ok(());
+    }
+    let mut files = written.files.iter();
+    if let Some(first) = files.next() {
+        printer.data(&first.text, path)?;
+    }
+    let others: Vec<String> = files.map(|file| format!("`{}`", file.name)).collect();
+    if !others.is_empty() {
+        printer
+            .note(&format!("there is also {}: name a folder with -o to get all files", others.join(" and ")));
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! Launch files as a layer of a run: found in `--launch` or in the place of MODEL, told by their content.
+//!
+//! Responsible for: reading one once, what to ask for where it is silent, and what is told about the reading on stderr. Refuses to
+//! know any framework.
+
+use crate::args::RunArguments;
+use crate::exit::Failure;
+use crate::input::{self, LOG_LIMIT};
+use crate::printer::Printer;
+use railwright_launch::{Format, Launch, RemarkKind, detect, read};
+use railwright_spec::problem::{Problem, Warning, did_you_mean};
+use railwright_spec::run::{ModelSpec, RunSpec};
+use std::cell::RefCell;
+use std::path::Path;
+
+thread_local! {
+    /// The last file that was looked at, and what it is: commands ask several times, and logs are long.
+    static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
+}
+
+/// The launch file of a command line, if there is one.
+pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> {
+    if let Some(path) = &arguments.launch {
+        return match of_path(path)? {
+            Some(launch) => Ok(Some(launch)),
+            None => Err(none_in(path)?.into()),
+        };
+    }
+    let Some(word) = &arguments.model else { return Ok(None) };
+    let Some(path) = input::path_of(word)? else { return Ok(None) };
+    match of_path(&path)? {
+        Some(launch) => Ok(Some(launch)),
+        None if looks_like_a_config(&path)? => Ok(None),
+        None => Err(none_in(&path)?.into()),
+    }
+}
+
+/// The launch that a file holds; `None` when it holds something else.
+fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
+    let known = LAST.with_borrow(|last| {
+        last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
+    });
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let text = input::read(path, LOG_LIMIT)?;
+    let label = if path == "-" { "standard input" } else { path };
+    let mut launch = read(&text, label).transpose()?;
+    if let Some(launch) = &mut launch
+        && launch.model_config.is_some()
+    {
+        // The path under which the text of the configuration is handed out.
+        launch.spec.model.config = Some(path.to_owned());
+    }
+    LAST.set(Some((path.to_owned(), launch.clone())));
+    Ok(launch)
+}
+
+/// What a model without a name is called: as its launch file.
+pub(crate) fn name_of(file: &str) -> String {
+    let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    stem.filter(|stem| file != "standard input" && !stem.is_empty()).unwrap_or_else(|| "custom".to_owned())
+}
+
+/// Whether the file is meant as a model's configuration, however broken: then that reader complains.
+fn looks_like_a_config(path: &str) -> Result<bool, Failure> {
+    let text = input::read(path, LOG_LIMIT)?;
+    let is_json = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    Ok(is_json || text.trim_start().starts_with(['{', '<']) || text.trim().is_empty())
+}
+
+/// The complaint about a file that is no launch file.
+fn none_in(path: &str) -> Result<Problem, Failure> {
+    let text = input::read(path, LOG_LIMIT)?;
+    let label = if path == "-" { "standard input" } else { path };
+    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+        Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint("name it behind --run"),
+        Some(Format::HuggingFace) => {
+            Problem::new("this is a model's config.json, not a launch file").hint("name it in the place of MODEL")
+        }
+        Some(other) => Problem::new(format!("this is {}, not a launch file", other.title()))
+            .hint("`railwright detect` says what a file is taken for, and why"),
+        None => Problem::new("neither a launch file nor a log of a framework that is known, nor a model's config.json")
+            .hint("`railwright detect --help` lists the formats; a script that only calls another one says nothing itself"),
+    }
+    .in_file(label))
+}
+
+/// What a launch file leaves open and nobody has said: the model and the machine.
+pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    if spec.model == ModelSpec::default() {
+        problems.push(
+            Problem::new(format!("{} does not say which model is trained", launch.format.title()))
+                .in_file(launch.file.clone())
+                .hint(format!(
+                    "name the model, as in `railwright estimate llama-3.1-8b --launch {}`",
+                    launch.file
+                )),
+        );
+    }
+    if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
+        problems.push(
+            Problem::new("a launch file does not say what it runs on").in_file(launch.file.clone()).hint(
+                "add the machine, as in `--cluster dgx-h100`; `railwright clusters list` has the known ones",
+            ),
+        );
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// The number of devices, which only some launch files have.
+pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
+    if spec.cluster.devices.is_some() || spec.plan.data_parallel.is_some() {
+        return Ok(());
+    }
+    let why = launch.remarks_of(RemarkKind::Unresolved).find(|remark| remark.message.contains("--gpus"));
+    let message = match why {
+        Some(remark) => format!("it does not say on how many devices it runs (`{}`)", remark.said),
+        None => "it does not say on how many devices it runs".to_owned(),
+    };
+    Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
+}
+
+/// Tells on stderr what was read and what was not.
+pub(crate) fn tell(launch: &Launch, printer: &Printer) {
+    printer.note(&format!(
+        "{} is {}; `railwright detect {}` shows what each line means",
+        launch.file,
+        launch.format.title(),
+        launch.file
+    ));
+    let doubtful: Vec<Warning> = launch
+        .remarks
+        .iter()
+        .filter(|remark| !matches!(remark.kind, RemarkKind::Ignored | RemarkKind::Assumed))
+        .map(|remark| remark.warning(&launch.file))
+        .collect();
+    printer.warnings(&doubtful);
+    for remark in launch.remarks_of(RemarkKind::Assumed) {
+        printer.note(&format!("`{}` {}", remark.said, remark.message));
+    }
+    let ignored: Vec<&str> =
+        launch.remarks_of(RemarkKind::Ignored).map(|remark| remark.said.as_str()).collect();
+    if !ignored.is_empty() {
+        let some = ignored.iter().take(3).map(|said| format!("`{said}`")).collect::<Vec<_>>().join(", ");
+        printer.note(&format!(
+            "{} arguments have no effect on a step's time and memory here, such as {some}",
+            ignored.len()
+        ));
+    }
+}
+
+/// A writer by its name, or which there are.
+pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Writer, Problem> {
+    let writers = railwright_launch::writers();
+    writers.iter().find(|writer| writer.name() == name.to_ascii_lowercase()).copied().ok_or_else(|| {
+        let names: Vec<&str> = writers.iter().map(|writer| writer.name()).collect();
+        let list = format!(
+            "write one of {}",
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        );
+        Problem::new(format!("no launch files are written for `{}`", railwright_spec::human::shorten(name)))
+            .in_file("--to")
+            .hint(did_you_mean(name, names, &list))
+    })
+}

@@ -1,0 +1,157 @@
+//! Launch files: what is said about them, prediction beside truth, and the way back.
+
+mod support;
+
+use std::fs;
+use support::{json, run, run_with_stdin, transcript};
+
+const SCRIPT: &str = "../../../../examples/launch/llama3_70b.sh";
+const LOG: &str = "../../../../examples/launch/mixtral_8x7b.log";
+
+#[test]
+fn detect_shows_every_line() {
+    insta::assert_snapshot!("detect_script", transcript(&["detect", SCRIPT]));
+    insta::assert_snapshot!("detect_log", transcript(&["detect", LOG]));
+}
+
+#[test]
+fn detect_tells_other_files_apart() {
+    let mut text = transcript(&["detect", "../../../../catalog/models/llama-2-7b.json"]);
+    text.push_str(&transcript(&["detect", "../../../../examples/runs/llama-3.1-405b.toml"]));
+    text.push_str(&transcript(&["detect", "../../../../README.md"]));
+    insta::assert_snapshot!("detect_others", text);
+}
+
+#[test]
+fn a_log_gives_prediction_and_truth() {
+    let answer = json(&["estimate", LOG, "--cluster", "dgx-h100", "--json", "--quiet"], 0);
+    assert_eq!(answer["plan"]["expert_parallel"], 8);
+    let rows = answer["comparisons"].as_array().expect("comparisons");
+    let figures: Vec<&str> = rows.iter().filter_map(|row| row["figure"].as_str()).collect();
+    assert_eq!(
+        figures,
+        ["step_time", "tokens_per_second_per_device", "tflops_per_device", "allocated", "reserved"]
+    );
+    // 5.41 s and 241 TFLOP/s as printed; the log's own arithmetic agrees with ours at the same step time to 2%.
+    let of = |row: usize, key: &str| rows[row][key].as_f64().expect(key);
+    assert!((of(0, "measured") - 5.4106).abs() < 1e-6);
+    let flop_measured = of(2, "measured") * of(0, "measured");
+    let flop_predicted = of(2, "predicted") * of(0, "predicted");
+    assert!((flop_predicted / flop_measured - 1.0).abs() < 0.02, "{flop_predicted} {flop_measured}");
+    // Memory is within a quarter of what the ranks reported.
+    assert!(of(3, "difference").abs() < 0.25 && of(4, "difference").abs() < 0.25, "{rows:?}");
+    let report = run(&["estimate", LOG, "--cluster", "dgx-h100"]);
+    assert!(
+        report.stdout.contains("beside the log") && report.stderr.contains("is the log of a Megatron-LM run")
+    );
+}
+
+#[test]
+fn flags_win_over_the_file_and_every_command_takes_it() {
+    let base = json(&["estimate", SCRIPT, "--cluster", "dgx-h100", "--json", "--quiet"], 0);
+    assert_eq!(
+        (base["plan"]["tensor_parallel"].as_u64(), base["plan"]["global_batch"].as_u64()),
+        (Some(8), Some(256))
+    );
+    assert_eq!(base["model"]["name"], "llama3_70b");
+    let other = json(
+        &[
+            "estimate",
+            "--launch",
+            SCRIPT,
+            "--cluster",
+            "h200",
+            "--gbs",
+            "512",
+            "--gpus",
+            "128",
+            "--json",
+            "--quiet",
+        ],
+        0,
+    );
+    assert_eq!(
+        (other["plan"]["data_parallel"].as_u64(), other["plan"]["global_batch"].as_u64()),
+        (Some(4), Some(512))
+    );
+    let named = json(
+        &[
+            "estimate",
+            "llama-3-8b",
+            "--launch",
+            SCRIPT,
+            "--cluster",
+            "dgx-h100",
+            "--vp",
+            "1",
+            "--json",
+            "--quiet",
+        ],
+        0,
+    );
+    assert_eq!(named["model"]["name"], "llama-3-8b");
+    assert_eq!(run(&["memory", SCRIPT, "--cluster", "dgx-h100", "--json", "--quiet"]).code, 0);
+    let text = fs::read_to_string("../../examples/launch/llama3_70b.sh").expect("the example");
+    let piped = run_with_stdin(&["estimate", "-", "--cluster", "dgx-h100", "--json", "--quiet"], &text);
+    assert_eq!(piped.code, 0, "{}", piped.stderr);
+}
+
+#[test]
+fn what_is_exported_is_read_back() {
+    let run_flags = [
+        "llama-3.1-70b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "64",
+        "--tp",
+        "8",
+        "--pp",
+        "4",
+        "--vp",
+        "5",
+        "--gbs",
+        "256",
+    ];
+    let export = run(&[&["export"][..], &run_flags, &["--to", "megatron", "--quiet"]].concat());
+    assert_eq!(export.code, 0, "{}", export.stderr);
+    insta::assert_snapshot!("export_megatron", export.stdout);
+    let back =
+        run_with_stdin(&["estimate", "-", "--cluster", "dgx-h100", "--json", "--quiet"], &export.stdout);
+    let back: serde_json::Value = serde_json::from_str(&back.stdout).expect("JSON");
+    let straight = json(&[&["estimate"][..], &run_flags, &["--json", "--quiet"]].concat(), 0);
+    assert_eq!(back["plan"], straight["plan"]);
+    assert_eq!(back["step_time"], straight["step_time"]);
+}
+
+#[test]
+fn bad_launch_files_are_refused() {
+    let lines: &[&[&str]] = &[
+        &["estimate", LOG],
+        &["estimate", "no-such.sh", "--cluster", "dgx-h100"],
+        &["estimate", "--launch", "../../../../README.md", "--cluster", "dgx-h100"],
+        &["estimate", "--launch", "../../../../catalog/models/llama-2-7b.json", "--cluster", "dgx-h100"],
+        &["estimate", SCRIPT, "--cluster", "dgx-h100", "--gpus", "40"],
+        &["export", "llama-3-8b", "--cluster", "dgx-h100", "--to", "megatorn"],
+        &["export", "llama-3-8b", "--cluster", "dgx-h100"],
+        &["detect", "no-such.sh"],
+    ];
+    let mut text = String::new();
+    for line in lines {
+        let said = run(line);
+        assert_eq!(said.code, 2, "{line:?}: {}{}", said.stdout, said.stderr);
+        assert!(said.stdout.is_empty() && !said.stderr.contains("panicked"), "{line:?}: {}", said.stderr);
+        text.push_str(&transcript(line));
+        text.push('\n');
+    }
+    let flags = "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --tensor-model-parallel-size $TP --num-query-groups 3 --group-query-attention";
+    for arguments in [
+        &["estimate", "-", "--cluster", "dgx-h100"][..],
+        &["estimate", "-", "--cluster", "dgx-h100", "--gpus", "8", "--mbs", "1", "--gbs", "8"],
+    ] {
+        let said = run_with_stdin(arguments, flags);
+        assert_eq!(said.code, 2, "{}", said.stdout);
+        text.push_str(&format!("$ railwright {} < flags\n{}\n", arguments.join(" "), said.stderr));
+    }
+    insta::assert_snapshot!("bad_launch_files", text);
+}
