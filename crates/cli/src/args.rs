@@ -1,7 +1,7 @@
 //! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
 
 pub(crate) mod launch;
-mod network;
+pub(crate) mod network;
 mod output;
 mod run_flags;
 mod search;

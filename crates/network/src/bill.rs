@@ -75,8 +75,11 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     let counts = design.counts();
     let mut lines = Vec::new();
     for tier in &counts.tiers {
-        let price = prices.at(Item::SwitchPort, design.port_bandwidth)?;
-        lines.push(line(Item::SwitchPort, tier.name, Some(design.port_bandwidth), tier.ports as f64, price));
+        // A switch costs what its widest ports cost, however they are split.
+        let speed = design.port_bandwidth.max(design.nic_bandwidth);
+        let ports = (tier.switches * design.ports_per_switch) as f64 * (design.port_bandwidth / speed);
+        let price = prices.at(Item::SwitchPort, speed)?;
+        lines.push(line(Item::SwitchPort, tier.name, Some(speed), ports, price));
     }
     for layer in &counts.layers {
         let place = layer_name(layer.layer);

@@ -5,6 +5,7 @@
 //! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
 
 pub mod bill;
+pub mod failures;
 pub mod flow;
 pub mod picture;
 pub mod rail_only;

@@ -14,10 +14,14 @@ mod global;
 pub mod graph;
 mod hash;
 pub mod kind;
+#[cfg(test)]
+mod properties;
 pub mod published;
 mod resolve;
 pub mod route;
 pub mod spec;
+pub mod summary;
+pub mod svg;
 pub mod torus;
 mod ways;
 
@@ -29,3 +33,4 @@ pub use kind::{Forwarding, Kind, Medium, Routing};
 pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
 pub use spec::{DesignSpec, parse};
+pub use summary::Summary;

@@ -1,14 +1,137 @@
-//! `network`: questions about networks, a file each.
+//! `network`: questions about networks, a file each; designs are read here.
 
+mod cost;
+mod failures;
 mod rail_only;
+mod show;
+mod topologies;
 
-use crate::args::Network;
+use crate::args::network::{DesignFlags, Network};
 use crate::exit::{Failure, Outcome};
+use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
+use railwright_network::topology::{DesignSpec, Kind, parse};
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::quantity::BytesPerSecond;
+use railwright_spec::run::{Field, Sheet, Value};
+use std::path::Path;
 
-/// Answers one of them.
-pub(crate) fn run(question: &Network, printer: &Printer) -> Result<Outcome, Failure> {
-    match question {
+/// Runs a command about networks.
+pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failure> {
+    match command {
+        Network::Topologies(arguments) => topologies::run(arguments, printer),
+        Network::Show(arguments) => show::run(arguments, printer),
+        Network::Cost(arguments) => cost::run(arguments, printer),
+        Network::Failures(arguments) => failures::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
+    }
+}
+
+/// A design by a kind or a file, with what flags say on top.
+fn design(word: Option<&str>, flags: &DesignFlags) -> Result<Sheet<DesignSpec>, Problem> {
+    let mut sheet = match word {
+        None => Sheet::default(),
+        Some(path) if is_path(path) => {
+            let label = if path == "-" { "standard input" } else { path };
+            parse(&input::read(path, CONFIG_LIMIT)?, label)?
+        }
+        Some(word) => {
+            let mut sheet = Sheet::<DesignSpec>::default();
+            sheet.spec.kind = Some(kind(word)?);
+            sheet
+        }
+    };
+    for (flag, key, value) in &flags.settings {
+        sheet.set_flag(flag, key, &spelled_out(key, value))?;
+    }
+    Ok(sheet)
+}
+
+fn is_path(word: &str) -> bool {
+    word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml")
+}
+
+/// A kind by its name.
+fn kind(word: &str) -> Result<Kind, Problem> {
+    Kind::read(&Value::Text(word.to_owned())).map_err(|_| {
+        let names = Kind::ALL.map(Kind::name);
+        let list = format!("kinds are {}; or name a design file", names.join(", "));
+        Problem::new(format!("no topology is called `{}`", human::shorten(word)))
+            .hint(did_you_mean(word, names, &list))
+    })
+}
+
+/// `400G` is what everyone types for 400 Gbit/s; a bandwidth in bytes needs its unit.
+fn spelled_out(key: &str, word: &str) -> String {
+    let number = word.trim().strip_suffix(['G', 'g']).map(str::trim_end);
+    match number.filter(|n| key.ends_with("speed") && n.parse::<f64>().is_ok()) {
+        Some(number) => format!("{number} Gbit/s"),
+        None => word.to_owned(),
+    }
+}
+
+/// A problem of a design told in flags where it was said in flags, or nowhere.
+fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
+    let problem = sheet.placed(problem);
+    if problem.place.as_ref().is_some_and(|place| !place.file.is_empty() && !place.file.starts_with("--")) {
+        return problem;
+    }
+    in_flags(problem)
+}
+
+/// `design.leaf_oversubscription` becomes `--leaf-oversubscription`.
+fn in_flags(mut problem: Problem) -> Problem {
+    problem.message = dashed(&problem.message);
+    problem.hint = problem.hint.as_deref().map(dashed);
+    if let Some(place) = problem.place.as_deref_mut()
+        && place.file.is_empty()
+        && let Some(key) = place.key.take()
+    {
+        place.file = dashed(&key);
+    }
+    problem
+}
+
+fn dashed(text: &str) -> String {
+    let mut parts = text.split("design.");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(part.len());
+        let (key, rest) = part.split_at(end);
+        out.push_str("--");
+        out.push_str(&key.replace('_', "-"));
+        // `--radix = 128` is a key's assignment; flags take the value behind a space.
+        out.push_str(&rest.strip_prefix(" = ").map_or_else(|| rest.to_owned(), |value| format!(" {value}")));
+    }
+    out
+}
+
+/// `400 Gbit/s`: what ports are called by, unlike bytes on links.
+fn gigabits(speed: BytesPerSecond) -> String {
+    let gbit = speed.get() * 8.0 / 1e9;
+    if gbit >= 1000.0 { format!("{} Tbit/s", gbit / 1000.0) } else { format!("{gbit} Gbit/s") }
+}
+
+/// A count with the plural of its noun.
+fn several(n: u64, noun: &str) -> String {
+    let plural = if noun.ends_with(['h', 's']) { "es" } else { "s" };
+    format!("{} {noun}{}", human::whole(n), if n == 1 { "" } else { plural })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_speak_of_flags_and_speeds_are_spelled_out() {
+        assert_eq!(
+            dashed("raise design.radix, or design.hosts_per_leaf = 4"),
+            "raise --radix, or --hosts-per-leaf 4"
+        );
+        assert_eq!(spelled_out("speed", "400G"), "400 Gbit/s");
+        assert_eq!(spelled_out("port_speed", "2x400G"), "2x400G");
+        assert_eq!(spelled_out("domain_bandwidth", "450 GB/s"), "450 GB/s");
+        assert_eq!(gigabits(BytesPerSecond::from_gb(450.0)), "3.6 Tbit/s");
     }
 }

@@ -64,7 +64,7 @@ pub struct Cheapest {
     pub devices: u64,
     /// The design.
     pub name: String,
-    /// Dollars of each design for each device, in their order; none where it cannot be built.
+    /// Dollars of each design for each device, in the order of [`Comparison::names`]; none where it cannot be built.
     pub per_device: Vec<Option<Dollars>>,
 }
 
@@ -79,6 +79,8 @@ pub struct Comparison {
     pub sweep: Vec<Sweep>,
     /// Ratios at which two designs cost the same.
     pub break_even: Vec<BreakEven>,
+    /// The names of all designs, in the order asked for.
+    pub names: Vec<String>,
     /// The cheapest design by number of devices.
     pub by_devices: Vec<Cheapest>,
 }
@@ -108,10 +110,7 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
                     bill,
                 });
             }
-            Err(problem) => {
-                let kind = spec.kind.unwrap_or(crate::topology::Kind::Clos).name();
-                refused.push(Refused { name: spec.name.clone().unwrap_or_else(|| kind.to_owned()), problem });
-            }
+            Err(problem) => refused.push(Refused { name: spec.title(), problem }),
         }
     }
     if entries.is_empty()
@@ -120,7 +119,15 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
         return Err(first.problem.clone());
     }
     let by_devices = by_devices(specs, prices);
-    Ok(Comparison { sweep: sweep(&entries), break_even: break_even(&entries), by_devices, entries, refused })
+    let names = specs.iter().map(DesignSpec::title).collect();
+    Ok(Comparison {
+        sweep: sweep(&entries),
+        break_even: break_even(&entries),
+        names,
+        by_devices,
+        entries,
+        refused,
+    })
 }
 
 fn sweep(entries: &[Entry]) -> Vec<Sweep> {

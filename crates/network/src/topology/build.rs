@@ -9,7 +9,7 @@ mod grouped;
 use super::design::{Design, Fabric};
 use super::graph::{Builder, Graph, Layer, LinkClass, LinkId, Node, NodeId};
 use super::torus::Torus;
-pub(crate) use clos::{ClosLayout, leaf_of};
+pub(crate) use clos::ClosLayout;
 pub(crate) use grouped::{DragonflyLayout, DragonflyPlusLayout};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;

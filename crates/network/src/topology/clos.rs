@@ -36,6 +36,13 @@ pub struct Request {
     pub groups_in_pods: bool,
 }
 
+impl Request {
+    /// Endpoints that fit under a leaf.
+    pub fn leaf_hosts(&self) -> Result<u64, Problem> {
+        Split::of(self).map(|split| split.hosts)
+    }
+}
+
 /// A folded Clos: tiers, switches and links. Leaves of a pod are joined to its spines, spines to the cores of their core group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Clos {

@@ -126,7 +126,12 @@ impl Design {
 
     fn tier(&self, counts: &mut Counts, name: &'static str, switches: u64, ports_used: u64) {
         if switches > 0 {
-            counts.tiers.push(TierCount { name, switches, ports_used, ports: switches * self.radix });
+            counts.tiers.push(TierCount {
+                name,
+                switches,
+                ports_used,
+                ports: switches * self.ports_per_switch,
+            });
         }
     }
 

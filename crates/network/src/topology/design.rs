@@ -27,10 +27,12 @@ pub struct Design {
     pub planes: u64,
     /// Rails; 1 where they do not matter.
     pub rails: u64,
-    /// Ports of a switch.
+    /// Ports of a switch, counted at the NIC's bandwidth.
     pub radix: u64,
-    /// Bandwidth of a switch port, one direction.
+    /// Bandwidth of the links between switches, one direction.
     pub port_bandwidth: BytesPerSecond,
+    /// Ports of a switch, counted at `port_bandwidth`.
+    pub ports_per_switch: u64,
     /// What joins the NICs.
     pub fabric: Fabric,
     /// Endpoints beside the devices in one fabric.
@@ -96,6 +98,8 @@ pub struct ClosNetwork {
     pub fabrics_per_plane: u64,
     /// Fabrics that share one switch, where one switch is more than one needs.
     pub fabrics_per_switch: u64,
+    /// Rails whose leaves are shared: those of one group of the fabric.
+    pub rails_per_group: u64,
     /// Tiers that are left; less than the fabric has where layers without traffic were taken away.
     pub kept_tiers: u64,
     /// NIC ports that one switch port serves.
@@ -128,6 +132,17 @@ impl Design {
     pub const fn device_at(&self, rail: u64, place: u64) -> u64 {
         let per_domain = self.domain.size / self.rails;
         place / per_domain * self.domain.size + place % per_domain * self.rails + rail
+    }
+
+    /// The fabric of a device in each plane, and its leaf in that fabric.
+    pub fn leaf_of(&self, network: &ClosNetwork, device: u64) -> (u64, u64) {
+        let (rail, place) = (self.rail(device), self.place_in_rail(device));
+        if network.fabrics_per_plane > 1 {
+            return (rail, network.clos.leaf(0, place));
+        }
+        // Rails that share leaves follow each other below them.
+        let (group, within) = (rail / network.rails_per_group, rail % network.rails_per_group);
+        (0, network.clos.leaf(group, within * (self.devices / self.rails) + place))
     }
 
     /// Whether the network, without scale-up domains, joins all devices.

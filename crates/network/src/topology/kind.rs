@@ -112,9 +112,31 @@ impl Kind {
         )
     }
 
-    /// Whether rails that differ cannot reach each other but through a scale-up domain.
-    pub const fn separates_rails(self) -> bool {
-        matches!(self, Self::RailOnly | Self::Trimmed)
+    /// Whether a key of a design file says something about it.
+    pub fn takes(self, key: &str) -> bool {
+        let has_switches = !matches!(self, Self::Torus | Self::ScaleUp);
+        match key {
+            "tiers"
+            | "leaf_oversubscription"
+            | "spine_oversubscription"
+            | "rails"
+            | "planes"
+            | "pods"
+            | "hosts_per_leaf"
+            | "backup_ports"
+            | "extra_endpoints"
+            | "forwarding" => self.is_clos(),
+            "share_switches" => self == Self::RailOnly,
+            "groups" | "routers_per_group" | "hosts_per_router" | "globals_per_router" => {
+                matches!(self, Self::Dragonfly | Self::DragonflyPlus)
+            }
+            "spines_per_group" => self == Self::DragonflyPlus,
+            "dimensions" | "cube" => self == Self::Torus,
+            "radix" | "port_speed" | "links_per_cable" | "spine_medium" | "spine_length" => has_switches,
+            "speed" | "access_medium" | "access_length" | "core_medium" | "core_length" | "routing"
+            | "seed" | "link_latency" => self != Self::ScaleUp,
+            _ => true,
+        }
     }
 }
 

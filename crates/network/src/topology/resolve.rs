@@ -11,6 +11,7 @@ use super::torus::Torus;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use railwright_spec::run::Section as _;
 
 /// More devices are a slip of the finger: nobody owns a hundredth of them.
 pub const MOST_DEVICES: u64 = 1 << 24;
@@ -27,10 +28,12 @@ impl DesignSpec {
         let domain = self.domain(kind, devices)?;
         let rails = self.rails(kind, domain.size)?;
         let nic_bandwidth = speed("speed", self.speed, BytesPerSecond::from_gbit(400.0))?;
-        let port_bandwidth = speed("port_speed", self.port_speed, nic_bandwidth / planes as f64)?;
+        let usual = if kind == Kind::DualPlane { nic_bandwidth } else { nic_bandwidth / planes as f64 };
+        let port_bandwidth = speed("port_speed", self.port_speed, usual)?;
+        let ports_per_switch = ports_at(radix, nic_bandwidth, port_bandwidth)?;
         let links_per_cable = within("links_per_cable", self.links_per_cable.unwrap_or(1), 1, 16)?;
         let mut design = Design {
-            name: self.name.clone().unwrap_or_else(|| kind.name().to_owned()),
+            name: self.title(),
             kind,
             devices,
             domain,
@@ -39,6 +42,7 @@ impl DesignSpec {
             rails,
             radix,
             port_bandwidth,
+            ports_per_switch,
             fabric: Fabric::None,
             extra_endpoints: within("extra_endpoints", self.extra_endpoints.unwrap_or(0), 0, MOST_DEVICES)?,
             links_per_cable,
@@ -131,7 +135,7 @@ impl DesignSpec {
     fn group_request(&self, design: &Design) -> GroupRequest {
         GroupRequest {
             endpoints: design.devices,
-            radix: design.radix,
+            radix: design.ports_per_switch,
             groups: self.groups,
             routers: self.routers_per_group,
             hosts: self.hosts_per_router,
@@ -156,7 +160,7 @@ impl DesignSpec {
         Ok(match design.kind {
             Kind::ScaleUp => Fabric::None,
             Kind::Torus => Fabric::Torus(Torus::new(design.devices, self.dimensions.as_deref(), self.cube)?),
-            Kind::SlimFly => Fabric::SlimFly(SlimFly::new(design.devices, design.radix)?),
+            Kind::SlimFly => Fabric::SlimFly(SlimFly::new(design.devices, design.ports_per_switch)?),
             Kind::Dragonfly => Fabric::Dragonfly(Dragonfly::new(&self.group_request(design))?),
             Kind::DragonflyPlus => Fabric::DragonflyPlus(DragonflyPlus::new(&self.group_request(design))?),
             _ => Fabric::Clos(self.clos(design)?),
@@ -165,36 +169,26 @@ impl DesignSpec {
 
     /// A key of another family would be ignored in silence.
     fn refuse_foreign_keys(&self, kind: Kind) -> Result<(), Problem> {
-        let said = [
-            ("tiers", self.tiers.is_some(), kind.is_clos()),
-            ("leaf_oversubscription", self.leaf_oversubscription.is_some(), kind.is_clos()),
-            ("spine_oversubscription", self.spine_oversubscription.is_some(), kind.is_clos()),
-            ("pods", self.pods.is_some(), kind.is_clos()),
-            ("hosts_per_leaf", self.hosts_per_leaf.is_some(), kind.is_clos()),
-            ("backup_ports", self.backup_ports.is_some(), kind.is_clos()),
-            ("planes", self.planes.is_some_and(|planes| planes > 1), kind.is_clos()),
-            ("groups", self.groups.is_some(), matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus)),
-            (
-                "routers_per_group",
-                self.routers_per_group.is_some(),
-                matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus),
-            ),
-            (
-                "hosts_per_router",
-                self.hosts_per_router.is_some(),
-                matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus),
-            ),
-            (
-                "globals_per_router",
-                self.globals_per_router.is_some(),
-                matches!(kind, Kind::Dragonfly | Kind::DragonflyPlus),
-            ),
-            ("spines_per_group", self.spines_per_group.is_some(), kind == Kind::DragonflyPlus),
-            ("dimensions", self.dimensions.is_some(), kind == Kind::Torus),
-            ("cube", self.cube.is_some(), kind == Kind::Torus),
+        // Keys of prices and wires are harmless; the shape is not.
+        let shape = [
+            "tiers",
+            "leaf_oversubscription",
+            "spine_oversubscription",
+            "pods",
+            "hosts_per_leaf",
+            "backup_ports",
+            "groups",
+            "routers_per_group",
+            "hosts_per_router",
+            "globals_per_router",
+            "spines_per_group",
+            "dimensions",
+            "cube",
         ];
-        match said.iter().find(|(_, is_said, fits)| *is_said && !fits) {
-            Some((key, ..)) => Err(Problem::new(format!("a {} has no `{key}`", kind.name()))
+        let is_foreign = |key: &&&str| self.get(key).is_some() && !kind.takes(key);
+        let planes = self.planes.is_some_and(|planes| planes > 1) && !kind.takes("planes");
+        match shape.iter().find(is_foreign).or_else(|| planes.then_some(&"planes")) {
+            Some(key) => Err(Problem::new(format!("a {} has no `{key}`", kind.name()))
                 .at_key(format!("design.{key}"))
                 .hint("`railwright network topologies` lists what each kind takes")),
             None => Ok(()),
@@ -216,21 +210,18 @@ impl DesignSpec {
         let hosts_per_port = ratio.round() as u64;
         let separate = design.kind == Kind::RailOnly;
         let per_rail = design.devices / design.rails;
-        let (groups, endpoints) = if separate { (1, per_rail) } else { (design.rails, per_rail) };
+
         let extra = design.extra_endpoints;
         let backup = self.backup_ports.unwrap_or(0);
-        if backup.div_ceil(hosts_per_port) >= design.radix {
-            return Err(Problem::new(format!(
-                "{backup} backup ports leave nothing of {} ports",
-                design.radix
-            ))
-            .at_key("design.backup_ports"));
+        let ports = design.ports_per_switch;
+        if backup.div_ceil(hosts_per_port) >= ports {
+            return Err(Problem::new(format!("{backup} backup ports leave nothing of {ports} ports"))
+                .at_key("design.backup_ports"));
         }
-        let request = Request {
-            groups,
-            // Extra endpoints spread over the groups.
-            endpoints: endpoints + extra.div_ceil(groups),
-            radix: design.radix,
+        let mut request = Request {
+            groups: if separate { 1 } else { design.rails },
+            endpoints: per_rail,
+            radix: ports,
             hosts_per_port,
             hosts_per_leaf: self.hosts_per_leaf,
             backup_ports: backup.div_ceil(hosts_per_port),
@@ -241,21 +232,27 @@ impl DesignSpec {
             pods: self.pods,
             groups_in_pods: false,
         };
-        let clos = match (design.kind, groups) {
+        let may_share = self.share_switches.unwrap_or(true);
+        let rails_per_group = if separate || !may_share { 1 } else { sharing(&request, extra)? };
+        request.groups /= rails_per_group;
+        // Extra endpoints spread over the groups.
+        let endpoints = per_rail * rails_per_group;
+        request.endpoints = endpoints + extra.div_ceil(request.groups);
+        let clos = match (design.kind, request.groups) {
             // Rails whose traffic stays in a pod need no cores; the rest of the tree is taken away below.
             (Kind::Trimmed, _) => Clos::new(&Request { groups_in_pods: true, ..request })?,
             (_, 1) => Clos::new(&request)?,
             _ => {
                 // Unit by unit, so that a pod holds whole domains; rail by rail where one unit is larger than a pod.
                 let units = Clos::new(&request)?;
-                if units.tiers == 3 && (self.pods.is_some() || units.leaves_per_pod < groups) {
+                if units.tiers == 3 && (self.pods.is_some() || units.leaves_per_pod < request.groups) {
                     Clos::new(&Request { groups_in_pods: true, ..request })?
                 } else {
                     units
                 }
             }
         };
-        let fabrics_per_switch = if separate && clos.tiers == 1 && self.share_switches.unwrap_or(true) {
+        let fabrics_per_switch = if separate && clos.tiers == 1 && may_share {
             (clos.hosts_per_leaf / request.endpoints).clamp(1, design.rails)
         } else {
             1
@@ -265,10 +262,33 @@ impl DesignSpec {
             clos: Clos { endpoints_per_group: endpoints, ..clos },
             fabrics_per_plane: if separate { design.rails } else { 1 },
             fabrics_per_switch,
+            rails_per_group,
             kept_tiers: if design.kind == Kind::Trimmed { kept_tiers(&clos) } else { clos.tiers },
             hosts_per_port,
         })
     }
+}
+
+/// Rails that one leaf has room for; a divisor of all rails, so that leaves stay alike.
+fn sharing(request: &Request, extra: u64) -> Result<u64, Problem> {
+    let each = request.endpoints + extra.div_ceil(request.groups);
+    let most = (request.leaf_hosts()? / each).clamp(1, request.groups);
+    Ok((1..=most).rev().find(|rails| request.groups.is_multiple_of(*rails)).unwrap_or(1))
+}
+
+/// Ports of a switch of so many ports at one speed, counted at another.
+fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u64, Problem> {
+    let ports = radix as f64 * (speed / port);
+    if (ports - ports.round()).abs() > 1e-9 * ports || !(2.0..=65_536.0).contains(&ports.round()) {
+        return Err(Problem::new(format!(
+            "a switch of {radix} ports of {} has {ports:.2} ports of {}",
+            human::bandwidth(speed),
+            human::bandwidth(port)
+        ))
+        .at_key("design.port_speed")
+        .hint("design.radix is counted at design.speed; choose a port speed that divides radix x speed"));
+    }
+    Ok(ports.round() as u64)
 }
 
 /// Tiers of a rail-optimized tree that traffic within rails reaches: leaves alone if a rail has one leaf, spines too if its leaves

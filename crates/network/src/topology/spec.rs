@@ -26,10 +26,10 @@ section! {
         domain_latency: Seconds = "domain_latency", "1 us";
         /// Network bandwidth of one device, one direction, over all of its ports.
         speed: BytesPerSecond = "speed", "400 Gbit/s";
-        /// Ports of a switch or router, counted at port_speed.
+        /// Ports of a switch or router, counted at speed: a port of half the speed counts half.
         radix: u64 = "radix", "64";
-        /// Bandwidth of a switch port, one direction.
-        port_speed: BytesPerSecond = "port_speed", "that of a NIC's port: speed / planes";
+        /// Bandwidth of the links between switches, one direction.
+        port_speed: BytesPerSecond = "port_speed", "speed in a dual-plane, else that of a NIC's port: speed / planes";
         /// Tiers of switches, 1 to 3.
         tiers: u64 = "tiers", "as few as possible";
         /// Bandwidth below a leaf over bandwidth above it.
@@ -48,7 +48,7 @@ section! {
         backup_ports: u64 = "backup_ports", "0";
         /// Endpoints beside the devices in one fabric: management servers.
         extra_endpoints: u64 = "extra_endpoints", "0";
-        /// Whether several rails may share one switch where one switch is more than a rail needs.
+        /// Whether several rails may share a leaf where one leaf has room for all of their devices.
         share_switches: bool = "share_switches", "true";
         /// Links in one cable: 2 with twin-port transceivers.
         links_per_cable: u64 = "links_per_cable", "1";
@@ -95,6 +95,11 @@ pub fn parse(text: &str, file: &str) -> Result<Sheet<DesignSpec>, Problem> {
 }
 
 impl DesignSpec {
+    /// What it is called: its name, else its kind.
+    pub fn title(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.kind.unwrap_or(Kind::Clos).name().to_owned())
+    }
+
     /// The design file that says the same.
     pub fn to_toml(&self) -> String {
         let lines = Self::KEYS.iter().filter_map(|key| Some((key.name, self.get(key.name)?)));

@@ -61,7 +61,7 @@ pub(super) fn join(
                 leaves.push(shared.into_iter().collect());
                 continue;
             }
-            let of = |leaf: u64| rail.or_else(|| rail_of(clos, leaf));
+            let of = |leaf: u64| rail.or_else(|| rail_of(network, leaf));
             leaves.push(
                 (0..clos.leaves())
                     .map(|leaf| builder.node(numbers.switch(1, plane, of(leaf), Some(clos.pod(leaf)))))
@@ -72,7 +72,7 @@ pub(super) fn join(
     let access = class(builder, Layer::Access, design.nic_port_bandwidth(), design.link_latency);
     for plane in 0..design.planes {
         for device in 0..design.devices {
-            let (fabric, leaf) = leaf_of(design, network, device);
+            let (fabric, leaf) = design.leaf_of(network, device);
             let leaves = &leaves[(plane * network.fabrics_per_plane + fabric) as usize];
             builder.connect(nics[device as usize], leaves[leaf as usize], access);
         }
@@ -91,19 +91,11 @@ pub(super) fn join(
     ClosLayout { fabrics }
 }
 
-/// The fabric of a device in each plane, and its leaf in it.
-pub(crate) fn leaf_of(design: &Design, network: &ClosNetwork, device: u64) -> (u64, u64) {
-    let (rail, place) = (design.rail(device), design.place_in_rail(device));
-    if network.fabrics_per_plane > 1 {
-        (rail, network.clos.leaf(0, place))
-    } else {
-        (0, network.clos.leaf(rail, place))
-    }
-}
-
 /// The rail of a leaf that serves one of several.
-fn rail_of(clos: &Clos, leaf: u64) -> Option<u64> {
-    (clos.groups > 1).then(|| if clos.by_group { leaf / clos.leaves_per_group } else { leaf % clos.groups })
+fn rail_of(network: &ClosNetwork, leaf: u64) -> Option<u64> {
+    let clos = &network.clos;
+    (clos.groups > 1 && network.rails_per_group == 1)
+        .then(|| if clos.by_group { leaf / clos.leaves_per_group } else { leaf % clos.groups })
 }
 
 struct Joiner<'a> {

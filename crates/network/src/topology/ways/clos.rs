@@ -3,7 +3,7 @@
 //! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares. Refuses the links of NICs;
 //! those are the same for every family.
 
-use super::super::build::{ClosLayout, leaf_of, nth};
+use super::super::build::{ClosLayout, nth};
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
 use super::super::graph::LinkId;
@@ -34,9 +34,12 @@ type Shares = Vec<(LinkId, f64)>;
 
 impl Way<'_> {
     fn ends(&self) -> Ends {
-        let (fabric, from) = leaf_of(self.design, self.network, self.message.from);
-        let (_, to) = leaf_of(self.design, self.network, self.message.to);
-        let port = self.design.place_in_rail(self.message.to) % self.network.clos.hosts_per_leaf;
+        let (fabric, from) = self.design.leaf_of(self.network, self.message.from);
+        let (_, to) = self.design.leaf_of(self.network, self.message.to);
+        let within = self.design.rail(self.message.to) % self.network.rails_per_group;
+        let place =
+            within * (self.design.devices / self.design.rails) + self.design.place_in_rail(self.message.to);
+        let port = place % self.network.clos.hosts_per_leaf;
         Ends { fabric, from, to, port }
     }
 

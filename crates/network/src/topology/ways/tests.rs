@@ -5,6 +5,7 @@ use crate::topology::graph::{Layer, NodeId};
 use crate::topology::kind::{Forwarding, Kind, Routing};
 use crate::topology::route::Route;
 use crate::topology::spec::DesignSpec;
+use railwright_spec::quantity::BytesPerSecond;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
@@ -67,6 +68,10 @@ fn every_kind() -> Vec<DesignSpec> {
         spec(Kind::Clos, 76, 4, 8),
         spec(Kind::RailOptimized, 128, 4, 8),
         spec(Kind::RailOptimized, 64, 16, 8),
+        // Two rails share each leaf, and four do.
+        spec(Kind::RailOptimized, 32, 16, 8),
+        spec(Kind::RailOptimized, 16, 16, 8),
+        DesignSpec { share_switches: Some(false), ..spec(Kind::RailOptimized, 32, 8, 16) },
         spec(Kind::RailOnly, 128, 4, 8),
         spec(Kind::RailOnly, 32, 4, 8),
         spec(Kind::RailOnly, 256, 2, 8),
@@ -165,10 +170,13 @@ fn graphs_have_the_links_that_were_counted() {
             .filter(|(_, node)| matches!(node, crate::topology::Node::Switch(_)))
             .count();
         assert_eq!(switches as u64, counts.switches(), "{spec:?}");
-        let radix = topology.design.radix;
+        // A port of half the speed takes half a port.
+        let most = topology.design.nic_bandwidth * topology.design.radix as f64;
         for (id, node) in topology.graph.nodes() {
             if matches!(node, crate::topology::Node::Switch(_)) {
-                assert!(topology.graph.outgoing(id).len() as u64 <= radix, "{spec:?} {node:?}");
+                let used: BytesPerSecond =
+                    topology.graph.outgoing(id).map(|link| topology.graph.capacity(link)).sum();
+                assert!(used <= most, "{spec:?} {node:?}");
             }
         }
     }

@@ -1,0 +1,312 @@
+//! `network cost`: bills of several designs side by side.
+
+use super::{design, gigabits, placed};
+use crate::args::network::Cost;
+use crate::exit::{Failure, Outcome};
+use crate::input;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_calculator::money::electricity_price;
+use railwright_network::bill::compare::{Comparison, compare};
+use railwright_network::bill::prices::Prices;
+use railwright_network::bill::share::Cluster;
+use railwright_network::topology::Kind;
+use railwright_spec::cluster::accelerator_by_name;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Dollars;
+use serde_json::{Map, Value, json};
+
+/// The longest price list that is read.
+const PRICES_LIMIT: u64 = 1 << 20;
+/// Facility power over machine power where nobody says it.
+const POWER_USAGE_EFFECTIVENESS: f64 = 1.25;
+
+/// Compares designs by cost.
+pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failure> {
+    let mut prices = Prices::catalogue()?;
+    for path in &arguments.prices {
+        let label = if path == "-" { "standard input" } else { path };
+        prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
+    }
+    let cluster = cluster(arguments, &prices)?;
+    let mut specs = Vec::new();
+    let mut sheets = Vec::new();
+    for word in &arguments.designs {
+        let mut sheet = design(Some(word.trim()), &arguments.flags)?;
+        if sheet.spec.kind == Some(Kind::ScaleUp) {
+            // The ideal is one domain, whatever the others' domains are.
+            sheet.spec.domain = None;
+        }
+        specs.push(sheet.spec.clone());
+        sheets.push(sheet);
+    }
+    let comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
+        Some(sheet) => placed(sheet, problem),
+        None => problem,
+    })?;
+    let answer = Compared { comparison, cluster, with_lines: arguments.lines };
+    printer.answer(&answer, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+fn positive(flag: &str, value: f64) -> Result<f64, Problem> {
+    if value.is_finite() && value > 0.0 && value < 1e15 {
+        return Ok(value);
+    }
+    Err(Problem::new(format!("{value} is not a number above 0")).in_file(flag))
+}
+
+fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
+    let accelerator =
+        accelerator_by_name(&arguments.accelerator).map_err(|problem| problem.in_file("--accelerator"))?;
+    let price = prices.device(&accelerator.id);
+    let electricity_price = match arguments.electricity_price {
+        Some(price) => Dollars::new(positive("--electricity-price", price)?),
+        None => electricity_price().amount,
+    };
+    let tokens = arguments.tokens_per_second.map(|rate| positive("--tokens-per-second", rate));
+    Ok(Cluster {
+        accelerator: accelerator.id,
+        device_price: price.map(|price| price.dollars),
+        device_price_source: price
+            .map(|price| format!("{}: {}", price.date, price.dollars_source))
+            .unwrap_or_default(),
+        device_power: accelerator.power,
+        years: positive("--years", arguments.years)?,
+        electricity_price,
+        power_usage_effectiveness: POWER_USAGE_EFFECTIVENESS,
+        tokens_per_second: tokens.transpose()?,
+    })
+}
+
+struct Compared {
+    comparison: Comparison,
+    cluster: Cluster,
+    with_lines: bool,
+}
+
+impl Answer for Compared {
+    const KIND: &'static str = "network_cost";
+
+    fn json(&self) -> Map<String, Value> {
+        let Comparison { entries, refused, sweep, break_even, names, by_devices } = &self.comparison;
+        Map::from_iter([
+            ("designs".to_owned(), json!(entries)),
+            ("refused".to_owned(), json!(refused)),
+            ("saving_by_price_ratio".to_owned(), json!(sweep)),
+            ("break_even".to_owned(), json!(break_even)),
+            ("names".to_owned(), json!(names)),
+            ("cheapest_by_devices".to_owned(), json!(by_devices)),
+            ("cluster".to_owned(), json!(self.cluster)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let comparison = &self.comparison;
+        let mut document = Document::default();
+        let first = &comparison.entries[0];
+        document.heading_with(
+            "network cost",
+            format!(
+                "{} devices in domains of {}, {} each, switches of {} ports",
+                human::whole(first.design.devices),
+                first.design.domain.size,
+                gigabits(first.design.nic_bandwidth),
+                first.design.radix
+            ),
+        );
+        document.table(self.bills());
+        let remarks = self.remarks();
+        if !remarks.is_empty() {
+            document.blocks.push(Block::Bullets(remarks));
+        }
+        if self.with_lines {
+            for entry in &comparison.entries {
+                document.heading_with(format!("bill of {}", entry.name), "units, prices and their sources");
+                document.table(lines(&entry.bill));
+            }
+        }
+        if !comparison.sweep.is_empty() {
+            document.heading_with(
+                format!("saving against {}", first.name),
+                "switch ports and transceivers alone, over the ratio of their prices",
+            );
+            document.table(self.sweep());
+        }
+        if !comparison.break_even.is_empty() {
+            document.heading_with(
+                "break-even",
+                "ratio of port price to transceiver price at which two designs cost the same",
+            );
+            document.table(self.break_even());
+        }
+        if comparison.by_devices.len() > 1 && comparison.entries.len() > 1 {
+            document.heading_with("by size", "dollars for each device, NICs included; the cheapest is named");
+            document.table(self.by_devices());
+        }
+        document
+    }
+}
+
+fn money(amount: Dollars) -> Cell {
+    Cell::number(human::dollars(amount), amount.get())
+}
+
+fn share(share: f64) -> Cell {
+    Cell::number(human::percent(share), share)
+}
+
+impl Compared {
+    fn bills(&self) -> Table {
+        let mut columns = vec![
+            Column::words("design"),
+            Column::numbers("switches").expendable(5),
+            Column::numbers("ports").expendable(7),
+            Column::numbers("cables").expendable(8),
+            Column::numbers("transceivers").expendable(6),
+            Column::numbers("fabric").expendable(4),
+            Column::numbers("with NICs"),
+            Column::numbers("per device").expendable(3),
+            Column::numbers("saving"),
+            Column::numbers("power").expendable(1),
+            Column::numbers("of cluster").expendable(2),
+        ];
+        let has_tokens = self.cluster.tokens_per_second.is_some();
+        if has_tokens {
+            columns.push(Column::numbers("per M tokens"));
+        }
+        let number = |n: u64| Cell::number(human::whole(n), n as f64);
+        let rows = self.comparison.entries.iter().enumerate().map(|(n, entry)| {
+            let (bill, counts) = (&entry.bill, &entry.bill.counts);
+            let saving = if n == 0 { Cell::default() } else { share(entry.saving) };
+            let mut row = vec![
+                Cell::new(entry.name.as_str(), Tone::Name),
+                number(counts.switches()),
+                number(counts.ports()),
+                number(counts.cables()),
+                number(counts.transceivers()),
+                money(bill.fabric),
+                money(bill.total),
+                money(bill.per_device()),
+                saving,
+                Cell::number(human::watts(bill.watts), bill.watts.get()),
+                entry.share.of_dollars.map_or_else(Cell::default, share),
+            ];
+            if has_tokens {
+                row.push(entry.share.dollars_per_million_tokens.map_or_else(Cell::default, |price| {
+                    Cell::number(format!("${:.5}", price.get()), price.get())
+                }));
+            }
+            row
+        });
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn remarks(&self) -> Vec<Cell> {
+        let mut remarks = Vec::new();
+        for refused in &self.comparison.refused {
+            let mut text = format!("{} cannot be built: {}", refused.name, refused.problem.message);
+            if let Some(hint) = &refused.problem.hint {
+                text.push_str(&format!(" ({hint})"));
+            }
+            remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
+        }
+        let mut said = Vec::new();
+        for warning in self.comparison.entries.iter().flat_map(|entry| &entry.bill.warnings) {
+            if !said.contains(&&warning.message) {
+                said.push(&warning.message);
+                remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
+            }
+        }
+        remarks.push(Cell::from(match self.cluster.device_price {
+            Some(price) => format!(
+                "of cluster: of network and devices, {} at {} each ({})",
+                self.cluster.accelerator,
+                human::dollars(price),
+                self.cluster.device_price_source
+            ),
+            None => format!(
+                "there is no price of {}; write `device,{},<usd>` into a file for --prices",
+                self.cluster.accelerator, self.cluster.accelerator
+            ),
+        }));
+        if self.cluster.tokens_per_second.is_some() {
+            remarks.push(Cell::from(format!(
+                "per M tokens: network paid over {} years, electricity at {} for a kWh, PUE {}",
+                self.cluster.years,
+                human::dollars(self.cluster.electricity_price),
+                self.cluster.power_usage_effectiveness
+            )));
+        }
+        remarks
+    }
+
+    fn sweep(&self) -> Table {
+        let mut columns = vec![Column::numbers("ratio")];
+        let others = self.comparison.entries.iter().skip(1);
+        columns.extend(others.map(|entry| Column::numbers(&entry.name)));
+        let rows = self.comparison.sweep.iter().map(|row| {
+            let mut cells = vec![Cell::number(format!("{:.2}", row.ratio), row.ratio)];
+            cells.extend(row.savings.iter().map(|saving| share(*saving)));
+            cells
+        });
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn break_even(&self) -> Table {
+        let rows = self.comparison.break_even.iter().map(|even| {
+            vec![
+                Cell::number(format!("{:.3}", even.ratio), even.ratio),
+                even.dear_ports.as_str().into(),
+                even.dear_transceivers.as_str().into(),
+            ]
+        });
+        let columns = vec![
+            Column::numbers("ratio"),
+            Column::words("cheaper above it"),
+            Column::words("cheaper below it"),
+        ];
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn by_devices(&self) -> Table {
+        let mut columns = vec![Column::numbers("devices"), Column::words("cheapest")];
+        columns.extend(self.comparison.names.iter().map(|name| Column::numbers(name).expendable(1)));
+        let rows = self.comparison.by_devices.iter().map(|row| {
+            let mut cells = vec![
+                Cell::number(human::whole(row.devices), row.devices as f64),
+                Cell::new(row.name.as_str(), Tone::Name),
+            ];
+            cells.extend(row.per_device.iter().map(|cost| cost.map_or_else(Cell::default, money)));
+            cells
+        });
+        Table { columns, rows: rows.collect() }
+    }
+}
+
+fn lines(bill: &railwright_network::bill::Bill) -> Table {
+    let columns = vec![
+        Column::words("item"),
+        Column::words("where"),
+        Column::numbers("speed").expendable(3),
+        Column::numbers("count"),
+        Column::numbers("each"),
+        Column::numbers("dollars"),
+        Column::numbers("power").expendable(1),
+        Column::prose("source").expendable(2),
+    ];
+    let rows = bill.lines.iter().map(|line| {
+        vec![
+            line.item.words().into(),
+            line.place.into(),
+            line.speed.map_or_else(Cell::default, |s| Cell::number(gigabits(s), s.get())),
+            Cell::number(human::whole(line.count.round() as u64), line.count),
+            money(line.price.dollars),
+            money(line.dollars),
+            line.watts.map_or_else(Cell::default, |w| Cell::number(human::watts(w), w.get())),
+            format!("{} {} ({})", line.price.date, line.price.dollars_source, line.price.confidence).into(),
+        ]
+    });
+    Table { columns, rows: rows.collect() }
+}

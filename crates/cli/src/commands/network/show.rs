@@ -1,0 +1,261 @@
+//! `network show`: one design in numbers, or as a picture.
+
+use super::{design, gigabits, placed, several};
+use crate::args::network::Show;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal, words};
+use railwright_network::bill::layer_name;
+use railwright_network::topology::{Fabric, Kind, MOST_DEVICES, Summary, svg};
+use railwright_spec::human;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Shows a design.
+pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failure> {
+    let sheet = design(arguments.design.as_deref(), &arguments.flags)?;
+    let summary = sheet.spec.summary().map_err(|problem| placed(&sheet, problem))?;
+    let path = arguments.output.output.as_deref();
+    let is_picture =
+        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
+    if is_picture {
+        printer.data(&svg::draw(&summary.design), path)?;
+    } else {
+        printer.answer(&Shown(summary), &arguments.output)?;
+    }
+    Ok(Outcome::Yes)
+}
+
+struct Shown(Summary);
+
+impl Answer for Shown {
+    const KIND: &'static str = "network";
+
+    fn json(&self) -> Map<String, Value> {
+        let Summary { design, counts, oversubscription, room, reach } = &self.0;
+        let mut counts_json = json!(counts);
+        if let Some(map) = counts_json.as_object_mut() {
+            let totals = [
+                ("switches", counts.switches()),
+                ("ports", counts.ports()),
+                ("links", counts.links()),
+                ("cables", counts.cables()),
+                ("transceivers", counts.transceivers()),
+            ];
+            map.extend(totals.map(|(name, n)| (name.to_owned(), json!(n))));
+        }
+        Map::from_iter([
+            ("design".to_owned(), json!(design)),
+            ("counts".to_owned(), counts_json),
+            ("oversubscription".to_owned(), json!(oversubscription)),
+            ("largest".to_owned(), json!(room)),
+            ("reach".to_owned(), json!(reach)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let Summary { design, counts, .. } = &self.0;
+        let mut document = Document::default();
+        let domains = match design.domain.size {
+            1 => String::new(),
+            size => format!(" in {} of {size}", several(design.domains(), "domain")),
+        };
+        document.heading_with(
+            design.name.clone(),
+            format!("{}{domains}; {}", several(design.devices, "device"), design.kind.about()),
+        );
+        document.pairs(self.figures());
+        if !counts.tiers.is_empty() {
+            document.heading_with(
+                "switches",
+                format!("of {} ports at {}", design.ports_per_switch, gigabits(design.port_bandwidth)),
+            );
+            document.table(self.switches());
+        }
+        if !counts.layers.is_empty() {
+            document.heading_with("cables", "both directions counted once");
+            document.table(self.cables());
+        }
+        document.heading_with("reach", "from one device to all others");
+        document.table(self.reach());
+        document
+    }
+}
+
+impl Shown {
+    fn figures(&self) -> Vec<(&'static str, Cell)> {
+        let Summary { design, oversubscription, room, .. } = &self.0;
+        let tiers = design.fabric_tiers();
+        let fabric = match &design.fabric {
+            Fabric::Clos(network) => {
+                let fabrics = network.fabrics_per_plane * design.planes;
+                let shared = match network.fabrics_per_switch {
+                    1 => String::new(),
+                    n => format!(", {n} on each switch"),
+                };
+                let alike = if fabrics == 1 { "one fabric".to_owned() } else { several(fabrics, "fabric") };
+                let pods = if tiers == 3 {
+                    format!(
+                        ", {} of {} leaves and {} spines",
+                        several(network.clos.pods, "pod"),
+                        network.clos.leaves_per_pod,
+                        network.clos.spines_per_pod
+                    )
+                } else {
+                    String::new()
+                };
+                format!("{alike} of {}{pods}{shared}", several(tiers, "tier"))
+            }
+            Fabric::Dragonfly(d) => {
+                format!(
+                    "{} of {} routers, {} devices and {} global links at each",
+                    several(d.groups, "group"),
+                    d.routers,
+                    d.hosts,
+                    d.globals
+                )
+            }
+            Fabric::DragonflyPlus(d) => format!(
+                "{} of {} leaves and {} spines, {} devices at a leaf, {} global links at a spine",
+                several(d.groups, "group"),
+                d.leaves,
+                d.spines,
+                d.hosts,
+                d.globals
+            ),
+            Fabric::SlimFly(s) => {
+                format!("q = {}, degree {}, {} devices at each router", s.q, s.degree, s.hosts)
+            }
+            Fabric::Torus(t) => {
+                let sizes: Vec<String> = t.dimensions.iter().map(u64::to_string).collect();
+                format!(
+                    "{}, {} across the narrowest cut",
+                    sizes.join(" x "),
+                    several(t.bisection_links(), "link")
+                )
+            }
+            Fabric::None => "no network: one scale-up domain".to_owned(),
+        };
+        let planes = match design.planes {
+            1 => String::new(),
+            n => format!("{n}, {} each", gigabits(design.nic_port_bandwidth())),
+        };
+        let rails = if design.rails > 1 { human::whole(design.rails) } else { String::new() };
+        let ratio = oversubscription.iter().map(|o| format!("{}:1", (o * 1000.0).round() / 1000.0));
+        let has_network = design.fabric != Fabric::None;
+        let largest = match design.kind {
+            Kind::ScaleUp | Kind::Torus => String::new(),
+            // The search for the largest ends at what nobody owns.
+            _ if *room + design.domain.size > MOST_DEVICES => format!("{} or more", several(*room, "device")),
+            _ => several(*room, "device"),
+        };
+        let forwarding = if design.rails > 1 || design.separates_rails() {
+            words(design.forwarding)
+        } else {
+            String::new()
+        };
+        vec![
+            ("fabric", fabric.into()),
+            (
+                "scale-up",
+                format!("{} a device, one direction", human::bandwidth(design.domain.bandwidth)).into(),
+            ),
+            (
+                "network",
+                if has_network {
+                    format!("{} a device, one direction", gigabits(design.nic_bandwidth)).into()
+                } else {
+                    Cell::default()
+                },
+            ),
+            ("rails", rails.into()),
+            ("planes", planes.into()),
+            ("oversubscription", ratio.collect::<Vec<_>>().join(" at leaves, ").into()),
+            ("routing", if has_network { words(design.routing).into() } else { Cell::default() }),
+            ("forwarding", forwarding.into()),
+            ("joins at most", largest.into()),
+        ]
+    }
+
+    fn switches(&self) -> Table {
+        let counts = &self.0.counts;
+        let number = |n: u64| Cell::number(human::whole(n), n as f64);
+        let mut rows: Vec<Vec<Cell>> = counts
+            .tiers
+            .iter()
+            .map(|tier| {
+                vec![tier.name.into(), number(tier.switches), number(tier.ports), number(tier.ports_used)]
+            })
+            .collect();
+        let used = counts.tiers.iter().map(|tier| tier.ports_used).sum();
+        rows.push(
+            [Cell::from("all"), number(counts.switches()), number(counts.ports()), number(used)]
+                .map(|cell| cell.toned(Tone::Strong))
+                .into(),
+        );
+        let columns = vec![
+            Column::words("tier"),
+            Column::numbers("switches"),
+            Column::numbers("ports"),
+            Column::numbers("in use"),
+        ];
+        Table { columns, rows }
+    }
+
+    fn cables(&self) -> Table {
+        let counts = &self.0.counts;
+        let number = |n: u64| Cell::number(human::whole(n), n as f64);
+        let mut rows: Vec<Vec<Cell>> = counts
+            .layers
+            .iter()
+            .map(|layer| {
+                vec![
+                    layer_name(layer.layer).into(),
+                    number(layer.links),
+                    number(layer.cables),
+                    Cell::number(gigabits(layer.bandwidth), layer.bandwidth.get()),
+                    words(layer.cabling.medium).into(),
+                    number(layer.transceivers),
+                ]
+            })
+            .collect();
+        let all = [
+            Cell::from("all"),
+            number(counts.links()),
+            number(counts.cables()),
+            Cell::default(),
+            Cell::default(),
+            number(counts.transceivers()),
+        ];
+        rows.push(all.map(|cell| cell.toned(Tone::Strong)).into());
+        let columns = vec![
+            Column::words("layer"),
+            Column::numbers("links"),
+            Column::numbers("cables"),
+            Column::numbers("each link").expendable(1),
+            Column::words("medium").expendable(2),
+            Column::numbers("transceivers"),
+        ];
+        Table { columns, rows }
+    }
+
+    fn reach(&self) -> Table {
+        let rows = self.0.reach.iter().map(|reach| {
+            vec![
+                reach.how.into(),
+                Cell::number(human::whole(reach.devices), reach.devices as f64),
+                Cell::number(reach.links.to_string(), reach.links as f64),
+                Cell::number(human::seconds(reach.latency), reach.latency.get()),
+                Cell::number(human::whole(reach.ways), reach.ways as f64),
+            ]
+        });
+        let columns = vec![
+            Column::words("devices"),
+            Column::numbers("how many"),
+            Column::numbers("links"),
+            Column::numbers("latency").expendable(1),
+            Column::numbers("shortest ways").expendable(2),
+        ];
+        Table { columns, rows: rows.collect() }
+    }
+}

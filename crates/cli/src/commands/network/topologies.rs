@@ -1,0 +1,154 @@
+//! `network topologies`: kinds, their keys, and published systems counted again.
+
+use super::kind;
+use crate::args::network::Topologies;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_network::topology::published::{self, Row};
+use railwright_network::topology::{DesignSpec, Kind};
+use railwright_spec::human;
+use railwright_spec::run::{Key, Section};
+use serde_json::{Map, Value, json};
+
+struct Kinds;
+struct OneKind(Kind);
+struct Published(Vec<Row>);
+
+/// Lists kinds, keys or published systems.
+pub(crate) fn run(arguments: &Topologies, printer: &Printer) -> Result<Outcome, Failure> {
+    let output = &arguments.output;
+    if arguments.published {
+        let answer = Published(published::rows()?);
+        printer.answer(&answer, output)?;
+    } else if let Some(word) = &arguments.kind {
+        printer.answer(&OneKind(kind(word)?), output)?;
+    } else {
+        printer.answer(&Kinds, output)?;
+    }
+    Ok(Outcome::Yes)
+}
+
+/// Keys that a kind takes.
+fn keys(kind: Kind) -> impl Iterator<Item = &'static Key> {
+    DesignSpec::KEYS.iter().filter(move |key| key.name != "kind" && kind.takes(key.name))
+}
+
+impl Answer for Kinds {
+    const KIND: &'static str = "topologies";
+
+    fn json(&self) -> Map<String, Value> {
+        let kinds = Kind::ALL.map(|kind| {
+            let keys: Vec<&str> = keys(kind).map(|key| key.name).collect();
+            json!({ "kind": kind, "about": kind.about(), "keys": keys })
+        });
+        Map::from_iter([
+            ("topologies".to_owned(), json!(kinds)),
+            ("keys".to_owned(), json!(DesignSpec::KEYS)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let columns = vec![
+            Column::words("kind"),
+            Column::prose("what it is"),
+            Column::prose("keys of its own").expendable(1),
+        ];
+        // What every kind with switches takes says nothing about any of them.
+        let with_switches = || Kind::ALL.iter().filter(|kind| kind.takes("radix"));
+        let common = |name: &str| with_switches().all(|kind| kind.takes(name));
+        let rows = Kind::ALL.map(|kind| {
+            let own: Vec<&str> = keys(kind).map(|key| key.name).filter(|name| !common(name)).collect();
+            vec![Cell::new(kind.name(), Tone::Name), kind.about().into(), own.join(", ").into()]
+        });
+        let mut document = Document::default();
+        document.table(Table { columns, rows: rows.into() });
+        let all: Vec<&str> =
+            DesignSpec::KEYS.iter().map(|key| key.name).filter(|n| *n != "kind" && common(n)).collect();
+        document.paragraph(format!("Beside these: {}.", all.join(", ")));
+        document.paragraph(
+            "`railwright network topologies KIND` says what each key means; keys are flags, with dashes.",
+        );
+        document
+    }
+}
+
+impl Answer for OneKind {
+    const KIND: &'static str = "topology_keys";
+
+    fn json(&self) -> Map<String, Value> {
+        let keys: Vec<&Key> = keys(self.0).collect();
+        Map::from_iter([
+            ("topology".to_owned(), json!(self.0)),
+            ("about".to_owned(), json!(self.0.about())),
+            ("keys".to_owned(), json!(keys)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        document.heading_with(self.0.name(), self.0.about());
+        let rows = keys(self.0).map(|key| {
+            let doc = key.doc.trim().trim_end_matches('.');
+            vec![Cell::new(key.name, Tone::Name), doc.into(), key.default.into(), key.kind.expects().into()]
+        });
+        let columns = vec![
+            Column::words("key"),
+            Column::prose("meaning"),
+            Column::prose("without it").expendable(1),
+            Column::prose("expects").expendable(2),
+        ];
+        document.table(Table { columns, rows: rows.collect() });
+        document
+    }
+}
+
+impl Answer for Published {
+    const KIND: &'static str = "published_topologies";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("rows".to_owned(), json!(self.0))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let agreeing = self.0.iter().filter(|row| row.agrees()).count();
+        document.heading_with(
+            "published systems",
+            format!("{agreeing} of {} rows agree in every count that is compared", self.0.len()),
+        );
+        let columns = vec![
+            Column::words("system"),
+            Column::words("size").expendable(2),
+            Column::numbers("devices"),
+            Column::numbers("compared").expendable(1),
+            Column::words("verdict"),
+            Column::prose("remark").expendable(3),
+        ];
+        let rows = self.0.iter().map(|row| {
+            let verdict = if row.compared.is_empty() {
+                Cell::new("not compared", Tone::Faint)
+            } else if row.agrees() {
+                Cell::new("agrees", Tone::Good)
+            } else {
+                Cell::new("differs", Tone::Bad)
+            };
+            let wrong = row.compared.iter().filter(|c| c.published != c.here);
+            let mut remark: Vec<String> =
+                wrong.map(|c| format!("{}: {} published, {} here", c.column, c.published, c.here)).collect();
+            if !row.reason.is_empty() {
+                remark.push(row.reason.clone());
+            }
+            vec![
+                Cell::new(row.system.as_str(), Tone::Name),
+                row.size.as_str().into(),
+                Cell::number(human::whole(row.devices), row.devices as f64),
+                Cell::number(row.compared.len().to_string(), row.compared.len() as f64),
+                verdict,
+                remark.join("; ").into(),
+            ]
+        });
+        document.table(Table { columns, rows: rows.collect() });
+        document
+    }
+}

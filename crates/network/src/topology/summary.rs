@@ -1,0 +1,266 @@
+//! A design at a glance: what it is made of, how far it reaches, and which ways its devices have to each other.
+//!
+//! Responsible for: the value behind `network show`, by arithmetic and without a graph. Refuses to price.
+
+use super::design::{ClosNetwork, Design, Fabric};
+use super::kind::Forwarding;
+use super::{Counts, DesignSpec, MOST_DEVICES};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// Devices that the first device reaches in the same manner.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reach {
+    /// In which manner.
+    pub how: &'static str,
+    /// How many devices.
+    pub devices: u64,
+    /// Links on the way, NICs included; the most where ways differ.
+    pub links: u64,
+    /// Latency of the way; the most where ways differ.
+    pub latency: Seconds,
+    /// Equally short ways.
+    pub ways: u64,
+}
+
+/// A design at a glance.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Every figure.
+    pub design: Design,
+    /// What it is made of.
+    pub counts: Counts,
+    /// Bandwidth below over bandwidth above, tier by tier from the leaves; empty without tiers.
+    pub oversubscription: Vec<f64>,
+    /// Devices that the same figures join at most.
+    pub room: u64,
+    /// How the first device reaches the others.
+    pub reach: Vec<Reach>,
+}
+
+impl DesignSpec {
+    /// The design at a glance.
+    pub fn summary(&self) -> Result<Summary, Problem> {
+        let design = self.resolve()?;
+        Ok(Summary {
+            counts: design.counts(),
+            oversubscription: design.oversubscription(),
+            room: self.room(&design),
+            reach: design.reach(),
+            design,
+        })
+    }
+
+    /// The most devices for which this can still be built, other figures equal; found by halving, as what reaches far reaches near.
+    fn room(&self, design: &Design) -> u64 {
+        let step = design.domain.size;
+        let fits = |domains: u64| {
+            let devices = Some(domains * step);
+            // What belongs to one size goes with the size.
+            let spec = Self { devices, groups: None, dimensions: None, ..self.clone() };
+            let spec = if self.domain.is_none() && design.kind != super::Kind::ScaleUp {
+                Self { domain: Some(step), ..spec }
+            } else {
+                spec
+            };
+            spec.resolve().is_ok()
+        };
+        if matches!(design.fabric, Fabric::None | Fabric::Torus(_)) {
+            return design.devices;
+        }
+        let (mut fitting, mut too_many) = (design.domains(), MOST_DEVICES / step + 1);
+        while too_many - fitting > 1 {
+            let middle = fitting.midpoint(too_many);
+            if fits(middle) { fitting = middle } else { too_many = middle }
+        }
+        fitting * step
+    }
+}
+
+impl Design {
+    /// `hosts x NIC port / (uplinks x port)` at a leaf, `links down / links up` at a spine; what is plugged in, with full leaves.
+    fn oversubscription(&self) -> Vec<f64> {
+        let Fabric::Clos(network) = &self.fabric else { return Vec::new() };
+        let clos = &network.clos;
+        let mut list = Vec::new();
+        if network.kept_tiers >= 2 {
+            let hosts = self.nic_port_bandwidth() * clos.hosts_per_leaf as f64;
+            list.push(hosts / (self.port_bandwidth * clos.leaf_uplinks as f64));
+        }
+        if network.kept_tiers >= 3 {
+            let down = clos.leaves_per_pod * clos.trunk();
+            list.push(down as f64 / clos.spine_uplinks as f64);
+        }
+        list
+    }
+
+    fn reach(&self) -> Vec<Reach> {
+        let mut list = Vec::new();
+        let size = self.domain.size;
+        if size > 1 {
+            add(&mut list, "in the scale-up domain", size - 1, 2, self.domain.latency, 1);
+        }
+        match &self.fabric {
+            Fabric::Clos(network) => self.reach_clos(network, &mut list),
+            Fabric::Dragonfly(d) => {
+                let beyond = |lower: u64| lower.min(self.devices);
+                let (router, group) = (beyond(d.hosts), beyond(d.hosts * d.routers));
+                let between = (d.wiring().used() / (d.groups - 1).max(1)).max(1);
+                let outside = |count: u64| count.saturating_sub(size.max(1));
+                self.add_network(&mut list, "at the same router", outside(router), 2, 1);
+                self.add_network(&mut list, "in the same group", group - router.max(size).min(group), 3, 1);
+                self.add_network(&mut list, "in other groups", self.devices - group.max(size), 5, between);
+            }
+            Fabric::DragonflyPlus(d) => {
+                let beyond = |lower: u64| lower.min(self.devices);
+                let (leaf, group) = (beyond(d.hosts), beyond(d.hosts * d.leaves));
+                let between = (d.wiring().used() / (d.groups - 1).max(1)).max(1);
+                let outside = |count: u64| count.saturating_sub(size.max(1));
+                self.add_network(&mut list, "at the same leaf", outside(leaf), 2, 1);
+                self.add_network(
+                    &mut list,
+                    "in the same group",
+                    group - leaf.max(size).min(group),
+                    4,
+                    d.spines,
+                );
+                self.add_network(&mut list, "in other groups", self.devices - group.max(size), 5, between);
+            }
+            Fabric::SlimFly(s) => {
+                let router = s.hosts.min(self.devices);
+                self.add_network(&mut list, "at the same router", router.saturating_sub(size.max(1)), 2, 1);
+                self.add_network(&mut list, "at other routers", self.devices - router.max(size), 4, 1);
+            }
+            Fabric::Torus(torus) => {
+                let links: u64 = torus.dimensions.iter().map(|n| n / 2).sum();
+                let used = torus.dimensions.iter().filter(|n| **n > 1).count() as u64;
+                let latency = self.link_latency * links as f64;
+                let ways = (1..=used).product();
+                add(&mut list, "over neighbours", self.devices - size, links, latency, ways);
+            }
+            Fabric::None => {}
+        }
+        list
+    }
+
+    /// Network ways: so many links between switches and NICs, and one to the NIC at each end.
+    fn add_network(&self, list: &mut Vec<Reach>, how: &'static str, devices: u64, links: u64, ways: u64) {
+        let latency = self.link_latency * links as f64;
+        add(list, how, devices, links + 2, latency, ways * self.planes);
+    }
+
+    fn reach_clos(&self, network: &ClosNetwork, list: &mut Vec<Reach>) {
+        let clos = &network.clos;
+        let size = self.domain.size;
+        let (fabric, leaf) = self.leaf_of(network, 0);
+        let (mut near, mut pod, mut far, mut forwarded) = (0, 0, 0, 0);
+        for device in size..self.devices {
+            let (other_fabric, other_leaf) = self.leaf_of(network, device);
+            if self.forwarding != Forwarding::None && self.rail(device) != 0 {
+                forwarded += 1;
+            } else if (fabric, leaf) == (other_fabric, other_leaf) {
+                near += 1;
+            } else if clos.pod(leaf) == clos.pod(other_leaf) {
+                pod += 1;
+            } else {
+                far += 1;
+            }
+        }
+        self.add_network(list, "under the same leaf", near, 2, 1);
+        self.add_network(list, "over a spine", pod, 4, clos.leaf_uplinks * clos.trunk());
+        // Up over any spine and uplink; down over the core's links into the other pod.
+        let down =
+            if clos.cores_per_group == 0 { 0 } else { (clos.pod_links() / clos.cores_per_group).max(1) };
+        let ways = clos.leaf_uplinks * clos.spine_uplinks * down * clos.trunk();
+        self.add_network(list, "over a core", far, 6, ways);
+        if forwarded > 0 {
+            let links = match clos.tiers.min(network.kept_tiers) {
+                1 => 2,
+                2 => 4,
+                _ => 6,
+            };
+            let latency = self.link_latency * links as f64 + self.domain.latency;
+            let most = list.iter().map(|reach| reach.ways).max().unwrap_or(1);
+            add(list, "on other rails, forwarded through a domain", forwarded, links + 4, latency, most);
+        }
+    }
+}
+
+fn add(list: &mut Vec<Reach>, how: &'static str, devices: u64, links: u64, latency: Seconds, ways: u64) {
+    if devices > 0 {
+        list.push(Reach { how, devices, links, latency, ways });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{Detail, Kind, Topology};
+    use std::collections::BTreeMap;
+
+    fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
+        DesignSpec {
+            kind: Some(kind),
+            devices: Some(devices),
+            domain: Some(domain),
+            radix: Some(radix),
+            ..DesignSpec::default()
+        }
+    }
+
+    #[test]
+    fn reach_agrees_with_the_ways_of_a_graph() {
+        for spec in [
+            spec(Kind::Clos, 128, 4, 8),
+            spec(Kind::RailOptimized, 128, 4, 8),
+            spec(Kind::RailOnly, 128, 4, 8),
+            spec(Kind::RailOnly, 512, 16, 8),
+            spec(Kind::Dragonfly, 72, 1, 7),
+            spec(Kind::DragonflyPlus, 60, 3, 6),
+        ] {
+            let summary = spec.summary().expect("it is built");
+            let topology = Topology::build(&summary.design, Detail::Links).expect("small");
+            let mut lengths: BTreeMap<usize, u64> = BTreeMap::new();
+            for device in 1..topology.graph.devices() {
+                *lengths.entry(topology.route(0, device, 0).expect("joined").length()).or_default() += 1;
+            }
+            let total: u64 = summary.reach.iter().map(|reach| reach.devices).sum();
+            assert_eq!(total, summary.design.devices - 1, "{spec:?}");
+            let most = *lengths.keys().max().expect("some") as u64;
+            assert_eq!(summary.reach.iter().map(|reach| reach.links).max(), Some(most), "{spec:?}");
+            if summary.design.kind != Kind::Dragonfly && summary.design.kind != Kind::DragonflyPlus {
+                for reach in &summary.reach {
+                    let of_length: u64 =
+                        summary.reach.iter().filter(|r| r.links == reach.links).map(|r| r.devices).sum();
+                    if reach.how.contains("forwarded") {
+                        continue;
+                    }
+                    assert!(
+                        lengths.get(&(reach.links as usize)).is_some_and(|n| *n >= of_length),
+                        "{spec:?} {reach:?} {lengths:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn room_is_where_the_next_domain_does_not_fit() {
+        assert_eq!(spec(Kind::Clos, 1024, 8, 64).summary().expect("built").room, 65_536);
+        // 8 rails of a full three-tier tree each.
+        assert_eq!(spec(Kind::RailOnly, 1024, 8, 64).summary().expect("built").room, 8 * 65_536);
+        assert_eq!(spec(Kind::Dragonfly, 1024, 8, 64).summary().expect("built").room, 513 * 512);
+        let two = DesignSpec { tiers: Some(2), ..spec(Kind::Clos, 1024, 8, 64) };
+        assert_eq!(two.summary().expect("built").room, 2048);
+    }
+
+    #[test]
+    fn ways_of_a_k_ary_tree() {
+        // k^2 / 4 ways between pods, k / 2 within (Al-Fares et al.).
+        let reach = spec(Kind::Clos, 65_536, 1, 64).summary().expect("built").reach;
+        let ways: Vec<(u64, u64)> = reach.iter().map(|r| (r.devices, r.ways)).collect();
+        assert_eq!(ways, [(31, 1), (1024 - 32, 32), (65_536 - 1024, 1024)]);
+        assert_eq!(reach[2].latency.micros().round(), 6.0);
+    }
+}

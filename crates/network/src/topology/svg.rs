@@ -1,0 +1,257 @@
+//! A design as a picture that can be read at 8 devices and at 65,536.
+//!
+//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode and names what it shows.
+//! Parts that are alike are drawn a few times with a gap between, and counted. Refuses to draw every link of a large network.
+
+mod clos;
+mod grouped;
+
+use super::design::{Design, Fabric};
+use railwright_spec::human;
+use railwright_spec::quantity::BytesPerSecond;
+use std::fmt::Write;
+
+/// Width of every picture.
+const WIDTH: f64 = 960.0;
+/// Room at the left for the names of rows.
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 16.0;
+
+/// Draws a design.
+pub fn draw(design: &Design) -> String {
+    let mut canvas = Canvas::default();
+    canvas.text(16.0, 26.0, "t", &format!("{}: {}", design.name, devices(design)));
+    canvas.text(16.0, 46.0, "s", design.kind.about());
+    match &design.fabric {
+        Fabric::Clos(network) => clos::draw(design, network, &mut canvas),
+        Fabric::Dragonfly(dragonfly) => {
+            let inside = format!("{} routers, fully joined", dragonfly.routers);
+            let below =
+                format!("{} devices and {} global links at each router", dragonfly.hosts, dragonfly.globals);
+            grouped::circle(dragonfly.groups, true, &[inside, below], &mut canvas);
+        }
+        Fabric::DragonflyPlus(plus) => {
+            let inside = format!("{} leaves, each joined to {} spines", plus.leaves, plus.spines);
+            let below = format!("{} devices at a leaf, {} global links at a spine", plus.hosts, plus.globals);
+            grouped::circle(plus.groups, true, &[inside, below], &mut canvas);
+        }
+        Fabric::SlimFly(slim) => {
+            let inside =
+                format!("{} routers of {} links and {} devices each", slim.q, slim.degree, slim.hosts);
+            grouped::circle(
+                2 * slim.q,
+                false,
+                &[inside, "two sets of columns of routers".to_owned()],
+                &mut canvas,
+            );
+        }
+        Fabric::Torus(torus) => grouped::torus(torus, &mut canvas),
+        Fabric::None => {
+            let band = Band { top: 70.0, height: 44.0 };
+            canvas.row("devices", &[&devices(design)], band.top + 14.0);
+            boxes(
+                design.devices,
+                24,
+                LEFT,
+                WIDTH - RIGHT,
+                4.0,
+                |_, x, width, canvas| {
+                    canvas.rect(x, band.top, width, band.height, "d", "a device");
+                },
+                &mut canvas,
+            );
+            canvas.rect(LEFT, 140.0, WIDTH - RIGHT - LEFT, 30.0, "u", "the scale-up domain");
+            canvas.row("one scale-up domain", &[&human::bandwidth(design.domain.bandwidth)], 154.0);
+        }
+    }
+    canvas.finish(&design.name)
+}
+
+fn devices(design: &Design) -> String {
+    let size = design.domain.size;
+    let all = human::whole(design.devices);
+    match size {
+        1 => format!("{all} devices"),
+        size => {
+            format!("{all} devices in {} domains of {}", human::whole(design.domains()), human::whole(size))
+        }
+    }
+}
+
+fn gigabits(speed: BytesPerSecond) -> String {
+    format!("{} Gbit/s", speed.get() * 8.0 / 1e9)
+}
+
+/// A horizontal strip.
+#[derive(Clone, Copy)]
+struct Band {
+    top: f64,
+    height: f64,
+}
+
+/// Which of `n` alike parts are drawn: all, or the first ones, a gap (`None`) and the last.
+fn shown(n: u64, most: usize) -> Vec<Option<u64>> {
+    let most = most.max(3);
+    if n <= most as u64 {
+        return (0..n).map(Some).collect();
+    }
+    let mut list: Vec<Option<u64>> = (0..most as u64 - 2).map(Some).collect();
+    list.extend([None, Some(n - 1)]);
+    list
+}
+
+/// Lays alike parts side by side between two edges, calls back for each that is drawn, and marks the gap. Gives back the middles
+/// with the parts' numbers.
+fn boxes(
+    n: u64,
+    most: usize,
+    from: f64,
+    to: f64,
+    space: f64,
+    mut each: impl FnMut(u64, f64, f64, &mut Canvas),
+    canvas: &mut Canvas,
+) -> Vec<(u64, f64)> {
+    let list = shown(n, most);
+    let pitch = (to - from) / list.len().max(1) as f64;
+    let mut middles = Vec::new();
+    for (place, part) in list.iter().enumerate() {
+        let x = from + place as f64 * pitch;
+        if let Some(part) = part {
+            each(*part, x + space / 2.0, (pitch - space).max(1.0), canvas);
+            middles.push((*part, x + pitch / 2.0));
+        } else {
+            canvas.gaps.push(x + pitch / 2.0);
+        }
+    }
+    middles
+}
+
+/// An SVG in the making.
+#[derive(Default)]
+struct Canvas {
+    lines: String,
+    body: String,
+    bottom: f64,
+    gaps: Vec<f64>,
+}
+
+impl Canvas {
+    fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: &str, title: &str) {
+        self.bottom = self.bottom.max(y + height);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            self.body,
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"><title>{}</title></rect>",
+            escaped(title)
+        );
+    }
+
+    fn circle(&mut self, x: f64, y: f64, radius: f64, class: &str, title: &str) {
+        self.bottom = self.bottom.max(y + radius);
+        let _ = writeln!(
+            self.body,
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"><title>{}</title></circle>",
+            escaped(title)
+        );
+    }
+
+    fn line(&mut self, x: f64, y: f64, to_x: f64, to_y: f64) {
+        let _ = writeln!(self.lines, "<path d=\"M{x:.1} {y:.1}L{to_x:.1} {to_y:.1}\"/>");
+    }
+
+    fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
+        self.bottom = self.bottom.max(y + 4.0);
+        let _ =
+            writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
+    }
+
+    /// The name of a row at the left, with remarks below it.
+    fn row(&mut self, name: &str, remarks: &[&str], middle: f64) {
+        self.text(16.0, middle, "n", name);
+        for (n, remark) in remarks.iter().enumerate() {
+            self.text(16.0, middle + 15.0 * (n + 1) as f64, "s", remark);
+        }
+    }
+
+    /// Marks the gaps of the last boxes with an ellipsis.
+    fn mark_gaps(&mut self, middle: f64) {
+        for x in std::mem::take(&mut self.gaps) {
+            self.text(x, middle + 4.0, "m", "\u{2026}");
+        }
+    }
+
+    fn finish(mut self, title: &str) -> String {
+        self.gaps.clear();
+        let height = self.bottom + 18.0;
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{WIDTH:.0}\" \
+             height=\"{height:.0}\" role=\"img\"><title>{}</title>\n{STYLE}<g>\n{}</g>\n{}</svg>\n",
+            escaped(title),
+            self.lines,
+            self.body
+        )
+    }
+}
+
+const STYLE: &str = "<style>svg{background:#fff;font:12px sans-serif}text{fill:#222}.t{font-size:16px;font-weight:bold}\
+.s{fill:#666;font-size:11px}.n{font-weight:bold}.m{text-anchor:middle}.i{text-anchor:middle;font-size:10px;fill:#fff}\
+path{stroke:#8a8f98;stroke-width:.7;fill:none;stroke-opacity:.65}.c{fill:#7a5aa8}.p{fill:#2c7f64}.l{fill:#3b78bd}.d{fill:#8a8f98}\
+.u{fill:#c9803a}.f{fill:none;stroke:#8a8f98;stroke-dasharray:3 3}\
+@media(prefers-color-scheme:dark){svg{background:#15181c}text{fill:#ddd}.s{fill:#999}.i{fill:#fff}}</style>\n";
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // XML 1.0 has no other control characters.
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{DesignSpec, Kind};
+
+    #[test]
+    fn every_kind_is_drawn_small_and_large_and_stays_readable() {
+        for kind in Kind::ALL {
+            for devices in [8_u64, 1024, 65_536] {
+                let domain = (!matches!(kind, Kind::ScaleUp | Kind::Torus)).then_some(8);
+                let spec = DesignSpec {
+                    kind: Some(kind),
+                    devices: Some(devices),
+                    domain,
+                    radix: Some(128),
+                    ..DesignSpec::default()
+                };
+                let text = draw(&spec.resolve().expect("it is built"));
+                assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{kind:?}");
+                assert!(text.len() < 120_000, "{kind:?} {devices}: {} bytes", text.len());
+                assert!(text.contains(&human::whole(devices)), "{kind:?} {devices}");
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{kind:?} {devices}");
+                assert_eq!(text.matches("<g>").count(), text.matches("</g>").count());
+            }
+        }
+    }
+
+    #[test]
+    fn names_cannot_break_out() {
+        let name = Some("</title><script>&\u{1}".to_owned());
+        let text = draw(&DesignSpec { name, ..DesignSpec::default() }.resolve().expect("a clos"));
+        assert!(!text.contains("<script>") && !text.contains('\u{1}'));
+    }
+
+    #[test]
+    fn a_gap_stands_for_the_middle() {
+        assert_eq!(shown(3, 5), [Some(0), Some(1), Some(2)]);
+        assert_eq!(shown(100, 5), [Some(0), Some(1), Some(2), None, Some(99)]);
+    }
+}
