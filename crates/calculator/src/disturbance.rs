@@ -10,7 +10,6 @@ use crate::costing::{Costing, Machine};
 use crate::evaluate::{local_chunks, transfer_time};
 use crate::layer::LayerCost;
 use crate::sharding::StageUpdate;
-use crate::software::Software;
 use crate::stage::{self, Chunk};
 use crate::timeline::rank_stride;
 use crate::work::Work;
@@ -103,7 +102,7 @@ pub(crate) fn stretch_chunks(costing: &Costing<'_>, chunks: &mut [Chunk]) {
     for slow in &disturbance.stages {
         let own = of_stage(costing, slow);
         let priced = slow.machine.as_ref().map(|_| stage::chunks(&own));
-        let slower = slow_software(own.software, slow.host);
+        let slower = own.software.with_host_rate(slow.host);
         let host_costing = Costing { software: &slower, ..own.clone() };
         let wait = transfer_wait(costing, slow.stage);
         for index in local_chunks(costing.plan, slow.stage) {
@@ -159,17 +158,6 @@ fn stretch(cost: &mut LayerCost, device: f64, host: f64) {
             *time = *time / device;
         }
         work.host = work.host / host;
-    }
-}
-
-/// Constants of a host that launches at a share of its rate.
-fn slow_software(software: &Software, rate: f64) -> Software {
-    Software {
-        host_us_per_kernel: software.host_us_per_kernel / rate,
-        host_us_per_micro_batch: software.host_us_per_micro_batch / rate,
-        pipelined_collective_stall_us: software.pipelined_collective_stall_us / rate,
-        spanning_collective_stall_us: software.spanning_collective_stall_us / rate,
-        ..software.clone()
     }
 }
 

@@ -147,7 +147,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         jitter,
         ..TimeBreakdown::default()
     };
-    let time = on_rank_of(costing, &chunks, critical, duration, time);
+    let time = on_rank_of(costing, &chunks, critical, duration, &time);
 
     let per_replica: Flop = chunks
         .iter()
@@ -176,8 +176,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
 #[must_use]
 pub fn seen_from(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Evaluation {
     let Some(&busy) = evaluation.busy.get(stage) else { return evaluation.clone() };
-    let whole = evaluation.time.clone();
-    let time = on_rank_of(costing, &evaluation.chunks, (busy, stage), evaluation.pipeline, whole);
+    let time = on_rank_of(costing, &evaluation.chunks, (busy, stage), evaluation.pipeline, &evaluation.time);
     Evaluation { time, critical_stage: stage, ..evaluation.clone() }
 }
 
@@ -187,14 +186,14 @@ fn on_rank_of(
     chunks: &[Chunk],
     (busy, stage): (Seconds, usize),
     duration: Seconds,
-    whole: TimeBreakdown,
+    whole: &TimeBreakdown,
 ) -> TimeBreakdown {
     let plan = costing.plan;
     let mut time = TimeBreakdown {
         compute: Family::ALL.iter().map(|&f| (f, Seconds::ZERO)).collect(),
         exposed: Dimension::ALL.iter().map(|&d| (d, Seconds::ZERO)).collect(),
         recompute: Seconds::ZERO,
-        ..whole
+        ..whole.clone()
     };
     // A stage with two directions runs each of its chunks for half of the micro batches.
     let runs =

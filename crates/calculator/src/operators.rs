@@ -119,6 +119,15 @@ impl Device {
         Self { accumulate, ..self }
     }
 
+    /// The same with another shortest time of kernels, as a multiple: what starting and ending one takes on the device.
+    #[must_use]
+    pub fn with_floors(mut self, factor: f64) -> Self {
+        self.gemm.iter_mut().for_each(|law| law.scale_floors(factor));
+        self.attention.scale_floors(factor);
+        self.memory.floor *= factor;
+        self
+    }
+
     /// One product of a linear layer with `m` tokens, `k` inputs and `n` outputs; `pass` says which of its three products.
     ///
     /// Narrow types: the product alone; casting its inputs is a kernel that moves memory.

@@ -170,6 +170,19 @@ impl Software {
             .unwrap_or(1.0)
     }
 
+    /// The same with a host at a multiple of its rate: launches, stalls, and what each micro batch and expert layer takes it.
+    #[must_use]
+    pub fn with_host_rate(&self, rate: f64) -> Self {
+        Self {
+            host_us_per_kernel: self.host_us_per_kernel / rate,
+            host_us_per_micro_batch: self.host_us_per_micro_batch / rate,
+            host_us_per_expert_layer: self.host_us_per_expert_layer / rate,
+            pipelined_collective_stall_us: self.pipelined_collective_stall_us / rate,
+            spanning_collective_stall_us: self.spanning_collective_stall_us / rate,
+            ..self.clone()
+        }
+    }
+
     /// The attention kernel that the generation runs on an architecture.
     pub fn attention_kernel(&self, architecture: &str) -> AttentionKernel {
         self.attention

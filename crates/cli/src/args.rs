@@ -14,7 +14,7 @@ pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 pub(crate) use solve::{BalanceArguments, RecomputeArguments};
-pub(crate) use whatif::WhatIf;
+pub(crate) use whatif::{Sensitivity, WhatIf};
 
 /// Models distributed training of large language models: time, memory, money.
 ///
@@ -77,6 +77,9 @@ pub(crate) enum Command {
     /// How many layers each pipeline stage should hold, with embedding and head counted
     #[command(after_long_help = solve::BALANCE_EXAMPLES)]
     Balance(Box<BalanceArguments>),
+    /// What the step time hangs on: its elasticity to every figure of hardware and software
+    #[command(after_long_help = whatif::SENSITIVITY_EXAMPLES)]
+    Sensitivity(Box<Sensitivity>),
     /// Predict a table of measured runs, and sum up how far off the predictions are
     #[command(after_long_help = "Examples:\n  \
         railwright validate catalog/evidence/measured_runs.csv\n  \

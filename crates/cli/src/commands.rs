@@ -17,6 +17,7 @@ mod network;
 mod open_run;
 mod recompute;
 mod search;
+mod sensitivity;
 mod size;
 mod stage_memory;
 mod timeline;
@@ -38,6 +39,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::WhatIf(whatif) => whatif::run(whatif, printer),
         Command::Balance(balance) => balance::run(balance, printer),
         Command::Recompute(recompute) => recompute::run(recompute, printer),
+        Command::Sensitivity(sensitivity) => sensitivity::run(sensitivity, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Detect(detect) => detect::run(detect, printer),
         Command::Export(export) => export::run(export, printer),

@@ -9,6 +9,7 @@ pub mod ranking;
 pub mod recompute;
 pub mod remedies;
 pub mod search;
+pub mod sensitivity;
 pub mod size;
 pub mod whatif;
 pub mod why_not;

@@ -5,6 +5,7 @@
 
 mod apply;
 mod change;
+mod evidence;
 mod facts;
 mod interaction;
 mod names;
@@ -13,8 +14,10 @@ mod summary;
 
 pub use apply::{Baseline, ReadConfig};
 pub use change::Change;
+pub use evidence::Evidence;
 pub use facts::Moved;
 pub use interaction::Interaction;
+pub(crate) use summary::parts;
 pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
 
 use apply::{Changed, apply};
@@ -49,6 +52,8 @@ pub struct Rehearsal {
     pub name: String,
     /// Keys whose values differ, those that follow from others included.
     pub moved: Vec<Moved>,
+    /// How well changes of this one kind were predicted, where pairs of measured runs tell.
+    pub evidence: Option<Evidence>,
     /// What is to be said about it: where slow members are, why nothing changed.
     pub notes: Vec<String>,
     /// The result.
@@ -157,6 +162,7 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Rehearsal {
     let impossible = |moved, problems| Rehearsal {
         name: name.clone(),
         moved,
+        evidence: None,
         notes: Vec::new(),
         outcome: Outcome::Impossible { problems },
     };
@@ -191,9 +197,11 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Rehearsal {
     let has = |list: &[Warning], id: &str| list.iter().any(|warning| warning.id == id);
     let resolved = known.iter().filter(|w| !has(&doubts, &w.id)).map(|w| w.id.clone()).collect();
     let warnings = doubts.into_iter().filter(|w| !has(known, &w.id)).collect();
+    let evidence = if changed.slow.is_empty() { evidence::of(&moved) } else { None };
     Rehearsal {
         name,
         moved,
+        evidence,
         notes,
         outcome: Outcome::Possible(Box::new(Possible { after, difference, warnings, resolved })),
     }

@@ -74,7 +74,8 @@ impl Network {
                 continue;
             }
             let latency =
-                protocol.base + inside * protocol.hop_inside + between * (protocol.hop_network + hop);
+                (protocol.base + inside * protocol.hop_inside + between * (protocol.hop_network + hop))
+                    * self.pace;
             let mut slow = growing / protocol.share;
             if protocol.share == 0.5 {
                 slow = slow.max(wire / self.low_latency_cap);
@@ -113,8 +114,8 @@ impl Network {
             (RING[0].base, 0.0)
         };
         let small = 2.0 * depth * (TREE_HOP + self.hop(span));
-        let large = 2.0 * depth * TREE_HOP_LARGE * bytes / (bytes + TREE_LARGE);
-        let latency = base + small;
+        let large = 2.0 * depth * TREE_HOP_LARGE * bytes / (bytes + TREE_LARGE) * self.pace;
+        let latency = base + small * self.pace;
         let time = latency + large + nvlink.max(network / rate) + fill(bytes);
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
     }
@@ -126,7 +127,8 @@ impl Network {
         let network = bytes * (ranks - local) / ranks;
         let (law, _) = links.law(Collective::AllToAll, span.local.max(2));
         let nvlink = if span.local > 1 { law.growing(inside, bytes) } else { 0.0 };
-        let latency = law.base + RING[2].hop_network + self.hop(span) + (ranks - local) * PER_PEER;
+        let (first, hop, peers) = (RING[2].hop_network, self.hop(span), (ranks - local) * PER_PEER);
+        let latency = law.base + first * self.pace + hop * self.pace + peers * self.pace;
         let time = latency + nvlink.max(network / self.spread_rate(ALL_TO_ALL_SHARE, span)) + fill(bytes);
         cost((time, latency, "all-to-all"), inside, network)
     }

@@ -37,7 +37,7 @@ pub(super) fn dispatch(
     let (n, d, l) = (ranks as f64, domains as f64, local as f64);
     if domains <= 1 {
         let wire = token * reached(n) * (n - 1.0) / n;
-        let base = BASE_INSIDE.max(links.law(Collective::AllToAll, ranks).0.base);
+        let base = (BASE_INSIDE * links.pace).max(links.law(Collective::AllToAll, ranks).0.base);
         let time = base + wire / (links.bandwidth * SHARE_INSIDE);
         return cost(time, base, wire, 0.0, Source::Interpolated);
     }
@@ -45,7 +45,7 @@ pub(super) fn dispatch(
     let remote = token * reached(visited) * (d - 1.0) / d;
     // Copies that arrive by the NIC are spread over the domain's ranks as those that started there.
     let inside = token * reached(n) * (l - 1.0) / l;
-    let base = BASE_NETWORK + network.hop(span);
+    let base = (BASE_NETWORK + network.hop(span)) * network.pace;
     let over_network = remote / network.spread_rate(SHARE_NETWORK, span);
     let over_links = inside / (links.bandwidth * SHARE_FORWARDING);
     cost(base + over_network.max(over_links), base, inside, remote, Source::Derived)

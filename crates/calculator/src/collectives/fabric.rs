@@ -38,6 +38,8 @@ pub(super) struct Links {
     pub(super) bandwidth: f64,
     reduces: bool,
     torus: Option<Torus>,
+    /// Multiple of the laws' base; 1 is usual.
+    pub(super) pace: f64,
     kept: Vec<[(Law, Source); OPERATIONS.len()]>,
 }
 
@@ -51,7 +53,7 @@ impl Links {
         let kept = (0..=domain.min(KEPT_RANKS))
             .map(|ranks| OPERATIONS.map(|op| domain::law(class, op, ranks.max(1), bandwidth, reduces)))
             .collect();
-        Self { class, bandwidth, reduces, torus, kept }
+        Self { class, bandwidth, reduces, torus, pace: 1.0, kept }
     }
 
     /// The law among `ranks` ranks joined by these links.
@@ -63,10 +65,11 @@ impl Links {
             Collective::AllToAll | Collective::ExpertDispatch { .. } => 3,
             Collective::SendReceive => 4,
         };
-        match self.kept.get(ranks as usize) {
+        let (law, source) = match self.kept.get(ranks as usize) {
             Some(laws) => laws[column],
             None => domain::law(self.class, op, ranks, self.bandwidth, self.reduces),
-        }
+        };
+        (Law { base: law.base * self.pace, ..law }, source)
     }
 
     fn time(&self, op: Collective, bytes: f64, ranks: u64) -> CollectiveCost {
@@ -123,6 +126,17 @@ impl Fabric {
             node_size,
             network: Network::new(cluster, class),
         }
+    }
+
+    /// The same with another pace: multiples of what passes before bytes flow, inside domains and between them. Tori keep theirs.
+    #[must_use]
+    pub fn with_latencies(mut self, inside: f64, between: f64) -> Self {
+        self.inner.pace = inside;
+        if let Some(node) = &mut self.node {
+            node.pace = inside;
+        }
+        self.network.pace = between;
+        self
     }
 
     /// One collective of one group.

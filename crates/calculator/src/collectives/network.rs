@@ -17,6 +17,8 @@ pub(super) struct Network {
     /// Share of it that rings reach with large messages.
     share: f64,
     latency: f64,
+    /// Multiple of everything that passes before bytes flow; 1 is usual.
+    pub(super) pace: f64,
     tiers: Vec<Tier>,
     pub(super) low_latency_cap: f64,
     pub(super) has_ll128: bool,
@@ -49,6 +51,7 @@ impl Network {
             nic: network.bandwidth.get().max(1e6),
             share: ring_share(&network.kind),
             latency: network.latency.get().max(0.0),
+            pace: 1.0,
             tiers: network.tiers.clone(),
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
@@ -95,7 +98,7 @@ impl Network {
 
     /// One message: `t = base + hop + b / (0.85 NIC)`.
     pub(super) fn send(&self, bytes: f64, sharing: f64) -> CollectiveCost {
-        let latency = SEND_BASE + self.latency;
+        let latency = (SEND_BASE + self.latency) * self.pace;
         let time = latency + bytes * sharing / (self.nic * SEND_SHARE);
         cost((time, latency, "send"), 0.0, bytes)
     }

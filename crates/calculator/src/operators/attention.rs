@@ -226,6 +226,13 @@ impl AttentionLaws {
         }
     }
 
+    /// Multiplies the shortest time of every kernel.
+    pub(super) fn scale_floors(&mut self, factor: f64) {
+        for law in [&mut self.flash1, &mut self.flash2, &mut self.flash3, &mut self.cudnn] {
+            law.floor *= factor;
+        }
+    }
+
     /// One fused attention operator; see the module's equation.
     pub(super) fn cost(&self, shape: &AttentionShape, kernel: AttentionKernel, pass: Pass) -> Cost {
         let law = match kernel {

@@ -289,6 +289,12 @@ impl GemmLaw {
         }
     }
 
+    /// Multiplies the shortest time of a kernel and of a group.
+    pub(super) fn scale_floors(&mut self, factor: f64) {
+        self.floor *= factor;
+        self.per_group *= factor;
+    }
+
     /// The share of the data sheet's peak that large products reach.
     pub(super) fn efficiency(&self) -> f64 {
         2.0 * self.units / (self.peak * self.seconds_per_area[0])

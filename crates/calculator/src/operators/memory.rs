@@ -18,16 +18,17 @@ const FLOOR: f64 = 2.0e-6;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryLaw {
     seconds_per_byte: f64,
+    pub(super) floor: f64,
 }
 
 impl MemoryLaw {
     pub(super) fn new(accelerator: &Accelerator) -> Self {
-        Self { seconds_per_byte: 1.0 / (SHARE * accelerator.memory_bandwidth.get().max(1.0)) }
+        Self { seconds_per_byte: 1.0 / (SHARE * accelerator.memory_bandwidth.get().max(1.0)), floor: FLOOR }
     }
 
     /// t = floor + bytes / (0.85 B), seconds: the floor is the ramp of one kernel (2 us), B the data sheet's bandwidth.
     pub(super) fn cost(self, bytes: Bytes) -> Cost {
-        let time = if bytes.get() > 0.0 { FLOOR + bytes.get() * self.seconds_per_byte } else { 0.0 };
+        let time = if bytes.get() > 0.0 { self.floor + bytes.get() * self.seconds_per_byte } else { 0.0 };
         Cost { time: Seconds::new(time), flop: Flop::ZERO, bytes, source: Source::Roofline }
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments of `whatif`.
+//! Arguments of `whatif` and `sensitivity`.
 
 use super::{Output, RunArguments};
 use clap::Args;
@@ -24,6 +24,22 @@ pub(crate) struct WhatIf {
     /// What to change, as in `plan.micro_batch=2`; repeatable: each is priced alone, and all together
     #[arg(long, short, value_name = "KEY=VALUE,...", required = true, help_heading = "Change")]
     pub(crate) change: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Examples under `sensitivity --help`.
+pub(crate) const SENSITIVITY_EXAMPLES: &str = "Examples:\n  \
+    railwright sensitivity llama-3.1-405b --cluster dgx-h100 --gpus 16384 --tp 8 --pp 16 --uneven\n  \
+    railwright sensitivity --run examples/runs/deepseek-v3.toml --format csv\n\n\
+    The elasticity is the percentage by which the step grows when the figure grows by one percent: -0.6 means that a figure 1% larger \
+    shortens the step by 0.6%.";
+
+/// Arguments of `sensitivity`.
+#[derive(Args, Debug)]
+pub(crate) struct Sensitivity {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) output: Output,
 }

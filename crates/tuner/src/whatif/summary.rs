@@ -152,7 +152,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
 }
 
 /// Families of compute and dimensions of exposed communication one by one, the rest as it is.
-pub(super) fn parts(step: &Part) -> Vec<TimePart> {
+pub(crate) fn parts(step: &Part) -> Vec<TimePart> {
     let one = |part: &Part| TimePart { id: part.id.clone(), title: part.title.clone(), time: part.time };
     let mut list = Vec::new();
     for part in &step.children {

@@ -1,5 +1,7 @@
 //! Rehearsals against what must hold of them.
 
+mod pairs;
+
 use super::*;
 use railwright_calculator::defaults;
 use railwright_spec::run::{Run, RunSpec};

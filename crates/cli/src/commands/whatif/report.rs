@@ -225,6 +225,18 @@ fn time(seconds: Seconds) -> Cell {
 
 fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) {
     let mut bullets: Vec<Cell> = rehearsal.notes.iter().map(|note| Cell::from(note.as_str())).collect();
+    if let Some(evidence) = &rehearsal.evidence {
+        bullets.push(Cell::new(
+            format!(
+                "{} pairs of measured runs differ in the {} alone: their ratio is predicted to {} (median), {} (nine of ten)",
+                evidence.pairs,
+                evidence.what,
+                human::percent(evidence.median),
+                human::percent(evidence.ninth)
+            ),
+            Tone::Faint,
+        ));
+    }
     if !rehearsal.moved.is_empty() {
         let more = rehearsal.moved.len().saturating_sub(MOST_MOVED);
         let mut words: Vec<String> = rehearsal.moved.iter().take(MOST_MOVED).map(moved).collect();

@@ -1,0 +1,200 @@
+//! `sensitivity`: what the step time hangs on, what to buy and what to fix.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run::{self, Resolved};
+use railwright_spec::human;
+use railwright_tuner::sensitivity::{Figure, Kind, Sensitivity, sensitivity};
+use serde_json::{Map, Value, json};
+
+/// Figures whose swing is below this share of the step are summed up in a line.
+const SMALL: f64 = 5e-5;
+
+/// Savings below this share of the step have no bar.
+const SHORTEST: f64 = 5e-4;
+
+struct Hangs {
+    answer: Sensitivity,
+    chosen: Vec<String>,
+}
+
+/// Prices every figure. The answer is no when the run does not fit.
+pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Outcome, Failure> {
+    let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
+    let answer = sensitivity(&run)?;
+    let fits = answer.capacity.fits;
+    printer.warnings(&warnings);
+    printer.answer(&Hangs { answer, chosen }, &arguments.output)?;
+    Ok(if fits { Outcome::Yes } else { Outcome::No })
+}
+
+impl Answer for Hangs {
+    const KIND: &'static str = "sensitivity";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = match serde_json::to_value(&self.answer) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        fields.insert("chosen".to_owned(), json!(self.chosen));
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let Sensitivity { model, accelerator, devices, plan, step_time, figures, .. } = &self.answer;
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(
+            format!(
+                "{model} on {} x {accelerator}, {plan}: {}",
+                human::whole(*devices),
+                human::seconds(*step_time)
+            ),
+            Tone::Strong,
+        )]);
+        if !self.chosen.is_empty() {
+            let chosen = format!("not said, so chosen: {}", self.chosen.join("; "));
+            document.paragraph(Cell::new(chosen, Tone::Faint));
+        }
+        let swing = human::percent(self.answer.swing);
+        document.heading_with(
+            "what the step hangs on",
+            format!(
+                "change of the step when a figure is {swing} less, {swing} more, or costs nothing any more; elasticity by central \
+                 differences of {}",
+                human::percent(self.answer.difference)
+            ),
+        );
+        document.table(table(figures));
+        let still: Vec<&str> = figures.iter().filter(|f| is_still(f)).map(|f| f.title.as_str()).collect();
+        if !still.is_empty() {
+            document.paragraph(Cell::new(format!("without effect: {}", still.join(", ")), Tone::Faint));
+        }
+        self.tornado(&mut document);
+        document.heading("read as");
+        document.blocks.push(Block::Bullets(self.remarks()));
+        document
+    }
+
+    /// All figures, those without effect too.
+    fn csv(&self) -> String {
+        let header = ["id", "title", "kind", "now", "elasticity", "less", "more", "best", "through"];
+        let rows = self.answer.figures.iter().map(|figure| {
+            vec![
+                figure.id.clone(),
+                figure.title.clone(),
+                kind(figure.kind).to_owned(),
+                figure.now.clone(),
+                figure.elasticity.to_string(),
+                figure.less.to_string(),
+                figure.more.to_string(),
+                figure.best.to_string(),
+                figure.through.clone().unwrap_or_default(),
+            ]
+        });
+        crate::printer::csv_lines(&header.map(str::to_owned), rows.collect())
+    }
+}
+
+fn is_still(figure: &Figure) -> bool {
+    figure.less.abs().max(figure.more.abs()).max(figure.best.abs()) < SMALL
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Hardware => "hardware",
+        Kind::Host => "host",
+        Kind::Software => "software",
+    }
+}
+
+fn table(figures: &[Figure]) -> Table {
+    let columns = vec![
+        Column::words("figure"),
+        Column::words("of").expendable(3),
+        Column::numbers("now").expendable(2),
+        Column::numbers("elasticity"),
+        Column::numbers("less"),
+        Column::numbers("more"),
+        Column::numbers("at best"),
+        Column::words("mostly through").expendable(1),
+    ];
+    let share = |x: f64| {
+        let text = if x > 0.0 { format!("+{:.2}%", x * 100.0) } else { format!("{:.2}%", x * 100.0) };
+        let text = if text.trim_start_matches(['+', '-']) == "0.00%" { "0".to_owned() } else { text };
+        Cell::number(text, x).toned(if x < 0.0 { Tone::Good } else { Tone::Plain })
+    };
+    let rows = figures.iter().filter(|figure| !is_still(figure)).map(|figure| {
+        vec![
+            figure.title.as_str().into(),
+            kind(figure.kind).into(),
+            figure.now.as_str().into(),
+            Cell::number(format!("{:+.3}", figure.elasticity), figure.elasticity),
+            share(figure.less),
+            share(figure.more),
+            share(figure.best),
+            figure.through.as_deref().unwrap_or_default().into(),
+        ]
+    });
+    Table { rows: rows.collect(), columns }
+}
+
+impl Hangs {
+    /// The steps that the better tenth saves, as bars.
+    fn tornado(&self, document: &mut Document) {
+        let mut gains: Vec<(&Figure, f64)> = self
+            .answer
+            .figures
+            .iter()
+            .map(|figure| (figure, -if figure.greater_is_faster { figure.more } else { figure.less }))
+            .filter(|(_, gain)| *gain >= SHORTEST)
+            .collect();
+        gains.sort_by(|a, b| b.1.total_cmp(&a.1));
+        if gains.is_empty() {
+            return;
+        }
+        document.heading_with(
+            "what to buy, what to fix",
+            format!("share of the step that a figure better by {} saves", human::percent(self.answer.swing)),
+        );
+        let bars = gains.into_iter().map(|(figure, gain)| Bar {
+            depth: 1,
+            label: format!("{} ({})", figure.title, kind(figure.kind)),
+            value: String::new(),
+            share: gain,
+            tone: Tone::Plain,
+        });
+        document.blocks.push(Block::Bars(bars.collect()));
+    }
+
+    fn remarks(&self) -> Vec<Cell> {
+        let Sensitivity { sum, capacity, .. } = &self.answer;
+        let memory = if capacity.fits {
+            format!(
+                "memory: no effect until a device has less than {} (now {}); below, the run does not fit",
+                human::bytes(capacity.least),
+                human::bytes(capacity.device)
+            )
+        } else {
+            format!(
+                "memory: the run does not fit in {}; it needs {} at least, and more changes nothing",
+                human::bytes(capacity.device),
+                human::bytes(capacity.least)
+            )
+        };
+        vec![
+            memory.into(),
+            format!(
+                "everything that takes time, 1% faster: {:.3}% by rates of the hardware, {:.3}% by latencies, floors and the host, \
+                 {:+.3}% by what has no knob; together 1%",
+                -sum.rates, sum.times, sum.rest
+            )
+            .into(),
+            "at a limit (power, balanced experts, a stage about to be overtaken) less and more differ, and the elasticity is their mean"
+                .into(),
+            "efficiencies of the software scale what the hardware's figures count already: they are not in that sum".into(),
+            "the plan stays: with other hardware another layout may be faster, which `railwright search` finds".into(),
+        ]
+    }
+}

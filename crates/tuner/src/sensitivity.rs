@@ -1,0 +1,223 @@
+//! What the step time of a run hangs on: its elasticity to every figure of the hardware and every constant of the software.
+//!
+//! Responsible for: one number per figure, comparable with each other, from which follows what to buy and what to fix. The elasticity of
+//! the step time T to a figure x is `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Refuses to
+//! change the plan: whoever buys twice the network may want another layout, and the search finds that.
+//!
+//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the step would be k times as
+//! short. So the elasticities of rates and those of times, the signs of the latter turned, sum to -1 but for the few constants that have
+//! no knob (how a transfer ramps up).
+
+mod knobs;
+
+use crate::whatif::parts;
+use knobs::{Knob, Setup, knobs};
+use railwright_calculator::estimate::{EstimateOptions, of_evaluation, plan_summary, tree};
+use railwright_calculator::evaluate::{evaluate_with, seen_from};
+use railwright_calculator::schedule::Workspace;
+use railwright_calculator::software;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::run::Run;
+use serde::Serialize;
+
+/// The relative step of the differences.
+pub const STEP: f64 = 0.01;
+/// The change that the tornado shows.
+pub const SWING: f64 = 0.10;
+
+/// What the step time of one run hangs on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sensitivity {
+    /// The model's name.
+    pub model: String,
+    /// The accelerator's name.
+    pub accelerator: String,
+    /// Accelerators used.
+    pub devices: u64,
+    /// The plan in one line.
+    pub plan: String,
+    /// The step as it is.
+    pub step_time: Seconds,
+    /// The relative step of the differences: [`STEP`].
+    pub difference: f64,
+    /// The change of `less` and `more`: [`SWING`].
+    pub swing: f64,
+    /// Every figure, the one that swings the step most first.
+    pub figures: Vec<Figure>,
+    /// What the elasticities of rates and times sum to.
+    pub sum: SumRule,
+    /// Memory, which has no elasticity.
+    pub capacity: Capacity,
+}
+
+/// What a figure belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Bought with the machine.
+    Hardware,
+    /// The host's share: launches and what a step takes it.
+    Host,
+    /// What the software generation makes of the hardware.
+    Software,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// A stable identifier: the key of the run file where there is one.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// What it belongs to.
+    pub kind: Kind,
+    /// Its value, in words.
+    pub now: String,
+    /// Whether a greater value is faster (a bandwidth) or slower (a latency).
+    pub greater_is_faster: bool,
+    /// `d ln T / d ln x`.
+    pub elasticity: f64,
+    /// Change of the step when the figure is 10% smaller, as a share.
+    pub less: f64,
+    /// The same when it is 10% greater.
+    pub more: f64,
+    /// The same when it costs nothing any more: a rate without limit, a latency of zero.
+    pub best: f64,
+    /// The part of the step that shrinks most then.
+    pub through: Option<String>,
+}
+
+/// The elasticities of everything that takes time, summed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SumRule {
+    /// Of rates: peaks and bandwidths; below 0.
+    pub rates: f64,
+    /// Of times: latencies, floors, launches; above 0.
+    pub times: f64,
+    /// What is left to 1 of times less rates: constants that have no knob, and kinks within the step of the difference.
+    pub rest: f64,
+}
+
+/// Memory against what the run needs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Capacity {
+    /// What a device has.
+    pub device: Bytes,
+    /// What the run takes on the stage that needs most.
+    pub peak: Bytes,
+    /// The least that the run can do with: below, it does not fit; above, capacity changes nothing.
+    pub least: Bytes,
+    /// Whether it fits.
+    pub fits: bool,
+}
+
+/// Takes a run's step time apart by what it hangs on.
+pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
+    let software = software::by_id(&run.plan.software)?;
+    let setup = Setup::new(run, software);
+    let mut workspace = Workspace::default();
+    let (step_time, capacity) = setup.with_costing(run, |costing| {
+        let evaluation = evaluate_with(costing, &mut workspace)?;
+        let options = EstimateOptions { training: run.training, cost: run.cost };
+        let estimate = of_evaluation(costing, &evaluation, &options)?;
+        let memory = &estimate.memory;
+        let capacity = Capacity {
+            device: memory.device_memory,
+            peak: memory.peak,
+            least: memory.least,
+            fits: memory.fits,
+        };
+        Ok((estimate.step_time, capacity))
+    })?;
+    let mut figures = Vec::new();
+    let mut sum = SumRule { rates: 0.0, times: 0.0, rest: 0.0 };
+    for knob in knobs(run, software) {
+        let figure = figure(run, &setup, &knob, step_time, &mut workspace)?;
+        if knob.is_time_scale {
+            *(if figure.greater_is_faster { &mut sum.rates } else { &mut sum.times }) += figure.elasticity;
+        }
+        figures.push(figure);
+    }
+    sum.rest = 1.0 - (sum.times - sum.rates);
+    let swing = |figure: &Figure| figure.less.abs().max(figure.more.abs());
+    figures.sort_by(|a, b| swing(b).total_cmp(&swing(a)));
+    Ok(Sensitivity {
+        model: run.model.name.clone(),
+        accelerator: run.cluster.accelerator.name.clone(),
+        devices: run.cluster.devices,
+        plan: plan_summary(&run.plan),
+        step_time,
+        difference: STEP,
+        swing: SWING,
+        figures,
+        sum,
+        capacity,
+    })
+}
+
+fn figure(
+    run: &Run,
+    setup: &Setup,
+    knob: &Knob,
+    step: Seconds,
+    workspace: &mut Workspace,
+) -> Result<Figure, Problem> {
+    let mut time = |factor: f64| total(run, &setup.turned(knob, factor), workspace);
+    let up = time(1.0 + STEP)?;
+    let down = time(1.0 / (1.0 + STEP))?;
+    let elasticity = (up / down).ln() / (2.0 * (1.0 + STEP).ln());
+    let (less, more) = (time(1.0 - SWING)? / step - 1.0, time(1.0 + SWING)? / step - 1.0);
+    let best = setup.turned(knob, knob.best());
+    let ideal = total(run, &best, workspace)? / step - 1.0;
+    Ok(Figure {
+        id: knob.id.clone(),
+        title: knob.title.clone(),
+        kind: knob.kind,
+        now: knob.now.clone(),
+        greater_is_faster: knob.greater_is_faster,
+        elasticity: tidy(elasticity),
+        less: tidy(less),
+        more: tidy(more),
+        best: tidy(ideal),
+        through: if tidy(ideal) < 0.0 { through(run, setup, &best, workspace)? } else { None },
+    })
+}
+
+/// Rounding of sums that do not change is no effect.
+fn tidy(x: f64) -> f64 {
+    if x.abs() < 1e-12 { 0.0 } else { x }
+}
+
+fn total(run: &Run, setup: &Setup, workspace: &mut Workspace) -> Result<Seconds, Problem> {
+    setup.with_costing(run, |costing| Ok(evaluate_with(costing, workspace)?.time.total))
+}
+
+/// The part that shrinks most, on the stage that paces the run as it is.
+fn through(
+    run: &Run,
+    setup: &Setup,
+    best: &Setup,
+    workspace: &mut Workspace,
+) -> Result<Option<String>, Problem> {
+    let (stage, before) = setup.with_costing(run, |costing| {
+        let evaluation = evaluate_with(costing, workspace)?;
+        Ok((evaluation.critical_stage, parts(&tree(costing, &evaluation))))
+    })?;
+    let after = best.with_costing(run, |costing| {
+        let evaluation = evaluate_with(costing, workspace)?;
+        Ok(parts(&tree(costing, &seen_from(costing, &evaluation, stage))))
+    })?;
+    let mut most: Option<(Seconds, String)> = None;
+    for part in before {
+        let now = after.iter().find(|other| other.id == part.id).map_or(Seconds::ZERO, |other| other.time);
+        let saved = part.time - now;
+        if saved > Seconds::ZERO && most.as_ref().is_none_or(|(best, _)| saved > *best) {
+            most = Some((saved, part.title));
+        }
+    }
+    Ok(most.map(|(_, title)| title))
+}
+
+#[cfg(test)]
+mod tests;

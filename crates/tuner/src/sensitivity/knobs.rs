@@ -1,0 +1,273 @@
+//! The figures that can be turned: each is a name, a value, and what changes when it is a multiple of itself.
+
+use super::Kind;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::software::Software;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::plan::Plan;
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
+use std::collections::BTreeMap;
+
+/// A figure and how it is turned.
+pub(super) struct Knob {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) kind: Kind,
+    pub(super) now: String,
+    pub(super) greater_is_faster: bool,
+    /// Whether it is a rate or a time of its own, so that it counts in the sum rule; efficiencies scale what others count.
+    pub(super) is_time_scale: bool,
+    turn: Turn,
+}
+
+/// What a multiple of the figure changes.
+#[derive(Clone, Copy)]
+enum Turn {
+    Peak(&'static [DataType]),
+    MemoryBandwidth,
+    ScaleUpBandwidth,
+    NetworkBandwidth,
+    HostLink,
+    HostMemory,
+    Power,
+    ScaleUpLatency,
+    NetworkLatency,
+    Floors,
+    Launches,
+    HostStep,
+    Constant(fn(&mut Software, f64)),
+    Imbalance,
+}
+
+/// A rate so high that nothing takes time.
+const WITHOUT_LIMIT: f64 = 1e12;
+
+impl Knob {
+    /// The multiple at which it costs nothing any more.
+    pub(super) fn best(&self) -> f64 {
+        match (self.turn, self.greater_is_faster) {
+            // A limit on power does not bind above the design's, and experts cannot be better than balanced.
+            (Turn::Power, _) => 1e3,
+            (_, true) => WITHOUT_LIMIT,
+            (_, false) => 0.0,
+        }
+    }
+}
+
+/// Everything that a knob turns.
+#[derive(Clone)]
+pub(super) struct Setup {
+    cluster: Cluster,
+    software: Software,
+    plan: Plan,
+    floors: f64,
+    scale_up_latency: f64,
+    network_latency: f64,
+}
+
+impl Setup {
+    pub(super) fn new(run: &Run, software: &Software) -> Self {
+        Self {
+            cluster: run.cluster.clone(),
+            software: software.clone(),
+            plan: run.plan.clone(),
+            floors: 1.0,
+            scale_up_latency: 1.0,
+            network_latency: 1.0,
+        }
+    }
+
+    /// The same with one figure at a multiple of itself.
+    pub(super) fn turned(&self, knob: &Knob, factor: f64) -> Self {
+        let mut setup = self.clone();
+        let Self { cluster, software, plan, .. } = &mut setup;
+        let accelerator = &mut cluster.accelerator;
+        match knob.turn {
+            Turn::Peak(data_types) => {
+                for data_type in data_types {
+                    if let Some(rate) = accelerator.peak.get_mut(data_type) {
+                        *rate = *rate * factor;
+                    }
+                }
+                // What was measured is a share of the peak.
+                if data_types.contains(&DataType::Bf16) {
+                    accelerator.measured_matmul = accelerator.measured_matmul.map(|rate| rate * factor);
+                }
+            }
+            Turn::MemoryBandwidth => accelerator.memory_bandwidth = accelerator.memory_bandwidth * factor,
+            Turn::ScaleUpBandwidth => cluster.scale_up.bandwidth = cluster.scale_up.bandwidth * factor,
+            Turn::NetworkBandwidth => cluster.network.bandwidth = cluster.network.bandwidth * factor,
+            Turn::HostLink => accelerator.host_bandwidth = accelerator.host_bandwidth.map(|b| b * factor),
+            Turn::HostMemory => {
+                cluster.host.memory_bandwidth_per_device = cluster.host.memory_bandwidth_per_device * factor;
+            }
+            Turn::Power => accelerator.power = accelerator.power.map(|power| power * factor),
+            Turn::ScaleUpLatency => setup.scale_up_latency = factor,
+            Turn::NetworkLatency => setup.network_latency = factor,
+            Turn::Floors => setup.floors = factor,
+            Turn::Launches => *software = software.with_host_rate(1.0 / factor.max(1.0 / WITHOUT_LIMIT)),
+            Turn::HostStep => software.host_ms_per_step *= factor,
+            Turn::Constant(turn) => turn(software, factor),
+            Turn::Imbalance => plan.expert_imbalance = (plan.expert_imbalance * factor).max(1.0),
+        }
+        setup
+    }
+
+    /// Prices with the figures as they are turned.
+    pub(super) fn with_costing<T>(
+        &self,
+        run: &Run,
+        price: impl FnOnce(&Costing<'_>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let mut machine = Machine::new(&self.cluster);
+        machine.device = machine.device.with_floors(self.floors);
+        machine.fabric = machine.fabric.with_latencies(self.scale_up_latency, self.network_latency);
+        // Refuses what cannot be priced, before the constants are replaced by turned ones.
+        Costing::new(&run.model, &self.cluster, &self.plan, &machine)?;
+        price(&Costing::with_software(&run.model, &self.cluster, &self.plan, &machine, &self.software))
+    }
+}
+
+const SIXTEEN: &[DataType] = &[DataType::Bf16, DataType::Fp16];
+const EIGHT: &[DataType] = &[DataType::Fp8, DataType::Mxfp8];
+const FOUR: &[DataType] = &[DataType::Nvfp4];
+const INTEGER: &[DataType] = &[DataType::Int8];
+const WIDE: &[DataType] = &[DataType::Fp32, DataType::Tf32];
+
+/// The formats of a width, and how their peak is called.
+fn formats(data_type: DataType) -> (&'static [DataType], &'static str, &'static str) {
+    match data_type {
+        DataType::Bf16 | DataType::Fp16 => (SIXTEEN, "cluster.peak.bf16", "matrix peak, 16 bits"),
+        DataType::Fp8 | DataType::Mxfp8 => (EIGHT, "cluster.peak.fp8", "matrix peak, 8 bits"),
+        DataType::Nvfp4 => (FOUR, "cluster.peak.fp4", "matrix peak, 4 bits"),
+        DataType::Int8 => (INTEGER, "peak.int8", "matrix peak, 8-bit integers"),
+        DataType::Fp32 | DataType::Tf32 => (WIDE, "peak.fp32", "matrix peak, 32 bits"),
+    }
+}
+
+/// The figures of a run; what the run does not have (a host link without a figure) is left out.
+pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
+    let Run { cluster, plan, model, .. } = run;
+    let accelerator = &cluster.accelerator;
+    let mut list = Vec::new();
+    let mut used = vec![plan.precision.compute];
+    for other in [plan.precision.activations, DataType::Bf16] {
+        if used.iter().all(|known| formats(*known).1 != formats(other).1) {
+            used.push(other);
+        }
+    }
+    for data_type in used {
+        let (group, id, title) = formats(data_type);
+        if let Some(rate) = group.iter().find_map(|format| accelerator.peak.get(format)) {
+            list.push(hardware(id, title, human::flop_rate(*rate), true, Turn::Peak(group)));
+        }
+    }
+    let bandwidth = human::bandwidth;
+    let rate = |id: &str, title: &str, now: String, turn| hardware(id, title, now, true, turn);
+    list.push(rate(
+        "cluster.memory_bandwidth",
+        "memory bandwidth",
+        bandwidth(accelerator.memory_bandwidth),
+        Turn::MemoryBandwidth,
+    ));
+    list.push(rate(
+        "cluster.scale_up.bandwidth",
+        "scale-up bandwidth",
+        bandwidth(cluster.scale_up.bandwidth),
+        Turn::ScaleUpBandwidth,
+    ));
+    list.push(rate(
+        "cluster.network.bandwidth",
+        "NIC bandwidth",
+        bandwidth(cluster.network.bandwidth),
+        Turn::NetworkBandwidth,
+    ));
+    if let Some(link) = accelerator.host_bandwidth {
+        list.push(rate("cluster.host.bandwidth", "link to the host", bandwidth(link), Turn::HostLink));
+    }
+    let host_memory = bandwidth(cluster.host.memory_bandwidth_per_device);
+    list.push(rate("cluster.host.memory_bandwidth", "host memory bandwidth", host_memory, Turn::HostMemory));
+    let time = |id: &str, title: &str, now: String, turn| hardware(id, title, now, false, turn);
+    let usual = || "as measured".to_owned();
+    list.push(time("scale_up.latency", "scale-up latency", usual(), Turn::ScaleUpLatency));
+    let hop = format!("{} a hop, and the library's", human::seconds(cluster.network.latency));
+    list.push(time("cluster.network.latency", "network latency", hop, Turn::NetworkLatency));
+    list.push(time("kernel.floor", "kernels' shortest time", usual(), Turn::Floors));
+    if let Some(power) = accelerator.power {
+        let knob = rate("cluster.power", "power limit", human::watts(power), Turn::Power);
+        list.push(Knob { is_time_scale: false, ..knob });
+    }
+    let launch = format!("{} us a kernel", software.host_us_per_kernel);
+    let host = |id: &str, title: &str, now: String, turn| Knob {
+        kind: Kind::Host,
+        ..hardware(id, title, now, false, turn)
+    };
+    list.push(host("host_us_per_kernel", "host launches and stalls", launch, Turn::Launches));
+    let step = format!("{} ms", software.host_ms_per_step);
+    list.push(host("host_ms_per_step", "host time per step", step, Turn::HostStep));
+    constants(software, plan, &accelerator.architecture, model.is_mixture_of_experts(), &mut list);
+    list
+}
+
+fn hardware(id: &str, title: &str, now: String, greater_is_faster: bool, turn: Turn) -> Knob {
+    Knob {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        kind: Kind::Hardware,
+        now,
+        greater_is_faster,
+        is_time_scale: true,
+        turn,
+    }
+}
+
+/// Constants of the software generation.
+fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: bool, list: &mut Vec<Knob>) {
+    fn table(table: &mut BTreeMap<String, f64>, factor: f64) {
+        table.entry("default".to_owned()).or_insert(1.0);
+        for rate in table.values_mut() {
+            *rate *= factor;
+        }
+    }
+    let architecture = architecture.split('+').next().unwrap_or_default();
+    let format = plan.precision.compute.name();
+    let rate = |table: &BTreeMap<String, f64>| format!("{:.3}", Software::rate(table, architecture, format));
+    let mut add = |id: &str, title: &str, now: String, greater_is_faster, turn| {
+        let knob = hardware(id, title, now, greater_is_faster, Turn::Constant(turn));
+        list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
+    };
+    add("matmul", "products' rate", rate(&software.matmul), true, |s, x| table(&mut s.matmul, x));
+    add("attention_rate", "attention's rate", rate(&software.attention_rate), true, |s, x| {
+        table(&mut s.attention_rate, x);
+    });
+    let collectives = format!("{:.3}", software.collective_rate);
+    add("collective_rate", "collectives' rate", collectives, true, |s, x| s.collective_rate *= x);
+    let passes = format!("{:.2} of the least bytes", software.elementwise_passes);
+    add("elementwise_passes", "element-wise traffic", passes, false, |s, x| s.elementwise_passes *= x);
+    let jitter = format!("{:.4} a doubling", software.jitter_per_doubling);
+    add("jitter_per_doubling", "unequal devices and noise", jitter, false, |s, x| s.jitter_per_doubling *= x);
+    let slow = format!("{:.3} of what is hidden", software.overlap_slowdown);
+    add("overlap_slowdown", "slow-down by overlap", slow, false, |s, x| s.overlap_slowdown *= x);
+    if plan.tensor_parallel > 1 && plan.overlap.tensor {
+        let exposed = format!("{:.3}", software.tensor_overlap_exposed);
+        add("tensor_overlap_exposed", "exposed tensor traffic", exposed, false, |s, x| {
+            s.tensor_overlap_exposed *= x;
+        });
+    }
+    if has_experts {
+        add("expert_rate", "experts' rate", rate(&software.expert_rate), true, |s, x| {
+            table(&mut s.expert_rate, x);
+        });
+        let exposed = format!("{:.3}", software.expert_overlap_exposed);
+        add("expert_overlap_exposed", "exposed expert traffic", exposed, false, |s, x| {
+            s.expert_overlap_exposed *= x;
+        });
+        let imbalance = format!("{:.2} of the mean", plan.expert_imbalance);
+        let knob =
+            hardware("plan.expert_imbalance", "busiest expert's tokens", imbalance, false, Turn::Imbalance);
+        list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
+    }
+}

@@ -1,0 +1,192 @@
+//! Pairs of measured runs that differ in one thing, against what a rehearsal of that one change says.
+//!
+//! The pairs are found mechanically in `catalog/evidence/measured_runs.csv`: rows of one source whose inputs agree but for one column.
+//! `cargo test -p railwright-tuner pairs -- --nocapture` prints the table that docs/guides/what-if.md shows.
+
+use super::*;
+use crate::whatif::{evidence, facts};
+use railwright_calculator::validation::{Case, Machines, Row, cases, evaluate_case, table::Cells};
+use railwright_spec::cluster::ClusterSpec;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::run::{Cost, Training};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    let text = include_str!("../../../../../catalog/evidence/measured_runs.csv");
+    cases(text, "measured_runs.csv").expect("readable")
+});
+
+/// Columns that describe the run; `dp` follows from the others.
+const INPUTS: [&str; 29] = [
+    "source",
+    "model_name",
+    "n_layers",
+    "hidden",
+    "ffn_hidden",
+    "n_heads",
+    "n_kv_heads",
+    "vocab",
+    "n_experts",
+    "top_k",
+    "moe_ffn_hidden",
+    "seq_len",
+    "gpu",
+    "gpus_per_node",
+    "n_gpus",
+    "inter_node_bw_gbps",
+    "framework",
+    "dtype",
+    "tp",
+    "pp",
+    "cp",
+    "ep",
+    "vpp",
+    "sequence_parallel",
+    "zero_stage",
+    "recompute",
+    "optimizer_offload",
+    "micro_batch",
+    "global_batch_seqs",
+];
+
+struct Pair {
+    before: Case,
+    after: Case,
+    /// Measured step time after over before.
+    measured: f64,
+}
+
+fn pairs(column: &str, keys: &[&str]) -> Vec<Pair> {
+    let mut groups: BTreeMap<Vec<String>, Vec<(String, Case)>> = BTreeMap::new();
+    for (cells, case) in ROWS.iter() {
+        let Ok(case) = case else { continue };
+        let text = |cells: &Cells, name: &str| cells.text(name).unwrap_or_default().to_owned();
+        if text(cells, column).is_empty() || case.step_time.is_none() || !case.complete || case.out_of_memory
+        {
+            continue;
+        }
+        let key = INPUTS.iter().filter(|name| **name != column).map(|name| text(cells, name)).collect();
+        groups.entry(key).or_default().push((text(cells, column), case.clone()));
+    }
+    let mut found = Vec::new();
+    for mut group in groups.into_values() {
+        group.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
+        for two in group.windows(2) {
+            let (before, after) = (two[0].1.clone(), two[1].1.clone());
+            // Notes may say more than columns: what else differs disqualifies the pair.
+            let moved = facts::moved(&run_of(&before), &run_of(&after));
+            let is_one = moved.iter().all(|moved| keys.iter().any(|key| moved.key.starts_with(key)));
+            if let (Some(old), Some(new)) = (before.step_time, after.step_time)
+                && !moved.is_empty()
+                && is_one
+            {
+                found.push(Pair { before, after, measured: new / old });
+            }
+        }
+    }
+    found
+}
+
+fn run_of(case: &Case) -> Run {
+    Run {
+        model: case.model.clone(),
+        cluster: case.cluster.clone(),
+        plan: case.plan.clone(),
+        training: Training::default(),
+        cost: Cost::default(),
+    }
+}
+
+/// The rehearsal of the change that turns one run of a pair into the other.
+fn rehearsed(pair: &Pair) -> f64 {
+    let before = run_of(&pair.before);
+    let mut spec = RunSpec::default();
+    spec.plan = PlanSpec::from_plan(&before.plan);
+    spec.cluster = ClusterSpec::from_cluster(&before.cluster);
+    let moved = facts::moved(&before, &run_of(&pair.after));
+    let text: Vec<String> = moved
+        .iter()
+        .map(|moved| format!("{}={}", moved.key, moved.after.as_deref().unwrap_or("none")))
+        .collect();
+    let change = Change::parse(&text.join(",")).expect("a change");
+    let answer =
+        rehearse(&Baseline { spec: &spec, run: &before, read: &no_file }, &[change]).expect("priced");
+    let possible = answer.alone[0].possible().unwrap_or_else(|| panic!("{:?}", answer.alone[0]));
+    possible.after.step_time / answer.before.step_time
+}
+
+fn evaluated(pair: &Pair, machines: &mut Machines) -> f64 {
+    let mut time = |case: &Case| {
+        let software = railwright_calculator::software::by_id(&case.plan.software).expect("known");
+        evaluate_case(case, machines.of(case), software).expect("priced").time.total
+    };
+    time(&pair.after) / time(&pair.before)
+}
+
+fn known(what: &str) -> (&'static [&'static str], Evidence) {
+    *evidence::KNOWN.iter().find(|(_, evidence)| evidence.what == what).expect(what)
+}
+
+/// Checks the errors of predicted ratios against what is said of them; the share of pairs whose direction is right, of those measured
+/// to differ by more than 5%.
+fn errors(name: &str, pairs: &[Pair], mut predict: impl FnMut(&Pair) -> f64) -> f64 {
+    let mut errors = Vec::new();
+    let (mut clear, mut right) = (0.0_f64, 0.0);
+    for pair in pairs {
+        let predicted = predict(pair);
+        errors.push((predicted / pair.measured).ln().abs());
+        if pair.measured.ln().abs() > 0.05 {
+            clear += 1.0;
+            right += f64::from(u8::from(predicted.ln().signum() == pair.measured.ln().signum()));
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    let at = |share: f64| errors[(errors.len() as f64 * share) as usize];
+    let (median, ninth, right) = (at(0.5), at(0.9), right / clear.max(1.0));
+    println!(
+        "| {name} | {} | {:.1}% | {:.1}% | {:.0}% of {clear} |",
+        pairs.len(),
+        median * 100.0,
+        ninth * 100.0,
+        right * 100.0
+    );
+    let said = known(name).1;
+    assert_eq!(pairs.len(), said.pairs as usize, "{name}");
+    assert!(
+        (median - said.median).abs() < 5e-3 && (ninth - said.ninth).abs() < 1e-2,
+        "{name}: {median} {ninth}"
+    );
+    right
+}
+
+#[test]
+fn the_format_of_products() {
+    let (keys, evidence) = known("number format");
+    let pairs = pairs("dtype", keys);
+    let right = errors("number format", &pairs, rehearsed);
+    // The stated band of this kind: 4% in the median, 10% for nine of ten, and the direction nearly always.
+    assert!(evidence.median < 0.04 && evidence.ninth < 0.10 && right > 0.95, "{right}");
+    // The rehearsal is the evaluation of the changed run, nothing else.
+    let mut machines = Machines::default();
+    for pair in pairs.iter().take(20) {
+        assert!((rehearsed(pair) / evaluated(pair, &mut machines) - 1.0).abs() < 1e-9, "{}", pair.before.id);
+    }
+}
+
+#[test]
+fn one_choice_of_the_plan_at_a_time() {
+    let mut machines = Machines::default();
+    for (name, column) in [
+        ("micro batch", "micro_batch"),
+        ("tensor parallel", "tp"),
+        ("pipeline parallel", "pp"),
+        ("devices", "n_gpus"),
+        ("global batch", "global_batch_seqs"),
+    ] {
+        let (keys, _) = known(name);
+        let pairs = pairs(column, keys);
+        let right = errors(name, &pairs, |pair| evaluated(pair, &mut machines));
+        assert!(right > 0.9, "{name}: {right}");
+    }
+}
