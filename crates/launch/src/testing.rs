@@ -106,7 +106,7 @@ fn choices_of(picks: &[usize], ep: u64) -> Vec<String> {
         .zip(picks)
         .map(|((key, values), pick)| format!("{key}={}", values[pick % values.len()]))
         .collect();
-    if ep > 1 && picks[CHOICES.len()] % 2 == 0 {
+    if ep > 1 && picks[CHOICES.len()].is_multiple_of(2) {
         out.push("plan.expert_tensor_parallel=1".to_owned());
     }
     out
@@ -165,8 +165,11 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
     Ok(())
 }
 
+/// Rows, columns and copies.
+type Shape = (u64, u64, u64);
+
 /// Parameters, and the sorted shapes of every layer and of what stands around them.
-fn shapes(model: &Model) -> (u64, Vec<Vec<(u64, u64, u64)>>) {
+fn shapes(model: &Model) -> (u64, Vec<Vec<Shape>>) {
     let sorted = |weights: &[Weight]| {
         let mut shapes: Vec<_> = weights.iter().map(|w| (w.rows, w.columns, w.copies)).collect();
         shapes.sort_unstable();

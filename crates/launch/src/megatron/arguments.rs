@@ -99,13 +99,11 @@ impl Arguments {
 
     /// What was said of a field and where, or that a default holds.
     pub(crate) fn origin(&self, name: &str) -> (String, Option<usize>) {
-        match self.get(name) {
-            Some(argument) => (argument.said.clone(), argument.line),
-            None => {
-                let spelling = flags::by_name(name).map_or_else(|| name.to_owned(), |flag| flag.spelling());
-                (format!("no {spelling}"), None)
-            }
+        if let Some(argument) = self.get(name) {
+            return (argument.said.clone(), argument.line);
         }
+        let spelling = flags::by_name(name).map_or_else(|| name.to_owned(), |flag| flag.spelling());
+        (format!("no {spelling}"), None)
     }
 
     /// Says which arguments matter and are not modelled, and which do not matter.

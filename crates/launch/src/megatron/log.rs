@@ -219,10 +219,10 @@ fn world(text: &str) -> World {
 
 /// `> padded vocab (size: 50257) with 47 dummy tokens (new size: 50304)`.
 fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
+    const MARK: &str = "padded vocab (size:";
     if arguments.get("vocab_size").is_some() {
         return;
     }
-    const MARK: &str = "padded vocab (size:";
     for (index, line) in text.lines().enumerate() {
         let Some(at) = line.find(MARK) else { continue };
         let rest = line[at + MARK.len()..].trim_start();

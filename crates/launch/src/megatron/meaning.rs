@@ -208,6 +208,8 @@ fn overlap(f: &mut Filler<'_>) {
 }
 
 fn kernels(f: &mut Filler<'_>) {
+    // The dropout that Megatron takes when nobody says otherwise.
+    const USUAL: f64 = 0.1;
     let optimizer = match f.arguments.word("optimizer").unwrap_or("adam").to_ascii_lowercase().as_str() {
         "sgd" => Some(Optimizer::Sgd),
         "lion" => Some(Optimizer::Lion),
@@ -233,8 +235,6 @@ fn kernels(f: &mut Filler<'_>) {
         _ => (AttentionKernel::Auto, "attention_backend"),
     };
     f.set("plan.attention_kernel", &kernel, field);
-    // What Megatron takes when nobody says otherwise.
-    const USUAL: f64 = 0.1;
     let rates = ["hidden_dropout", "attention_dropout"]
         .map(|name| (name, f.arguments.number(name, f.draft).unwrap_or(USUAL)));
     let (field, _) = rates.iter().find(|(_, rate)| *rate > 0.0).unwrap_or(&rates[0]);

@@ -96,7 +96,7 @@ fn attention(f: &mut Filler<'_>) {
         if let Some(every) = f.arguments.word("window_attn_skip_freq").map(str::to_owned) {
             match every.parse::<u64>() {
                 Ok(every) if every > 0 => {
-                    f.set("model.full_attention_every", &every, "window_attn_skip_freq")
+                    f.set("model.full_attention_every", &every, "window_attn_skip_freq");
                 }
                 _ => match regular(&every) {
                     Some(every) => f.set("model.full_attention_every", &every, "window_attn_skip_freq"),
@@ -246,14 +246,14 @@ fn which_layers(f: &mut Filler<'_>, layers: u64) {
         Ok(every) if layers <= super::lists::LONGEST => {
             (0..layers).map(|i| u64::from(i.is_multiple_of(every))).collect()
         }
-        _ => match super::lists::read(&text) {
-            Some(list) => list,
-            None => {
+        _ => {
+            let Some(list) = super::lists::read(&text) else {
                 let message = "is no list of 0 and 1; every layer is taken to have experts";
                 f.remark(RemarkKind::Unresolved, "moe_layer_freq", message);
                 return;
-            }
-        },
+            };
+            list
+        }
     };
     if list.len() as u64 != layers {
         let message =

@@ -56,15 +56,15 @@ fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
 }
 
 fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
+    const WIDE: &str = "accumulate_allreduce_grads_in_fp32";
     let main = format(f, "main_grads_dtype").filter(|main| *main != DataType::Fp32);
-    let (gradients, field) = match (sixteen, f.arguments.switch("accumulate_allreduce_grads_in_fp32"), main) {
+    // Megatron accumulates in fp32 for bf16 unless told otherwise; a dump, which is printed later, says so.
+    let is_wide = f.arguments.switch(WIDE).unwrap_or(sixteen == DataType::Bf16 && main.is_none());
+    let (gradients, field) = match main {
         _ if f.arguments.is_on("grad_reduce_in_bf16") => (DataType::Bf16, "grad_reduce_in_bf16"),
-        (_, Some(true), _) => (DataType::Fp32, "accumulate_allreduce_grads_in_fp32"),
-        (_, _, Some(main)) => (main, "main_grads_dtype"),
-        // Only a dump says that it is off; Megatron turns it on for bf16 before it prints the dump.
-        (sixteen, Some(false), _) => (sixteen, "accumulate_allreduce_grads_in_fp32"),
-        (DataType::Bf16, None, None) => (DataType::Fp32, "accumulate_allreduce_grads_in_fp32"),
-        (sixteen, None, None) => (sixteen, "accumulate_allreduce_grads_in_fp32"),
+        _ if is_wide => (DataType::Fp32, WIDE),
+        Some(main) => (main, "main_grads_dtype"),
+        None => (sixteen, WIDE),
     };
     f.set("plan.precision.gradients", &gradients, field);
     f.set("plan.precision.gradient_reduce", &gradients, field);

@@ -111,7 +111,7 @@ fn a_script_with_arrays_strings_and_conditions() {
         told(RemarkKind::Unresolved),
         [
             "Some(28) if only a run can decide it; lines 28 to 31 are left out",
-            "Some(109) ${EXTRA_ARGS} has no value in this file; flags in it are not seen",
+            "Some(110) ${EXTRA_ARGS} has no value in this file; flags in it are not seen",
         ]
     );
 }

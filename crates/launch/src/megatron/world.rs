@@ -91,16 +91,20 @@ fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
         };
         let said = if at == word { word.text.clone() } else { format!("{name} {text}") };
         let line = (word.line > 0).then_some(word.line);
-        match number(&text).filter(|_| at.unknown.is_empty()) {
-            Some(value) => told = Told { value: Some(value), said, line },
-            None => {
-                let message = "how many only a run can tell; give the number of devices with --gpus";
-                draft.remark(RemarkKind::Unresolved, &said, line, message);
-                told.value = None;
-            }
+        if let Some(value) = number(&text).filter(|_| at.unknown.is_empty()) {
+            told = Told { value: Some(value), said, line };
+        } else {
+            let message = "how many only a run can tell; give the number of devices with --gpus";
+            draft.remark(RemarkKind::Unresolved, &said, line, message);
+            told.value = None;
         }
     }
     told
+}
+
+/// Whether a word is the program, behind which its own flags stand.
+fn is_program(word: &Word) -> bool {
+    std::path::Path::new(&word.text).extension().is_some_and(|ending| ending == "py")
 }
 
 /// The ranks that the commands around Megatron start.
@@ -110,12 +114,12 @@ pub(crate) fn of_commands(launch: &Command, others: &[Command], batch: &Batch, d
         command
             .words
             .iter()
-            .take_while(|w| !w.text.ends_with(".py"))
+            .take_while(|w| !is_program(w))
             .any(|w| names.contains(&name(w).as_str()))
     };
     // Words of the launcher stand before those of the program.
     let head = |command: &Command| -> Vec<Word> {
-        let end = command.words.iter().position(|w| w.text.ends_with(".py")).unwrap_or(command.words.len());
+        let end = command.words.iter().position(is_program).unwrap_or(command.words.len());
         command.words[..end].to_vec()
     };
     let words = head(launch);

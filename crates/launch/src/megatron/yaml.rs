@@ -63,7 +63,9 @@ impl Reader for YamlReader {
         for (key, value) in top {
             match value {
                 Value::Object(group) => {
-                    group.iter().for_each(|(key, value)| take(key, value, text, &mut arguments, &mut draft))
+                    for (key, value) in group {
+                        take(key, value, text, &mut arguments, &mut draft);
+                    }
                 }
                 value => take(key, value, text, &mut arguments, &mut draft),
             }

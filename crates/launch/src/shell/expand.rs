@@ -70,7 +70,7 @@ impl Variables {
     pub(super) fn fields(&mut self, parts: &[Part]) -> Vec<Vec<Piece>> {
         let mut fields = Fields::default();
         for part in parts {
-            if let Part::Parameter { inner, quoted: true, line } = part
+            if let Part::Parameter { inner, quoted: true, .. } = part
                 && let Some(name) = inner.strip_suffix("[@]")
                 && let Some(Value::Array(elements)) = self.values.get(name).cloned()
             {
@@ -81,13 +81,16 @@ impl Variables {
                     if !self.pay(&element) {
                         break;
                     }
-                    fields.open(*line);
-                    element.into_iter().for_each(|piece| fields.push(Piece { quoted: true, ..piece }));
+                    fields.open();
+                    for piece in element {
+                        fields.push(Piece { quoted: true, ..piece });
+                    }
                 }
                 continue;
             }
-            let pieces = self.pieces(part, 0);
-            pieces.into_iter().for_each(|piece| fields.push(piece));
+            for piece in self.pieces(part, 0) {
+                fields.push(piece);
+            }
         }
         fields.finish()
     }
@@ -258,7 +261,9 @@ pub(super) fn word(pieces: &[Piece]) -> Word {
 /// Pieces split at blanks, whatever was quoted: how a text becomes words when it is run.
 pub(super) fn split(pieces: &[Piece]) -> Vec<Word> {
     let mut fields = Fields::default();
-    pieces.iter().for_each(|piece| fields.push(Piece { quoted: false, ..piece.clone() }));
+    for piece in pieces {
+        fields.push(Piece { quoted: false, ..piece.clone() });
+    }
     fields.finish().iter().map(|pieces| word(pieces)).collect()
 }
 
@@ -270,7 +275,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn open(&mut self, _line: usize) {
+    fn open(&mut self) {
         self.current.get_or_insert_default();
     }
 

@@ -91,6 +91,30 @@ impl Place<'_> {
     fn is_done(&self) -> bool {
         self.at >= self.tokens.len()
     }
+
+    /// Enters a block, unless blocks are nested deeper than any script's.
+    fn enter(&mut self) -> bool {
+        let can = self.blocks < DEEPEST_BLOCK;
+        if can {
+            self.blocks += 1;
+        } else {
+            self.at = self.tokens.len();
+        }
+        can
+    }
+
+    /// Skips `((...))`.
+    fn skip_arithmetic(&mut self) {
+        let mut depth = 1;
+        while depth > 0 && !self.is_done() {
+            match self.operator() {
+                Some("(") => depth += 1,
+                Some(")") => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
 }
 
 impl Walker {
@@ -131,11 +155,11 @@ impl Walker {
                 Some("(") => {
                     place.at += 1;
                     if place.operator() == Some("(") {
-                        self.skip_arithmetic(place);
+                        place.skip_arithmetic();
                         status = None;
                         continue;
                     }
-                    if self.enter(place) {
+                    if place.enter() {
                         status = self.list(place, &[")"], runs);
                         place.blocks -= 1;
                     }
@@ -157,29 +181,6 @@ impl Walker {
         status
     }
 
-    /// Enters a block, unless blocks are nested deeper than any script's.
-    fn enter(&mut self, place: &mut Place<'_>) -> bool {
-        let can = place.blocks < DEEPEST_BLOCK;
-        if can {
-            place.blocks += 1;
-        } else {
-            place.at = place.tokens.len();
-        }
-        can
-    }
-
-    fn skip_arithmetic(&mut self, place: &mut Place<'_>) {
-        let mut depth = 1;
-        while depth > 0 && !place.is_done() {
-            match place.operator() {
-                Some("(") => depth += 1,
-                Some(")") => depth -= 1,
-                _ => {}
-            }
-            place.at += 1;
-        }
-    }
-
     /// A command, simple or compound.
     fn command(&mut self, place: &mut Place<'_>, active: bool) -> Option<bool> {
         let word = place.bare().unwrap_or_default().to_owned();
@@ -188,7 +189,7 @@ impl Walker {
         if !compound {
             return self.simple(place, active);
         }
-        if !self.enter(place) {
+        if !place.enter() {
             return None;
         }
         let status = match word.as_str() {

@@ -11,7 +11,7 @@ use railwright_spec::run::Run;
 /// Every group of the plan.
 pub(super) fn groups(run: &Run) -> Vec<Group> {
     let plan = &run.plan;
-    vec![parallel(run), training(run), precision(&plan.precision), memory(run), overlap(plan)]
+    vec![parallel(run), training(run), precision(plan.precision), memory(run), overlap(plan)]
 }
 
 fn parallel(run: &Run) -> Group {
@@ -82,7 +82,7 @@ fn training(run: &Run) -> Group {
     group
 }
 
-fn precision(precision: &Precision) -> Group {
+fn precision(precision: Precision) -> Group {
     let mut group = Group::new("PRECISION_ARGS");
     let sixteen = match precision.activations {
         DataType::Fp16 => Some(DataType::Fp16),
