@@ -33,9 +33,7 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
         let (key, value) = (key.trim(), value.trim());
         let Some(name) = key.strip_prefix("plan.").filter(|name| KEYS.contains(name)) else { continue };
         let value = match (name, value.parse::<f64>()) {
-            ("document_length", Ok(number)) if (0.0..9e15).contains(&number) => {
-                Value::Integer(number as i64)
-            }
+            ("document_length", Ok(number)) if (0.0..9e15).contains(&number) => Value::Integer(number as i64),
             (_, Ok(number)) if number.is_finite() => Value::Number(number),
             _ => Value::Text(value.trim_matches('"').to_owned()),
         };

@@ -111,11 +111,7 @@ fn is_program(word: &Word) -> bool {
 pub(crate) fn of_commands(launch: &Command, others: &[Command], batch: &Batch, draft: &mut Draft) -> World {
     let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let has = |command: &Command, names: &[&str]| {
-        command
-            .words
-            .iter()
-            .take_while(|w| !is_program(w))
-            .any(|w| names.contains(&name(w).as_str()))
+        command.words.iter().take_while(|w| !is_program(w)).any(|w| names.contains(&name(w).as_str()))
     };
     // Words of the launcher stand before those of the program.
     let head = |command: &Command| -> Vec<Word> {
