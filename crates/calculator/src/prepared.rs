@@ -240,6 +240,7 @@ pub struct Buffers {
     times: Vec<ChunkCost>,
     held: Vec<LocalParameters>,
     exposed: Vec<Seconds>,
+    own: Vec<usize>,
     /// The last few pipelines: shardings that leave passes alone share them.
     known: Vec<Known>,
     oldest: usize,
@@ -315,14 +316,15 @@ pub fn step_time(
     let (mut optimizer, mut gather) = (Seconds::ZERO, Seconds::ZERO);
     let mut known: Option<(LocalParameters, StagePasses, StageUpdate)> = None;
     buffers.exposed.clear();
+    let mut own = std::mem::take(&mut buffers.own);
     for s in 0..plan.pipeline_parallel {
-        let own = local_chunks(plan.schedule, plan.pipeline_parallel, per_stage, s);
-        let of = |i: &u64| (split[*i as usize], &buffers.times[*i as usize]);
+        own_chunks(plan, per_stage, s, &mut own);
+        let of = |i: &usize| (split[*i], &buffers.times[*i]);
         let passes = StagePasses::new(own.iter().map(of));
-        let parameters = own.iter().filter_map(|&i| buffers.held.get(i as usize)).fold(
-            LocalParameters::default(),
-            |sum, part| LocalParameters { dense: sum.dense + part.dense, routed: sum.routed + part.routed },
-        );
+        let parameters =
+            own.iter().filter_map(|&i| buffers.held.get(i)).fold(LocalParameters::default(), |sum, part| {
+                LocalParameters { dense: sum.dense + part.dense, routed: sum.routed + part.routed }
+            });
         let update = match &known {
             Some((p, same, update)) if *p == parameters && *same == passes => *update,
             _ => sharding::stage_update(costing, parameters, &passes, micro_batches),
@@ -332,6 +334,7 @@ pub fn step_time(
         gather = gather.max(update.parameter_exposed);
         known = Some((parameters, passes, update));
     }
+    buffers.own = own;
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     let whole = |end: Seconds| {
         let body = end + optimizer + gather + fixed;
@@ -357,6 +360,20 @@ pub fn step_time(
     }
     buffers.exposed = exposed;
     Ok(Some(whole(end)))
+}
+
+/// The chunks of a stage, as [`local_chunks`] has them; most schedules have them at equal distances.
+fn own_chunks(plan: &Plan, per_stage: u64, stage: u64, own: &mut Vec<usize>) {
+    own.clear();
+    match plan.schedule {
+        Schedule::Gpipe | Schedule::OneForwardOneBackward => {
+            own.extend((0..per_stage).map(|v| (v * plan.pipeline_parallel + stage) as usize));
+        }
+        schedule => {
+            let chunks = local_chunks(schedule, plan.pipeline_parallel, per_stage, stage);
+            own.extend(chunks.into_iter().map(|chunk| chunk as usize));
+        }
+    }
 }
 
 /// Jitter as a share of the rest of the step.

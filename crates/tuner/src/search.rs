@@ -22,7 +22,6 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod walk;
-mod why_not;
 
 pub use candidate::{Candidate, DIFFERENCE_BAND, Miss, front, mark_ties, sort};
 pub use counts::Counts;
@@ -34,4 +33,3 @@ pub use results::{Counters, Entry, Front, Results, Score, ShortList};
 pub use shapes::Shape;
 pub use space::{Policy, Shardings, Space};
 pub use strategy::{Key, Split, Strategy};
-pub use why_not::{Difference, WhyNot, compare};

@@ -8,18 +8,49 @@ use super::parameters::{PerParameter, Shares, per_parameter};
 use super::report::Moment;
 use super::stages::{StageLayers, layout};
 use super::sum::{Prepared, chunks_sum, finish, prepare};
-use super::{MemoryInput, MemorySoftware, Peak, activations};
+use super::{MemoryInput, MemorySoftware, Peak, activations, in_flight};
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
-/// The layers on every stage of a pipeline.
+/// The stages of a pipeline that can be its fullest, with their layers and what is alive on them.
 #[derive(Clone, Debug)]
-pub struct StageLayout(Vec<Vec<StageLayers>>);
+pub struct StageLayout(Vec<OnStage>);
+
+#[derive(Clone, Debug)]
+struct OnStage {
+    stage: usize,
+    chunks: Vec<StageLayers>,
+    alive: Vec<f64>,
+}
 
 impl StageLayout {
-    /// Of a plan: degrees, schedule and split decide.
+    /// Of a plan: degrees, schedule, split and micro batches decide.
+    ///
+    /// A stage with the layers of the one before and no more micro batches alive needs no more, so it is left out.
     pub fn new(model: &Model, plan: &Plan, software: &MemorySoftware) -> Self {
-        Self(layout(model, plan, software.stage_split))
+        let mut stages: Vec<OnStage> = Vec::new();
+        for (stage, chunks) in layout(model, plan, software.stage_split).into_iter().enumerate() {
+            let alive = (0..chunks.len()).map(|c| in_flight(plan, stage, c)).collect();
+            let next = OnStage { stage, chunks, alive };
+            if stages.last().is_none_or(|known| !next.is_no_more(known, model)) {
+                stages.push(next);
+            }
+        }
+        Self(stages)
+    }
+}
+
+impl OnStage {
+    /// Whether a stage has the same layers as another and nowhere more micro batches alive.
+    fn is_no_more(&self, known: &Self, model: &Model) -> bool {
+        let layers = |c: &StageLayers| &model.layers[c.start..c.start + c.count];
+        known.chunks.len() == self.chunks.len()
+            && known
+                .chunks
+                .iter()
+                .zip(&self.chunks)
+                .all(|(a, b)| a.embedding == b.embedding && a.head == b.head && layers(a) == layers(b))
+            && known.alive.iter().zip(&self.alive).all(|(a, b)| b <= a)
     }
 }
 
@@ -87,44 +118,16 @@ impl PeakParts {
     }
 
     /// The worst stage's peak on a pipeline.
-    ///
-    /// A stage with the layers of the one before and no more micro batches alive needs no more, so it is passed over.
     pub fn peak(&self, input: &MemoryInput<'_>, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::Backward));
-        let mut reference: Option<usize> = None;
-        for (stage, chunks) in layout.0.iter().enumerate() {
-            if let Some(before) = reference
-                && is_no_more(input, &layout.0[before], before, chunks, stage)
-            {
-                continue;
-            }
-            let next = chunks_sum(input, &self.0, chunks, stage).peak();
+        for on in &layout.0 {
+            let next = chunks_sum(input, &self.0, &on.chunks, &on.alive).peak();
             if next.0 > worst.1.0 {
-                worst = (stage, next);
+                worst = (on.stage, next);
             }
-            reference = Some(stage);
         }
         finish(input, worst)
     }
-}
-
-/// Whether a stage has the same layers as another and nowhere more micro batches alive.
-fn is_no_more(
-    input: &MemoryInput<'_>,
-    known: &[StageLayers],
-    known_stage: usize,
-    chunks: &[StageLayers],
-    stage: usize,
-) -> bool {
-    let layers = |c: &StageLayers| &input.model.layers[c.start..c.start + c.count];
-    known.len() == chunks.len()
-        && known.iter().zip(chunks).enumerate().all(|(index, (a, b))| {
-            a.embedding == b.embedding
-                && a.head == b.head
-                && a.count == b.count
-                && input.alive(stage, index) <= input.alive(known_stage, index)
-                && layers(a) == layers(b)
-        })
 }
 
 #[cfg(test)]

@@ -212,21 +212,22 @@ pub(crate) fn edges(
 }
 
 pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> StageSum {
-    chunks_sum(input, prepared, prepared.stages.get(stage).map_or(&[][..], Vec::as_slice), stage)
+    let chunks = prepared.stages.get(stage).map_or(&[][..], Vec::as_slice);
+    let alive: Vec<f64> = (0..chunks.len()).map(|c| input.alive(stage, c)).collect();
+    chunks_sum(input, prepared, chunks, &alive)
 }
 
-/// The same for a stage that holds these chunks.
+/// The same for a stage that holds these chunks with so many micro batches alive.
 pub(crate) fn chunks_sum(
     input: &MemoryInput<'_>,
     prepared: &Prepared,
     chunks: &[StageLayers],
-    stage: usize,
+    alive: &[f64],
 ) -> StageSum {
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sum = StageSum { workspace: software.workspace_mib * MIB, ..StageSum::default() };
     let (mut largest, mut position) = (0.0_f64, 0);
-    for (c, chunk) in chunks.iter().enumerate() {
-        let alive = input.alive(stage, c);
+    for (chunk, &alive) in chunks.iter().zip(alive) {
         let mut saved = 0.0;
         for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
             let bytes = prepared.layer(kind, chunk, index, position);

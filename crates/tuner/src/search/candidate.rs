@@ -7,7 +7,7 @@ use super::strategy::Strategy;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
 use railwright_calculator::memory::{MemoryInput, Peak, peak, retry_slowdown};
-use railwright_spec::plan::{Offload, Plan, Sharding};
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
 use serde::Serialize;
@@ -165,8 +165,6 @@ pub struct Miss {
     pub probability_of_fitting: f64,
     /// By how much a device would have to be larger.
     pub missing: Bytes,
-    /// What would make it fit, each by itself, in words; what was tried and does not is left out.
-    pub remedies: Vec<String>,
 }
 
 impl Miss {
@@ -176,7 +174,6 @@ impl Miss {
         let device_memory = search.cluster.accelerator.memory;
         let needed = needed_for(search, memory.least());
         Self {
-            remedies: remedies(search, &plan, needed),
             cluster: search.cluster.name.clone(),
             devices: search.cluster.devices,
             memory,
@@ -186,42 +183,6 @@ impl Miss {
             plan,
         }
     }
-}
-
-/// What would make a plan fit.
-fn remedies(search: &Search<'_>, plan: &Plan, needed: Bytes) -> Vec<String> {
-    let fits = |plan: &Plan| search.fits(memory_of(search, plan).least());
-    let mut found = vec![format!("devices of {:.0} GiB or more", needed.gib().ceil())];
-    let optimizer = Offload { optimizer: 1.0, ..plan.offload };
-    let everything = Offload { optimizer: 1.0, activations: 1.0, parameters: 1.0 };
-    for (offload, words) in [
-        (optimizer, "offload.optimizer = 1 (states on the host)"),
-        (everything, "offload.optimizer, offload.activations and offload.parameters = 1"),
-    ] {
-        if fits(&Plan { offload, ..plan.clone() }) {
-            found.push(words.to_owned());
-            break;
-        }
-    }
-    // More replicas among which more is sharded; a batch that does not divide is the user's to raise.
-    for times in [2, 4, 8, 16, 32, 64] {
-        let sharding = Sharding { group: None, ..plan.sharding };
-        let more = Plan {
-            data_parallel: plan.data_parallel * times,
-            global_batch: plan.global_batch * times,
-            sharding,
-            ..plan.clone()
-        };
-        if plan.sharding.zero_stage > 0 && fits(&more) {
-            found.push(format!(
-                "{} devices, with {} times the replicas",
-                search.cluster.devices * times,
-                times
-            ));
-            break;
-        }
-    }
-    found
 }
 
 /// The device memory that a need asks for at the wanted probability, by bisection.

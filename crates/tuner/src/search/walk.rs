@@ -62,8 +62,8 @@ struct Piece<'s, 'a> {
     shardings: Vec<Sharding>,
     /// Bytes per parameter by sharding, with one copy of the parameters per pipeline and with two.
     bytes: [Vec<ParameterBytes>; 2],
-    /// Lists of shapes, one per number of micro batches.
-    shapes: Vec<Vec<Shape>>,
+    /// Sequences of a micro batch, with the shapes that these leave.
+    shapes: Vec<(u64, Vec<Shape>)>,
     layouts: Vec<Vec<StageLayout>>,
     template: Costing<'s>,
 }
@@ -100,7 +100,7 @@ pub(super) fn piece(
     let nodes = piece.nodes(&places, worker);
     for node in &nodes {
         let place = &mut places[node.place];
-        let shape = &piece.shapes[place.shapes][node.shape];
+        let shape = &piece.shapes[place.shapes].1[node.shape];
         let all = shape.rungs() * piece.shardings.len() as u64;
         found.counters.enumerated += all * place.ways * place.copies;
         found.counters.dominated += all * (place.ways * place.copies - 1);
@@ -195,7 +195,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                     }
                 }
             }
-            self.shapes.push(shapes);
+            self.shapes.push((micro_batch, shapes));
             if first_look && !places.is_empty() {
                 break;
             }
@@ -247,7 +247,8 @@ impl<'s, 'a> Piece<'s, 'a> {
     /// Works out what depends on shape or sharding alone.
     fn prepare(&mut self, worker: &mut Worker) {
         let search = self.search;
-        let plan = &mut worker.plan;
+        let (plan, degrees) = (&mut worker.plan, &self.degrees);
+        (plan.pipeline_parallel, plan.data_parallel) = (degrees.pipeline, degrees.data);
         for (slot, schedule) in [(0, Schedule::OneForwardOneBackward), (1, Schedule::DualPipe)] {
             plan.schedule = schedule;
             for &sharding in &self.shardings {
@@ -255,7 +256,8 @@ impl<'s, 'a> Piece<'s, 'a> {
                 self.bytes[slot].push(ParameterBytes::new(plan, search.memory));
             }
         }
-        for shapes in &self.shapes {
+        for (micro_batch, shapes) in &self.shapes {
+            plan.micro_batch = *micro_batch;
             let layouts = shapes.iter().map(|shape| {
                 plan.schedule = shape.schedule;
                 plan.virtual_stages = shape.virtual_stages;
@@ -271,7 +273,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         let mut nodes = Vec::new();
         for (index, place) in places.iter().enumerate() {
             let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
-            let Some(shapes) = self.shapes.get(place.shapes) else { continue };
+            let Some((_, shapes)) = self.shapes.get(place.shapes) else { continue };
             for (shape, of) in shapes.iter().enumerate() {
                 let passes = place.prefix.passes(
                     of,
@@ -298,7 +300,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         found: &mut Results,
     ) {
         let (search, space) = (self.search, &self.search.space);
-        let shape = &self.shapes[place.shapes][shape_index];
+        let shape = &self.shapes[place.shapes].1[shape_index];
         let layout = &self.layouts[place.shapes][shape_index];
         let mut strategy = Strategy {
             schedule: shape.schedule,
