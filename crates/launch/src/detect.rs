@@ -56,9 +56,6 @@ fn others(text: &str) -> Vec<Sighting> {
     if head.lines().take(4).any(|line| line.contains("GPU0") && line.contains("Affinity")) {
         seen.push(certain(Format::Topology, "a header with `GPU0` and `Affinity`"));
     }
-    if text.lines().any(|line| line.starts_with("base_emb_dim:")) {
-        seen.push(certain(Format::MaxText, "the key `base_emb_dim`"));
-    }
     let sections = ["[model]", "[cluster]", "[plan]"];
     let found: Vec<&str> =
         sections.into_iter().filter(|s| text.lines().any(|line| line.trim() == *s)).collect();

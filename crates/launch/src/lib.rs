@@ -17,6 +17,7 @@ mod fields;
 mod format;
 mod launch;
 mod lost;
+pub mod maxtext;
 pub mod megatron;
 mod missing;
 pub mod nanotron;

@@ -1,6 +1,6 @@
 //! What a reader of launch files is, and the list of all of them.
 
-use crate::{Format, Launch, accelerate, deepspeed, megatron, nanotron, nemo, torchtitan};
+use crate::{Format, Launch, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -57,5 +57,6 @@ pub fn readers() -> &'static [&'static dyn Reader] {
         &nemo::BridgeReader,
         &nemo::NemoReader,
         &accelerate::AccelerateReader,
+        &maxtext::MaxTextReader,
     ]
 }

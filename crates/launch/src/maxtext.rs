@@ -1,0 +1,308 @@
+//! MaxText's YAML, and `key=value` overrides of it.
+//!
+//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, and its names of dimensions. Refuses what
+//! scales a model by a factor, for the rule stands in code.
+
+mod keys;
+mod model;
+
+#[cfg(test)]
+mod tests;
+
+use crate::document::{self, Document};
+use crate::fields::Fields;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Amount;
+use std::collections::BTreeSet;
+
+/// Reads MaxText's YAML.
+#[derive(Clone, Copy, Debug)]
+pub struct MaxTextReader;
+
+impl Reader for MaxTextReader {
+    fn format(&self) -> Format {
+        Format::MaxText
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let marks = ["base_emb_dim", "ici_fsdp_parallelism", "per_device_batch_size", "max_target_length"];
+        let starts = |mark: &str, with: char| {
+            text.split_whitespace()
+                .any(|word| word.strip_prefix(mark).is_some_and(|rest| rest.starts_with(with)))
+        };
+        let yaml: Vec<&str> = marks.into_iter().filter(|mark| starts(mark, ':')).collect();
+        if let Some(mark) = yaml.first() {
+            return Some(Evidence::new(Strength::Certain, format!("YAML with the key `{mark}`")));
+        }
+        let words = marks.into_iter().filter(|mark| starts(mark, '=')).count();
+        (words > 1).then(|| Evidence::new(Strength::Likely, "several of MaxText's keys with `=`"))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let is_yaml = text.lines().any(|line| line.split_once(':').is_some_and(|(key, _)| is_key(key)));
+        let document: Result<Document, Problem> = if is_yaml {
+            document::yaml(text, file)
+        } else {
+            document::overrides(text, file).map(|found| found.document)
+        };
+        let document = document.map_err(|problem| vec![problem])?;
+        let mut fields = Fields::new(Format::MaxText, file, text, document);
+        fields.copy(keys::KNOWN);
+        model::read(&mut fields);
+        let mesh = mesh(&mut fields);
+        batch(&mut fields, &mesh);
+        choices(&mut fields);
+        software(&mut fields);
+        // The base file has hundreds of keys; a typo is to be found in short files and in overrides.
+        if fields.document.entries.len() > BASE_FILE {
+            let known = |path: &str| keys::KNOWN.iter().any(|(name, _)| *name == path);
+            fields.document.entries.retain(|entry| known(&entry.path));
+        }
+        fields.rest(keys::KNOWN);
+        fields.finish()
+    }
+}
+
+/// A file with more keys than this is the base file.
+const BASE_FILE: usize = 80;
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// Degrees by what they do; `None` for an axis that takes what is left.
+struct Mesh {
+    data: Option<u64>,
+    /// Ranks in all, if every axis is said.
+    ranks: Option<u64>,
+}
+
+/// Axes, inside a slice and between slices.
+fn axis(fields: &mut Fields<'_>, name: &str) -> Result<u64, ()> {
+    let mut product = 1_u64;
+    let mut is_rest = false;
+    for place in ["ici", "dcn"] {
+        let path = format!("{place}_{name}_parallelism");
+        match fields.integer(&path) {
+            None => {}
+            Some(-1) => is_rest = true,
+            Some(n) if n > 0 => product = product.saturating_mul(n as u64),
+            Some(n) => {
+                let message = format!("expected -1 for the rest, or a number from 1, found {n}");
+                fields.problem(Problem::new(message), &path);
+            }
+        }
+    }
+    if is_rest { Err(()) } else { Ok(product) }
+}
+
+fn mesh(fields: &mut Fields<'_>) -> Mesh {
+    let [
+        data,
+        fsdp,
+        transposed,
+        sequence,
+        context,
+        tensor,
+        tensor_transposed,
+        tensor_sequence,
+        expert,
+        pipeline,
+    ] = [
+        "data",
+        "fsdp",
+        "fsdp_transpose",
+        "sequence",
+        "context",
+        "tensor",
+        "tensor_transpose",
+        "tensor_sequence",
+        "expert",
+        "pipeline",
+    ]
+    .map(|name| axis(fields, name));
+    let product = |axes: &[Result<u64, ()>]| {
+        axes.iter().try_fold(1_u64, |all, axis| axis.map(|n| all.saturating_mul(n)))
+    };
+    let said = |names: &[&str], fields: &Fields<'_>| {
+        names
+            .iter()
+            .flat_map(|name| [format!("ici_{name}_parallelism"), format!("dcn_{name}_parallelism")])
+            .find(|path| fields.document.get(path).is_some())
+    };
+    let mut put = |key: &str, value: Result<u64, ()>, names: &[&str]| {
+        if let (Ok(value), Some(path)) = (value, said(names, fields)) {
+            fields.set(key, &value, &path);
+        }
+    };
+    let all_tensor = product(&[tensor, tensor_transposed, tensor_sequence]);
+    let all_context = product(&[sequence, context]);
+    // The batch is cut along the experts' axis, too, so its ranks are replicas of everything else.
+    let all_data = product(&[data, fsdp, transposed, expert]);
+    put("plan.tensor_parallel", all_tensor, &["tensor", "tensor_transpose", "tensor_sequence"]);
+    put("plan.context_parallel", all_context, &["context", "sequence"]);
+    put("plan.expert_parallel", expert, &["expert"]);
+    put("plan.pipeline_parallel", pipeline, &["pipeline"]);
+    put("plan.data_parallel", all_data, &["fsdp", "data", "expert"]);
+    if tensor_sequence.is_ok_and(|n| n > 1)
+        && let Some(path) = said(&["tensor_sequence"], fields)
+    {
+        fields.set("plan.sequence_parallel", &true, &path);
+    } else if all_tensor.is_ok_and(|n| n > 1) {
+        fields.default("plan.sequence_parallel", &false, "MaxText's `tensor` axis keeps whole sequences");
+    }
+    let shards = product(&[fsdp, transposed]);
+    let sharding = match (shards, data) {
+        (Ok(1), _) => {
+            let path = "shard_optimizer_over_data";
+            let zero_stage = u8::from(fields.flag(path) == Some(true));
+            Some(Sharding { zero_stage, group: None, reshard_after_forward: false })
+        }
+        (Ok(shards), Ok(1)) if expert == Ok(1) => {
+            let _ = shards;
+            Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
+        }
+        (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
+        (Err(()), _) => Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
+    };
+    if let (Some(sharding), Some(path)) = (sharding, said(&["fsdp", "fsdp_transpose", "data"], fields)) {
+        fields.set("plan.sharding", &sharding, &path);
+    }
+    let ranks = product(&[all_data, all_tensor, all_context, pipeline]).ok();
+    if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), said(&["fsdp", "data", "tensor"], fields)) {
+        fields.set("cluster.devices", &ranks, &path);
+    }
+    Mesh { data: all_data.ok(), ranks }
+}
+
+fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
+    let path = "per_device_batch_size";
+    let steps_path = "gradient_accumulation_steps";
+    let steps = fields.count(steps_path).filter(|&n| n > 0).unwrap_or(1);
+    let pieces =
+        fields.integer("num_pipeline_microbatches").and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
+    let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
+    let Some(per_device) = fields.number(path) else { return };
+    // The batch of one pass, over all devices; fractions are whole sequences among several devices.
+    let (Some(ranks), Some(data)) = (mesh.ranks, mesh.data) else {
+        let message = "the batch follows from the number of devices, which is open: give `--micro-batch` and `--global-batch`";
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    };
+    let pass = per_device * ranks as f64;
+    let count = if pipeline > 1 { pieces.unwrap_or(pipeline) } else { 1 };
+    let micro = pass / (data as f64 * count as f64);
+    if pass.fract() != 0.0 || micro.fract() != 0.0 || micro < 1.0 || pass > 9e15 {
+        let message = format!(
+            "{per_device} sequences on each of {ranks} devices are {pass}, which is no whole number of micro batches for {data} \
+             replicas of {count}"
+        );
+        return fields.problem(Problem::new(message), path);
+    }
+    fields.set("plan.micro_batch", &(micro as u64), path);
+    let global = (pass as u64).saturating_mul(steps);
+    let said = if fields.document.get(steps_path).is_some() && steps > 1 { steps_path } else { path };
+    fields.set("plan.global_batch", &global, said);
+    let total = fields.count("steps").zip(fields.draft.spec().plan.sequence_length);
+    if let Some((steps, length)) = total {
+        let tokens = steps as f64 * global as f64 * length as f64;
+        if tokens >= 1.0 {
+            fields.set("training.tokens", &Amount(tokens), "steps");
+        }
+    }
+}
+
+fn choices(fields: &mut Fields<'_>) {
+    let path = "remat_policy";
+    if let Some(policy) = fields.word(path) {
+        use RecomputeModule::{Activation, CoreAttention, Norm};
+        let selective = |modules: &[RecomputeModule]| Recompute::Selective {
+            modules: modules.iter().copied().collect::<BTreeSet<_>>(),
+            layers: None,
+        };
+        let known = match policy.as_str() {
+            "none" => Some(Recompute::None),
+            "full" => Some(Recompute::Full { layers: None }),
+            // Products are kept, all that is cheap is not.
+            "minimal" | "minimal_flash" | "minimal_with_context" => {
+                Some(selective(&[CoreAttention, Norm, Activation]))
+            }
+            policy if policy.starts_with("save_") => Some(selective(&[RecomputeModule::Operators])),
+            _ => None,
+        };
+        match known {
+            Some(recompute) => {
+                if policy.starts_with("save_") {
+                    let message = "estimated as keeping every second product";
+                    fields.remark(RemarkKind::NotModelled, path, message);
+                }
+                fields.set("plan.recompute", &recompute, path);
+            }
+            None => fields.remark(RemarkKind::NotModelled, path, "recompute stays open"),
+        }
+    }
+    let path = "quantization";
+    let quantised = fields.word(path).map(|word| word.to_ascii_lowercase()).filter(|word| !word.is_empty());
+    let preset = match quantised.as_deref() {
+        Some(word) if word.contains("int8") => Some(PrecisionPreset::Int8),
+        Some(word) if word.contains("fp8") => Some(PrecisionPreset::Fp8),
+        Some(_) => {
+            fields.remark(RemarkKind::NotModelled, path, "estimated without it");
+            None
+        }
+        None => None,
+    };
+    let dtype = fields.word("dtype");
+    if let Some(preset) = preset {
+        fields.set("plan.precision.preset", &preset, path);
+    } else if let Some(dtype) = dtype {
+        match dtype.as_str() {
+            "bfloat16" => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, "dtype"),
+            "float32" => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, "dtype"),
+            _ => fields
+                .problem(Problem::new(format!("expected `bfloat16` or `float32`, found `{dtype}`")), "dtype"),
+        }
+    }
+    for (path, key) in [
+        ("optimizer_memory_host_offload", "plan.offload.optimizer"),
+        ("parameter_memory_host_offload", "plan.offload.parameters"),
+    ] {
+        if fields.flag(path) == Some(true) {
+            fields.set(key, &1.0, path);
+        }
+    }
+    let path = "opt_type";
+    match fields.word(path).as_deref() {
+        Some(name) if name.starts_with("adam") => fields.set("plan.optimizer", &Optimizer::Adam, path),
+        Some("sgd") => fields.set("plan.optimizer", &Optimizer::Sgd, path),
+        Some("muon") => fields.set("plan.optimizer", &Optimizer::Muon, path),
+        Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
+        None => {}
+    }
+    let path = "num_pipeline_repeats";
+    if let Some(repeats) = fields.integer(path).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
+        fields.set("plan.virtual_stages", &repeats, path);
+    }
+    if fields.draft.spec().plan.pipeline_parallel.unwrap_or(1) > 1 {
+        fields.default("plan.schedule", &Schedule::Gpipe, "MaxText's pipeline runs all forwards first");
+    }
+}
+
+fn software(fields: &mut Fields<'_>) {
+    let path = "hardware";
+    let hardware = fields.word(path);
+    let id = if hardware.as_deref().is_some_and(|h| h.starts_with("gpu")) {
+        "maxtext-gpu-2024"
+    } else {
+        "maxtext-tpu"
+    };
+    let why = if hardware.is_some() { path } else { "MaxText's default is a TPU" };
+    if hardware.is_some() {
+        fields.set("plan.software", &id.to_owned(), path);
+    } else {
+        fields.default("plan.software", &id.to_owned(), why);
+    }
+    fields.draft.remark(RemarkKind::Assumed, "plan.software", None, format!("chosen: `{id}`, by `{why}`"));
+    fields.default("plan.vocabulary_multiple", &1_u64, "MaxText does not pad the vocabulary");
+}

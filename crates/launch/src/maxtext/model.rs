@@ -1,0 +1,104 @@
+//! The model of a MaxText configuration.
+//!
+//! Responsible for: MaxText's names of dimensions. Refuses to scale them, and to know model files that are not here.
+
+use crate::RemarkKind;
+use crate::fields::Fields;
+use railwright_spec::model::{Activation, Style, by_name};
+
+/// Key of MaxText, key of a run file, and the value that means "none".
+const DIMENSIONS: &[(&str, &str, i64)] = &[
+    ("base_num_decoder_layers", "model.layers", 0),
+    ("base_emb_dim", "model.hidden", 0),
+    ("base_num_query_heads", "model.heads", 0),
+    ("base_num_kv_heads", "model.kv_heads", 0),
+    ("head_dim", "model.head_dim", 0),
+    ("base_mlp_dim", "model.ffn", 0),
+    ("vocab_size", "model.vocab", 0),
+    ("num_experts", "model.experts", 1),
+    ("sliding_window_size", "model.window", 0),
+    ("mtp_num_layers", "model.mtp", 0),
+];
+
+/// Those that hold with experts only.
+const OF_EXPERTS: &[(&str, &str, i64)] = &[
+    ("num_experts_per_tok", "model.top_k", 0),
+    ("base_moe_mlp_dim", "model.moe_ffn", 0),
+    ("first_num_dense_layers", "model.first_dense_layers", 0),
+    ("interleave_moe_layer_step", "model.moe_every", 0),
+];
+
+/// Those that hold with latent attention only.
+const OF_LATENTS: &[(&str, &str, i64)] = &[
+    ("q_lora_rank", "model.q_lora_rank", 0),
+    ("kv_lora_rank", "model.kv_lora_rank", 0),
+    ("qk_nope_head_dim", "model.qk_nope_head_dim", 0),
+    ("qk_rope_head_dim", "model.qk_rope_head_dim", 0),
+    ("v_head_dim", "model.v_head_dim", 0),
+];
+
+pub(super) fn read(fields: &mut Fields<'_>) {
+    let path = "model_name";
+    if let Some(name) = fields.word(path).filter(|name| name != "default" && !name.is_empty()) {
+        match by_name(&name) {
+            Ok(model) => fields.set("model.name", &model.name, path),
+            Err(_) => fields.remark(
+                RemarkKind::Unresolved,
+                path,
+                "its dimensions stand in a file of MaxText's, so the model is open: name one of the catalogue",
+            ),
+        }
+        // What the base file says of dimensions, the model's file overrides.
+        for (path, ..) in DIMENSIONS.iter().chain(OF_EXPERTS).chain(OF_LATENTS) {
+            fields.integer(path);
+        }
+        return;
+    }
+    let path = "global_parameter_scale";
+    if fields.count(path).is_some_and(|scale| scale != 1) {
+        let message = "scales the dimensions by a rule in MaxText's code, so the model is open";
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    }
+    if fields.document.get("base_emb_dim").is_none() {
+        return;
+    }
+    take(fields, DIMENSIONS);
+    fields.default("model.style", &Style::Llama, "MaxText's decoders are llamas unless told otherwise");
+    let path = "logits_via_embedding";
+    if let Some(tied) = fields.flag(path) {
+        fields.set("model.tied", &tied, path);
+    }
+    let path = "use_qk_norm";
+    if fields.flag(path) == Some(true) {
+        fields.set("model.qk_norm", &true, path);
+    }
+    let path = "mlp_activations";
+    if let Some(activations) = fields.words(path) {
+        fields.set("model.gated_mlp", &(activations.len() > 1), path);
+        let activation = match activations.first().map(String::as_str) {
+            Some("gelu") => Activation::Gelu,
+            Some("relu") => Activation::Relu,
+            _ => Activation::Silu,
+        };
+        fields.set("model.activation", &activation, path);
+    }
+    if fields.draft.spec().model.experts.is_some() {
+        take(fields, OF_EXPERTS);
+        let path = "shared_experts";
+        let width = fields.draft.spec().model.moe_ffn.or(fields.draft.spec().model.ffn);
+        if let (Some(count), Some(width)) = (fields.count(path).filter(|&n| n > 0), width) {
+            fields.set("model.shared_ffn", &count.saturating_mul(width), path);
+        }
+    }
+    if fields.word("attention_type").as_deref() == Some("mla") {
+        take(fields, OF_LATENTS);
+    }
+}
+
+fn take(fields: &mut Fields<'_>, dimensions: &[(&str, &str, i64)]) {
+    for (path, key, none) in dimensions {
+        if let Some(n) = fields.integer(path).filter(|n| n > none).and_then(|n| u64::try_from(n).ok()) {
+            fields.set(key, &n, path);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! MaxText's files and overrides.
+
+use super::*;
+use crate::{Remark, detect};
+use railwright_spec::run::Value;
+
+const CUSTOM: &str = include_str!("../../tests/fixtures/maxtext/custom.yml");
+
+fn read(text: &str) -> Launch {
+    MaxTextReader.read(text, "f").unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn value(launch: &Launch, key: &str) -> String {
+    launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
+}
+
+fn told(launch: &Launch, kind: RemarkKind) -> Vec<String> {
+    launch.remarks_of(kind).map(|Remark { said, message, .. }| format!("{said}: {message}")).collect()
+}
+
+#[test]
+fn a_decoder_of_ones_own() {
+    let launch = read(CUSTOM);
+    for (key, expected) in [
+        ("model.layers", "32"),
+        ("model.gated_mlp", "true"),
+        ("model.experts", "open"),
+        ("cluster.devices", "256"),
+        ("plan.data_parallel", "128"),
+        ("plan.tensor_parallel", "2"),
+        ("plan.sharding", "\"hsdp:64\""),
+        ("plan.micro_batch", "3"),
+        ("plan.global_batch", "768"),
+        ("plan.recompute", "\"full\""),
+        ("plan.software", "\"maxtext-tpu\""),
+        ("training.tokens", "6291456000.0"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let model = launch.spec.model.resolve(|_| Err(Problem::new("no file"))).expect("a model");
+    // The dimensions are those of Llama 3 8B.
+    assert_eq!(model.parameters().total, 8_030_261_248);
+    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+}
+
+#[test]
+fn overrides_with_a_model_by_name() {
+    let text = "python3 train.py base.yml model_name=llama3-70b ici_fsdp_parallelism=-1 per_device_batch_size=2 \
+                max_target_length=4096 remat_policy=custom hardware=gpu quantization=fp8";
+    assert_eq!(detect(text).first().map(|s| s.format), Some(Format::MaxText));
+    let launch = read(text);
+    assert_eq!(value(&launch, "model.name"), "\"llama-3-70b\"");
+    assert_eq!(value(&launch, "plan.sharding"), "\"fsdp\"");
+    assert_eq!(value(&launch, "plan.data_parallel"), "open");
+    assert_eq!(value(&launch, "plan.precision.preset"), "\"fp8\"");
+    assert_eq!(value(&launch, "plan.software"), "\"maxtext-gpu-2024\"");
+    assert!(told(&launch, RemarkKind::Unresolved)[0].contains("follows from the number of devices"));
+    assert!(told(&launch, RemarkKind::NotModelled)[0].contains("recompute stays open"));
+}
+
+#[test]
+fn contradictions_are_refused_where_they_stand() {
+    for (change, expected) in [
+        (
+            ("per_device_batch_size: 1.5", "per_device_batch_size: 0.3"),
+            "f:21:24 `per_device_batch_size`: 0.3 sequences",
+        ),
+        (
+            ("ici_tensor_parallelism: 2", "ici_tensor_parallelism: 0"),
+            "expected -1 for the rest, or a number from 1, found 0",
+        ),
+        (("dtype: bfloat16\nw", "dtype: half\nw"), "expected `bfloat16` or `float32`, found `half`"),
+        (("base_emb_dim: 4096", "base_emb_dim: wide"), "expected a whole number, found the text `wide`"),
+    ] {
+        let text = CUSTOM.replace(change.0, change.1);
+        let problems = MaxTextReader.read(&text, "f").expect_err("a mistake");
+        let all: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(all.iter().any(|p| p.contains(expected)), "{all:?}\n{expected}");
+    }
+}
+
+#[test]
+fn what_scales_is_open() {
+    let launch = read(&CUSTOM.replace("parameter_scale: 1", "parameter_scale: 4"));
+    assert_eq!(value(&launch, "model.hidden"), "open");
+    assert!(told(&launch, RemarkKind::Unresolved)[0].contains("so the model is open"));
+}
+
+#[test]
+fn maxtext_is_recognised_once() {
+    let seen = detect(CUSTOM);
+    assert_eq!(seen.iter().map(|s| s.format).collect::<Vec<_>>(), [Format::MaxText]);
+}
