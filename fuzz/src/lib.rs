@@ -76,20 +76,32 @@ pub fn cluster_file(text: &str) {
     }
 }
 
-/// A launch file or a log, by whichever reader takes it and by every other; what is possible is written by every writer.
+/// A launch file or a log under every reader; what one accepts and is possible is written by every writer, and what was written reads
+/// again.
 pub fn launch_file(text: &str) {
     for reader in railwright_launch::readers() {
-        drop(reader.read(text, "launch"));
+        match reader.read(text, "launch") {
+            Ok(launch) => written_again(launch),
+            Err(problems) => assert!(!problems.is_empty(), "refused without a reason"),
+        }
     }
-    let Some(Ok(launch)) = railwright_launch::read(text, "launch") else { return };
-    let mut spec = launch.spec.clone();
+    drop(railwright_launch::detect(text));
+}
+
+fn written_again(launch: railwright_launch::Launch) {
+    let mut spec = launch.spec;
     spec.cluster.preset = Some("dgx-h100".to_owned());
     spec.cluster.devices.get_or_insert(64);
-    let config = launch.model_config.clone();
+    if spec.model == run::ModelSpec::default() {
+        spec.model.name = Some("llama-3-8b".to_owned());
+    }
+    let config = launch.model_config;
     let read = |name: &str| config.ok_or_else(|| Problem::new(format!("`{name}` is not read here")));
-    if let Ok((run, _)) = spec.resolve_valid(read) {
-        for writer in railwright_launch::writers() {
-            assert!(!writer.write(&run).files.is_empty(), "nothing was written");
-        }
+    let Ok((run, _)) = spec.resolve_valid(read) else { return };
+    for writer in railwright_launch::writers() {
+        let written = writer.write(&run);
+        assert!(!written.files.is_empty(), "nothing was written");
+        let unread = written.not_expressed.iter().find(|lost| lost.key == "plan");
+        assert!(unread.is_none(), "{}: {unread:?}\n{}", writer.name(), written.files[0].text);
     }
 }

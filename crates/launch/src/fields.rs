@@ -9,6 +9,10 @@ use crate::{Draft, Format, Launch, RemarkKind};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem, nearest};
 use railwright_spec::run::{Field, RunSpec, Value};
+use std::collections::BTreeSet;
+
+/// Keys without effect, and unknown keys, that are told of one file.
+const MOST_TOLD: usize = 200;
 
 /// What a framework's key is to a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -215,10 +219,17 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Says what became of the keys that nobody took. `sections` are tables whose unknown keys concern nobody.
+    /// Says what became of the keys that nobody took.
     pub(crate) fn rest(&mut self, known: &[Known]) {
-        let left: Vec<Entry> = self.document.entries.iter().filter(|entry| !entry.taken).cloned().collect();
-        let mut told: Vec<&str> = Vec::new();
+        let (taken, left): (Vec<Entry>, Vec<Entry>) =
+            self.document.entries.iter().cloned().partition(|entry| entry.taken);
+        // Sections of which something matters.
+        let used: BTreeSet<&str> = taken
+            .iter()
+            .flat_map(|entry| entry.path.match_indices('.').map(|(at, _)| &entry.path[..at]))
+            .collect();
+        let mut told: BTreeSet<String> = BTreeSet::new();
+        let mut unknown = 0;
         for entry in left {
             let (said, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
             let open =
@@ -230,19 +241,20 @@ impl<'a> Fields<'a> {
                     self.draft.remark(RemarkKind::NotModelled, &said, line, why);
                 }
                 Some((pattern, Meaning::Ignored)) => {
-                    let section = pattern.strip_suffix(".*");
-                    if !told.contains(&pattern) {
-                        told.push(pattern);
-                        self.draft.remark(
-                            RemarkKind::Ignored,
-                            section.unwrap_or(&said),
-                            line,
-                            "without effect on the time and memory of a step",
-                        );
+                    // A section of which nothing matters is told as one.
+                    let section = pattern.strip_suffix(".*").filter(|section| !used.contains(section));
+                    let shown = section.unwrap_or(&said);
+                    if told.len() < MOST_TOLD && told.insert(shown.to_owned()) {
+                        let message = "without effect on the time and memory of a step";
+                        self.draft.remark(RemarkKind::Ignored, shown, line, message);
                     }
                 }
                 Some(_) => {}
-                None => self.unknown(&entry, known),
+                None if unknown < MOST_TOLD => {
+                    unknown += 1;
+                    self.unknown(&entry, known);
+                }
+                None => {}
             }
         }
     }

@@ -302,7 +302,7 @@ fn tokens(fields: &mut Fields<'_>) {
     let Some(sequence) = plan.sequence_length else { return };
     let per_step = match (plan.global_batch, plan.micro_batches, plan.micro_batch, plan.data_parallel) {
         (Some(batch), ..) => batch as f64,
-        (None, Some(count), Some(micro), Some(data)) => (count * micro * data) as f64,
+        (None, Some(count), Some(micro), Some(data)) => count as f64 * micro as f64 * data as f64,
         _ => return,
     };
     let total = steps as f64 * per_step * sequence as f64;
