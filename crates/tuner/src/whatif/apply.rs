@@ -50,13 +50,18 @@ pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed,
     make_room(&mut spec, baseline, change);
     let mut slow = Vec::new();
     let mut nodes = None;
-    for setting in &change.settings {
+    // Multiples last: `cluster=dgx-b200,hbm=x2` doubles the new cluster's bandwidth.
+    let is_multiple = |setting: &&Setting| matches!(setting, Setting::Key { value: Amount::Times(_), .. });
+    let (multiples, values): (Vec<&Setting>, Vec<&Setting>) = change.settings.iter().partition(is_multiple);
+    for setting in values.into_iter().chain(multiples) {
         match setting {
             Setting::Key { key, value } => {
                 let path = key.path();
                 let text = match value {
                     Amount::Is(text) => text.clone(),
-                    Amount::Times(factor) => times(baseline.run, &path, *factor).map_err(|p| vec![p])?,
+                    Amount::Times(factor) => {
+                        times(&spec, baseline.run, &path, *factor).map_err(|p| vec![p])?
+                    }
                 };
                 set(&mut spec, &path, &text).map_err(|problem| vec![renamed(problem)])?;
             }
@@ -151,14 +156,18 @@ fn set(spec: &mut RunSpec, path: &str, text: &str) -> Result<(), Problem> {
 }
 
 /// The value that a key has, times a factor, in words.
-fn times(run: &Run, path: &str, factor: f64) -> Result<String, Problem> {
+fn times(spec: &RunSpec, run: &Run, path: &str, factor: f64) -> Result<String, Problem> {
     let nothing = || {
         Problem::new("has no value that could be multiplied")
             .in_file("--change")
             .at_key(path)
             .hint("say the value itself")
     };
-    let facts = facts::facts(run);
+    let mut run = run.clone();
+    if let Ok(cluster) = spec.cluster.resolve() {
+        run.cluster = cluster;
+    }
+    let facts = facts::facts(&run);
     let (_, value) = facts.iter().find(|fact| fact.0 == path).ok_or_else(nothing)?;
     match value {
         Value::Integer(n) => Ok(format!("{}", *n as f64 * factor)),

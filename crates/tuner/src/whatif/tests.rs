@@ -149,6 +149,9 @@ fn another_gpu_brings_its_links_and_another_system_its_network() {
         first.moved.iter().any(|m| m.key == "cluster.memory")
             && first.possible().expect("possible").difference.share < 0.0
     );
+    let doubled = what_if(FSDP, &["hbm=x2,cluster=dgx-b200"]);
+    let bandwidth = doubled.alone[0].moved.iter().find(|m| m.key == "cluster.memory_bandwidth");
+    assert_eq!(bandwidth.and_then(|m| m.after.as_deref()), Some("16000 GB/s"));
     assert!(answer.alone[1].moved.iter().any(|m| m.key == "plan.software"), "{:?}", answer.alone[1].moved);
 }
 

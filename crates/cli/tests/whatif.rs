@@ -1,0 +1,218 @@
+//! `whatif` and `sensitivity`: their shape, their exit codes, and that bad changes are told. Predicted numbers are not pinned here.
+
+mod support;
+
+use serde_json::Value;
+use support::{json, program, run, transcript};
+
+const RUN: [&str; 12] = [
+    "llama-3-8b",
+    "--cluster",
+    "dgx-h100",
+    "--gpus",
+    "16",
+    "--tp",
+    "2",
+    "--pp",
+    "2",
+    "--gbs",
+    "64",
+    "--quiet",
+];
+
+fn line<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&[command][..], &RUN, more].concat()
+}
+
+#[test]
+fn each_change_alone_and_all_together() {
+    let answer = json(
+        &line(
+            "whatif",
+            &["--change", "precision=fp8", "-c", "nic=x2,hbm=+10%", "--change", "slow.rank=0.8", "--json"],
+        ),
+        0,
+    );
+    assert_eq!((answer["kind"].as_str(), answer["schema_version"].as_u64()), (Some("whatif"), Some(1)));
+    let alone = answer["alone"].as_array().expect("a list");
+    let names: Vec<&str> = alone.iter().filter_map(|r| r["name"].as_str()).collect();
+    assert_eq!(names, ["precision=fp8", "nic=x2,hbm=+10%", "slow.rank=0.8"]);
+    let share = |r: &Value| r["outcome"]["difference"]["share"].as_f64().expect("a share");
+    assert!(share(&alone[0]) < -0.05 && share(&alone[1]) < 0.0 && share(&alone[2]) > 0.05, "{alone:#?}");
+    assert_eq!(alone[0]["evidence"]["what"], "number format");
+    let together = &answer["together"];
+    assert!((share(&alone[0])..share(&alone[2])).contains(&share(together)));
+    let interaction = answer["interaction"]["together"].as_f64().expect("a factor");
+    assert!(
+        (interaction * (1.0 + share(together)) - 1.0).abs() < 1e-9,
+        "the speed-up is the inverse of the time"
+    );
+    for rehearsal in alone.iter().chain([together]) {
+        let parts = rehearsal["outcome"]["difference"]["parts"].as_array().expect("parts");
+        let sum: f64 = parts.iter().filter_map(|part| part["share"].as_f64()).sum();
+        assert!((sum - share(rehearsal)).abs() < 1e-9, "{sum}");
+    }
+}
+
+#[test]
+fn impossible_changes_are_told_beside_the_others_and_are_a_no() {
+    let changes = ["--change", "tp=3", "--change", "nic=x2", "--change", "hbm=x2"];
+    let said = run(&line("whatif", &changes));
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    for words in [
+        "impossible",
+        "16 devices cannot be divided into replicas of 6",
+        "all that are possible together",
+        "without `tp=3`, which is impossible alone",
+        "where the difference is",
+    ] {
+        assert!(said.stdout.contains(words), "`{words}` is missing in\n{}", said.stdout);
+    }
+    let rivals = run(&line("whatif", &["--change", "global_batch=128", "--change", "global_batch=32"]));
+    assert_eq!(rivals.code, 0, "{}", rivals.stdout);
+    assert!(
+        rivals.stdout.contains("Two changes set `plan.global_batch` to different values"),
+        "{}",
+        rivals.stdout
+    );
+    // A change that does not fit is a no, too.
+    let large = run(&line("whatif", &["--change", "micro_batch=16"]));
+    assert_eq!(large.code, 1);
+    assert!(large.stdout.contains("which does not fit"), "{}", large.stdout);
+}
+
+#[test]
+fn what_changes_nothing_says_so() {
+    let said = run(&line("whatif", &["--change", "tp=2", "--change", "pcie=x2"]));
+    assert_eq!(said.code, 0);
+    assert!(said.stdout.contains("the run is so already: nothing changes"), "{}", said.stdout);
+    assert!(said.stdout.contains("no part of this step depends on it"), "{}", said.stdout);
+}
+
+#[test]
+fn every_voice_and_width() {
+    let changes = ["--change", "precision=fp8", "--change", "accelerator=b200", "--change", "tp=16"];
+    for command in ["whatif", "sensitivity"] {
+        let more: &[&str] = if command == "whatif" { &changes } else { &[] };
+        for columns in ["160", "100", "72", "50"] {
+            let mut program = program(&line(command, more));
+            let output = program.env("COLUMNS", columns).output().expect("starts");
+            let text = String::from_utf8(output.stdout).expect("UTF-8");
+            let width: usize = columns.parse().expect("a number");
+            for text in text.lines() {
+                assert!(text.chars().count() <= width, "{command} in {columns} columns: {text}");
+            }
+        }
+        let ascii = run(&line(command, &[more, &["--ascii"]].concat()));
+        assert!(ascii.stdout.is_ascii(), "{}", ascii.stdout);
+        let markdown = run(&line(command, &[more, &["--format", "md"]].concat()));
+        assert!(markdown.stdout.contains("| --"), "{}", markdown.stdout);
+    }
+    let table = run(&line("whatif", &[&changes[..], &["--format", "csv"]].concat()));
+    assert!(
+        table.stdout.starts_with("what,step time,change,tokens/s/GPU,MFU,memory,fits,$/M tokens\nas it is,")
+    );
+    assert_eq!(table.stdout.lines().count(), 6, "{}", table.stdout);
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    for command in ["whatif", "sensitivity"] {
+        let more: &[&str] =
+            if command == "whatif" { &["--change", "slow.nic=0.5", "--json"] } else { &["--json"] };
+        assert_eq!(run(&line(command, more)).stdout, run(&line(command, more)).stdout);
+    }
+}
+
+#[test]
+fn sensitivity_names_what_to_buy() {
+    let answer = json(&line("sensitivity", &["--json"]), 0);
+    assert_eq!(answer["kind"], "sensitivity");
+    let figures = answer["figures"].as_array().expect("a list");
+    assert_eq!(figures[0]["id"], "cluster.peak.bf16");
+    let sum = |key: &str| answer["sum"][key].as_f64().expect("a number");
+    assert!((sum("times") - sum("rates") + sum("rest") - 1.0).abs() < 1e-9 && sum("rest").abs() < 0.02);
+    let table = run(&line("sensitivity", &["--format", "csv"]));
+    assert!(
+        table.stdout.starts_with("id,title,kind,now,elasticity,less,more,best,through\ncluster.peak.bf16,")
+    );
+    assert_eq!(table.stdout.lines().count(), figures.len() + 1);
+    let report = run(&line("sensitivity", &[])).stdout;
+    for words in [
+        "what the step hangs on",
+        "what to buy, what to fix",
+        "memory: no effect until a device has less than",
+    ] {
+        assert!(report.contains(words), "`{words}` is missing in\n{report}");
+    }
+    // A run that does not fit is a no, and says what it needs.
+    let large = run(&line("sensitivity", &["--micro-batch", "16"]));
+    assert_eq!(large.code, 1);
+    assert!(large.stdout.contains("it needs"), "{}", large.stdout);
+}
+
+#[test]
+fn bad_changes() {
+    let mut text = String::new();
+    for change in [
+        "plan.mico_batch=2",
+        "nic_gbs=800",
+        "name=x",
+        "tp",
+        "tp=",
+        "slow.rank=1.2",
+        "slow.stage=0.5",
+        "slow.disk=0.5",
+        "tp=4,tp=8",
+        "",
+    ] {
+        let line = ["whatif", "llama-3-8b", "--cluster", "dgx-h100", "--tp", "2", "--change", change];
+        let said = run(&line);
+        assert_eq!(said.code, 2, "{change}: {}", said.stdout);
+        assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{change}: {}", said.stderr);
+        text.push_str(&transcript(&line));
+        text.push('\n');
+    }
+    text.push_str(&transcript(&["whatif", "llama-3-8b", "--cluster", "dgx-h100"]));
+    insta::assert_snapshot!("bad_changes", text);
+}
+
+#[test]
+fn values_that_cannot_be_are_outcomes_with_their_reason() {
+    let line = line(
+        "whatif",
+        &[
+            "-c",
+            "micro_batch=0",
+            "-c",
+            "power=-5 W",
+            "-c",
+            "nic=400",
+            "-c",
+            "precision=fp9",
+            "-c",
+            "slow.node.2=0.9",
+            "-c",
+            "nodes=1.5",
+            "-c",
+            "model.name=llama-9",
+            "-c",
+            "accelerator=x2",
+            "--json",
+        ],
+    );
+    let answer = json(&line, 1);
+    let mut text = String::new();
+    for rehearsal in answer["alone"].as_array().expect("a list") {
+        let problem = &rehearsal["outcome"]["problems"][0];
+        let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        text.push_str(&format!(
+            "{}: {} ({}; {})\n",
+            word(&rehearsal["name"]),
+            word(&problem["message"]),
+            word(&problem["place"]["key"]),
+            word(&problem["hint"])
+        ));
+    }
+    insta::assert_snapshot!("impossible_values", text);
+}
