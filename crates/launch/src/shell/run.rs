@@ -6,7 +6,7 @@
 use super::condition;
 use super::expand::{Piece, Value, Variables, known, split, word};
 use super::lex::{Part, Token, lex, plain};
-use super::{Command, Script};
+use super::{Command, Script, Word};
 
 /// Steps that a script may take.
 const MOST_STEPS: usize = 200_000;
@@ -408,30 +408,45 @@ impl Walker {
             }
             _ => {}
         }
-        let expanded: Vec<_> =
-            words[assigned..].iter().flat_map(|parts| self.variables.words(parts)).collect();
+        let fields: Vec<Vec<Piece>> =
+            words[assigned..].iter().flat_map(|parts| self.variables.fields(parts)).collect();
+        let expanded: Vec<Word> = fields.iter().map(|pieces| word(pieces)).collect();
         // What is started by another shell is a script of its own.
-        let text_of =
-            |words: &[super::Word]| words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        let is_shell =
-            |word: &super::Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
         if first == "eval" {
-            let text = text_of(expanded.get(1..).unwrap_or_default());
-            self.nested(&text, line, nesting + 1);
+            let rest: Vec<Word> = fields.iter().skip(1).flat_map(|pieces| split(pieces)).collect();
+            self.inner(rest, &expanded[1..], line, nesting);
             return None;
         }
-        let inner = expanded
+        let is_shell = |word: &Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
+        let at = expanded
             .windows(3)
-            .find(|w| is_shell(&w[0]) && w[1].text.starts_with('-') && w[1].text.ends_with('c'));
-        if let Some(inner) = inner {
-            let (text, line) = (inner[2].text.clone(), inner[2].line);
-            self.nested(&text, line, nesting + 1);
+            .position(|w| is_shell(&w[0]) && w[1].text.starts_with('-') && w[1].text.ends_with('c'));
+        if let Some(at) = at {
+            self.inner(split(&fields[at + 2]), &expanded[at + 2..at + 3], expanded[at + 2].line, nesting);
         }
         if self.script.commands.len() < MOST && !expanded.is_empty() {
             self.script.commands.push(Command { words: expanded, line });
         }
         // Whether a program works is taken for granted.
         Some(true)
+    }
+
+    /// A script inside a script. Plain words keep the lines that they were written in; quotes and expansions are read anew.
+    fn inner(&mut self, words: Vec<Word>, whole: &[Word], line: usize, nesting: usize) {
+        let marks = ['"', '\'', '$', '`', '(', ')', ';', '\\'];
+        let sets = |word: &Word| !word.text.starts_with('-') && word.text.contains('=');
+        let is_plain = |word: &Word| !word.unknown.is_empty() || !(word.text.contains(marks) || sets(word));
+        if words.iter().all(is_plain) {
+            let ends =
+                |word: &Word| word.text.starts_with(['|', '&', '>', '<']) || word.text.starts_with("2>");
+            let words: Vec<Word> = words.into_iter().take_while(|word| !ends(word)).collect();
+            if self.script.commands.len() < MOST && !words.is_empty() {
+                self.script.commands.push(Command { words, line });
+            }
+            return;
+        }
+        let text = whole.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        self.nested(&text, line, nesting + 1);
     }
 
     /// Takes `NAME=value`, `NAME+=value`, `NAME=(...)`; `false` if the word is none.

@@ -66,6 +66,10 @@ fn scripts_inside_scripts() {
         words("C=\"torchrun --n 8 x.py --a 1\"\neval $C"),
         ["torchrun", "--n", "8", "x.py", "--a", "1"]
     );
+    let kept = read("C=\"run \\\n --a=1\"\neval $C |& tee log", &[]);
+    let lines: Vec<(&str, usize)> =
+        kept.commands[0].words.iter().map(|w| (w.text.as_str(), w.line)).collect();
+    assert_eq!(lines, [("run", 1), ("--a=1", 2)]);
     let read = read("srun -N 2 bash -c \"python x.py --a $A 'b c'\"", &[("A", "7".to_owned())]);
     let starts: Vec<&str> = read.commands.iter().map(|c| c.words[0].text.as_str()).collect();
     assert_eq!(starts, ["python", "srun"]);
