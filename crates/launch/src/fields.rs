@@ -249,12 +249,11 @@ impl<'a> Fields<'a> {
                         self.draft.remark(RemarkKind::Ignored, shown, line, message);
                     }
                 }
-                Some(_) => {}
                 None if unknown < MOST_TOLD => {
                     unknown += 1;
                     self.unknown(&entry, known);
                 }
-                None => {}
+                _ => {}
             }
         }
     }

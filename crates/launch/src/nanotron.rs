@@ -101,7 +101,7 @@ fn parallelism(fields: &mut Fields<'_>) {
             fields.set("plan.schedule", &Schedule::OneForwardOneBackward, path);
         }
         Some("afab" | "allforwardallbackwardpipelineengine") => {
-            fields.set("plan.schedule", &Schedule::Gpipe, path)
+            fields.set("plan.schedule", &Schedule::Gpipe, path);
         }
         Some(other) => {
             fields.problem(Problem::new(format!("expected `1f1b` or `afab`, found `{other}`")), path);
@@ -173,7 +173,7 @@ fn precision(fields: &mut Fields<'_>) {
     match preset {
         Some(preset) => fields.set("plan.precision.preset", &preset, path),
         None => {
-            fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "nanotron computes in bfloat16")
+            fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "nanotron computes in bfloat16");
         }
     }
     let path = "optimizer.accumulate_grad_in_fp32";

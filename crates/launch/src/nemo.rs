@@ -206,7 +206,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     for path in ["mixed_precision.grad_reduce_in_fp32", "ddp.grad_reduce_in_fp32"] {
         match document.get(path).map(|entry| &entry.data) {
             Some(Data::Flag(true)) => {
-                add("accumulate_allreduce_grads_in_fp32", "True".to_owned(), path, draft)
+                add("accumulate_allreduce_grads_in_fp32", "True".to_owned(), path, draft);
             }
             Some(Data::Flag(false)) => add("grad_reduce_in_bf16", "True".to_owned(), path, draft),
             _ => {}

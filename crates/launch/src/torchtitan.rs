@@ -162,7 +162,7 @@ fn precision(fields: &mut Fields<'_>, is_whole: bool) {
     }
     match reduce {
         Some(reduce) => {
-            fields.set("plan.precision.gradient_reduce", &reduce, "training.mixed_precision_reduce")
+            fields.set("plan.precision.gradient_reduce", &reduce, "training.mixed_precision_reduce");
         }
         None if is_whole => fields.default(
             "plan.precision.gradient_reduce",

@@ -91,14 +91,12 @@ pub(super) fn read(fields: &mut Fields<'_>) {
 /// Hybrid sharding: among the processes of a machine.
 fn node(fields: &mut Fields<'_>, sharding: Sharding, path: &str) -> Sharding {
     let cluster = &fields.draft.spec().cluster;
-    match cluster.devices_per_node.or(cluster.devices) {
-        Some(group) => Sharding { group: Some(group), ..sharding },
-        None => {
-            let message = "shards among the processes of a machine, whose number is not said: give it as in `--sharding hsdp:8`";
-            fields.remark(RemarkKind::Unresolved, path, message);
-            sharding
-        }
+    let group = cluster.devices_per_node.or(cluster.devices);
+    if group.is_none() {
+        let message = "shards among the processes of a machine, whose number is not said: give it as in `--sharding hsdp:8`";
+        fields.remark(RemarkKind::Unresolved, path, message);
     }
+    Sharding { group, ..sharding }
 }
 
 /// The mesh; the ranks that share one copy, where there are several copies.

@@ -2,6 +2,7 @@
 
 use super::*;
 use railwright_spec::problem::Problem;
+use std::fmt::Write as _;
 
 /// Every entry as `line path = value`.
 fn told(document: &Document) -> Vec<String> {
@@ -79,7 +80,7 @@ fn bombs_are_refused() {
     for level in 1..12 {
         let below = format!("*a{}", level - 1);
         let list = vec![below; 10].join(", ");
-        bomb.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+        let _ = writeln!(bomb, "a{level}: &a{level} [{list}]");
     }
     let problem = refused(yaml(&bomb, "f"));
     assert!(problem.len() < 300, "{problem}");
@@ -144,7 +145,7 @@ fn interpolation_stays_inside_the_file() {
 fn interpolation_does_not_grow() {
     let mut text = "a0: xxxxxxxxxxxxxxxx\n".to_owned();
     for level in 1..60 {
-        text.push_str(&format!("a{level}: ${{a{below}}}${{a{below}}}\n", below = level - 1));
+        let _ = writeln!(text, "a{level}: ${{a{below}}}${{a{below}}}", below = level - 1);
     }
     let mut document = yaml(&text, "f").expect("YAML");
     let open = interpolate(&mut document);

@@ -65,7 +65,7 @@ fn experts(fields: &mut Fields<'_>) {
         match width.or(own) {
             Some(width) => fields.set("model.shared_ffn", &width, &at("enable_shared_expert")),
             None => {
-                fields.remark(RemarkKind::Unresolved, &at("enable_shared_expert"), "its width is not said")
+                fields.remark(RemarkKind::Unresolved, &at("enable_shared_expert"), "its width is not said");
             }
         }
     }

@@ -232,7 +232,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
             }
             match path {
                 "" => {
-                    fields.default("plan.micro_batch", &size, "torchtitan's pipeline takes single sequences")
+                    fields.default("plan.micro_batch", &size, "torchtitan's pipeline takes single sequences");
                 }
                 path => fields.set("plan.micro_batch", &size, path),
             }

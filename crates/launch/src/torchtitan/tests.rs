@@ -243,7 +243,7 @@ fn lost_only_where_it_must(run: &railwright_spec::run::Run) -> Result<(), String
             }
             "plan.schedule" => {
                 !matches!(
-                    plan.schedule.to_owned(),
+                    plan.schedule,
                     railwright_spec::plan::Schedule::OneForwardOneBackward
                         | railwright_spec::plan::Schedule::Gpipe
                         | railwright_spec::plan::Schedule::ZbV
