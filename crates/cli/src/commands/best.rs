@@ -271,7 +271,7 @@ fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
 
 /// A progress bar that appears when there is something to wait for and somebody to watch it.
 struct Bar {
-    bar: ProgressBar,
+    drawn: ProgressBar,
     begin: Instant,
     wanted: bool,
     shown: AtomicBool,
@@ -283,27 +283,27 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template("searching {bar:30} {percent}% {msg}, {eta} left") {
             bar.set_style(style);
         }
-        Self { bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false) }
+        Self { drawn: bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false) }
     }
 
     fn advance(&self, considered: u64, since: Instant) {
-        self.bar.inc(1);
+        self.drawn.inc(1);
         if !self.wanted || self.begin.elapsed() < PATIENCE {
             return;
         }
         let seconds = since.elapsed().as_secs_f64().max(1e-3);
         let rate = considered as f64 / seconds;
-        self.bar.set_message(format!(
+        self.drawn.set_message(format!(
             "{} strategies, {} a second",
             human::count(considered as f64),
             human::count(rate.round())
         ));
         if !self.shown.swap(true, Ordering::SeqCst) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.drawn.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 
     fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.drawn.finish_and_clear();
     }
 }

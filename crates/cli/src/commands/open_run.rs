@@ -119,7 +119,7 @@ fn of(
         spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
     }
     let run = resolve(&spec, texts).map_err(|problem| spec.placed(problem))?;
-    let word = word.map(str::to_owned).unwrap_or_else(|| run.cluster.name.clone());
+    let word = word.map_or_else(|| run.cluster.name.clone(), str::to_owned);
     Ok(Setting { word, spec, run })
 }
 
@@ -190,6 +190,41 @@ impl Setting {
             )
         })
     }
+
+    /// The layout as flags, nothing of the rest of the run: `--tp 8 --pp 16 --micro-batch 1 --global-batch 2048`.
+    pub(crate) fn layout(&self, plan: &Plan) -> String {
+        let short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
+        plan_flags(&short, None)
+    }
+
+    /// The same to be read and not typed: without the batch, which all layouts have in common, and with long lists told shortly.
+    pub(crate) fn short_layout(&self, plan: &Plan) -> String {
+        use railwright_spec::run::Section as _;
+        let mut short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
+        let layers = short.layers_per_stage.take();
+        // What was said and is not searched is the same in every layout.
+        let mut kept = PlanSpec::default();
+        for key in PlanSpec::KEYS {
+            let is_searched = DIMENSIONS.contains(&key.name) || self.spec.plan.get(key.name).is_none();
+            if let Some(value) = short.get(key.name).filter(|_| is_searched && key.name != "global_batch") {
+                // The value comes out of a specification, so it goes back into one.
+                let _ = kept.set(key.name, &value);
+            }
+        }
+        let short = kept;
+        let mut text = plan_flags(&short, None);
+        if let Some(layers) = layers {
+            let _ = write!(text, " layers [{}]", human::counts(&layers));
+        }
+        text
+    }
+
+    /// The run file of a plan.
+    pub(crate) fn file(&self, plan: &Plan) -> RunSpec {
+        let mut spec = self.spec.clone();
+        spec.plan = PlanSpec::from_plan(plan);
+        spec
+    }
 }
 
 impl Asked<'_> {
@@ -207,34 +242,6 @@ impl Asked<'_> {
     /// What a run file or a flag fixes of the plan in every combination.
     pub(crate) fn said(&self) -> PlanSpec {
         self.settings.first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
-    }
-
-    /// The layout as flags, nothing of the rest of the run: `--tp 8 --pp 16 --micro-batch 1 --global-batch 2048`.
-    pub(crate) fn layout(&self, setting: &Setting, plan: &Plan) -> String {
-        let short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
-        plan_flags(&short, None)
-    }
-
-    /// The same to be read and not typed: without the batch, which all layouts have in common, and with long lists told shortly.
-    pub(crate) fn short_layout(&self, setting: &Setting, plan: &Plan) -> String {
-        use railwright_spec::run::Section as _;
-        let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
-        let layers = short.layers_per_stage.take();
-        // What was said and is not searched is the same in every layout.
-        let mut kept = PlanSpec::default();
-        for key in PlanSpec::KEYS {
-            let is_searched = DIMENSIONS.contains(&key.name) || setting.spec.plan.get(key.name).is_none();
-            if let Some(value) = short.get(key.name).filter(|_| is_searched && key.name != "global_batch") {
-                // The value comes out of a specification, so it goes back into one.
-                let _ = kept.set(key.name, &value);
-            }
-        }
-        let short = kept;
-        let mut text = plan_flags(&short, None);
-        if let Some(layers) = layers {
-            let _ = write!(text, " layers [{}]", human::counts(&layers));
-        }
-        text
     }
 
     /// The command line that estimates the plan.
@@ -273,13 +280,6 @@ impl Asked<'_> {
         let short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
         let _ = write!(line, " {}", plan_flags(&short, file.as_ref().map(|spec| &spec.plan)));
         Ok(line.trim_end().to_owned())
-    }
-
-    /// The run file of a plan.
-    pub(crate) fn file(setting: &Setting, plan: &Plan) -> RunSpec {
-        let mut spec = setting.spec.clone();
-        spec.plan = PlanSpec::from_plan(plan);
-        spec
     }
 }
 

@@ -102,7 +102,9 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let (indices, searches): (Vec<usize>, Vec<Search<'_>>) = searches.into_iter().unzip();
     let ran = searcher.run(&searches);
     let mut counters = Counters::default();
-    ran.iter().for_each(|ran| counters.add(&ran.results.counters));
+    for ran in &ran {
+        counters.add(&ran.results.counters);
+    }
     let is_complete = ran.iter().all(|ran| ran.is_complete);
     let all = candidates(&searches, &indices, &ran, &options, pareto, &mut chosen);
     let ties = all.iter().filter(|(_, candidate)| candidate.tied_with_best).count();
@@ -117,7 +119,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let shown = shown(&asked, &all, arguments.top)?;
     let simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
     let nothing = if all.is_empty() && is_complete {
-        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, batch)?)
+        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, batch))
     } else {
         None
     };
@@ -276,10 +278,10 @@ fn one(asked: &Asked<'_>, all: &[(usize, Candidate)], position: usize) -> Result
         ranked,
         setting: *index,
         cluster: setting.word.clone(),
-        layout: asked.layout(setting, &candidate.plan),
-        short_layout: asked.short_layout(setting, &candidate.plan),
+        layout: setting.layout(&candidate.plan),
+        short_layout: setting.short_layout(&candidate.plan),
         command: asked.command(setting, &candidate.plan)?,
-        run_file: Asked::file(setting, &candidate.plan).to_toml(),
+        run_file: setting.file(&candidate.plan).to_toml(),
     })
 }
 

@@ -92,7 +92,7 @@ fn answered(
     let mut command = None;
     for (index, row) in sized.rows.iter().enumerate() {
         let setting = asked.resized(kinds[row.machine], row.devices)?;
-        layouts.push(asked.layout(&setting, &row.plan));
+        layouts.push(setting.layout(&row.plan));
         if sized.verdict.chosen == Some(index) {
             command = Some(asked.command(&setting, &row.plan)?);
         }

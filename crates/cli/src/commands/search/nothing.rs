@@ -3,7 +3,6 @@
 use super::said;
 use crate::commands::best::{Ran, Searcher};
 use crate::commands::open_run::{Asked, Setting, dimension};
-use crate::exit::Failure;
 use railwright_calculator::defaults;
 use railwright_spec::plan::{PlanSpec, validate};
 use railwright_spec::problem::Problem;
@@ -41,7 +40,7 @@ impl Nothing {
         indices: &[usize],
         ran: &[Ran],
         batch: Option<u64>,
-    ) -> Result<Self, Failure> {
+    ) -> Self {
         let mut misses: Vec<(usize, Miss)> = Vec::new();
         for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
             misses.extend(search.outcome(&ran.results).nearest_misses.into_iter().map(|miss| (index, miss)));
@@ -61,13 +60,13 @@ impl Nothing {
             if searcher.is_stopped() || remedy.change == Change::MoreDevices && has_more(&works) {
                 continue;
             }
-            works.extend(attempt(asked, searcher, setting, &remedy)?);
+            works.extend(attempt(asked, searcher, setting, &remedy));
         }
         let misses = misses.into_iter().map(|(index, miss)| {
-            let layout = asked.short_layout(&asked.settings[index], &miss.plan);
+            let layout = asked.settings[index].short_layout(&miss.plan);
             (miss, layout)
         });
-        Ok(Self { misses: misses.collect(), remedies: works, tried })
+        Self { misses: misses.collect(), remedies: works, tried }
     }
 }
 
@@ -76,21 +75,20 @@ fn attempt(
     searcher: &Searcher<'_>,
     setting: &Setting,
     remedy: &Remedy,
-) -> Result<Option<Remedied>, Failure> {
+) -> Option<Remedied> {
     let devices = setting.run.cluster.devices.saturating_mul(remedy.times);
-    let Ok(resized) = asked.resized(setting, devices) else { return Ok(None) };
+    let resized = asked.resized(setting, devices).ok()?;
     let options = Options { keep: 1, ..Options::default() };
     let keys = freed(remedy.change);
-    let Ok(search) = searcher.prepare_but(&resized, &remedy.said, options, keys) else { return Ok(None) };
+    let search = searcher.prepare_but(&resized, &remedy.said, options, keys).ok()?;
     let ran = searcher.run(std::slice::from_ref(&search));
-    let Some(ran) = ran.first() else { return Ok(None) };
-    let outcome = search.outcome(&ran.results);
-    Ok(outcome.candidates.first().map(|best| Remedied {
+    let outcome = search.outcome(&ran.first()?.results);
+    outcome.candidates.first().map(|best| Remedied {
         change: remedy.change,
         devices,
         step_time: best.expected_time,
-        layout: asked.short_layout(&resized, &best.plan),
-    }))
+        layout: resized.short_layout(&best.plan),
+    })
 }
 
 /// The dimensions whose restriction a remedy lifts.

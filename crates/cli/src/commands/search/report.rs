@@ -15,6 +15,7 @@ use railwright_tuner::remedies::Change;
 use railwright_tuner::search::DIFFERENCE_BAND;
 use railwright_tuner::why_not::WhyNot;
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 impl Answer for Answered {
     const KIND: &'static str = "search";
@@ -137,7 +138,9 @@ impl Answered {
                 human::percent(DIFFERENCE_BAND)
             );
             if let Some(simplest) = &self.simplest {
-                text.push_str(&format!(
+                // Writing to a String cannot fail.
+                let _ = write!(
+                    text,
                     "; the simplest is number {}, {:+.1}%: {}",
                     simplest.ranked.rank,
                     simplest
@@ -147,7 +150,7 @@ impl Answered {
                         .unwrap_or(simplest.ranked.behind)
                         * 100.0,
                     simplest.short_layout
-                ));
+                );
             }
             document.paragraph(text);
         }

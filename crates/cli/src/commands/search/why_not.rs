@@ -31,23 +31,16 @@ impl Question {
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let mut pins: Vec<(String, String)> = Vec::new();
         for part in text.split(',') {
-            match part.split_once('=') {
-                Some((word, value)) => {
-                    let key = plan_key(word.trim()).map_err(|problem| problem.in_file(PLACE))?;
-                    pins.push((key, value.trim().to_owned()));
-                }
+            if let Some((word, value)) = part.split_once('=') {
+                let key = plan_key(word.trim()).map_err(|problem| problem.in_file(PLACE))?;
+                pins.push((key, value.trim().to_owned()));
+            } else if let Some((_, value)) = pins.last_mut() {
                 // A comma inside a value, as in `recompute=selective:norm,mlp`.
-                None => match pins.last_mut() {
-                    Some((_, value)) => {
-                        value.push(',');
-                        value.push_str(part.trim());
-                    }
-                    None => {
-                        let shown = human::shorten(text);
-                        let problem = Problem::new(format!("`{shown}` has no `=`")).in_file(PLACE);
-                        return Err(problem.hint("write --why-not tp=8,pp=4"));
-                    }
-                },
+                value.push(',');
+                value.push_str(part.trim());
+            } else {
+                let problem = Problem::new(format!("`{}` has no `=`", human::shorten(text)));
+                return Err(problem.in_file(PLACE).hint("write --why-not tp=8,pp=4"));
             }
         }
         Ok(Self { text: text.to_owned(), pins })
@@ -88,10 +81,10 @@ impl Question {
         let outcome = search.outcome(&ran.results);
         if let Some(candidate) = outcome.candidates.first() {
             let verdict = against(candidate, best.map(|(_, winner)| winner));
-            return Ok(answer(verdict, asked.layout(setting, &candidate.plan)));
+            return Ok(answer(verdict, setting.layout(&candidate.plan)));
         }
         if let Some(miss) = outcome.nearest_misses.first() {
-            return Ok(answer(too_large(miss), asked.layout(setting, &miss.plan)));
+            return Ok(answer(too_large(miss), setting.layout(&miss.plan)));
         }
         let mut problems = super::nothing::contradictions(&named, &plan, &[]);
         if problems.is_empty() {

@@ -7,6 +7,7 @@ use railwright_spec::human;
 use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::size::{Row, Stop};
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 
 impl Answer for Answered {
     const KIND: &'static str = "size";
@@ -162,7 +163,8 @@ impl Answered {
             days(row.bill.calendar)
         );
         if let Some(rent) = row.bill.rent {
-            text.push_str(&format!(" and {}", human::dollars(rent)));
+            // Writing to a String cannot fail.
+            let _ = write!(text, " and {}", human::dollars(rent));
         }
         let late = (miss.late > Seconds::ZERO).then(|| format!("{} late", days(miss.late)));
         let over = (miss.over_budget > Dollars::ZERO)
