@@ -71,3 +71,42 @@ pub fn against(candidate: &Candidate, winner: Option<&Candidate>) -> WhyNot {
         candidate: candidate.clone(),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{Options, Search, Space};
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::{PlanSpec, Recompute};
+
+    #[test]
+    fn the_slower_loses_where_it_is_slower_and_the_winner_is_the_best() {
+        let model = by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 8).expect("known");
+        let best_of = |said: PlanSpec| {
+            let said = PlanSpec {
+                tensor_parallel: Some(2),
+                pipeline_parallel: Some(1),
+                context_parallel: Some(1),
+                micro_batch: Some(1),
+                global_batch: Some(64),
+                ..said
+            };
+            let space = Space::new(&said, &model, &cluster).expect("a space");
+            let search = Search::new(&model, &cluster, space, Options::default()).expect("possible");
+            search.outcome(&search.run()).candidates.remove(0)
+        };
+        let winner = best_of(PlanSpec::default());
+        let full =
+            best_of(PlanSpec { recompute: Some(Recompute::Full { layers: None }), ..PlanSpec::default() });
+        assert!(matches!(against(&winner, Some(&winner)), WhyNot::Best(_)));
+        assert!(matches!(against(&winner, None), WhyNot::Best(_)));
+        let WhyNot::Slower(slower) = against(&full, Some(&winner)) else {
+            panic!("full recompute is slower")
+        };
+        assert!(slower.behind > 0.1 && !slower.is_tie, "{}", slower.behind);
+        assert_eq!(slower.differences[0].on, crate::ranking::Share::Recompute);
+        assert!(slower.differences[0].more.get() > 0.0);
+    }
+}
