@@ -121,6 +121,9 @@ pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failur
     layered(arguments)
 }
 
+/// The keys that set the batch.
+const BATCH: [&str; 3] = ["plan.global_batch", "plan.micro_batches", "plan.batch_tokens"];
+
 /// What was typed, layer on layer, unresolved.
 pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     let mut spec = match &arguments.run {
@@ -154,6 +157,12 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
         if launch.is_some() {
             spec.cluster.devices_per_node = spec.cluster.devices_per_node.or(per_node);
         }
+    }
+    // The batch can be said in three ways; the command line's wins over a file's, whichever way each takes.
+    if arguments.flags.settings.iter().any(|(_, path, _)| BATCH.contains(&path.as_str())) {
+        spec.plan.global_batch = None;
+        spec.plan.micro_batches = None;
+        spec.plan.batch_tokens = None;
     }
     for (flag, path, value) in &arguments.flags.settings {
         spec.set_flag(flag, path, value)?;

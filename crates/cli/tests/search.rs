@@ -172,6 +172,22 @@ fn what_was_saved_reads_back_to_the_same_step_time() {
 }
 
 #[test]
+fn a_batch_in_tokens_divides_and_the_command_line_wins_over_the_file() {
+    let path = temporary("tokens.toml");
+    let text = "[model]\nname = \"llama-3-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 8\n[plan]\nbatch_tokens = \"1M\"\nmicro_batch = 1\n\
+                context_parallel = 1\nvirtual_stages = 1\n";
+    std::fs::write(&path, text).expect("a folder for temporary files");
+    let answer = json(&["search", "--run", &path, "--top", "1", "--json"], 0);
+    let best = &candidates(&answer)[0];
+    assert_eq!(number(best, "/ranked/candidate/plan/global_batch"), 120.0);
+    let command = best["command"].as_str().expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
+    let estimate = json(&words, 0);
+    assert_eq!(number(&estimate, "/step_time"), number(best, "/ranked/candidate/step_time"), "{command}");
+    std::fs::remove_file(&path).expect("it was written");
+}
+
+#[test]
 fn what_does_not_fit_names_the_nearest_and_a_way_out() {
     let line = [
         "search",

@@ -198,6 +198,11 @@ fn common_batch(asked: &Asked<'_>, chosen: &mut Vec<String>) -> Option<u64> {
     let has_batch =
         said.global_batch.is_some() || said.batch_tokens.is_some() || said.micro_batches.is_some();
     let largest = asked.settings.iter().map(|setting| setting.run.cluster.devices).max()?;
+    if let (Some(tokens), None, None) = (said.batch_tokens, said.global_batch, said.micro_batches) {
+        let batch = open_run::divisible_batch(tokens.0, open_run::sequence_length(asked), largest);
+        chosen.push(format!("global batch {} for {} tokens", human::whole(batch), human::count(tokens.0)));
+        return Some(batch);
+    }
     if has_batch || asked.settings.iter().all(|setting| setting.run.cluster.devices == largest) {
         return None;
     }
@@ -209,7 +214,8 @@ fn common_batch(asked: &Asked<'_>, chosen: &mut Vec<String>) -> Option<u64> {
 
 fn said(setting: &Setting, batch: Option<u64>) -> PlanSpec {
     let plan = setting.spec.plan.clone();
-    PlanSpec { global_batch: batch.or(plan.global_batch), ..plan }
+    let batch_tokens = if batch.is_some() { None } else { plan.batch_tokens };
+    PlanSpec { global_batch: batch.or(plan.global_batch), batch_tokens, ..plan }
 }
 
 /// Everything that was found, best first, or the front; ties marked.

@@ -256,7 +256,15 @@ impl Batch {
                 return Err(problem.in_file("--batch-tokens").hint("keep one"));
             }
             (Some(sequences), None) => sequences,
-            (None, Some(tokens)) => (tokens.0 / sequence_length as f64).round().max(1.0) as u64,
+            (None, Some(tokens)) => {
+                let batch = open_run::divisible_batch(tokens.0, sequence_length, 1024);
+                chosen.push(format!(
+                    "global batch {} for {} tokens",
+                    human::whole(batch),
+                    human::count(tokens.0)
+                ));
+                batch
+            }
             (None, None) => {
                 let wanted = asked.settings.first().map_or(0, |setting| {
                     let typed = asked.settings.iter().map(|s| s.run.cluster.devices).max().unwrap_or(0);
