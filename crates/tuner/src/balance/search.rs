@@ -5,7 +5,8 @@
 //!
 //! The bound: with `T = F + B` the times of one micro batch on a stage, `m` micro batches and `p` stages, the first micro batch passes all
 //! stages, and what a stage has left to do when its gradient comes back it does afterwards: under 1F1B the pipeline takes at least
-//! `sum T + (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`, under GPipe `sum T + (m-1) T_s`, and under any schedule `m T_s`.
+//! `sum T + (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`, interleaved the same with the chunks of its warm-up, under GPipe
+//! `sum T + (m-1) T_s`, and under any schedule `m T_s`.
 
 use super::division::Pricer;
 use railwright_calculator::evaluate::local_chunks;
@@ -208,17 +209,55 @@ impl Bounds {
             let behind = self.remaining.get(division.len()).and_then(|of| of.get(left as usize));
             assigned.fold(behind.copied().unwrap_or(0.0), f64::max)
         } else {
-            let mut busy = vec![0.0; self.plan.pipeline_parallel as usize];
-            for (chunk, ends) in self.ends.iter().enumerate() {
-                let n = division.get(chunk).copied().unwrap_or(0) as f64;
-                let each = self.each[chunk];
-                busy[self.stage[chunk]] += ends.0 + ends.1 + (each.0 + each.1) * n;
-            }
-            // Whatever is left goes somewhere: the level to which it fills the stages, in whole layers.
-            let most = busy.iter().copied().fold(0.0, f64::max);
-            self.micro_batches() * most.max(level(&busy, self.layer, left))
+            self.shared(division, left)
         };
         (longest + self.rest) * self.factor
+    }
+
+    /// The pipeline's duration as far as stages of several virtual stages decide it: under interleaved 1F1B the first micro batch
+    /// passes all virtual stages and comes back to the stage, which then has all its backward passes left to do and the forward passes
+    /// beyond its warm-up; under other schedules every stage is busy for all its passes.
+    fn shared(&self, division: &[u64], left: u64) -> f64 {
+        let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as usize);
+        let own: Vec<(f64, f64)> =
+            (0..self.chunks).map(|c| self.of(c, division.get(c).copied().unwrap_or(0))).collect();
+        let is_interleaved = self.plan.schedule == Schedule::OneForwardOneBackward;
+        let forward = self.each.iter().map(|e| e.0).fold(f64::INFINITY, f64::min) * self.layers as f64
+            + self.ends.iter().map(|e| e.0).sum::<f64>();
+        let mut stages = vec![if is_interleaved { forward } else { 0.0 }; p];
+        let mut slopes = vec![f64::INFINITY; p];
+        for (chunk, &(f, b)) in own.iter().enumerate() {
+            let stage = self.stage[chunk];
+            let done = if is_interleaved { self.warm(stage, chunk / p) } else { 0.0 };
+            stages[stage] += m * b + (m - done) * f;
+            let each = self.each[chunk];
+            slopes[stage] = slopes[stage].min(m * each.1 + (m - done) * each.0);
+        }
+        if is_interleaved {
+            for (stage, time) in stages.iter_mut().enumerate() {
+                let last = self.chunks - p + stage;
+                let behind = own.iter().enumerate().filter(|(c, _)| *c < stage || *c > last);
+                *time += behind.map(|(_, own)| own.1).sum::<f64>();
+            }
+        }
+        // Whatever is left goes somewhere: the level to which it fills the stages, in whole layers.
+        let mut level = stages.iter().copied().fold(0.0, f64::max);
+        for _ in 0..left {
+            let with = |s: usize| stages[s] + slopes[s];
+            let Some(next) = (0..p).min_by(|&a, &b| with(a).total_cmp(&with(b))) else { break };
+            stages[next] = with(next);
+            level = level.max(stages[next]);
+        }
+        level
+    }
+
+    /// Forward passes of a stage's virtual stage before its first backward pass, at most: the warm-up of interleaved 1F1B and one more.
+    fn warm(&self, stage: usize, local: usize) -> f64 {
+        let (p, v) = (self.plan.pipeline_parallel as usize, self.per_stage);
+        let slots = 2 * (p - 1 - stage) + (v - 1) * p + 1;
+        let (rounds, rest) = (slots / (p * v), slots % (p * v));
+        let count = rounds * p + rest.saturating_sub(local * p).min(p);
+        (count as f64).min(self.micro_batches())
     }
 
     /// The least of the longest of the stages from one on that share the layers which are left: the lowest limit under which they
@@ -292,22 +331,6 @@ impl Bounds {
         }
         vec![division]
     }
-}
-
-/// The level to which `left` layers fill stages that are so busy, in whole layers of one time.
-fn level(busy: &[f64], layer: f64, left: u64) -> f64 {
-    if layer <= 0.0 {
-        return 0.0;
-    }
-    let mut filled = busy.to_vec();
-    let mut level = 0.0_f64;
-    // The least busy first is the best for whole layers alike.
-    for _ in 0..left {
-        let Some(lowest) = filled.iter_mut().min_by(|a, b| a.total_cmp(b)) else { break };
-        *lowest += layer;
-        level = level.max(*lowest);
-    }
-    level
 }
 
 /// Divisions with as many layers as there are, from one with too many: taken from the front, the back, all around, or the middle.

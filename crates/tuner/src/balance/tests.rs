@@ -119,3 +119,48 @@ fn heavy_ends_get_fewer_layers() {
         assert!(answer.gap < 0.02, "{}", answer.gap);
     }
 }
+
+/// Measured runs with heavy ends: a vocabulary of 250,880 and as many layers on every stage as on any other (the BigScience sweeps),
+/// and pipelines whose first and last stage hold a layer fewer (the zero-bubble tables).
+///
+/// The division as it is must come to the measured step, for the balanced one to be believed.
+#[test]
+fn the_division_as_it_is_takes_what_was_measured() {
+    use railwright_calculator::validation;
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/evidence/measured_runs.csv");
+    let text = std::fs::read_to_string(path).expect("the repository's evidence");
+    let (mut errors, mut same, mut published) = (Vec::new(), 0, 0);
+    for (cells, case) in validation::cases(&text, path).expect("reads") {
+        let Ok(case) = case else { continue };
+        let notes = cells.text("notes").unwrap_or_default().to_owned();
+        let pipeline = case.plan.pipeline_parallel;
+        let heavy = notes.contains("uniform layer partition") && case.model.vocabulary > 200_000;
+        let fewer =
+            notes.contains("first and last stage hold one layer fewer") && case.plan.virtual_stages == 1;
+        if pipeline < 2 || !(heavy || fewer) || cells.text("status") != Some("ok") {
+            continue;
+        }
+        let devices = case.cluster.devices;
+        let tokens = case.plan.tokens_per_step();
+        let Some(measured) = validation::row::step_time(&cells, tokens, devices) else { continue };
+        let machine = Machine::new(&case.cluster);
+        // What fits is not the question here: the runs ran.
+        let options = Options { probability: 1e-6, recompute: false };
+        let split =
+            Costing::new(&case.model, &case.cluster, &case.plan, &machine).expect("known").stage_split;
+        let layers = layers_per_chunk(&case.model, &case.plan, split);
+        let before = division(&case.model, &case.cluster, &case.plan, &machine, &layers, &options);
+        errors.push((before.expect("priced").step_time.get() / measured - 1.0).abs());
+        if fewer && case.plan.schedule == Schedule::OneForwardOneBackward {
+            let answer = solve(&case.model, &case.cluster, &case.plan, &options).expect("priced");
+            published += 1;
+            same += usize::from(answer.gain.is_some_and(|gain| gain < 0.01));
+        }
+    }
+    assert!(errors.len() > 60, "{}", errors.len());
+    errors.sort_by(f64::total_cmp);
+    let error = errors[errors.len() / 2];
+    assert!(error < 0.05, "median error {error} of {} runs", errors.len());
+    // Who laid the zero-bubble pipelines out by hand did it as the solver does, or within a hundredth.
+    assert!(published >= 6 && same * 4 >= published * 3, "{same} of {published}");
+}

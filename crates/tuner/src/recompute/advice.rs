@@ -7,7 +7,7 @@ use crate::recompute::best_of_group;
 use railwright_calculator::choices::Choices;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::memory::layers_per_chunk;
-use railwright_spec::plan::{Plan, validate};
+use railwright_spec::plan::{Plan, balanced_layers, validate};
 use serde::Serialize;
 
 /// A change after which everything fits.
@@ -61,7 +61,8 @@ pub(super) fn remedies(trial: &Trial<'_>, plan: &Plan, stages: usize) -> Vec<Rem
         }
         consider(format!("more tensor parallelism (--tp {tensor_parallel})"), wider, options);
         let pipeline_parallel = plan.pipeline_parallel * 2;
-        let deeper = Plan { pipeline_parallel, layers_per_stage: None, ..half.clone() };
+        let layers = divided(trial, pipeline_parallel * plan.virtual_stages);
+        let deeper = Plan { pipeline_parallel, layers_per_stage: layers, ..half.clone() };
         consider(format!("more pipeline stages (--pp {pipeline_parallel})"), deeper, options);
         let context_parallel = plan.context_parallel * 2;
         let shared = Plan { context_parallel, ..half };
@@ -73,10 +74,18 @@ pub(super) fn remedies(trial: &Trial<'_>, plan: &Plan, stages: usize) -> Vec<Rem
         consider("optimizer states in host memory (--offload-optimizer 1)".to_owned(), lighter, options);
     }
     if plan.virtual_stages > 1 && stages > 1 {
-        let straight = Plan { virtual_stages: 1, layers_per_stage: None, ..plan.clone() };
+        let layers = divided(trial, plan.pipeline_parallel);
+        let straight = Plan { virtual_stages: 1, layers_per_stage: layers, ..plan.clone() };
         consider("no interleaving (--virtual-stages 1)".to_owned(), straight, options);
     }
     found
+}
+
+/// Layers per virtual stage, where they do not divide.
+fn divided(trial: &Trial<'_>, chunks: u64) -> Option<Vec<u64>> {
+    let layers = trial.model.num_layers();
+    (chunks > 0 && chunks <= layers && !layers.is_multiple_of(chunks))
+        .then(|| balanced_layers(layers, chunks))
 }
 
 /// Whether some choice fits.

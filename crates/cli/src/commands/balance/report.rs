@@ -138,14 +138,11 @@ impl Balance {
     }
 
     fn stages(&self, document: &mut Document) {
-        let Some(best) = &self.answer.best else {
-            self.table(document, "stages", &self.answer.before, &self.answer.before);
-            return;
-        };
-        self.table(document, "stages: before and best", &self.answer.before, best);
+        let title = if self.answer.best.is_some() { "stages, before and best" } else { "stages" };
+        self.table(document, title, &self.answer.before, self.answer.best.as_ref());
     }
 
-    fn table(&self, document: &mut Document, title: &str, before: &Division, best: &Division) {
+    fn table(&self, document: &mut Document, title: &str, before: &Division, best: Option<&Division>) {
         document.heading_with(
             title,
             "time of one micro batch, share of the pipeline's time spent idle, memory in GiB",
@@ -156,34 +153,33 @@ impl Balance {
             (false, true) => "head",
             (false, false) => "",
         };
-        let rows = before.stages.iter().zip(&best.stages).map(|(old, new)| {
+        let rows = before.stages.iter().enumerate().map(|(stage, old)| {
+            let new = best.and_then(|best| best.stages.get(stage));
             let mut cells =
                 vec![Cell::number(old.stage.to_string(), old.stage as f64), Cell::from(holds(old))];
-            for row in [old, new] {
+            for row in [Some(old), new].into_iter().flatten() {
                 cells.push(human::counts(&row.layers).into());
                 cells.push(Cell::number(human::seconds(row.time), row.time.get()));
                 cells.push(percent(row.idle));
             }
-            cells.push(Cell::number(format!("{:.1}", old.memory.gib()), old.memory.get()));
-            cells.push(Cell::number(format!("{:.1}", new.memory.gib()), new.memory.get()));
-            if self.with_recompute {
+            for row in [Some(old), new].into_iter().flatten() {
+                cells.push(Cell::number(format!("{:.1}", row.memory.gib()), row.memory.get()));
+            }
+            if let Some(new) = new.filter(|_| self.with_recompute) {
                 cells.push(choices(&new.recompute).into());
             }
             cells
         });
-        let mut columns = vec![
-            Column::numbers("stage"),
-            Column::words("holds").expendable(3),
-            Column::numbers("layers"),
-            Column::numbers("time"),
-            Column::numbers("idle"),
-            Column::numbers("then layers"),
-            Column::numbers("time"),
-            Column::numbers("idle"),
-            Column::numbers("memory").expendable(2),
-            Column::numbers("then memory").expendable(1),
-        ];
-        if self.with_recompute {
+        let mut columns = vec![Column::numbers("stage"), Column::words("holds").expendable(3)];
+        columns.extend([Column::numbers("layers"), Column::numbers("time"), Column::numbers("idle")]);
+        if best.is_some() {
+            columns.extend(["then layers", "then time", "then idle"].map(Column::numbers));
+        }
+        columns.push(Column::numbers("memory").expendable(2));
+        if best.is_some() {
+            columns.push(Column::numbers("then memory").expendable(1));
+        }
+        if best.is_some() && self.with_recompute {
             columns.push(Column::prose("recomputes"));
         }
         document.table(Table { columns, rows: rows.collect() });
