@@ -37,7 +37,8 @@ pub(crate) fn run(arguments: &RecomputeArguments, printer: &Printer) -> Result<O
     printer.warnings(&warnings);
     let flags = answer.best.as_ref().map_or_else(Vec::new, |best| flags(&run.model, &best.plan));
     let found = answer.best.as_ref().map(|best| best.plan.clone());
-    let report = Recompute { title: title(&run), chosen, answer, flags };
+    let uniform = options.uniform;
+    let report = Recompute { title: title(&run), chosen, answer, flags, uniform };
     printer.answer(&report, &arguments.output)?;
     if let (Some(path), Some(plan)) = (&arguments.save, &found) {
         save(path, spec, &run, plan, printer)?;

@@ -13,6 +13,7 @@ pub(super) struct Recompute {
     pub(super) chosen: Vec<String>,
     pub(super) answer: recompute::Answer,
     pub(super) flags: Vec<Flags>,
+    pub(super) uniform: bool,
 }
 
 fn time(time: Seconds) -> Cell {
@@ -93,7 +94,9 @@ impl Recompute {
             }
             return;
         };
-        let optimal = if self.answer.gap < 5e-6 {
+        let optimal = if self.uniform {
+            ", and no other choice that is the same on all stages is faster".to_owned()
+        } else if self.answer.gap < 5e-6 {
             ", and no other choice is faster".to_owned()
         } else {
             format!(", and no other choice is faster by more than {}", human::percent(self.answer.gap))
