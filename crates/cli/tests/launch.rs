@@ -151,7 +151,7 @@ fn bad_launch_files_are_refused() {
     ] {
         let said = run_with_stdin(arguments, flags);
         assert_eq!(said.code, 2, "{}", said.stdout);
-        text.push_str(&format!("$ railwright {} < flags\n{}\n", arguments.join(" "), said.stderr));
+        text.extend(["$ railwright ", &arguments.join(" "), " < flags\n", &said.stderr, "\n"]);
     }
     insta::assert_snapshot!("bad_launch_files", text);
 }

@@ -46,7 +46,8 @@ fn bills_side_by_side() {
 fn failures_by_class() {
     let mut text = String::new();
     for line in [
-        &["network", "failures", "rail-only", "--gpus", "16384", "--radix", "128", "--exposed-share", "0.2"][..],
+        &["network", "failures", "rail-only", "--gpus", "16384", "--radix", "128", "--exposed-share", "0.2"]
+            [..],
         &["network", "failures", "../../../../examples/networks/hpn-pod.toml"],
         &["network", "failures", "clos", "--gpus", "4096", "--exposed-share", "0.1", "--format", "csv"],
         &["network", "failures", "dragonfly", "--gpus", "4096", "--radix", "31", "--format", "md"],

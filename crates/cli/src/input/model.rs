@@ -19,18 +19,16 @@ pub(crate) fn model(word: &str) -> Result<Model, Problem> {
 
 /// The text of a `config.json`, or of the one that a launch file stands for.
 pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
-    match config_in(path)? {
-        Some(inside) => read(&inside, CONFIG_LIMIT),
-        None => {
-            let text = read(path, CONFIG_LIMIT)?;
-            if text.trim_start().starts_with('{') {
-                return Ok(text);
-            }
-            match railwright_launch::read(&text, path) {
-                Some(Ok(launch)) => Ok(launch.model_config.unwrap_or(text)),
-                _ => Ok(text),
-            }
-        }
+    if let Some(inside) = config_in(path)? {
+        return read(&inside, CONFIG_LIMIT);
+    }
+    let text = read(path, CONFIG_LIMIT)?;
+    if text.trim_start().starts_with('{') {
+        return Ok(text);
+    }
+    match railwright_launch::read(&text, path) {
+        Some(Ok(launch)) => Ok(launch.model_config.unwrap_or(text)),
+        _ => Ok(text),
     }
 }
 
