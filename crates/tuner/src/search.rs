@@ -23,7 +23,7 @@ mod strategy;
 mod tests;
 mod walk;
 
-pub use candidate::{Candidate, DIFFERENCE_BAND, Miss, front, mark_ties, sort};
+pub use candidate::{Candidate, Miss, difference_band, front, mark_ties, sort};
 pub use counts::Counts;
 pub use engine::{Objective, Options, Outcome, Search, Worker};
 pub use incumbent::Incumbent;

@@ -4,7 +4,7 @@
 //! caller's to find, and so is the winner.
 
 use crate::ranking::{Difference, difference};
-use crate::search::{Candidate, DIFFERENCE_BAND, Miss, Objective};
+use crate::search::{Candidate, Miss, Objective, difference_band};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
@@ -66,7 +66,7 @@ pub fn against(candidate: &Candidate, winner: Option<&Candidate>) -> WhyNot {
     let behind = candidate.score(Objective::Time) / winner.score(Objective::Time) - 1.0;
     WhyNot::Slower(Box::new(Slower {
         behind,
-        is_tie: behind.abs() <= DIFFERENCE_BAND,
+        is_tie: behind.abs() <= difference_band(&winner.plan.software),
         differences: difference(&candidate.time, &winner.time),
         candidate: candidate.clone(),
     }))

@@ -85,15 +85,12 @@ impl Prepared {
         index: usize,
         position: u64,
     ) -> (&'a Recompute, f64) {
-        match &self.by_stage {
-            Some(by) => {
-                let treatment = &by.coverage.treatments[by.coverage.of(chunk.chunk, index)];
-                (&treatment.recompute, treatment.offload)
-            }
-            None => {
-                let offload = plan.offload.activations.clamp(0.0, 1.0);
-                (covered(plan, position < self.recomputed_layers), offload)
-            }
+        if let Some(by) = &self.by_stage {
+            let treatment = &by.coverage.treatments[by.coverage.of(chunk.chunk, index)];
+            (&treatment.recompute, treatment.offload)
+        } else {
+            let offload = plan.offload.activations.clamp(0.0, 1.0);
+            (covered(plan, position < self.recomputed_layers), offload)
         }
     }
 }

@@ -6,6 +6,7 @@ use super::engine::{Objective, Search};
 use super::strategy::Strategy;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
+use railwright_calculator::intervals::differences;
 use railwright_calculator::memory::{MemoryInput, Peak, peak, retry_slowdown};
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
@@ -112,18 +113,24 @@ pub fn sort(candidates: &mut [Candidate], objective: Objective) {
     });
 }
 
-/// What the model may be wrong about the ratio of two layouts' times, of one model on one machine: most of its error is common to both.
-///
-/// 90% of pairs of measured layouts with the same model, machine and batch lie within it.
-pub const DIFFERENCE_BAND: f64 = 0.05;
+/// What the model may be wrong about the ratio of two layouts' times, of one model on one machine, as a share: most of its error is common
+/// to both and cancels. Two of three pairs of measured layouts of the software generation lie within it
+/// ([`railwright_calculator::intervals::differences`]).
+pub fn difference_band(software: &str) -> f64 {
+    differences::difference_band(software).exp_m1()
+}
 
 /// Marks the candidates whose time is within the error band of the best one's.
 pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
-    let Some(best) = candidates.first().map(|best| best.score(objective)) else { return };
+    let Some((best, band)) =
+        candidates.first().map(|best| (best.score(objective), difference_band(&best.plan.software)))
+    else {
+        return;
+    };
     for candidate in candidates.iter_mut() {
         let own = candidate.score(objective);
         candidate.tied_with_best = match objective {
-            Objective::Time | Objective::Dollars => own <= best * (1.0 + DIFFERENCE_BAND),
+            Objective::Time | Objective::Dollars => own <= best * (1.0 + band),
             Objective::Devices | Objective::Headroom => own == best,
         };
     }

@@ -174,7 +174,7 @@ fn space(case: &Case, model: &Model, cluster: &Cluster) -> Space {
         &mut space.overlap_expert,
     ] {
         *seed = seed.rotate_left(7) ^ 0x9e37;
-        thin(switch, &mut seed.clone(), 1 + usize::from(*seed % 5 == 0));
+        thin(switch, &mut seed.clone(), 1 + usize::from(seed.is_multiple_of(5)));
     }
     thin(&mut space.policies, seed, 2);
     if !space.policies.contains(&Policy::Full) {
@@ -386,10 +386,8 @@ proptest! {
         cluster.accelerator.memory = cluster.accelerator.memory * case.memory;
         let space = space(&case, &model, &cluster);
         let of = |objective, front| Options { objective, keep: case.keep, front, ..Options::default() };
-        let search = match Search::new(&model, &cluster, space.clone(), of(Objective::Time, false)) {
-            Ok(search) => search,
-            Err(_) => return Ok(()),
-        };
+        let options = of(Objective::Time, false);
+        let Ok(search) = Search::new(&model, &cluster, space.clone(), options) else { return Ok(()) };
         let all = brute(&case, &search, &model, &cluster);
 
         // The best layouts by time, and by memory; one of each layout.

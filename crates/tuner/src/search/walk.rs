@@ -447,7 +447,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         }
         found.counters.did_not_fit += low as u64;
         let every_rung = search.options.front || search.score() == Score::Memory;
-        for rung in low..=last {
+        for (rung, &layers) in ladder.iter().enumerate().skip(low) {
             let peak = match known.take().filter(|(at, _)| *at == rung) {
                 Some((_, peak)) => peak,
                 None => match peak_at(place, worker, rung) {
@@ -455,15 +455,15 @@ impl<'s, 'a> Piece<'s, 'a> {
                     None => return,
                 },
             };
-            set_layers(&mut worker.plan, ladder[rung]);
-            strategy.layers = ladder[rung];
+            set_layers(&mut worker.plan, layers);
+            strategy.layers = layers;
             if !search.fits(peak.least()) {
                 found.counters.did_not_fit += (last + 1 - rung) as u64;
                 found.misses.offer(&Entry { strategy, time: f64::INFINITY, memory: peak.device.get() });
                 return;
             }
             let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
-            let bound = self.bound(place, policy, shape, ladder[rung], worker) * slow;
+            let bound = self.bound(place, policy, shape, layers, worker) * slow;
             if search.wants(worker, incumbent, bound, peak.device.get()) {
                 self.time(place, policy, strategy, shape, sharding, &peak, worker, incumbent, found);
             } else {

@@ -12,7 +12,7 @@ use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
-use railwright_tuner::search::DIFFERENCE_BAND;
+use railwright_tuner::search::difference_band;
 use railwright_tuner::why_not::WhyNot;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -135,7 +135,7 @@ impl Answered {
             let mut text = format!(
                 "{others} within {}, which is what the model may be wrong about two layouts of one model on one machine: measure before \
                  choosing among them",
-                human::percent(DIFFERENCE_BAND)
+                human::percent(difference_band(&ranked.candidate.plan.software))
             );
             if let Some(simplest) = &self.simplest {
                 // Writing to a String cannot fail.
