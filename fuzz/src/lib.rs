@@ -5,6 +5,9 @@
 
 use railwright_calculator::costing::Machine;
 use railwright_calculator::{estimate, validation};
+use railwright_network::bill::{bill, prices::Prices};
+use railwright_network::failures::classes;
+use railwright_network::topology::{self, Detail, DesignSpec, Topology, svg};
 use railwright_spec::problem::Problem;
 use railwright_spec::{cluster, model, run};
 
@@ -19,6 +22,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("measured_runs_table", measured_runs_table),
     ("cluster_file", cluster_file),
     ("launch_file", launch_file),
+    ("network_design", network_design),
+    ("network_prices", network_prices),
 ];
 
 /// A `config.json`; an accepted model is counted.
@@ -103,5 +108,35 @@ fn written_again(launch: railwright_launch::Launch) {
         assert!(!written.files.is_empty(), "nothing was written");
         let unread = written.not_expressed.iter().find(|lost| lost.key == "plan");
         assert!(unread.is_none(), "{}: {unread:?}\n{}", writer.name(), written.files[0].text);
+    }
+}
+
+/// A design file; an accepted network is counted, drawn and, if it is small, built.
+pub fn network_design(text: &str) {
+    let Ok(sheet) = topology::parse(text, "network.toml") else { return };
+    assert!(topology::parse(&sheet.spec.to_toml(), "again.toml").is_ok(), "a design does not survive being written");
+    let Ok(design) = sheet.spec.resolve() else { return };
+    let counts = design.counts();
+    assert!(counts.tiers.iter().all(|tier| tier.ports_used <= tier.ports), "more ports in use than there are");
+    assert!(svg::draw(&design).len() < 1 << 20);
+    // Beyond, each takes a while by design: a device at a time.
+    if design.devices < 10_000 && counts.links() < 100_000 {
+        drop(classes(&design));
+        drop(sheet.spec.summary());
+        if let Ok(topology) = Topology::build(&design, Detail::Links) {
+            assert!(topology.route(0, topology.graph.devices() - 1, 0).is_some(), "the last device is out of reach");
+        }
+    }
+}
+
+/// A price list; an accepted one prices a network.
+pub fn network_prices(text: &str) {
+    let Ok(own) = Prices::parse(text, "own.csv") else { return };
+    let Ok(mut prices) = Prices::catalogue() else { return };
+    prices.overlay(own);
+    if let Ok(design) = DesignSpec::default().resolve() {
+        if let Ok(bill) = bill(&design, &prices) {
+            assert!(bill.total.get().is_finite() && bill.total.get() >= 0.0);
+        }
     }
 }

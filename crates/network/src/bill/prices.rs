@@ -192,7 +192,7 @@ fn part_of(speed: BytesPerSecond) -> String {
 }
 
 fn broken(error: &csv::Error, file: &str) -> Problem {
-    let line = error.position().map(|position| position.line());
+    let line = error.position().map(csv::Position::line);
     let problem = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))

@@ -111,8 +111,8 @@ impl Clos {
     }
 
     /// Links of one spine to one leaf of its pod.
-    pub const fn trunk(&self) -> u64 {
-        if self.spines_per_pod == 0 { 0 } else { self.leaf_uplinks / self.spines_per_pod }
+    pub fn trunk(&self) -> u64 {
+        self.leaf_uplinks.checked_div(self.spines_per_pod).unwrap_or(0)
     }
 
     /// The leaf of an endpoint of a group, by its place in the group.
@@ -130,12 +130,12 @@ impl Clos {
     }
 
     /// Spines of a pod that share a core group.
-    pub const fn spines_per_core_group(&self) -> u64 {
-        self.spines_per_pod / self.core_groups
+    pub fn spines_per_core_group(&self) -> u64 {
+        self.spines_per_pod.checked_div(self.core_groups).unwrap_or(0)
     }
 
     /// Links of a pod into one core group.
-    pub const fn pod_links(&self) -> u64 {
+    pub fn pod_links(&self) -> u64 {
         self.spine_uplinks * self.spines_per_core_group()
     }
 
@@ -239,8 +239,10 @@ impl Clos {
         let least = ((used_down as f64 / request.spine_oversubscription).ceil() as u64).max(1);
         // Fewest cores; among these the most core groups, which is the classic wiring, and the fewest uplinks.
         let mut best: Option<(u64, Self)> = None;
+        let groupings: Vec<u64> =
+            (1..=spines_per_pod).rev().filter(|groups| spines_per_pod.is_multiple_of(*groups)).collect();
         for spine_uplinks in least..=request.radix.saturating_sub(used_down) {
-            for core_groups in (1..=spines_per_pod).rev().filter(|g| spines_per_pod.is_multiple_of(*g)) {
+            for &core_groups in &groupings {
                 let from_pod = spine_uplinks * (spines_per_pod / core_groups);
                 let cores_per_group = (pods * from_pod).div_ceil(request.radix);
                 let cores = core_groups * cores_per_group;
@@ -282,12 +284,11 @@ impl Split {
     fn of(request: &Request) -> Result<Self, Problem> {
         let ports = request.radix.saturating_sub(request.backup_ports);
         let o = request.leaf_oversubscription;
-        let down = match request.hosts_per_leaf {
-            Some(hosts) => hosts.div_ceil(request.hosts_per_port),
-            None => {
-                let o = o.unwrap_or(1.0);
-                (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64
-            }
+        let down = if let Some(hosts) = request.hosts_per_leaf {
+            hosts.div_ceil(request.hosts_per_port)
+        } else {
+            let o = o.unwrap_or(1.0);
+            (ports as f64 * o / (1.0 + o) + 1e-9).floor() as u64
         };
         let hosts = request.hosts_per_leaf.unwrap_or(down * request.hosts_per_port);
         let most = ports.saturating_sub(down);

@@ -102,7 +102,29 @@ impl DesignSpec {
 
     /// The design file that says the same.
     pub fn to_toml(&self) -> String {
-        let lines = Self::KEYS.iter().filter_map(|key| Some((key.name, self.get(key.name)?)));
-        lines.map(|(name, value)| format!("{name} = {}\n", value.to_toml())).collect()
+        let mut text = String::new();
+        for key in Self::KEYS {
+            if let Some(value) = self.get(key.name) {
+                text.extend([key.name, " = ", &value.to_toml(), "\n"]);
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_file_says_what_was_read() {
+        let text = "kind = \"dragonfly-plus\"\ngpus = 4096\nspeed = \"400 Gbit/s\"\nrouting = \"spray\"\ncore_medium = \"aoc\"\n";
+        let spec = parse(text, "net.toml").expect("valid").spec;
+        let again = parse(&spec.to_toml(), "again.toml").expect("valid").spec;
+        assert_eq!((spec.devices, spec.core_medium), (Some(4096), Some(Medium::ActiveOptical)));
+        assert_eq!(spec, again);
+        let problem = parse("gpus = 8\nkind = \"cloz\"\n", "net.toml").expect_err("a typo");
+        assert_eq!(problem.hint.as_deref(), Some("did you mean `clos`?"));
+        assert_eq!(problem.place.expect("a place").line, Some(2));
     }
 }

@@ -170,8 +170,7 @@ impl Design {
         self.add_network(list, "under the same leaf", near, 2, 1);
         self.add_network(list, "over a spine", pod, 4, clos.leaf_uplinks * clos.trunk());
         // Up over any spine and uplink; down over the core's links into the other pod.
-        let down =
-            if clos.cores_per_group == 0 { 0 } else { (clos.pod_links() / clos.cores_per_group).max(1) };
+        let down = clos.pod_links().checked_div(clos.cores_per_group).unwrap_or(0).max(1);
         let ways = clos.leaf_uplinks * clos.spine_uplinks * down * clos.trunk();
         self.add_network(list, "over a core", far, 6, ways);
         if forwarded > 0 {
