@@ -7,7 +7,7 @@ use railwright_calculator::costing::Machine;
 use railwright_calculator::{estimate, validation};
 use railwright_network::bill::{bill, prices::Prices};
 use railwright_network::failures::classes;
-use railwright_network::topology::{self, Detail, DesignSpec, Topology, svg};
+use railwright_network::topology::{self, DesignSpec, Detail, Topology, svg};
 use railwright_spec::problem::Problem;
 use railwright_spec::{cluster, model, run};
 
@@ -114,17 +114,26 @@ fn written_again(launch: railwright_launch::Launch) {
 /// A design file; an accepted network is counted, drawn and, if it is small, built.
 pub fn network_design(text: &str) {
     let Ok(sheet) = topology::parse(text, "network.toml") else { return };
-    assert!(topology::parse(&sheet.spec.to_toml(), "again.toml").is_ok(), "a design does not survive being written");
+    assert!(
+        topology::parse(&sheet.spec.to_toml(), "again.toml").is_ok(),
+        "a design does not survive being written"
+    );
     let Ok(design) = sheet.spec.resolve() else { return };
     let counts = design.counts();
-    assert!(counts.tiers.iter().all(|tier| tier.ports_used <= tier.ports), "more ports in use than there are");
+    assert!(
+        counts.tiers.iter().all(|tier| tier.ports_used <= tier.ports),
+        "more ports in use than there are"
+    );
     assert!(svg::draw(&design).len() < 1 << 20);
     // Beyond, each takes a while by design: a device at a time.
     if design.devices < 10_000 && counts.links() < 100_000 {
         drop(classes(&design));
         drop(sheet.spec.summary());
         if let Ok(topology) = Topology::build(&design, Detail::Links) {
-            assert!(topology.route(0, topology.graph.devices() - 1, 0).is_some(), "the last device is out of reach");
+            assert!(
+                topology.route(0, topology.graph.devices() - 1, 0).is_some(),
+                "the last device is out of reach"
+            );
         }
     }
 }

@@ -208,7 +208,7 @@ impl Compared {
         for refused in &self.comparison.refused {
             let mut text = format!("{} cannot be built: {}", refused.name, refused.problem.message);
             if let Some(hint) = &refused.problem.hint {
-                text.push_str(&format!(" ({hint})"));
+                text.extend([" (", hint, ")"]);
             }
             remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
         }

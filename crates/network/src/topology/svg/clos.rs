@@ -4,7 +4,7 @@
 
 use super::super::clos::Clos;
 use super::super::design::{ClosNetwork, Design};
-use super::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits};
+use super::{Band, Canvas, LEFT, RIGHT, WIDTH, boxes, gigabits, several};
 use railwright_spec::human;
 
 const BOX: f64 = 26.0;
@@ -35,6 +35,8 @@ pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) 
     let mut leaves: Vec<f64> = Vec::new();
     let many = if units == 1 { 12 } else { 4 };
     let mut parts = Vec::new();
+    let per_pod = if pods_are_units { domains_per_pod(design, network) } else { None };
+    let mut bars = Vec::new();
     boxes(units, 4, from, to, 14.0, |unit, x, width, _| parts.push((unit, x, width)), canvas);
     canvas.mark_gaps(rows.leaf.top + BOX / 2.0);
     for (unit, x, width) in parts {
@@ -53,9 +55,13 @@ pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) 
                 }
             }
         }
+        if let Some(each) = per_pod {
+            let last = ((unit + 1) * each).min(design.domains()) - 1;
+            bars.push((x, width, format!("domains {} to {last}", unit * each)));
+        }
         leaves.extend(middles.first().into_iter().flatten().map(|(_, x)| *x));
     }
-    below(design, &leaves, rows.leaf.top + BOX, canvas);
+    below(design, &leaves, &bars, rows.leaf.top + BOX, canvas);
 }
 
 fn unit_name(design: &Design, network: &ClosNetwork, pods_are_units: bool, unit: u64) -> String {
@@ -83,17 +89,17 @@ fn label(design: &Design, network: &ClosNetwork, tiers: u64, rows: &Rows, canvas
         1 => String::new(),
         n => format!("{n} rails on each switch"),
     };
-    let title = if tiers == 1 { "switches" } else { "leaves" };
-    canvas.row(&format!("{} {title}", human::whole(leaves)), &[&hosts, &up, &shared], rows.leaf.top + 12.0);
+    let title = if tiers == 1 { "switch" } else { "leaf" };
+    canvas.row(&several(leaves, title), &[&hosts, &up, &shared], rows.leaf.top + 12.0);
     if tiers >= 2 {
         let down = clos.leaves_per_pod * clos.trunk();
         let up = if tiers < 3 { String::new() } else { format!("{} x {port} up", clos.spine_uplinks) };
-        let name = format!("{} spines", human::whole(spines));
+        let name = several(spines, "spine");
         canvas.row(&name, &[&format!("{down} x {port} down"), &up], rows.spine.top + 12.0);
     }
     if tiers >= 3 {
         let groups = format!("in {} groups of {}", clos.core_groups, clos.cores_per_group);
-        canvas.row(&format!("{} cores", human::whole(cores)), &[&groups], rows.core.top + 12.0);
+        canvas.row(&several(cores, "core"), &[&groups], rows.core.top + 12.0);
     }
 }
 
@@ -147,18 +153,35 @@ fn unit_rows(
     middles
 }
 
-/// Devices: with rails, domains as bars that reach every leaf; else under their leaves.
-fn below(design: &Design, leaves: &[f64], from: f64, canvas: &mut Canvas) {
+/// Domains below each pod, where pods hold whole ones.
+fn domains_per_pod(design: &Design, network: &ClosNetwork) -> Option<u64> {
+    let clos = &network.clos;
+    let in_leaf = design.domain.size / design.rails * network.rails_per_group;
+    let is_whole = clos.leaves_per_pod.is_multiple_of(clos.groups)
+        && clos.hosts_per_leaf.is_multiple_of(in_leaf)
+        && !clos.by_group
+        && design.rails > 1;
+    is_whole.then(|| clos.leaves_per_pod / clos.groups * (clos.hosts_per_leaf / in_leaf))
+}
+
+/// Devices: with rails, domains as bars that reach every leaf of theirs; else under their leaves.
+fn below(design: &Design, leaves: &[f64], bars: &[(f64, f64, String)], from: f64, canvas: &mut Canvas) {
     let top = from + 44.0;
     let links = format!("{} a device", gigabits(design.nic_bandwidth));
     let domains = format!("domains of {}", human::whole(design.domain.size));
     let inside = format!("{} inside", human::bandwidth(design.domain.bandwidth));
-    canvas.row(
-        &format!("{} devices", human::whole(design.devices)),
-        &[&links, &domains, &inside],
-        top + 10.0,
-    );
+    canvas.row(&several(design.devices, "device"), &[&links, &domains, &inside], top + 10.0);
     let is_across = design.rails > 1 || design.planes > 1;
+    if !bars.is_empty() {
+        for (x, width, name) in bars {
+            canvas.rect(*x, top, *width, 20.0, "u", name);
+            canvas.text(x + width / 2.0, top + 14.0, "i", name);
+        }
+        for x in leaves {
+            canvas.line(*x, from, *x, top);
+        }
+        return;
+    }
     if is_across {
         let list = super::shown(design.domains(), 3);
         let mut y = top;
