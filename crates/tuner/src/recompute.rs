@@ -216,6 +216,16 @@ pub(crate) fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment
         .collect()
 }
 
+/// What virtual stages that share a device's memory choose.
+pub(crate) struct Choice {
+    /// The entry of each virtual stage, with its place in the pipeline.
+    pub(crate) entries: Vec<(usize, StageRecompute)>,
+    /// Passes of one micro batch.
+    time: Seconds,
+    /// No choice is faster.
+    bound: Seconds,
+}
+
 /// The best choice for virtual stages that share a device's memory; `None` where none fits.
 pub(crate) fn best_of_group(
     choices: &Choices<'_>,
@@ -223,11 +233,11 @@ pub(crate) fn best_of_group(
     room: &StageRoom,
     chunks: usize,
     limit: Bytes,
-) -> Option<(Vec<(usize, StageRecompute)>, Seconds, Seconds)> {
+) -> Option<Choice> {
     let group = Group::new(room, &model.layers, chunks, model.multi_token_prediction.is_some());
     let solution = solve_group(choices, &group, limit)?;
     let entries = lay::entries(model, choices.treatments(), &group, &solution);
-    Some((entries, solution.time, solution.bound))
+    Some(Choice { entries, time: solution.time, bound: solution.bound })
 }
 
 fn solve_group(choices: &Choices<'_>, group: &Group<'_>, limit: Bytes) -> Option<Solution> {
@@ -258,13 +268,13 @@ fn by_stage(
     let mut entries = vec![StageRecompute::default(); split.len()];
     let mut least = Vec::new();
     for room in groups(bare, rooms) {
-        let Some((own, time, bound)) = best_of_group(choices, trial.model, room, split.len(), limit) else {
+        let Some(own) = best_of_group(choices, trial.model, room, split.len(), limit) else {
             return Ok(None);
         };
-        for (chunk, entry) in own {
+        for (chunk, entry) in own.entries {
             entries[chunk] = entry;
         }
-        least.push((time, bound));
+        least.push((own.time, own.bound));
     }
     let plan = lay::plan(bare, entries);
     let variant = trial.variant(&plan)?;

@@ -170,7 +170,7 @@ fn random_plan(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<P
         ..PlanSpec::default()
     };
     let mut plan = spec.resolve(model, cluster).ok()?;
-    if choices[9] % 3 == 0 {
+    if choices[9].is_multiple_of(3) {
         plan.recompute = Recompute::None;
         plan.stage_recompute = Some(by_stage(&plan, model, &choices[10..]));
     }
@@ -192,11 +192,11 @@ fn by_stage(plan: &Plan, model: &Model, choices: &[u8]) -> Vec<StageRecompute> {
         vec![some(&[RecomputeModule::CoreAttention], Some(1)), some(&[feed_forward], None)],
         vec![some(&[], Some(1)), some(&[RecomputeModule::Norm], None)],
     ];
-    let each = if choices[0] % 2 == 0 { plan.virtual_stages } else { 1 };
+    let each = if choices[0].is_multiple_of(2) { plan.virtual_stages } else { 1 };
     (0..plan.pipeline_parallel * each)
         .map(|stage| {
             let choice = usize::from(choices[1]).wrapping_mul(stage as usize + 1) / 3;
-            let offload = (choice % 7 == 0).then_some(0.25);
+            let offload = (choice.is_multiple_of(7)).then_some(0.25);
             StageRecompute { segments: policies[choice % policies.len()].clone(), offload }
         })
         .collect()

@@ -19,8 +19,8 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-/// What a stage recomputes, by virtual stage, and the time of one micro batch; `None` where it does not fit.
-type Chosen = Option<(Vec<(usize, StageRecompute)>, Seconds)>;
+/// What a stage recomputes, by virtual stage; `None` where it does not fit.
+type Chosen = Option<Vec<(usize, StageRecompute)>>;
 
 /// Prices divisions of one run.
 pub(super) struct Pricer<'a> {
@@ -131,9 +131,9 @@ impl<'a> Pricer<'a> {
                 let found = rooms
                     .get(stage)
                     .and_then(|room| recompute::best_of_group(choices, self.model, room, split.len(), limit));
-                self.chosen.insert(key.clone(), found.map(|(entries, time, _)| (entries, time)));
+                self.chosen.insert(key.clone(), found.map(|found| found.entries));
             }
-            let Some(Some((own, _))) = self.chosen.get(&key) else { return Ok(None) };
+            let Some(Some(own)) = self.chosen.get(&key) else { return Ok(None) };
             for (chunk, entry) in own {
                 entries[*chunk] = entry.clone();
             }

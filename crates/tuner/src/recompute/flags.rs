@@ -35,8 +35,8 @@ pub struct Flags {
 /// Whether a framework's own flags can say a policy for all layers.
 pub(super) fn is_expressible(model: &Model, framework: Framework, policy: &Recompute) -> bool {
     match (framework, policy) {
-        (_, Recompute::None | Recompute::Full { layers: None }) => true,
-        (Framework::Megatron, Recompute::Full { .. }) => true,
+        (_, Recompute::None | Recompute::Full { layers: None })
+        | (Framework::Megatron, Recompute::Full { .. }) => true,
         (Framework::Megatron, Recompute::Selective { modules, layers: None }) => {
             modules.iter().all(|&module| megatron_module(model, module).is_some())
         }

@@ -233,7 +233,7 @@ fn recompute_by_stage_is_of_layers_and_modules_that_are_there() {
             .contains("said for all stages and stage by")
     );
     let nan = |p: &mut Plan| {
-        p.stage_recompute = Some(vec![StageRecompute { segments: Vec::new(), offload: Some(f64::NAN) }; 4])
+        p.stage_recompute = Some(vec![StageRecompute { segments: Vec::new(), offload: Some(f64::NAN) }; 4]);
     };
     assert!(with(&["none*4"], nan).contains("offloads a share that is none"));
 }
