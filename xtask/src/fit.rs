@@ -58,6 +58,7 @@ fn slot<'s>(software: &'s mut Software, key: &str) -> Option<&'s mut f64> {
         "loss_bytes_per_logit" => &mut software.loss_bytes_per_logit,
         "host_us_per_kernel" => &mut software.host_us_per_kernel,
         "host_us_per_micro_batch" => &mut software.host_us_per_micro_batch,
+        "host_us_per_transfer" => &mut software.host_us_per_transfer,
         "host_us_per_expert_layer" => &mut software.host_us_per_expert_layer,
         "host_ms_per_step" => &mut software.host_ms_per_step,
         "tensor_overlap_exposed" => &mut software.tensor_overlap_exposed,

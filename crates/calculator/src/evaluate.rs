@@ -78,7 +78,7 @@ pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
         time += fabric.time(Collective::AllGather, whole, &costing.layout.tensor, 1.0).time
             / costing.software.collective_rate;
     }
-    time
+    time + Seconds::from_micros(costing.software.host_us_per_transfer)
 }
 
 /// The pipeline of a plan whose chunks take so long.

@@ -51,6 +51,9 @@ pub struct Software {
     pub pipelined_collective_stall_us: f64,
     /// The same while the tensor group itself spans scale-up domains: each ring step waits for a proxy thread on the host.
     pub spanning_collective_stall_us: f64,
+    /// Host microseconds per transfer between stages while both ends wait: shapes and types that go ahead as messages of their own. Zero
+    /// where shapes are agreed once.
+    pub host_us_per_transfer: f64,
     /// Host microseconds per micro batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
     /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.
@@ -84,6 +87,9 @@ pub struct Software {
     pub gradient_bucket_elements: f64,
     /// The bucket grows to this many elements per data-parallel rank, if that is more.
     pub gradient_bucket_elements_per_rank: f64,
+    /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's DDP), whatever is done with
+    /// sharded ones: in the last micro batch's pass, or with pipeline stages, whose passes interleave, in every micro batch's.
+    pub replicas_reduce_in_hooks: bool,
     /// What communication the generation overlaps unless the plan says otherwise.
     pub overlap: Overlap,
     /// ZeRO stage that it runs unless the plan says otherwise.

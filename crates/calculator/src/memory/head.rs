@@ -29,7 +29,9 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
     // Losses of further predictions come one after another: their saved parts add, their peaks do not.
     let temporary =
         (software.logit_bytes - software.logit_saved_bytes).max(0.0) / software.logit_chunks.max(1.0);
-    let peak = saved + temporary * logits + software.loss_hidden * sizes.hidden * sizes.tokens;
+    // A host that waits for transfers between stages does not run ahead: runs of two stages and more have no room for these.
+    let waiting = if plan.pipeline_parallel == 1 { software.waiting_hidden } else { 0.0 };
+    let peak = saved + temporary * logits + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
 }
 
@@ -38,6 +40,22 @@ mod tests {
     use super::*;
     use crate::memory::activations::sizes;
     use crate::memory::testing;
+
+    #[test]
+    fn buffers_wait_for_another_stream_without_a_pipeline_alone() {
+        let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
+        let mut plan = testing::plan();
+        let mut software = testing::neutral();
+        let peak = |plan: &Plan, software: &MemorySoftware| {
+            head_bytes(&model, plan, software, &sizes(&model, plan, software)).peak
+        };
+        let without = peak(&plan, &software);
+        software.waiting_hidden = 10.0;
+        let tokens = (plan.micro_batch * plan.sequence_length) as f64;
+        assert_eq!(peak(&plan, &software) - without, 10.0 * 4096.0 * tokens);
+        plan.pipeline_parallel = 2;
+        assert_eq!(peak(&plan, &software), without);
+    }
 
     #[test]
     fn a_large_vocabulary_costs_gigabytes() {

@@ -94,6 +94,9 @@ pub struct MemorySoftware {
     pub logit_chunks: f64,
     /// Bytes per element of the last hidden state, not cut, at the peak of the loss.
     pub loss_hidden: f64,
+    /// Bytes per element of the last hidden state, not cut, of gathered buffers that the host has given up and another stream has not: the
+    /// host runs ahead of the device, unless transfers between pipeline stages hold it.
+    pub waiting_hidden: f64,
     /// Whether gradients come into being only as the backward pass reaches them (with one micro batch they are not there at the
     /// loss), rather than living in a buffer.
     pub lazy_gradients: bool,

@@ -209,6 +209,7 @@ pub(crate) fn neutral() -> MemorySoftware {
         logit_saved_bytes: 0.0,
         logit_chunks: 1.0,
         loss_hidden: 0.0,
+        waiting_hidden: 0.0,
         lazy_gradients: false,
         gradient_bucket: 0.0,
         optimizer_extra: 0.0,

@@ -3,7 +3,7 @@
 //! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without memory, and what they
 //! come to by source and over all. Refuses to predict (that is [`super::report`]) and to choose among plans that nobody measured.
 //!
-//! A *sweep* is what a planner chooses among: rows that share source, model, accelerator, number of devices, sequence length, global
+//! A *sweep* is what a planner chooses among: rows that share source, model and its dimensions, accelerator, number of devices, sequence length, global
 //! batch, framework and precision, and differ in layout. Rows that the calculator cannot tell apart (same time, same memory) are
 //! one layout, measured several times: the median counts. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts whose slowest takes
 //! at least [`SMALLEST_SPREAD`] longer than its fastest.
@@ -56,6 +56,8 @@ pub struct Sweep {
     pub source: String,
     /// What was trained.
     pub model: String,
+    /// Its layers, widths, heads and experts: names alone do not tell models of one study apart.
+    pub dimensions: String,
     /// On what.
     pub accelerator: String,
     /// On how many.
@@ -78,6 +80,9 @@ impl Sweep {
         Self {
             source: text("source"),
             model: text("model_name"),
+            dimensions: ["n_layers", "hidden", "ffn_hidden", "n_heads", "n_kv_heads", "n_experts"]
+                .map(text)
+                .join("/"),
             accelerator: text("gpu"),
             devices: count("n_gpus"),
             sequence_length: count("seq_len"),

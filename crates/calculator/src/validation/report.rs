@@ -73,6 +73,8 @@ pub struct RowResult {
     /// Rows that differ in their plan alone share it.
     #[serde(skip)]
     pub(super) sweep: Option<String>,
+    /// Predicted step time in seconds with what nearness to the memory limit is expected to cost: what a search orders by.
+    pub expected_step_time_s: Option<f64>,
     /// What a planner would have chosen among: see [`super::regret`].
     #[serde(skip)]
     pub choice: super::regret::Sweep,
@@ -188,6 +190,7 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     let finite = |v: f64| v.is_finite().then_some(v);
     RowResult {
         predicted_step_time_s: finite(total.get()),
+        expected_step_time_s: finite(total.get() * memory::retry_slowdown(peak.device / device)),
         predicted_step_time_low_s: finite(interval.low.get()),
         predicted_step_time_high_s: finite(interval.high.get()),
         predicted_peak_memory_bytes: finite(published.get()),

@@ -355,7 +355,9 @@ fn precision(dtype: &str, generation: &crate::software::Software, notes: &str) -
 /// The recompute policy, and whether the row states it. `layers` of a fraction of the model count per pipeline stage.
 fn recompute(cell: Option<&str>, notes: &str, model: &Model, stages: u64) -> (Recompute, bool) {
     let named = named_modules(notes);
-    let Some(text) = cell else {
+    // A cell that its transcriber filled with the tool's default was not published either.
+    let published = cell.filter(|_| !notes.contains("recompute/dtype/vocabulary from tool defaults"));
+    let Some(text) = published else {
         return if named.is_empty() {
             (Recompute::None, false)
         } else {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Layout {
     /// The first of its rows.
     pub id: String,
-    /// Predicted step time in seconds.
+    /// Predicted step time in seconds, with what nearness to the memory limit is expected to cost.
     pub predicted: f64,
     /// Median measured step time in seconds; `None` when no row of it ran.
     pub measured: Option<f64>,
@@ -60,7 +60,8 @@ pub struct SweepRegret {
 pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
     let mut same: BTreeMap<(u64, u64, &str), Vec<&RowResult>> = BTreeMap::new();
     for row in rows {
-        let Some(predicted) = row.predicted_step_time_s.filter(|t| *t > 0.0) else { continue };
+        let expected = row.expected_step_time_s.or(row.predicted_step_time_s);
+        let Some(predicted) = expected.filter(|t| *t > 0.0) else { continue };
         if !row.measured_out_of_memory && row.measured_step_time_s.is_none() {
             continue;
         }
