@@ -38,8 +38,8 @@ pub struct Model {
 pub const GPT3: Model = Model { name: "GPT3", parameters: 175e9, layers: 96.0, hidden: 12288.0 };
 /// OPT-175B.
 pub const OPT3: Model = Model { name: "OPT3-175B", ..GPT3 };
-/// PaLM-540B.
-pub const PALM: Model = Model { name: "PaLM-540B", parameters: 540e9, layers: 118.0, hidden: 18432.0 };
+/// PaLM 540B.
+pub const PALM: Model = Model { name: "PaLM 540B", parameters: 540e9, layers: 118.0, hidden: 18432.0 };
 
 /// Everything that the model depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

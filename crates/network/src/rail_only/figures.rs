@@ -92,7 +92,7 @@ fn domains(report: &RailOnlyReport, devices: u64) -> Figure {
 
 fn batch(report: &RailOnlyReport) -> Figure {
     let chart = Lines {
-        title: "Figure 8: PaLM-540B relative to the ideal network, N = 32768".to_owned(),
+        title: "Figure 8: PaLM 540B relative to the ideal network, N = 32768".to_owned(),
         across: "accelerators of a scale-up domain".to_owned(),
         places: super::report::DOMAINS.map(|d| d.to_string()).to_vec(),
         up: "% of the ideal".to_owned(),

@@ -214,9 +214,9 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
         cells
     });
     document.table(Table { columns, rows: rows.collect() });
-    document.heading_with("batch sweep", "PaLM-540B on 32,768 devices relative to the ideal network");
+    document.heading_with("batch sweep", "PaLM 540B on 32,768 devices relative to the ideal network");
     let rows = report.batch_sweep.iter().map(|row| {
-        let mut cells = vec!["PaLM-540B".into(), counted(row.sequences)];
+        let mut cells = vec!["PaLM 540B".into(), counted(row.sequences)];
         cells.extend(row.relative.iter().map(|&share| percent(share)));
         cells
     });
