@@ -206,13 +206,9 @@ fn values_that_cannot_be_are_outcomes_with_their_reason() {
     for rehearsal in answer["alone"].as_array().expect("a list") {
         let problem = &rehearsal["outcome"]["problems"][0];
         let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
-        text.push_str(&format!(
-            "{}: {} ({}; {})\n",
-            word(&rehearsal["name"]),
-            word(&problem["message"]),
-            word(&problem["place"]["key"]),
-            word(&problem["hint"])
-        ));
+        let (name, message) = (word(&rehearsal["name"]), word(&problem["message"]));
+        let (key, hint) = (word(&problem["place"]["key"]), word(&problem["hint"]));
+        text = format!("{text}{name}: {message} ({key}; {hint})\n");
     }
     insta::assert_snapshot!("impossible_values", text);
 }

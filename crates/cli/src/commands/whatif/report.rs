@@ -71,13 +71,12 @@ fn comparison(rehearsed: &Rehearsed) -> Table {
     let answer = &rehearsed.answer;
     rows.extend(answer.alone.iter().chain(&answer.together).map(|rehearsal| {
         let name = Cell::new(rehearsal.name.as_str(), Tone::Strong);
-        match rehearsal.possible() {
-            Some(possible) => row(name, &possible.after, Some(&possible.difference)),
-            None => {
-                let mut cells = vec![name, Cell::new("impossible", Tone::Bad)];
-                cells.resize(columns.len(), Cell::default());
-                cells
-            }
+        if let Some(possible) = rehearsal.possible() {
+            row(name, &possible.after, Some(&possible.difference))
+        } else {
+            let mut cells = vec![name, Cell::new("impossible", Tone::Bad)];
+            cells.resize(columns.len(), Cell::default());
+            cells
         }
     }));
     Table { columns, rows }
