@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod balance;
+mod batch;
 mod best;
 mod clusters;
 mod completions;

@@ -361,3 +361,19 @@ fn mistakes_are_told() {
     }
     insta::assert_snapshot!("search_mistakes", text);
 }
+
+#[test]
+fn odd_numbers_of_devices_have_a_batch_that_divides_among_them() {
+    let line = ["search", "llama-3.1-70b", "--cluster", "dgx-a100", "--space", "tp=8", "--space", "vp=1"];
+    let with = |more: &[&'static str]| run(&[&line[..], &["--top", "1"], more].concat());
+    for (devices, batch) in [("1000", "500"), ("3000", "375")] {
+        let said = with(&["--gpus", devices, "--space", "micro_batch=1"]);
+        assert_eq!(said.code, 0, "{devices}: {}", said.stderr);
+        assert!(said.stdout.contains(&format!("; {batch} sequences of ")), "{}", said.stdout);
+    }
+    let said = with(&["--gpus", "1000", "--global-batch", "512"]);
+    assert_eq!(said.code, 2);
+    for part in ["512 sequences a step divide among no number of replicas", "500"] {
+        assert!(said.stderr.contains(part), "{}", said.stderr);
+    }
+}

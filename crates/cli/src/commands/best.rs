@@ -3,6 +3,7 @@
 //! Responsible for: working through the pieces of searches side by side and putting what they found together in one order, so that the
 //! number of threads does not show. Refuses to choose: the tuner does.
 
+use super::batch::by_batch;
 use super::open_run::{Setting, dimension};
 use crate::args::Effort;
 use crate::exit::Failure;
@@ -190,6 +191,14 @@ impl<'a> Searcher<'a> {
         ran
     }
 
+    /// Whether a search has any strategy at all.
+    pub(crate) fn has_any(&self, search: &Search<'_>) -> bool {
+        let (mut worker, incumbent) = (search.worker(), Incumbent::default());
+        (0..search.pieces().len())
+            .take_while(|_| !self.is_stopped())
+            .any(|piece| search.run_piece(piece, &mut worker, &incumbent).counters.enumerated > 0)
+    }
+
     /// How fast it went, in words; for people only, since it differs from run to run.
     pub(crate) fn speed(&self, counters: &Counters) -> String {
         let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
@@ -232,7 +241,13 @@ impl<'a> Searcher<'a> {
         }
         Ok(Found::Nothing(match outcome.nearest_misses.first() {
             Some(miss) => format!("nothing fits, the nearest lacks {}", human::bytes(miss.missing)),
-            None => "no layout divides the devices and the batch".to_owned(),
+            None => match by_batch(self, setting, &said, sequences) {
+                Some(problem) => match problem.hint {
+                    Some(hint) => format!("{}; {hint}", problem.message),
+                    None => problem.message,
+                },
+                None => "no layout divides the devices and the batch".to_owned(),
+            },
         }))
     }
 }

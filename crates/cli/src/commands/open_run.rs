@@ -312,6 +312,35 @@ pub(crate) fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
     least.max(devices / 8).min(most).next_power_of_two()
 }
 
+/// The usual batch as a number that the odd part of each number of devices divides: a power of two leaves 1,000 GPUs without any layout,
+/// because the factor 125 ends up in the replicas. One batch for all where it departs from the usual by less than a factor of two;
+/// otherwise `None`, and each number of devices has its own.
+pub(crate) fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
+    let unit = devices.iter().try_fold(1, |common, &n| {
+        let factor = odd_factor(n, usual);
+        Some(factor / greatest_common_divisor(common, factor) * common).filter(|unit| *unit <= 2 * usual)
+    })?;
+    let mut batch = unit;
+    // The nearest in ratio of the unit times a power of two, which divides further best.
+    while batch as f64 * std::f64::consts::SQRT_2 < usual as f64 {
+        batch *= 2;
+    }
+    Some(batch)
+}
+
+/// The odd part of a number of devices; where that is beyond twice the batch, the largest of its divisors that is not.
+fn odd_factor(devices: u64, batch: u64) -> u64 {
+    let odd = devices >> devices.trailing_zeros().min(63);
+    if odd <= 2 * batch {
+        return odd.max(1);
+    }
+    (1..=2 * batch).rev().find(|n| odd.is_multiple_of(*n)).unwrap_or(1)
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
+}
+
 /// A dimension of the plan and what it may be, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text behind `=`.
 pub(crate) fn dimension(text: &str) -> Result<(String, &str), Problem> {
     let shown = human::shorten(text);
@@ -401,6 +430,20 @@ mod tests {
             let batch = divisible_batch(tokens, 4096, 4096) as f64 * 4096.0;
             assert!((batch / tokens - 1.0).abs() <= 1.0 / 16.0, "{tokens}: {batch}");
         }
+    }
+
+    #[test]
+    fn a_default_batch_is_divided_by_odd_numbers_of_replicas() {
+        assert_eq!(divided_batch(512, &[1024]), Some(512));
+        assert_eq!(divided_batch(512, &[1000]), Some(500));
+        assert_eq!(divided_batch(512, &[72]), Some(576));
+        assert_eq!(divided_batch(512, &[3000]), Some(375));
+        assert_eq!(divided_batch(2048, &[10_000]), Some(2500));
+        assert_eq!(divided_batch(512, &[72, 64, 1000]), None);
+        assert_eq!(divided_batch(512, &[64, 72, 96]), Some(576));
+        // A prime beyond all batches: nothing helps, so nothing changes.
+        assert_eq!(divided_batch(512, &[8 * 10_007]), Some(512));
+        assert_eq!(divided_batch(1, &[u64::MAX, 0]).map(|n| n <= 2), Some(true));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod nothing;
 mod report;
 mod why_not;
 
+use super::batch;
 use super::best::{Ran, Searcher};
 use super::open_run::{self, Asked, Setting};
 use crate::args::{self, Goal};
@@ -85,12 +86,12 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let asked = open_run::ask(&arguments.run)?;
     let searcher = Searcher::new(&arguments.effort, printer)?;
     let mut chosen = Vec::new();
-    let batch = common_batch(&asked, &mut chosen);
+    let batches = batches(&asked, &mut chosen);
     let options = options(arguments, pareto);
     let mut searches: Vec<(usize, Search<'_>)> = Vec::new();
     let mut problems = Vec::new();
     for (index, setting) in asked.settings.iter().enumerate() {
-        match searcher.prepare(setting, &said(setting, batch), options) {
+        match searcher.prepare(setting, &said(setting, batches[index]), options) {
             Ok(search) => searches.push((index, search)),
             Err(found) => problems.push((index, found)),
         }
@@ -109,9 +110,13 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let all = candidates(&searches, &indices, &ran, &options, pareto, &mut chosen);
     let ties = all.iter().filter(|(_, candidate)| candidate.tied_with_best).count();
     if all.is_empty() && is_complete && counters.enumerated == 0 {
-        let found = indices.iter().flat_map(|&index| {
+        let found = indices.iter().zip(&searches).flat_map(|(&index, search)| {
             let setting = &asked.settings[index];
-            nothing::contradictions(setting, &said(setting, batch), &arguments.effort.space)
+            let plan = said(setting, batches[index]);
+            match batch::by_batch(&searcher, setting, &plan, search.space.base.global_batch) {
+                Some(problem) => vec![problem],
+                None => nothing::contradictions(setting, &plan, &arguments.effort.space),
+            }
         });
         return Err(Failure::Input(unique(found.map(|problem| asked.told(problem)))));
     }
@@ -119,14 +124,14 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let shown = shown(&asked, &all, arguments.top)?;
     let simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
     let nothing = if all.is_empty() && is_complete {
-        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, batch))
+        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, &batches))
     } else {
         None
     };
     let best = all.first().map(|(index, candidate)| (*index, candidate));
     let why_not = questions
         .iter()
-        .map(|question| question.answer(&asked, &searcher, batch, &options, best))
+        .map(|question| question.answer(&asked, &searcher, &batches, &options, best))
         .collect::<Result<Vec<_>, Failure>>()?;
     let answer = Answered {
         title: title(&asked, &searches),
@@ -192,24 +197,41 @@ fn pareto(arguments: &args::Search) -> Result<Option<(Goal, Goal)>, Problem> {
     }
 }
 
-/// One batch for all settings: what was said, or where several numbers of devices are compared what suits the largest.
-fn common_batch(asked: &Asked<'_>, chosen: &mut Vec<String>) -> Option<u64> {
+/// The batch of each setting; `None` where it was said. One for all where numbers of devices divide it alike.
+fn batches(asked: &Asked<'_>, chosen: &mut Vec<String>) -> Vec<Option<u64>> {
     let said = asked.said();
-    let has_batch =
-        said.global_batch.is_some() || said.batch_tokens.is_some() || said.micro_batches.is_some();
-    let largest = asked.settings.iter().map(|setting| setting.run.cluster.devices).max()?;
-    if let (Some(tokens), None, None) = (said.batch_tokens, said.global_batch, said.micro_batches) {
-        let batch = open_run::divisible_batch(tokens.0, open_run::sequence_length(asked), largest);
-        chosen.push(format!("global batch {} for {} tokens", human::whole(batch), human::count(tokens.0)));
-        return Some(batch);
-    }
-    if has_batch || asked.settings.iter().all(|setting| setting.run.cluster.devices == largest) {
-        return None;
-    }
+    let devices: Vec<u64> = asked.settings.iter().map(|setting| setting.run.cluster.devices).collect();
+    let largest = devices.iter().copied().max().unwrap_or(1);
     let length = open_run::sequence_length(asked);
-    let batch = open_run::usual_batch(length, largest);
-    chosen.push(format!("global batch {} for all", human::whole(batch)));
-    Some(batch)
+    let all = |batch| vec![batch; devices.len()];
+    if said.global_batch.is_some() || said.micro_batches.is_some() {
+        return all(None);
+    }
+    if let Some(tokens) = said.batch_tokens {
+        let batch = open_run::divisible_batch(tokens.0, length, largest);
+        chosen.push(format!("global batch {} for {} tokens", human::whole(batch), human::count(tokens.0)));
+        return all(Some(batch));
+    }
+    let usual = open_run::usual_batch(length, largest);
+    if let Some(batch) = open_run::divided_batch(usual, &devices) {
+        let for_all = if devices.iter().all(|n| *n == largest) { "" } else { " for all" };
+        chosen.push(format!("global batch {}{for_all}", human::whole(batch)));
+        return all(Some(batch));
+    }
+    let own = devices.iter().map(|&n| open_run::divided_batch(usual, &[n]));
+    let own: Vec<u64> = own.map(|batch| batch.unwrap_or(usual)).collect();
+    let mut told: Vec<String> = own
+        .iter()
+        .zip(&devices)
+        .map(|(batch, n)| format!("global batch {} on {} GPUs", human::whole(*batch), human::whole(*n)))
+        .collect();
+    told.dedup();
+    chosen.push(format!(
+        "{}, because no one batch near {} divides among all",
+        told.join(", "),
+        human::whole(usual)
+    ));
+    own.into_iter().map(Some).collect()
 }
 
 fn said(setting: &Setting, batch: Option<u64>) -> PlanSpec {

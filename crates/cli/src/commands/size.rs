@@ -26,6 +26,8 @@ pub(crate) struct Answered {
     pub(crate) global_batch: u64,
     pub(crate) sequence_length: u64,
     pub(crate) growing_batch: bool,
+    /// Whether numbers of devices have batches of their own, because none divides among all.
+    pub(crate) own_batches: bool,
     pub(crate) chosen: Vec<String>,
     /// Whether the user stopped it.
     pub(crate) is_incomplete: bool,
@@ -106,6 +108,7 @@ fn answered(
         global_batch: batch.sequences,
         sequence_length: batch.sequence_length,
         growing_batch: arguments.growing_batch,
+        own_batches: batch.is_own,
         chosen: batch.chosen.clone(),
         sized,
         is_incomplete,
@@ -232,6 +235,8 @@ struct Batch {
     sequences: u64,
     sequence_length: u64,
     grows: bool,
+    /// Whether each number of devices has the nearest batch that divides among it.
+    is_own: bool,
     chosen: Vec<String>,
 }
 
@@ -239,6 +244,7 @@ impl Batch {
     fn of(asked: &Asked<'_>, goal: &Goal, grows: bool) -> Result<Self, Problem> {
         let said = asked.said();
         let mut chosen = Vec::new();
+        let mut is_own = false;
         if said.micro_batches.is_some() {
             let problem =
                 Problem::new("the number of micro batches follows from the layout, which is to be found");
@@ -283,16 +289,34 @@ impl Batch {
                     );
                     if goal.deadline.is_some() { reach.to / 4 } else { 0 }
                 });
-                let sequences = open_run::usual_batch(sequence_length, wanted);
-                chosen.push(format!("global batch {}", human::whole(sequences)));
+                let usual = open_run::usual_batch(sequence_length, wanted);
+                let devices: Vec<u64> = asked
+                    .settings
+                    .iter()
+                    .map(|s| {
+                        if asked.says_devices {
+                            s.run.cluster.devices
+                        } else {
+                            s.run.cluster.devices_per_node
+                        }
+                    })
+                    .collect();
+                let common = open_run::divided_batch(usual, &devices);
+                is_own = common.is_none();
+                let sequences = common.unwrap_or(usual);
+                let near = if is_own { " or the nearest that divides among the GPUs" } else { "" };
+                chosen.push(format!("global batch {}{near}", human::whole(sequences)));
                 sequences
             }
         };
-        Ok(Self { sequences, sequence_length, grows, chosen })
+        Ok(Self { sequences, sequence_length, grows, is_own, chosen })
     }
 
     fn at(&self, devices: u64, fewest: u64) -> u64 {
-        if self.grows {
+        let own = |usual: u64| open_run::divided_batch(usual, &[devices]).unwrap_or(usual);
+        if self.is_own && !self.grows {
+            own(self.sequences)
+        } else if self.grows {
             let grown = u128::from(self.sequences) * u128::from(devices) / u128::from(fewest.max(1));
             u64::try_from(grown).unwrap_or(u64::MAX).max(1)
         } else {

@@ -39,7 +39,7 @@ impl Nothing {
         searches: &[Search<'_>],
         indices: &[usize],
         ran: &[Ran],
-        batch: Option<u64>,
+        batches: &[Option<u64>],
     ) -> Self {
         let mut misses: Vec<(usize, Miss)> = Vec::new();
         for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
@@ -50,7 +50,8 @@ impl Nothing {
         misses.truncate(MISSES);
         let setting = &asked.settings[nearest];
         // The batch stays what it was; more devices must not change it.
-        let batch = batch.or_else(|| searches.first().map(|search| search.space.base.global_batch));
+        let of_nearest = indices.iter().position(|index| *index == nearest).and_then(|at| searches.get(at));
+        let batch = batches[nearest].or_else(|| of_nearest.map(|search| search.space.base.global_batch));
         let plan = PlanSpec { batch_tokens: None, ..said(setting, batch) };
         let all = remedies(&plan);
         let tried = all.len();

@@ -51,7 +51,7 @@ impl Question {
         &self,
         asked: &Asked<'_>,
         searcher: &Searcher<'_>,
-        batch: Option<u64>,
+        batches: &[Option<u64>],
         options: &Options,
         best: Option<(usize, &Candidate)>,
     ) -> Result<Answer, Failure> {
@@ -65,7 +65,7 @@ impl Question {
         }
         let named = Setting { word: setting.word.clone(), spec, run: setting.run.clone() };
         let keys: Vec<&str> = self.pins.iter().map(|(key, _)| key.as_str()).collect();
-        let batch = if keys.contains(&"global_batch") { None } else { batch };
+        let batch = if keys.contains(&"global_batch") { None } else { batches[index] };
         let plan = said(&named, batch);
         let answer = |verdict, layout| Answer { text: self.text.clone(), verdict, layout };
         let impossible = |problems: Vec<Problem>| {

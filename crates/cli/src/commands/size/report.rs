@@ -47,7 +47,7 @@ impl Answer for Answered {
             let remark = if self.growing_batch {
                 "with a batch that grows with the devices"
             } else {
-                "with the same batch everywhere"
+                if self.own_batches { "with nearly the same batch" } else { "with the same batch everywhere" }
             };
             document.heading_with("numbers of devices", format!("the best layout of each, {remark}"));
             document.table(self.table());
@@ -242,7 +242,11 @@ impl Answered {
             Tone::Faint,
         ));
         let tokens = human::count((self.global_batch * self.sequence_length) as f64);
-        let batch = if self.growing_batch {
+        let batch = if self.own_batches && !self.growing_batch {
+            format!(
+                "the batch is {tokens} tokens or the nearest that divides among the GPUs: no one batch divides among all these numbers"
+            )
+        } else if self.growing_batch {
             format!(
                 "the batch grows with the GPUs from {tokens} tokens: fewer, larger steps, and beyond the model's critical batch they learn less per \
                  token, which is not counted here"

@@ -1,0 +1,52 @@
+//! A batch that leaves no layout possible, and the nearest ones that do not.
+//!
+//! Responsible for: telling the batch from other reasons, by trying. Refuses to choose another batch for anybody.
+
+use super::best::Searcher;
+use super::open_run::{Setting, divided_batch};
+use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::problem::Problem;
+use railwright_tuner::search::Options;
+use std::fmt::Write as _;
+
+/// Divisors of the number of devices that are tried as the factor that the batch lacks.
+const FACTORS: usize = 8;
+
+/// The batch as the reason why nothing is possible: `None` where no batch near it helps.
+pub(crate) fn by_batch(
+    searcher: &Searcher<'_>,
+    setting: &Setting,
+    said: &PlanSpec,
+    batch: u64,
+) -> Option<Problem> {
+    let devices = setting.run.cluster.devices;
+    let works = |batch: u64| {
+        let plan = PlanSpec { global_batch: Some(batch), batch_tokens: None, ..said.clone() };
+        let options = Options { keep: 1, ..Options::default() };
+        batch > 0 && searcher.prepare(setting, &plan, options).is_ok_and(|search| searcher.has_any(&search))
+    };
+    let most = batch.saturating_mul(16).min(devices).min(1 << 20);
+    let factors = (2..=most).filter(|n| devices.is_multiple_of(*n) && !batch.is_multiple_of(*n));
+    let near: Vec<u64> = factors.take(FACTORS).find_map(|factor| {
+        let below = batch / factor * factor;
+        let near: Vec<u64> =
+            [below, below.saturating_add(factor)].into_iter().filter(|n| works(*n)).collect();
+        (!near.is_empty()).then_some(near)
+    })?;
+    let whole = |n: &u64| human::whole(*n);
+    let message = format!(
+        "{} sequences a step divide among no number of replicas that {} GPUs allow",
+        human::whole(batch),
+        human::whole(devices)
+    );
+    let near: Vec<String> = near.iter().map(whole).collect();
+    let mut hint = format!("the nearest batches that do: {}", near.join(" and "));
+    // The nearest may leave no layout but a slow one.
+    if let Some(free) = divided_batch(batch, &[devices]).map(human::whole).filter(|free| !near.contains(free))
+    {
+        // Writing to a String cannot fail.
+        let _ = write!(hint, "; {free} leaves the most layouts");
+    }
+    Some(setting.spec.placed(Problem::new(message).at_key("plan.global_batch").hint(hint)))
+}
