@@ -94,7 +94,12 @@ fn parallelism(fields: &mut Fields<'_>) {
     let path = "parallelism.enabled_moe";
     if fields.flag(path) == Some(true) {
         fields.set("plan.rank_order", &RankOrder::TensorContextPipelineData, path);
+    } else if experts > 1 {
+        let message = "nanotron spreads experts only with `enabled_moe: true`, and makes its groups of experts from the \
+                       tensor-parallel ranks otherwise; estimated as if they were spread";
+        fields.remark(RemarkKind::Conflict, "parallelism.expert_parallel_size", message);
     }
+    uneven(fields, pipeline);
     let path = "parallelism.pp_engine";
     match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
         Some("1f1b" | "onefonebpipelineengine") => {
@@ -125,6 +130,27 @@ fn parallelism(fields: &mut Fields<'_>) {
     if let Some(overlap) = fields.flag(path) {
         fields.set("plan.overlap.tensor", &overlap, path);
     }
+}
+
+/// nanotron gives every stage about the same work, so the layers need not divide.
+fn uneven(fields: &mut Fields<'_>, pipeline: u64) {
+    let path = "parallelism.pp";
+    let layers = fields.draft.spec().model.layers;
+    if pipeline == 1 || layers.is_some_and(|layers| layers.is_multiple_of(pipeline)) {
+        return;
+    }
+    fields.set("plan.uneven_stages", &true, path);
+    let message = match layers {
+        Some(layers) => format!(
+            "{layers} layers are no multiple of {pipeline} stages: nanotron divides them by work, taken as layers with \
+             embedding and head counted as one each"
+        ),
+        None => {
+            "the number of layers is open: where it is no multiple of the stages, nanotron divides by work"
+                .to_owned()
+        }
+    };
+    fields.remark(RemarkKind::Assumed, path, message);
 }
 
 fn tokens(fields: &mut Fields<'_>) {

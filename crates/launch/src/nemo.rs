@@ -16,6 +16,7 @@ use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use names::Name;
 use railwright_spec::model::{by_name, catalogue};
 use railwright_spec::problem::Problem;
+use std::collections::BTreeSet;
 
 /// Reads Megatron-Bridge's YAML.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +89,7 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
         document::overrides(text, file).map(|found| found.document)
     };
     let mut document = document.map_err(|problem| vec![problem])?;
+    number_formats(&mut document);
     let mut draft = Draft::new(format, file);
     for (path, value, spot, why) in document::interpolate(&mut document) {
         // Paths of data and of checkpoints concern nobody.
@@ -117,6 +119,30 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
     draft.finish()
 }
 
+/// Saved configurations write number formats as objects, `{_target_: torch.bfloat16, _call_: false}`: those are that word.
+fn number_formats(document: &mut Document) {
+    let is_format = |data: &Data| {
+        matches!(data, Data::Text(text) if text.strip_prefix("torch.").is_some_and(|name| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        }))
+    };
+    let tables: BTreeSet<String> = document
+        .entries
+        .iter()
+        .filter(|entry| is_format(&entry.data))
+        .filter_map(|entry| entry.path.strip_suffix("._target_").map(str::to_owned))
+        .collect();
+    document
+        .entries
+        .retain(|entry| entry.path.strip_suffix("._call_").is_none_or(|table| !tables.contains(table)));
+    for entry in &mut document.entries {
+        if let Some(table) = entry.path.strip_suffix("._target_").filter(|table| tables.contains(*table)) {
+            entry.path = table.to_owned();
+            entry.name.clone_from(&entry.path);
+        }
+    }
+}
+
 /// Takes one key into the arguments, under Megatron's name.
 fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Draft) {
     let line = entry.spot.line();
@@ -124,6 +150,17 @@ fn take(format: Format, entry: &Entry, arguments: &mut Arguments, draft: &mut Dr
     let mut put = |name: &str, values: Vec<String>, draft: &mut Draft| {
         arguments.insert(name, Argument { values, said: said.clone(), line }, draft);
     };
+    if let Some((field, _)) = entry.path.rsplit_once('.')
+        && matches!(names::of(format, field), Some(Name::Is(_) | Name::Not(_)))
+    {
+        // An object where a value belongs: only the code behind it knows what it says.
+        return draft.remark(
+            RemarkKind::Unresolved,
+            &said,
+            line,
+            format!("`{field}` is an object here; left out"),
+        );
+    }
     match names::of(format, &entry.path) {
         None => unknown(entry, draft),
         Some(Name::Ignored | Name::Derived) => {}

@@ -153,6 +153,42 @@ fn deepspeed_is_recognised() {
     assert!(detect("{\"model_type\": \"llama\"}").iter().all(|s| s.format != Format::Deepspeed));
 }
 
+#[test]
+fn eight_bits_are_written_as_sixteen() {
+    let written = |settings: &[&str]| {
+        let mut spec = railwright_spec::run::RunSpec::default();
+        for setting in settings.iter().chain(&[
+            "model.name=llama-3.1-8b",
+            "cluster.preset=dgx-h100",
+            "cluster.devices=8",
+        ]) {
+            spec.set(setting).expect("a setting");
+        }
+        DeepspeedWriter.write(&spec.resolve(|_| Err(Problem::new("no file"))).expect("a run"))
+    };
+    let eight: &[&[&str]] = &[
+        &["plan.precision.preset=fp8"],
+        &["plan.precision.preset=mxfp8"],
+        &["plan.precision.preset=fp8", "plan.precision.parameters=fp8"],
+    ];
+    for settings in eight {
+        let out = written(settings);
+        assert_eq!(value(&read(&out.files[0].text), "plan.precision.preset"), "\"bf16\"", "{settings:?}");
+        let compute =
+            out.not_expressed.iter().find(|lost| lost.key == "plan.precision.compute").expect("lost");
+        assert!(compute.message.contains("`bf16` holds instead of"), "{}", compute.message);
+    }
+    let narrow = written(&["plan.precision.preset=fp8", "plan.precision.parameters=fp8"]);
+    let parameters =
+        narrow.not_expressed.iter().find(|l| l.key == "plan.precision.parameters").expect("lost");
+    assert!(parameters.message.contains("`bf16` holds instead of `fp8`"), "{}", parameters.message);
+    for (preset, expected) in [("fp32", "fp32"), ("tf32", "fp32"), ("fp16", "fp16"), ("bf16", "bf16")] {
+        let setting = format!("plan.precision.preset={preset}");
+        let back = read(&written(&[&setting]).files[0].text);
+        assert_eq!(value(&back, "plan.precision.preset"), format!("\"{expected}\""));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

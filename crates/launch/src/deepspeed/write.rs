@@ -29,6 +29,7 @@ const REASONS: Reasons = &[
     ("plan.overlap.parameter_gather", "it follows from the stage"),
     ("plan.vocabulary_multiple", "DeepSpeed does not pad the vocabulary"),
     ("plan.precision.compute", "DeepSpeed computes in 16 or 32 bits"),
+    ("plan.precision.parameters", "DeepSpeed keeps parameters in 16 or 32 bits"),
     ("plan.optimizer", "DeepSpeed does not have it"),
 ];
 
@@ -61,9 +62,11 @@ fn config(run: &Run) -> Value {
     put("train_batch_size", json!(plan.global_batch));
     put("train_micro_batch_size_per_gpu", json!(plan.micro_batch));
     put("gradient_accumulation_steps", json!(plan.micro_batches()));
-    let is = |format| plan.precision.parameters == format;
-    put("bf16", json!({"enabled": is(DataType::Bf16)}));
-    put("fp16", json!({"enabled": is(DataType::Fp16)}));
+    // Without either switch DeepSpeed runs in 32 bits; what is narrower than 16 runs in bf16.
+    let single = matches!(plan.precision.activations, DataType::Fp32 | DataType::Tf32);
+    let half = plan.precision.activations == DataType::Fp16;
+    put("bf16", json!({"enabled": !single && !half}));
+    put("fp16", json!({"enabled": half}));
     put("data_types", json!({"grad_accum_dtype": plan.precision.gradients.name()}));
     put("communication_data_type", json!(plan.precision.gradient_reduce.name()));
     let optimizer = match plan.optimizer {

@@ -122,6 +122,79 @@ fn typos_are_told() {
 }
 
 #[test]
+fn experts_without_the_switch_are_no_experts() {
+    let text = EXPERTS.replace("enabled_moe: true", "enabled_moe: false");
+    assert_ne!(text, EXPERTS);
+    assert_eq!(value(&read(&text), "plan.expert_parallel"), "8");
+    let told_of = |text: &str| {
+        told(&read(text), RemarkKind::Conflict)
+            .iter()
+            .any(|said| said.contains("only with `enabled_moe: true`"))
+    };
+    assert!(told_of(&text));
+    assert!(told_of(&EXPERTS.replace("  enabled_moe: true\n", "")));
+    assert!(!told_of(EXPERTS));
+}
+
+fn written(settings: &[&str]) -> crate::Written {
+    let mut spec = railwright_spec::run::RunSpec::default();
+    for setting in settings.iter().chain(&["cluster.preset=dgx-h100"]) {
+        spec.set(setting).expect("a setting");
+    }
+    NanotronWriter.write(&spec.resolve(|_| Err(Problem::new("no file"))).expect("a run"))
+}
+
+#[test]
+fn experts_are_switched_on_in_any_order() {
+    for order in ["tp-cp-ep-dp-pp", "tp-cp-pp-ep-dp"] {
+        let order_said = format!("plan.rank_order={order}");
+        let out = written(&[
+            "model.name=mixtral-8x7b",
+            "cluster.devices=16",
+            "plan.expert_parallel=8",
+            &order_said,
+        ]);
+        assert!(out.files[0].text.contains("  enabled_moe: true\n"), "{}", out.files[0].text);
+        let is_lost = out.not_expressed.iter().any(|lost| lost.key == "plan.rank_order");
+        assert_eq!(is_lost, order == "tp-cp-ep-dp-pp", "{:?}", out.not_expressed);
+    }
+}
+
+#[test]
+fn layers_that_do_not_divide_are_divided_by_work() {
+    let text = LLAMA.replace("num_hidden_layers: 28", "num_hidden_layers: 27");
+    assert_ne!(text, LLAMA);
+    let launch = read(&text);
+    assert_eq!(value(&launch, "plan.uneven_stages"), "true");
+    assert!(
+        told(&launch, RemarkKind::Assumed).iter().any(|said| said.contains("27 layers are no multiple of 2"))
+    );
+    assert_eq!(value(&read(LLAMA), "plan.uneven_stages"), "open");
+    // 126 layers in 16 stages, with embedding and head, are 8 each.
+    let out = written(&[
+        "model.name=llama-3.1-405b",
+        "cluster.devices=128",
+        "plan.tensor_parallel=8",
+        "plan.pipeline_parallel=16",
+        "plan.uneven_stages=true",
+    ]);
+    let bad: Vec<_> = out
+        .not_expressed
+        .iter()
+        .filter(|l| matches!(l.key.as_str(), "plan" | "plan.layers_per_stage"))
+        .collect();
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+#[test]
+fn dimensions_that_it_has_no_words_for_are_left_out() {
+    let out = written(&["model.name=deepseek-v3-671b", "cluster.devices=64", "plan.expert_parallel=64"]);
+    assert!(!out.files[0].text.contains("num_attention_heads"), "{}", out.files[0].text);
+    assert!(out.not_expressed.iter().any(|l| l.key == "model" && l.message.contains("is left out")));
+    assert_eq!(read(&out.files[0].text).spec.model, railwright_spec::run::ModelSpec::default());
+}
+
+#[test]
 fn nanotron_is_recognised() {
     for text in [LLAMA, EXPERTS] {
         assert_eq!(detect(text).first().map(|s| s.format), Some(Format::Nanotron));

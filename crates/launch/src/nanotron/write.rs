@@ -7,7 +7,7 @@ use super::NanotronReader;
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile};
 use railwright_spec::model::{FeedForward, Mixer, Model, Span};
-use railwright_spec::plan::{Optimizer, RankOrder, Recompute, RecomputeModule, Schedule};
+use railwright_spec::plan::{Optimizer, Recompute, RecomputeModule, Schedule};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
@@ -45,12 +45,17 @@ impl Writer for NanotronWriter {
     }
 
     fn write(&self, run: &Run) -> Written {
-        let text = text(run);
         let file = "nanotron.yaml".to_owned();
+        let whole = text(run, true);
+        let is_said = says_the_model(&whole, &file, &run.model);
+        // Dimensions of another model are worse than none.
+        let text = if is_said { whole } else { text(run, false) };
         let mut not_expressed = lost(&NanotronReader, &text, &file, run, REASONS);
-        if !says_the_model(&text, &file, &run.model) {
-            let message =
-                format!("nanotron's models are llamas, qwens and starcoders; {} differs", run.model.name);
+        if !is_said {
+            let message = format!(
+                "nanotron's models are llamas, qwens and starcoders; {} differs, so `model_config` is left out",
+                run.model.name
+            );
             not_expressed.push(Lost { key: "model".to_owned(), message });
         }
         Written { files: vec![WrittenFile { name: file, text }], not_expressed }
@@ -75,7 +80,7 @@ fn says_the_model(text: &str, file: &str, model: &Model) -> bool {
     back.parameters() == model.parameters() && shapes(&back) == shapes(model)
 }
 
-fn text(run: &Run) -> String {
+fn text(run: &Run, with_model: bool) -> String {
     let plan = &run.plan;
     let mut out = "# Written by railwright. Data, tokenizer and learning rate are yours to set.\n".to_owned();
     let mut put = |line: String| {
@@ -94,7 +99,8 @@ fn text(run: &Run) -> String {
         put(format!("  expert_tensor_parallel_size: {}", plan.expert_tensor_parallel));
         let held = plan.expert_parallel * plan.expert_tensor_parallel;
         put(format!("  expert_data_parallel_size: {}", ranks / held.max(1)));
-        put(format!("  enabled_moe: {}", plan.rank_order == RankOrder::TensorContextPipelineData));
+        // Without it nanotron leaves every expert on every tensor-parallel group, whatever the degrees say.
+        put("  enabled_moe: true".to_owned());
     }
     put(format!("  pp_engine: {}", if plan.schedule == Schedule::Gpipe { "afab" } else { "1f1b" }));
     put(format!("  tp_mode: {}", if plan.sequence_parallel { "REDUCE_SCATTER" } else { "ALL_REDUCE" }));
@@ -134,11 +140,23 @@ fn text(run: &Run) -> String {
     put(format!("  dtype: {format}"));
     put(format!("  make_vocab_size_divisible_by: {}", plan.vocabulary_multiple));
     put("  init_method:\n    std: 0.02".to_owned());
-    put("  model_config:".to_owned());
-    for line in model(&run.model) {
-        put(format!("    {line}"));
+    if with_model {
+        put("  model_config:".to_owned());
+        for line in model(&run.model) {
+            put(format!("    {line}"));
+        }
+    } else {
+        put(format!(
+            "  # nanotron has no words for {}: `model_config` is yours to add.",
+            one_line(&run.model.name)
+        ));
     }
     out
+}
+
+/// A name that cannot end a comment.
+fn one_line(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).collect()
 }
 
 /// The dimensions under Hugging Face's names, as far as nanotron's families have them.

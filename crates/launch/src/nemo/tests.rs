@@ -103,6 +103,24 @@ fn bridge_is_read() {
 }
 
 #[test]
+fn number_formats_may_be_objects() {
+    let text = BRIDGE.replace(
+        "  use_distributed_optimizer: true\n",
+        "  use_distributed_optimizer: true\n  use_precision_aware_optimizer: true\n  exp_avg_dtype:\n    _call_: false\n    \
+         _target_: torch.bfloat16\n  exp_avg_sq_dtype: {_target_: torch.bfloat16, _call_: false}\n",
+    );
+    assert_ne!(text, BRIDGE);
+    let launch = read(&BridgeReader, &text);
+    assert_eq!(value(&launch, "plan.precision.moments"), "\"bf16\"");
+    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
+    let object = text.replace("_target_: torch.bfloat16\n", "_target_: own.formats.pick\n");
+    let launch = read(&BridgeReader, &object);
+    let open = told(&launch, RemarkKind::Unresolved);
+    assert!(open.iter().any(|said| said.contains("`optimizer.exp_avg_dtype` is an object here")), "{open:?}");
+    assert_ne!(value(&launch, "plan.precision.moments"), "\"bf16\"");
+}
+
+#[test]
 fn overrides_set_what_they_say() {
     let text = "python pretrain.py model.tensor_model_parallel_size=4 ++train.micro_batch_size=2 \\\n model.sequence_parallel=true \
                 model.frobnicate=7";

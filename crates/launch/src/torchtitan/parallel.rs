@@ -246,6 +246,7 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
     let global = fields.integer(global_path);
     let tokens = fields.count("training.num_tokens_per_train_step");
     if let Some(global) = global.and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
+        passes(fields, global_path, local.filter(|_| pipeline > 1), data, global);
         if let (Some(local), Some(data)) = (local, data) {
             let unit = local.saturating_mul(data);
             if !global.is_multiple_of(unit) {
@@ -254,24 +255,35 @@ fn batch(fields: &mut Fields<'_>, is_whole: bool) {
                 );
                 return fields.problem(Problem::new(message), global_path);
             }
-            if pipeline > 1 && global > unit {
-                let message = format!(
-                    "the pipeline drains {} times in a step; estimated as one pass of all micro batches",
-                    global / unit
-                );
-                fields.remark(RemarkKind::NotModelled, global_path, message);
-            }
         }
         fields.set("plan.global_batch", &global, global_path);
     } else if let Some(tokens) = tokens {
         let path = "training.num_tokens_per_train_step";
         if let Some(global) = in_sequences(fields, path, tokens, sequence) {
+            passes(fields, path, local.filter(|_| pipeline > 1), data, global);
             fields.set("plan.global_batch", &global, path);
         }
     } else if let Some(count) = per_pass.filter(|_| is_whole || global.is_some()) {
         let why = "one local batch per rank and step, as no global batch is set";
         fields.default("plan.micro_batches", &count, why);
     }
+}
+
+/// Says where a pipeline drains several times in a step: once per local batch. `local` is that of a pipeline.
+fn passes(fields: &mut Fields<'_>, path: &str, local: Option<u64>, data: Option<u64>, global: u64) {
+    let Some(local) = local.filter(|&local| local > 0 && local < global) else { return };
+    let message = match data.map(|data| global / local.saturating_mul(data).max(1)) {
+        Some(0 | 1) => return,
+        Some(times) => {
+            format!("the pipeline drains {times} times in a step; estimated as one pass of all micro batches")
+        }
+        None => format!(
+            "the pipeline drains after every {local} sequences of a rank, which is several times in a step on fewer than {} \
+             data-parallel ranks; estimated as one pass of all micro batches",
+            global.div_ceil(local)
+        ),
+    };
+    fields.remark(RemarkKind::NotModelled, path, message);
 }
 
 /// Sequences that so many tokens are.

@@ -165,6 +165,29 @@ fn contradictions_are_refused_where_they_stand() {
 }
 
 #[test]
+fn pipelines_that_drain_several_times_are_told() {
+    let with = |local: u64, shard: i64, stages: u64, batch: &str| {
+        let launch = read(&format!(
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 8192\nlocal_batch_size = {local}\n{batch}\n\
+             [parallelism]\ndata_parallel_shard_degree = {shard}\npipeline_parallel_degree = {stages}\n\
+             pipeline_parallel_first_stage_less_layers = 0\npipeline_parallel_last_stage_less_layers = 0\n"
+        ));
+        told(&launch, RemarkKind::NotModelled).into_iter().find(|said| said.contains("drains"))
+    };
+    let batch = "global_batch_size = 256";
+    assert!(with(8, 8, 4, batch).expect("told").contains("drains 4 times"));
+    let open = with(8, -1, 4, batch).expect("told");
+    assert!(
+        open.contains("every 8 sequences of a rank") && open.contains("fewer than 32 data-parallel"),
+        "{open}"
+    );
+    assert!(with(8, -1, 4, "num_tokens_per_train_step = 2097152").is_some());
+    assert_eq!(with(32, 8, 4, batch), None, "one pass");
+    assert_eq!(with(256, -1, 4, batch), None, "one pass on one rank");
+    assert_eq!(with(8, -1, 1, batch), None, "no pipeline");
+}
+
+#[test]
 fn what_is_not_known_or_not_done_is_said() {
     let launch = read(
         "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nsequence_len = 4096\n[parallelism]\n\
