@@ -176,7 +176,10 @@ fn position(f: &mut Filler<'_>) {
 fn vocabulary(f: &mut Filler<'_>) {
     let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
     f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
-    if f.copy("vocab_size", "model.vocab").is_some() {
+    if let Some(rows) = f.count("vocab_size") {
+        // A tokenizer without a file adds a token that ends documents.
+        let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
+        f.set("model.vocab", &rows.saturating_add(u64::from(is_null)), "vocab_size");
         return;
     }
     if f.copy("padded_vocab_size", "model.vocab").is_some() {

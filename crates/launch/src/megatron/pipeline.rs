@@ -16,6 +16,10 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         let message = "is no layout such as `Et*3|(tt|)*29|L`; left out";
         f.remark(RemarkKind::Unresolved, "pipeline_model_parallel_layout", message);
     }
+    if f.arguments.word("pipeline_model_parallel_layout").is_some_and(predicts_early) {
+        let message = "places prediction modules before the last chunk; they are taken to stand in the last";
+        f.remark(RemarkKind::NotModelled, "pipeline_model_parallel_layout", message);
+    }
     let account = |f: &Filler<'_>, name| u64::from(f.arguments.is_on(name));
     let embedding = account(f, "account_for_embedding_in_pipeline_split");
     let loss = account(f, "account_for_loss_in_pipeline_split");
@@ -76,7 +80,8 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         };
         let counted = layers.saturating_add(embedding + loss);
         let each = counted / total.max(1);
-        if counted.is_multiple_of(total) && each > embedding && each > loss {
+        // Nothing but an embedding or a loss may be in a chunk.
+        if counted.is_multiple_of(total) {
             let mut list = vec![each; total as usize];
             list[0] -= embedding;
             list[total as usize - 1] -= loss;
@@ -165,8 +170,13 @@ fn flatten(text: &str, depth: usize, budget: &mut usize) -> Option<String> {
     Some(out)
 }
 
-/// A layout that gives each chunk its layers.
-pub(crate) fn layout_of(layers: &[u64]) -> String {
+/// Whether prediction modules stand before the last chunk, where nothing here can put them.
+fn predicts_early(text: &str) -> bool {
+    text.rsplit_once('|').is_some_and(|(before, _)| before.contains('m'))
+}
+
+/// A layout that gives each chunk its layers, and the last one the prediction modules, of which Megatron wants all to be placed.
+pub(crate) fn layout_of(layers: &[u64], predictions: u64) -> String {
     let last = layers.len().saturating_sub(1);
     let chunk = |(index, count): (usize, &u64)| {
         let layers = match count {
@@ -174,8 +184,14 @@ pub(crate) fn layout_of(layers: &[u64]) -> String {
             1 => "t".to_owned(),
             n => format!("t*{n}"),
         };
-        let (embedding, loss) = (if index == 0 { "E" } else { "" }, if index == last { "L" } else { "" });
-        format!("{embedding}{layers}{loss}")
+        let embedding = if index == 0 { "E" } else { "" };
+        let end = match predictions {
+            _ if index != last => String::new(),
+            0 => "L".to_owned(),
+            1 => "mL".to_owned(),
+            n => format!("m*{n}L"),
+        };
+        format!("{embedding}{layers}{end}")
     };
     layers.iter().enumerate().map(chunk).collect::<Vec<_>>().join("|")
 }
@@ -188,7 +204,12 @@ mod tests {
     fn layouts_are_counted() {
         assert_eq!(layers_of_layout("Et*3|(tt|)*2,m|L"), Some(vec![3, 2, 2, 0, 0]));
         assert_eq!(layers_of_layout("Ettt|tt|ttL"), Some(vec![3, 2, 2]));
-        assert_eq!(layers_of_layout(&layout_of(&[3, 0, 1, 7])), Some(vec![3, 0, 1, 7]));
+        assert_eq!(layers_of_layout(&layout_of(&[3, 0, 1, 7], 0)), Some(vec![3, 0, 1, 7]));
+        assert_eq!(layout_of(&[2, 1], 0), "Et*2|tL");
+        assert_eq!(layout_of(&[2, 1], 1), "Et*2|tmL");
+        assert_eq!(layout_of(&[2, 0], 2), "Et*2|m*2L");
+        assert_eq!(layers_of_layout("Et*2|m*2L"), Some(vec![2, 0]));
+        assert!(predicts_early("Et*3|tt,m|L") && !predicts_early("Et*3|tt|mL") && !predicts_early("EttmL"));
         for bad in
             ["", "Ex|L", "(t|", "t*99999999999", "((((((((((t))))))))))", "(((t*9999)*9999)*9999)*9999", ")"]
         {

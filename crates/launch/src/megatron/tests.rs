@@ -14,6 +14,7 @@ const EXPRESSIBLE: &[&str] = &[
     "plan.overlap.pipeline=false",
     "plan.overlap.parameter_gather=false",
     "plan.overlap.tensor=false",
+    "plan.overlap.expert=false",
     "plan.recompute=selective:core_attention,mlp",
     "plan.sequence_parallel=true",
     "plan.uneven_stages=false",
@@ -30,6 +31,10 @@ const MAY_BE_LOST: &[&str] = &[
     "plan.recompute",
     "plan.precision.gradients",
     "plan.precision.gradient_reduce",
+    "plan.overlap.expert",
+    "plan.sequence_parallel",
+    "plan.offload.optimizer",
+    "plan.precision.parameters",
 ];
 
 proptest! {
@@ -262,4 +267,173 @@ fn yaml_of_megatron_itself() {
         ),
         ["true", "false", "false", "\"bf16\"", "\"zero1\""]
     );
+}
+
+/// The run of settings on 64 devices, and its script.
+fn written(settings: &[&str]) -> (String, Vec<String>) {
+    let mut spec = railwright_spec::run::RunSpec::default();
+    let usual = [
+        "cluster.preset=dgx-h100",
+        "cluster.devices=64",
+        "plan.micro_batch=1",
+        "plan.global_batch=256",
+        "plan.sequence_length=4096",
+    ];
+    for setting in usual.iter().chain(settings) {
+        spec.set(setting).expect(setting);
+    }
+    let run = spec.resolve(|_| Err(Problem::new("no file"))).expect("sound");
+    let written = FlagsWriter.write(&run);
+    let lost = written.not_expressed.into_iter().map(|lost| lost.key).collect();
+    (written.files[0].text.clone(), lost)
+}
+
+#[test]
+fn a_tokenizer_without_a_file_adds_a_token() {
+    // 128,256 rows are a multiple of 8 x 128 already; one more would make 129,024 of them.
+    let (text, lost) =
+        written(&["model.name=llama-3.1-8b", "plan.tensor_parallel=8", "plan.precision.preset=bf16"]);
+    assert!(text.contains("--vocab-size 128255\n"), "{text}");
+    assert!(!lost.contains(&"model".to_owned()), "{lost:?}");
+    let read = |tokenizer: &str| {
+        let text = format!(
+            "--num-layers 2 --hidden-size 64 --num-attention-heads 2 --tokenizer-type {tokenizer} --vocab-size 1000"
+        );
+        value(&example(&text, Format::MegatronCommand), "model.vocab")
+    };
+    assert_eq!((read("NullTokenizer"), read("GPT2BPETokenizer")), ("1001".to_owned(), "1000".to_owned()));
+}
+
+#[test]
+fn the_header_names_what_is_yours_to_add() {
+    let header = |settings: &[&str]| {
+        let (text, _) = written(settings);
+        text.lines().find(|line| line.contains("Not carried over")).map(str::to_owned).expect("a header")
+    };
+    assert_eq!(
+        header(&["model.name=mixtral-8x7b", "plan.precision.preset=fp8"]),
+        "# Not carried over, and yours to add: norm epsilon, rotary base, rope scaling, router score function, router load \
+         balancing, FP8 recipe (scaling)."
+    );
+    assert_eq!(
+        header(&["model.name=gpt3-175b", "plan.precision.preset=bf16"]),
+        "# Not carried over, and yours to add: norm epsilon."
+    );
+}
+
+#[test]
+fn flags_come_with_what_megatron_asks_for() {
+    const LLAMA: &str = "model.name=llama-3.1-8b";
+    const MIXTRAL: &str = "model.name=mixtral-8x7b";
+    // With what settings, what is and what is not in the script, and what is lost.
+    let cases: &[(&[&str], &[&str], &[&str], &[&str])] = &[
+        (
+            &[LLAMA, "plan.sharding=fsdp-no-reshard"],
+            &["--use-torch-fsdp2", "--no-gradient-accumulation-fusion"],
+            &["--use-distributed-optimizer"],
+            &[],
+        ),
+        (
+            &[LLAMA, "plan.sharding=fsdp-no-reshard", "plan.precision.preset=fp16"],
+            &["--use-megatron-fsdp", "--use-distributed-optimizer"],
+            &["--use-torch-fsdp2"],
+            &["plan.sharding"],
+        ),
+        (
+            &[LLAMA, "plan.sharding=none", "plan.offload.optimizer=1"],
+            &[],
+            &["--optimizer-cpu-offload", "--use-precision-aware-optimizer"],
+            &["plan.offload.optimizer"],
+        ),
+        (
+            &[LLAMA, "plan.sharding=none", "plan.precision.moments=bf16"],
+            &[],
+            &["--use-precision-aware-optimizer", "--exp-avg-dtype"],
+            &["plan.precision.moments"],
+        ),
+        (
+            &[LLAMA, "plan.sharding=none", "plan.precision.preset=fp8", "plan.precision.parameters=fp8"],
+            &[],
+            &["--fp8-param-gather"],
+            &["plan.precision.parameters"],
+        ),
+        (
+            &[LLAMA, "plan.sharding=zero1", "plan.offload.optimizer=1", "plan.precision.moments=bf16"],
+            &["--use-distributed-optimizer", "--optimizer-cpu-offload", "--exp-avg-dtype bf16"],
+            &[],
+            &[],
+        ),
+        (
+            &[MIXTRAL, "plan.tensor_parallel=2", "plan.sequence_parallel=false"],
+            &["--sequence-parallel"],
+            &[],
+            &["plan.sequence_parallel"],
+        ),
+        (
+            &[MIXTRAL, "plan.expert_parallel=8", "plan.pipeline_parallel=2", "plan.overlap.expert=true"],
+            &[],
+            &["--overlap-moe-expert-parallel-comm"],
+            &["plan.overlap.expert"],
+        ),
+        (
+            &[MIXTRAL, "plan.expert_parallel=8", "plan.overlap.expert=true", "plan.recompute=full"],
+            &[],
+            &["--overlap-moe-expert-parallel-comm"],
+            &["plan.overlap.expert"],
+        ),
+        (
+            &[MIXTRAL, "plan.expert_parallel=8", "plan.overlap.expert=true"],
+            &["--overlap-moe-expert-parallel-comm"],
+            &[],
+            &[],
+        ),
+    ];
+    for (settings, with, without, gone) in cases {
+        let (text, lost) = written(settings);
+        let has = |flag: &&str| text.contains(&format!("    {flag}"));
+        assert!(with.iter().all(has), "{settings:?}\n{text}");
+        assert!(!without.iter().any(has), "{settings:?}\n{text}");
+        assert!(gone.iter().all(|key| lost.iter().any(|lost| lost == key)), "{settings:?} {lost:?}");
+        let watched = [
+            "plan.offload.optimizer",
+            "plan.precision.moments",
+            "plan.overlap.expert",
+            "plan.sequence_parallel",
+        ];
+        let surplus: Vec<_> = lost
+            .iter()
+            .filter(|key| watched.contains(&key.as_str()) && !gone.contains(&key.as_str()))
+            .collect();
+        assert!(surplus.is_empty(), "{settings:?} {surplus:?}");
+    }
+}
+
+#[test]
+fn prediction_modules_have_a_place_in_a_layout() {
+    let (text, _) = written(&[
+        "model.name=deepseek-v3-671b",
+        "plan.pipeline_parallel=4",
+        "plan.expert_parallel=16",
+        "plan.layers_per_stage=[15, 16, 16, 14]",
+    ]);
+    let predicts = text.contains("--mtp-num-layers 1");
+    assert_eq!(text.contains("Et*15|t*16|t*16|t*14mL"), predicts, "{text}");
+    let command = "--num-layers 4 --hidden-size 64 --num-attention-heads 2 --vocab-size 1000 --pipeline-model-parallel-size 2 \
+                   --mtp-num-layers 1 --pipeline-model-parallel-layout";
+    let told = |layout: &str| {
+        let launch = example(&format!("{command} '{layout}'"), Format::MegatronCommand);
+        launch
+            .remarks_of(RemarkKind::NotModelled)
+            .filter(|r| r.message.contains("prediction modules"))
+            .count()
+    };
+    assert_eq!((told("Ett,m|ttL"), told("Ett|ttmL")), (1, 0));
+}
+
+#[test]
+fn an_embedding_may_be_alone_in_its_chunk() {
+    let text = "--num-layers 2 --hidden-size 64 --num-attention-heads 2 --vocab-size 1000 --pipeline-model-parallel-size 4 \
+                --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split";
+    let launch = example(text, Format::MegatronCommand);
+    assert_eq!(value(&launch, "plan.layers_per_stage"), "[0, 1, 1, 0]");
 }

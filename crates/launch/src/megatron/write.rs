@@ -9,7 +9,8 @@ mod plan;
 use super::ScriptReader;
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile, annotation};
-use railwright_spec::model::Model;
+use railwright_spec::model::{Model, Position};
+use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
 
@@ -29,11 +30,20 @@ const REASONS: Reasons = &[
         "plan.overlap.tensor",
         "Megatron-LM overlaps tensor-parallel communication only with sequence parallelism",
     ),
+    (
+        "plan.overlap.expert",
+        "Megatron-LM overlaps experts' communication only with virtual stages beside stages, in 16 bits, without full recompute",
+    ),
+    ("plan.sequence_parallel", "Megatron-LM refuses experts beside tensor parallelism without it"),
+    ("plan.offload.optimizer", "Megatron-LM offloads states only with its distributed optimizer"),
+    ("plan.precision.parameters", "Megatron-LM keeps fp8 parameters only where they are sharded"),
+    ("plan.precision.moments", "Megatron-LM narrows them only with its distributed optimizer"),
+    ("plan.precision.master", "Megatron-LM narrows them only with its distributed optimizer"),
     ("plan.offload.activations", "Megatron-LM offloads whole layers"),
     ("plan.offload.parameters", "Megatron-LM keeps parameters on the device"),
     (
         "plan.sharding",
-        "Megatron-LM keeps gathered parameters only with torch's FSDP, which allows neither pipeline stages nor experts",
+        "Megatron-LM keeps gathered parameters only with torch's FSDP, which allows neither pipeline stages nor experts nor tied embeddings nor fp16",
     ),
     (
         "plan.recompute",
@@ -112,6 +122,7 @@ fn script(run: &Run) -> String {
         run.cluster.accelerator.id
     );
     out.push_str("# Written by railwright; data, checkpoints, learning rate and logging are yours to add.\n");
+    let _ = writeln!(out, "# Not carried over, and yours to add: {}.", not_carried(run).join(", "));
     out.push_str(&annotation::write(plan));
     let fsdp = plan.sharding.zero_stage >= 2;
     if !fsdp && (plan.tensor_parallel > 1 || plan.context_parallel > 1) {
@@ -139,6 +150,21 @@ fn script(run: &Run) -> String {
     out
 }
 
+/// What the flags leave to Megatron's defaults, because it moves neither time nor memory and a run does not know it.
+fn not_carried(run: &Run) -> Vec<&'static str> {
+    let mut out = vec!["norm epsilon"];
+    if run.model.position == Position::Rotary {
+        out.extend(["rotary base", "rope scaling"]);
+    }
+    if run.model.is_mixture_of_experts() {
+        out.extend(["router score function", "router load balancing"]);
+    }
+    if run.plan.precision.compute == DataType::Fp8 {
+        out.push("FP8 recipe (scaling)");
+    }
+    out
+}
+
 /// Processes of a node: as many as it has devices, fewer where the world does not divide.
 fn processes_per_node(world: u64, devices: u64) -> u64 {
     (1..=devices.min(world).max(1)).rev().find(|n| world.is_multiple_of(*n)).unwrap_or(1)
@@ -148,7 +174,8 @@ fn data(model: &Model) -> Group {
     let mut group = Group::new("DATA_ARGS");
     group.flag("--mock-data");
     group.value("--tokenizer-type", "NullTokenizer");
-    group.value("--vocab-size", model.vocabulary);
+    // This tokenizer adds a token that ends documents to the vocabulary that it is told.
+    group.value("--vocab-size", model.vocabulary.saturating_sub(1));
     group
 }
 

@@ -3,27 +3,28 @@
 use super::super::pipeline;
 use super::Group;
 use railwright_spec::plan::{
-    AttentionKernel, ContextKind, Optimizer, Plan, Precision, RankOrder, Recompute, RecomputeModule,
+    AttentionKernel, ContextKind, Optimizer, Plan, RankOrder, Recompute, RecomputeModule,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 
 /// Every group of the plan.
 pub(super) fn groups(run: &Run) -> Vec<Group> {
-    let plan = &run.plan;
-    vec![parallel(run), training(run), precision(plan.precision), memory(run), overlap(plan)]
+    vec![parallel(run), training(run), precision(run), memory(run), overlap(run)]
 }
 
 fn parallel(run: &Run) -> Group {
     let plan = &run.plan;
     let mut group = Group::new("PARALLEL_ARGS");
     group.value("--tensor-model-parallel-size", plan.tensor_parallel);
-    group.flag_if(plan.sequence_parallel && plan.tensor_parallel > 1, "--sequence-parallel");
+    // Megatron refuses experts beside tensor parallelism without it.
+    let sequence = plan.sequence_parallel || run.model.is_mixture_of_experts();
+    group.flag_if(sequence && plan.tensor_parallel > 1, "--sequence-parallel");
     group.value("--pipeline-model-parallel-size", plan.pipeline_parallel);
     match &plan.layers_per_stage {
         Some(list) => {
-            let chunks = per_chunk(list, plan);
-            group.value("--pipeline-model-parallel-layout", format!("'{}'", pipeline::layout_of(&chunks)));
+            let layout = pipeline::layout_of(&per_chunk(list, plan), predictions(run));
+            group.value("--pipeline-model-parallel-layout", format!("'{layout}'"));
         }
         None if plan.virtual_stages > 1 => {
             group.value("--num-virtual-stages-per-pipeline-rank", plan.virtual_stages);
@@ -41,6 +42,11 @@ fn parallel(run: &Run) -> Group {
     }
     group.flag_if(plan.rank_order == RankOrder::TensorContextPipelineData, "--use-tp-pp-dp-mapping");
     group
+}
+
+/// Prediction modules of the model.
+fn predictions(run: &Run) -> u64 {
+    run.model.multi_token_prediction.as_ref().map_or(0, |prediction| prediction.depth)
 }
 
 /// A list for each stage, divided among the stage's chunks.
@@ -82,7 +88,42 @@ fn training(run: &Run) -> Group {
     group
 }
 
-fn precision(precision: Precision) -> Group {
+/// How Megatron shards what a rank keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharded {
+    /// Not at all.
+    Whole,
+    /// The states of the optimizer, by Megatron's distributed optimizer.
+    Optimizer,
+    /// Everything, by torch's FSDP: Megatron refuses it beside pipeline stages, experts, tied embeddings and fp16.
+    Torch,
+    /// More than the states, by Megatron's FSDP, which is built on the distributed optimizer.
+    Megatron,
+}
+
+impl Sharded {
+    fn of(run: &Run) -> Self {
+        let plan = &run.plan;
+        let torch = plan.pipeline_parallel == 1
+            && plan.expert_parallel == 1
+            && !run.model.tied_embeddings
+            && plan.precision.activations != DataType::Fp16;
+        match (plan.sharding.zero_stage, plan.sharding.reshard_after_forward) {
+            (0, _) => Self::Whole,
+            (1, _) => Self::Optimizer,
+            (3, false) if torch => Self::Torch,
+            _ => Self::Megatron,
+        }
+    }
+
+    /// Whether the distributed optimizer runs, which other flags ask for.
+    fn has_distributed_optimizer(self) -> bool {
+        matches!(self, Self::Optimizer | Self::Megatron)
+    }
+}
+
+fn precision(run: &Run) -> Group {
+    let (precision, sharded) = (run.plan.precision, Sharded::of(run));
     let mut group = Group::new("PRECISION_ARGS");
     let sixteen = match precision.activations {
         DataType::Fp16 => Some(DataType::Fp16),
@@ -103,14 +144,15 @@ fn precision(precision: Precision) -> Group {
         DataType::Nvfp4 => group.value("--fp4-format", "e2m1"),
         _ => {}
     }
-    group.flag_if(precision.parameters == DataType::Fp8, "--fp8-param-gather");
+    let gathers = sharded.has_distributed_optimizer() || sharded == Sharded::Torch;
+    group.flag_if(precision.parameters == DataType::Fp8 && gathers, "--fp8-param-gather");
     match (sixteen, precision.gradients) {
         (Some(_), DataType::Fp32) => group.flag("--accumulate-allreduce-grads-in-fp32"),
         (Some(_), DataType::Bf16) => group.flag("--grad-reduce-in-bf16"),
         _ => {}
     }
     let is_usual = precision.master != Some(DataType::Fp16) && precision.moments == DataType::Fp32;
-    if sixteen.is_some() && !is_usual {
+    if sixteen.is_some() && !is_usual && sharded.has_distributed_optimizer() {
         group.flag("--use-precision-aware-optimizer");
         if precision.master == Some(DataType::Fp16) {
             group.value("--main-params-dtype", "fp16");
@@ -125,17 +167,18 @@ fn precision(precision: Precision) -> Group {
 fn memory(run: &Run) -> Group {
     let plan = &run.plan;
     let mut group = Group::new("MEMORY_ARGS");
-    let torch = plan.pipeline_parallel == 1 && plan.expert_parallel == 1;
-    match (plan.sharding.zero_stage, plan.sharding.reshard_after_forward) {
-        (0, _) => {}
-        (1, _) => group.flag("--use-distributed-optimizer"),
-        (3, false) if torch => {
+    let sharded = Sharded::of(run);
+    group.flag_if(sharded.has_distributed_optimizer(), "--use-distributed-optimizer");
+    match sharded {
+        Sharded::Whole | Sharded::Optimizer => {}
+        Sharded::Torch => {
             group.flag("--use-torch-fsdp2");
             group.flag("--torch-fsdp2-no-reshard-after-forward");
+            group.flag("--no-gradient-accumulation-fusion");
         }
-        (stage, _) => {
+        Sharded::Megatron => {
             group.flag("--use-megatron-fsdp");
-            let strategy = if stage == 2 { "optim_grads" } else { "optim_grads_params" };
+            let strategy = if plan.sharding.zero_stage == 2 { "optim_grads" } else { "optim_grads_params" };
             group.value("--data-parallel-sharding-strategy", strategy);
             group.value("--ckpt-format", "fsdp_dtensor");
         }
@@ -147,7 +190,7 @@ fn memory(run: &Run) -> Group {
         group.value("--num-distributed-optimizer-instances", everyone / ranks);
     }
     recompute(run, &mut group);
-    if plan.offload.optimizer > 0.0 {
+    if plan.offload.optimizer > 0.0 && sharded.has_distributed_optimizer() {
         let is_aware =
             plan.precision.moments != DataType::Fp32 || plan.precision.master == Some(DataType::Fp16);
         group.flag("--optimizer-cpu-offload");
@@ -199,7 +242,8 @@ fn recompute(run: &Run, group: &mut Group) {
     }
 }
 
-fn overlap(plan: &Plan) -> Group {
+fn overlap(run: &Run) -> Group {
+    let plan = &run.plan;
     let mut group = Group::new("OVERLAP_ARGS");
     let overlap = &plan.overlap;
     group.flag_if(overlap.gradient_reduce, "--overlap-grad-reduce");
@@ -207,6 +251,12 @@ fn overlap(plan: &Plan) -> Group {
     group.flag_if(gathers, "--overlap-param-gather");
     group.flag_if(overlap.tensor && plan.sequence_parallel && plan.tensor_parallel > 1, "--tp-comm-overlap");
     group.flag_if(plan.virtual_stages > 1 && !overlap.pipeline, "--no-overlap-p2p-communication");
-    group.flag_if(overlap.expert && plan.expert_parallel > 1, "--overlap-moe-expert-parallel-comm");
+    // Megatron interleaves two micro-batches, which asks for chunks beside stages, and recomputes no whole layers then.
+    let can_interleave = plan.expert_parallel > 1
+        && (plan.pipeline_parallel == 1 || plan.virtual_stages > 1)
+        && !matches!(plan.recompute, Recompute::Full { .. })
+        && !matches!(plan.precision.activations, DataType::Fp32 | DataType::Tf32)
+        && predictions(run) <= 1;
+    group.flag_if(overlap.expert && can_interleave, "--overlap-moe-expert-parallel-comm");
     group
 }
