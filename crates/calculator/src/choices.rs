@@ -178,6 +178,11 @@ impl<'a> Choices<'a> {
     pub fn least(&self, allocated: Bytes) -> Bytes {
         self.rooms.least(allocated)
     }
+
+    /// What the device shows when so much is allocated.
+    pub fn device(&self, allocated: Bytes) -> Bytes {
+        self.rooms.device(allocated)
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,20 @@ pub(crate) struct Resolved {
 
 /// Resolves what was typed; problems are told in the words in which it was typed.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
-    resolve_layers(arguments).map_err(|failure| match failure {
+    resolve_as(arguments, |_| ())
+}
+
+/// The same, with layers that do not divide evenly spread as evenly as possible, unless that was refused.
+pub(crate) fn resolve_spread(arguments: &RunArguments) -> Result<Resolved, Failure> {
+    resolve_as(arguments, |spec| {
+        if spec.plan.pipeline_parallel.is_some() {
+            spec.plan.uneven_stages.get_or_insert(true);
+        }
+    })
+}
+
+fn resolve_as(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> Result<Resolved, Failure> {
+    resolve_layers(arguments, prepare).map_err(|failure| match failure {
         Failure::Input(problems) => {
             let has_file = arguments.run.is_some();
             Failure::Input(problems.into_iter().map(|problem| flags::in_flags(problem, has_file)).collect())
@@ -46,8 +59,9 @@ pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
     flags::in_flags(problem, arguments.run.is_some())
 }
 
-fn resolve_layers(arguments: &RunArguments) -> Result<Resolved, Failure> {
-    let spec = layered(arguments)?;
+fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> Result<Resolved, Failure> {
+    let mut spec = layered(arguments)?;
+    prepare(&mut spec);
     if let Some(launch) = launch::find(arguments)? {
         launch::ask_for_devices(&launch, &spec)?;
     }

@@ -86,6 +86,35 @@ fn a_heavy_head_is_balanced() {
     assert_eq!(csv.stdout.lines().count(), 9, "{}", csv.stdout);
 }
 
+/// Layers that do not divide evenly are what `balance` is for; its memory is that of an estimate, in both solvers.
+#[test]
+fn balance_spreads_by_itself_and_memory_is_that_of_an_estimate() {
+    let gemma = ["gemma-3-27b", "--cluster", "dgx-h100", "--gpus", "256", "--tp", "4", "--pp", "8"];
+    let batch = ["--global-batch", "512", "--json"];
+    let answer = json(&with("balance", &gemma, &batch), 0);
+    let estimate = json(&with("estimate", &gemma, &["--uneven", "--global-batch", "512", "--json"]), 0);
+    let memory = number(&estimate, "/memory/peak");
+    assert!((number(&answer, "/balance/before/memory") / memory - 1.0).abs() < 1e-9);
+    let none = json(&with("recompute", &gemma, &["--uneven", "--global-batch", "512", "--json"]), 0);
+    assert!((number(&none, "/recompute/none/memory") / memory - 1.0).abs() < 1e-9);
+    let text = run(&with("balance", &gemma, &batch[..2]));
+    assert!(text.stdout.contains("\n\nfor torchtitan") && text.stdout.ends_with("]\n"), "{}", text.stdout);
+}
+
+/// What was chosen is what the flags say; a schedule without a bound proves nothing.
+#[test]
+fn balance_says_its_recompute_and_what_it_cannot_prove() {
+    let chosen = run(&with("balance", &LARGE, &["--with-recompute"]));
+    assert_eq!(chosen.code, 0, "{}", chosen.stderr);
+    for words in ["cannot be said:", "recompute that differs from stage to stage", "which does not fit)"] {
+        assert!(chosen.stdout.contains(words), "`{words}` is missing in\n{}", chosen.stdout);
+    }
+    let both = ["llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "1", "--pp", "4"];
+    let more = ["--schedule", "dualpipe", "--recompute", "full", "--micro-batches", "16"];
+    let answer = run(&with("balance", &both, &more));
+    assert!(answer.stdout.contains("not proven"), "{}{}", answer.stdout, answer.stderr);
+}
+
 #[test]
 fn nothing_fits_is_an_answer() {
     let tight = ["llama-3.1-405b", "--cluster", "dgx-h100", "--gpus", "1024", "--tp", "8", "--pp", "2"];

@@ -10,10 +10,11 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use flags::{Flags, flags};
+pub use flags::{Flags, flags, flags_with_recompute};
 
 use crate::recompute;
 use division::Pricer;
+use railwright_calculator::choices::{Choices, Treatment};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{evaluate, local_chunks};
 use railwright_calculator::memory::{
@@ -62,7 +63,7 @@ pub struct StageRow {
     pub bubble: Seconds,
     /// Of the pipeline's duration.
     pub idle: f64,
-    /// The least memory that it runs with.
+    /// Memory that it takes, as an estimate says it.
     pub memory: Bytes,
 }
 
@@ -82,7 +83,7 @@ pub struct Division {
     pub idle: f64,
     /// Longest time in passes of a stage over the mean, less one.
     pub imbalance: f64,
-    /// The least memory that the fullest stage runs with.
+    /// Memory that the fullest stage takes, as an estimate says it.
     pub memory: Bytes,
     /// Probability that every stage fits.
     pub probability_of_fitting: f64,
@@ -99,16 +100,19 @@ pub struct Answer {
     pub before: Division,
     /// The best; `None` where none fits.
     pub best: Option<Division>,
-    /// Throughput of the best over that of before, less one.
+    /// Share of the step before that the best saves; below zero where the division before is faster but does not fit.
     pub gain: Option<f64>,
-    /// What the step could still gain at most over the best, as a share: zero where it is proven to be the best.
-    pub gap: f64,
+    /// Share of the best's step that another division could save at most: zero where the best is proven to be; `None` where nothing
+    /// is proven.
+    pub gap: Option<f64>,
     /// Divisions that were priced.
     pub priced: u64,
     /// Device memory.
     pub device_memory: Bytes,
     /// Probability of fitting that was asked for.
     pub probability: f64,
+    /// The most that a stage may take for that probability.
+    pub limit: Bytes,
 }
 
 /// Solves. Fails where there is nothing to divide or the plan cannot be priced.
@@ -129,6 +133,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     let costing = Costing::new(model, cluster, plan, &machine)?;
     let start = layers_per_chunk(model, plan, costing.stage_split);
     let before = division(model, cluster, plan, &machine, &start, options)?;
+    let limit = limit(model, cluster, plan, &machine, options.probability)?;
     let mut pricer = Pricer::new(model, cluster, plan, &machine, options)?;
     let found = search::best(&mut pricer, &start)?;
     let best = match &found.best {
@@ -142,14 +147,33 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
         best => best,
     };
     Ok(Answer {
-        gain: best.as_ref().map(|best| best.tokens_per_second / before.tokens_per_second - 1.0),
-        gap: best.as_ref().map_or(0.0, |best| (1.0 - found.bound / best.step_time).max(0.0)),
+        gain: best.as_ref().map(|best| 1.0 - best.step_time / before.step_time),
+        // A bound of nothing says nothing.
+        gap: best
+            .as_ref()
+            .filter(|_| found.bound > Seconds::ZERO)
+            .map(|best| (1.0 - found.bound / best.step_time).max(0.0)),
         before,
         best,
         priced: pricer.priced(),
         device_memory: cluster.accelerator.memory,
         probability: options.probability,
+        limit,
     })
+}
+
+/// The most that a stage may take for a probability of fitting.
+fn limit(
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    machine: &Machine,
+    probability: f64,
+) -> Result<Bytes, Problem> {
+    let bare = without_recompute(plan);
+    let costing = Costing::new(model, cluster, &bare, machine)?;
+    let choices = Choices::new(&costing, vec![Treatment { recompute: Recompute::None, offload: 0.0 }])?;
+    Ok(choices.device(choices.limit(probability)))
 }
 
 fn division(
@@ -164,9 +188,7 @@ fn division(
     let evaluation = evaluate(&costing)?;
     let software = SoftwareCatalogue::shared()?.get(&plan.software);
     let report = memory::report(&MemoryInput { model, cluster, plan, software, in_flight: None });
-    let least = |stage: usize| {
-        report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
-    };
+    let memory = |stage: usize| report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device);
     let share = if recompute::is_bidirectional(plan) { 0.5 } else { 1.0 };
     let row = |(stage, &busy): (usize, &Seconds)| {
         let local = local_chunks(plan, stage);
@@ -180,7 +202,7 @@ fn division(
             busy,
             bubble: evaluation.pipeline - busy,
             idle: 1.0 - busy / evaluation.pipeline,
-            memory: least(stage),
+            memory: memory(stage),
         }
     };
     let stages: Vec<StageRow> = evaluation.busy.iter().enumerate().map(row).collect();
@@ -188,7 +210,7 @@ fn division(
     let mean = stages.iter().map(|s| s.busy).sum::<Seconds>() / count;
     let longest = stages.iter().map(|s| s.busy).fold(Seconds::ZERO, Seconds::max);
     let memory = stages.iter().map(|s| s.memory).fold(Bytes::ZERO, Bytes::max);
-    let probability = probability_of_fitting(memory, cluster.accelerator.memory, software.sigma);
+    let probability = probability_of_fitting(report.least, cluster.accelerator.memory, software.sigma);
     let step_time = evaluation.time.total;
     Ok(Division {
         plan: plan.clone(),

@@ -67,7 +67,7 @@ pub struct Variant {
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
-    /// The least that the fullest stage runs with.
+    /// What the fullest stage takes, as an estimate says it.
     pub memory: Bytes,
     /// Probability that every stage fits.
     pub probability_of_fitting: f64,
@@ -88,7 +88,7 @@ pub struct StageRow {
     pub recompute: Seconds,
     /// Time in passes of one micro batch.
     pub time: Seconds,
-    /// The least that it runs with when nothing is recomputed.
+    /// What it takes when nothing is recomputed.
     pub memory_none: Bytes,
     /// When everything is.
     pub memory_full: Bytes,
@@ -120,7 +120,7 @@ pub struct Answer {
     pub fullest: usize,
     /// Device memory.
     pub device_memory: Bytes,
-    /// The most that a stage may need for the probability that was asked for.
+    /// The most that a stage may take for the probability that was asked for.
     pub limit: Bytes,
     /// That probability.
     pub probability: f64,
@@ -188,7 +188,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
         kinds: kinds(&report),
         fullest: report.worst,
         device_memory: cluster.accelerator.memory,
-        limit: choices.least(limit),
+        limit: choices.device(limit),
         probability: options.probability,
         none,
         full,
@@ -334,14 +334,13 @@ impl Trial<'_> {
         let software = SoftwareCatalogue::shared()?.get(&plan.software);
         let (model, cluster) = (self.model, self.cluster);
         let peak = memory::peak(&MemoryInput { model, cluster, plan, software, in_flight: None });
-        let memory = peak.least();
-        let probability = probability_of_fitting(memory, cluster.accelerator.memory, software.sigma);
+        let probability = probability_of_fitting(peak.least(), cluster.accelerator.memory, software.sigma);
         Ok(Variant {
             what: what(plan),
             plan: plan.clone(),
             step_time,
             tokens_per_second: plan.tokens_per_step() as f64 / step_time.get(),
-            memory,
+            memory: peak.device,
             probability_of_fitting: probability,
             // The solver's limit is the inverse of this function, to rounding.
             fits: probability >= self.options.probability - 1e-9,
@@ -355,25 +354,27 @@ impl Trial<'_> {
         let [none, full, chosen] = reports;
         let (none, full, chosen) = (none?, full?, chosen?);
         let sigma = SoftwareCatalogue::shared()?.get(&best.plan.software).sigma;
-        let least = |report: &MemoryReport, stage: usize| {
-            report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
+        let memory =
+            |report: &MemoryReport, stage: usize| report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device);
+        // The allocator gives back half of what it only reserves.
+        let least = |stage: usize| {
+            chosen.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
         };
         let share = if is_bidirectional(&best.plan) { 0.5 } else { 1.0 };
         let row = |stage: usize| {
             let local = local_chunks(&best.plan, stage);
             let sum = |of: &dyn Fn(usize) -> Seconds| local.iter().map(|&c| of(c)).sum::<Seconds>() * share;
-            let memory = least(&chosen, stage);
             StageRow {
                 stage,
                 layers: local.iter().map(|&c| evaluation.chunks[c].layers).sum(),
                 choice: local.iter().map(|&c| choice(&best.plan, c, stage)).collect(),
                 recompute: sum(&|c| evaluation.chunks[c].time.recompute),
                 time: sum(&|c| evaluation.chunks[c].time.total()),
-                memory_none: least(&none, stage),
-                memory_full: least(&full, stage),
-                memory,
+                memory_none: memory(&none, stage),
+                memory_full: memory(&full, stage),
+                memory: memory(&chosen, stage),
                 probability_of_fitting: probability_of_fitting(
-                    memory,
+                    least(stage),
                     self.cluster.accelerator.memory,
                     sigma,
                 ),

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: laying changes over one run (anything else stays), pricing before and after with the same laws, and taking the
 //! difference apart. Refuses to search: a change that makes the plan impossible is reported with the reason, and the others still count.
+//! A change that makes no sense (a name that nothing has, a value out of range) is an error.
 
 mod apply;
 mod change;
@@ -20,7 +21,7 @@ pub use interaction::Interaction;
 pub(crate) use summary::parts;
 pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
 
-use apply::{Changed, apply};
+use apply::{Changed, Refusal, apply};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
 use serde::Serialize;
@@ -114,13 +115,24 @@ impl WhatIf {
     }
 }
 
-/// Rehearses changes. Fails when the run before cannot be priced; a change that is impossible is an outcome.
-pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Problem> {
+/// Rehearses changes. Fails when the run before cannot be priced, and with all problems of changes that make no sense; a change that
+/// makes the run impossible is an outcome.
+pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Vec<Problem>> {
     let Run { model, cluster, plan, .. } = baseline.run;
     let warnings = railwright_spec::plan::warnings(model, cluster, plan);
-    let before = price::price(&Changed { run: baseline.run.clone(), slow: Vec::new(), warnings })?;
+    let before = price::price(&Changed { run: baseline.run.clone(), slow: Vec::new(), warnings })
+        .map_err(|problem| vec![problem])?;
     let run = |change: &Change| one(baseline, &before, change);
-    let alone: Vec<Rehearsal> = changes.iter().map(run).collect();
+    let (mut alone, mut wrong) = (Vec::new(), Vec::new());
+    for change in changes {
+        match run(change) {
+            Ok(rehearsal) => alone.push(rehearsal),
+            Err(problems) => wrong.extend(problems),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
     let together = all_together(changes, &alone, run);
     let rivals = Change::together(changes).err();
     let interaction = together.as_ref().and_then(|together| interaction::of(&alone, together));
@@ -139,7 +151,7 @@ pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, P
 fn all_together(
     changes: &[Change],
     alone: &[Rehearsal],
-    run: impl Fn(&Change) -> Rehearsal,
+    run: impl Fn(&Change) -> Result<Rehearsal, Vec<Problem>>,
 ) -> Option<Rehearsal> {
     let (possible, left_out): (Vec<_>, Vec<_>) =
         changes.iter().zip(alone).partition(|(_, rehearsal)| rehearsal.possible().is_some());
@@ -147,7 +159,11 @@ fn all_together(
         return None;
     }
     let possible: Vec<Change> = possible.into_iter().map(|(change, _)| change.clone()).collect();
-    let mut rehearsal = run(&Change::together(&possible).ok()?);
+    let mut rehearsal = match run(&Change::together(&possible).ok()?) {
+        Ok(rehearsal) => rehearsal,
+        // Each makes sense alone: a stage that another change takes away is no mistake of the one who typed it.
+        Err(problems) => impossible(String::new(), Vec::new(), problems),
+    };
     "all together".clone_into(&mut rehearsal.name);
     if !left_out.is_empty() {
         "all that are possible together".clone_into(&mut rehearsal.name);
@@ -157,23 +173,23 @@ fn all_together(
     Some(rehearsal)
 }
 
-fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Rehearsal {
+fn impossible(name: String, moved: Vec<Moved>, problems: Vec<Problem>) -> Rehearsal {
+    let outcome = Outcome::Impossible { problems };
+    Rehearsal { name, moved, evidence: None, notes: Vec::new(), outcome }
+}
+
+/// One change; its problems where it makes no sense.
+fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehearsal, Vec<Problem>> {
     let name = change.name.clone();
-    let impossible = |moved, problems| Rehearsal {
-        name: name.clone(),
-        moved,
-        evidence: None,
-        notes: Vec::new(),
-        outcome: Outcome::Impossible { problems },
-    };
     let changed: Changed = match apply(baseline, change) {
         Ok(changed) => changed,
-        Err(problems) => return impossible(Vec::new(), problems),
+        Err(Refusal::Wrong(problems)) => return Err(problems),
+        Err(Refusal::Impossible(problems)) => return Ok(impossible(name, Vec::new(), problems)),
     };
     let moved = facts::moved(baseline.run, &changed.run);
     let priced = match price::price(&changed) {
         Ok(priced) => priced,
-        Err(problem) => return impossible(moved, vec![problem]),
+        Err(problem) => return Ok(impossible(name, moved, vec![problem])),
     };
     let difference = difference(before, &priced);
     let Priced { summary: after, warnings: doubts, mut notes, .. } = priced;
@@ -198,13 +214,8 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Rehearsal {
     let resolved = known.iter().filter(|w| !has(&doubts, &w.id)).map(|w| w.id.clone()).collect();
     let warnings = doubts.into_iter().filter(|w| !has(known, &w.id)).collect();
     let evidence = if changed.slow.is_empty() { evidence::of(&moved) } else { None };
-    Rehearsal {
-        name,
-        moved,
-        evidence,
-        notes,
-        outcome: Outcome::Possible(Box::new(Possible { after, difference, warnings, resolved })),
-    }
+    let outcome = Outcome::Possible(Box::new(Possible { after, difference, warnings, resolved }));
+    Ok(Rehearsal { name, moved, evidence, notes, outcome })
 }
 
 #[cfg(test)]

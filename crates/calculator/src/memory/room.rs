@@ -88,4 +88,10 @@ impl<'a> Rooms<'a> {
         let (reserved, device) = overheads(allocated.get(), self.input.plan, self.input.software);
         Bytes::new(device - (reserved - allocated.get()) * 0.5)
     }
+
+    /// What the device shows when so much is allocated, as [`super::Peak::device`].
+    pub(crate) fn device(&self, allocated: Bytes) -> Bytes {
+        let (_, device) = overheads(allocated.get(), self.input.plan, self.input.software);
+        Bytes::new(device)
+    }
 }

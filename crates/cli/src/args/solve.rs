@@ -12,7 +12,7 @@ pub(super) const RECOMPUTE_EXAMPLES: &str = "Examples:\n  \
 
 pub(super) const BALANCE_EXAMPLES: &str = "Examples:\n  \
     railwright balance llama-3.1-8b --cluster dgx-h100 --gpus 64 --tp 1 --pp 8 --micro-batches 32\n  \
-    railwright balance llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --uneven --with-recompute\n  \
+    railwright balance llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --with-recompute\n  \
     railwright balance --run run.toml --save balanced.toml\n\n\
     Exit code 1: no division fits. docs/guides/pipeline-balance.md walks through an answer.";
 

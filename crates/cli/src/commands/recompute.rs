@@ -1,7 +1,7 @@
 //! `recompute`: which modules of how many layers to recompute on which stage, so that it fits and loses least.
 
 mod report;
-pub(super) use report::choices;
+pub(super) use report::{choices, say};
 
 use crate::args::RecomputeArguments;
 use crate::exit::{Failure, Outcome};

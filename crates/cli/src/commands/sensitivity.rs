@@ -172,13 +172,15 @@ impl Hangs {
         let Sensitivity { sum, capacity, .. } = &self.answer;
         let memory = if capacity.fits {
             format!(
-                "memory: no effect until a device has less than {} (now {}); below, the run does not fit",
-                human::bytes(capacity.least),
-                human::bytes(capacity.device)
+                "memory: {} of {}; more of it has no effect, nor has less, down to {}, the room for a 50% chance to fit",
+                human::bytes(capacity.peak),
+                human::bytes(capacity.device),
+                human::bytes(capacity.least)
             )
         } else {
             format!(
-                "memory: the run does not fit in {}; it needs {} at least, and more changes nothing",
+                "memory: {} of {}, which does not fit; a 50% chance to fit takes a device of {}, and more than that has no effect",
+                human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 human::bytes(capacity.least)
             )

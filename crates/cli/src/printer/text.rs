@@ -48,7 +48,8 @@ fn block(block: &Block, terminal: Terminal) -> String {
         }
         Block::Table(table) => self::table(table, terminal),
         Block::Bars(bars) => self::bars(bars, terminal),
-        Block::Verbatim(text) => text.clone(),
+        Block::Verbatim(text) if text.ends_with('\n') => text.clone(),
+        Block::Verbatim(text) => format!("{text}\n"),
         Block::Gap => String::new(),
         Block::Bullets(items) => items
             .iter()

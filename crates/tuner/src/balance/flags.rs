@@ -1,25 +1,31 @@
 //! How the frameworks are told a division.
 //!
-//! Responsible for: Megatron-LM's and torchtitan's words for layers per virtual stage. Refuses to write anything else of a launch file.
+//! Responsible for: Megatron-LM's and torchtitan's words for layers per virtual stage, and for what was chosen to be recomputed with
+//! them. Refuses to write anything else of a launch file.
 
+use crate::recompute;
+use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
-use serde::Serialize;
 
-/// How one framework is told.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Flags {
-    /// The framework.
-    pub framework: &'static str,
-    /// Flags, or lines of a settings file.
-    pub lines: Vec<String>,
-}
+pub use crate::recompute::Flags;
 
 /// Both frameworks' ways to say a division.
 pub fn flags(layers: &[u64], plan: &Plan) -> Vec<Flags> {
-    vec![
-        Flags { framework: "Megatron-LM", lines: megatron(layers, plan) },
-        Flags { framework: "torchtitan", lines: torchtitan(layers) },
-    ]
+    let of = |framework, lines| Flags { framework, lines, cannot: Vec::new() };
+    vec![of("Megatron-LM", megatron(layers, plan)), of("torchtitan", torchtitan(layers))]
+}
+
+/// The same with what the plan recomputes, and what of that cannot be said.
+pub fn flags_with_recompute(model: &Model, layers: &[u64], plan: &Plan) -> Vec<Flags> {
+    let mut list = flags(layers, plan);
+    for flags in &mut list {
+        let more = recompute::flags(model, plan).into_iter().find(|more| more.framework == flags.framework);
+        if let Some(more) = more {
+            flags.lines.extend(more.lines);
+            flags.cannot.extend(more.cannot);
+        }
+    }
+    list
 }
 
 fn megatron(layers: &[u64], plan: &Plan) -> Vec<String> {

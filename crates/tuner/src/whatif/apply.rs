@@ -7,6 +7,7 @@
 use super::change::{Amount, Change, Setting};
 use super::facts;
 use super::names::Slow;
+use super::price;
 use railwright_calculator::defaults;
 use railwright_spec::cluster::{accelerator_by_name, preset_names};
 use railwright_spec::plan::{validate, warnings};
@@ -44,8 +45,18 @@ pub(super) struct SlowMember {
     pub(super) rate: f64,
 }
 
-/// Lays a change over a run; all problems, if it makes the run impossible.
-pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed, Vec<Problem>> {
+/// Why a change cannot be rehearsed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Refusal {
+    /// It says what nothing can be: a value out of range, a name that nothing has, a stage that is not there.
+    Wrong(Vec<Problem>),
+    /// It makes sense, but the run is none with it.
+    Impossible(Vec<Problem>),
+}
+
+/// Lays a change over a run; all problems, if it makes no sense or makes the run impossible.
+pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed, Refusal> {
+    let wrong = |problem| Refusal::Wrong(vec![renamed(problem)]);
     let mut spec = pinned(baseline);
     make_room(&mut spec, baseline, change);
     let mut slow = Vec::new();
@@ -59,11 +70,9 @@ pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed,
                 let path = key.path();
                 let text = match value {
                     Amount::Is(text) => text.clone(),
-                    Amount::Times(factor) => {
-                        times(&spec, baseline.run, &path, *factor).map_err(|p| vec![p])?
-                    }
+                    Amount::Times(factor) => times(&spec, baseline.run, &path, *factor).map_err(wrong)?,
                 };
-                set(&mut spec, &path, &text).map_err(|problem| vec![renamed(problem)])?;
+                set(&mut spec, &path, &text).map_err(wrong)?;
             }
             Setting::Nodes(amount) => nodes = Some(amount),
             Setting::Slow { what, index, rate } => {
@@ -79,11 +88,19 @@ pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed,
             Some(degrees.iter().fold(1_u64, |product, degree| product.saturating_mul(degree.unwrap_or(1))));
     }
     if let Some(amount) = nodes {
-        set_nodes(&mut spec, baseline, amount).map_err(|problem| vec![renamed(problem)])?;
+        set_nodes(&mut spec, baseline, amount).map_err(wrong)?;
     }
-    let (run, warnings) = resolve(&spec, baseline).map_err(|problems| {
+    let placed = |problems: Vec<Problem>| {
         problems.into_iter().map(|problem| renamed(spec.placed(problem))).collect::<Vec<_>>()
+    };
+    let (run, warnings) = resolve(&spec, baseline).map_err(|refusal| match refusal {
+        Refusal::Wrong(problems) => Refusal::Wrong(placed(problems)),
+        Refusal::Impossible(problems) => Refusal::Impossible(placed(problems)),
     })?;
+    let absent: Vec<Problem> = slow.iter().filter_map(|member| price::absent(&run, member)).collect();
+    if !absent.is_empty() {
+        return Err(Refusal::Wrong(absent));
+    }
     Ok(Changed { run, slow, warnings })
 }
 
@@ -200,20 +217,21 @@ fn set_nodes(spec: &mut RunSpec, baseline: &Baseline<'_>, amount: &Amount) -> Re
     spec.set(&format!("cluster.devices={}", (nodes as u64).saturating_mul(per_node)))
 }
 
-fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
-    let one = |problem: Problem| vec![problem];
+fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>), Refusal> {
+    let wrong = |problem: Problem| Refusal::Wrong(vec![problem]);
     let model = if spec.model == baseline.spec.model {
         baseline.run.model.clone()
     } else {
-        spec.model.resolve(baseline.read).map_err(one)?
+        spec.model.resolve(baseline.read).map_err(wrong)?
     };
-    let cluster = spec.cluster.resolve().map_err(one)?;
-    let plan = defaults::resolve(&spec.plan, &model, &cluster).map_err(one)?;
-    let training = spec.training.resolve().map_err(one)?;
-    let cost = spec.cost.resolve().map_err(one)?;
+    let cluster = spec.cluster.resolve().map_err(wrong)?;
+    let training = spec.training.resolve().map_err(wrong)?;
+    let cost = spec.cost.resolve().map_err(wrong)?;
+    let plan = defaults::resolve(&spec.plan, &model, &cluster)
+        .map_err(|problem| Refusal::Impossible(vec![problem]))?;
     let problems = validate(&model, &cluster, &plan);
     if !problems.is_empty() {
-        return Err(problems);
+        return Err(Refusal::Impossible(problems));
     }
     let warnings = warnings(&model, &cluster, &plan);
     Ok((Run { model, cluster, plan, training, cost }, warnings))

@@ -121,11 +121,11 @@ fn setting(text: &str) -> Result<Setting, Problem> {
                 .hint("`slow.rank=0.8` is a device at 80% of its speed")),
             }
         }
-        Target::Nodes => Ok(Setting::Nodes(amount(value).unwrap_or_else(|| Amount::Is(value.to_owned())))),
+        Target::Nodes => Ok(Setting::Nodes(amount(value)?.unwrap_or_else(|| Amount::Is(value.to_owned())))),
         Target::Key { key, unit } => {
             let is_number =
                 matches!(key.kind, Kind::Count | Kind::Number | Kind::Quantity(_) | Kind::Amount(_));
-            let value = match amount(value).filter(|_| is_number) {
+            let value = match if is_number { amount(value)? } else { None } {
                 Some(times) => times,
                 None if !unit.is_empty() && value.parse::<f64>().is_ok() => {
                     Amount::Is(format!("{value} {unit}"))
@@ -137,16 +137,35 @@ fn setting(text: &str) -> Result<Setting, Problem> {
     }
 }
 
-/// `x2`, `*1.5`, `+10%`, `-20%`.
-fn amount(text: &str) -> Option<Amount> {
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-    let factor = if let Some(rest) = text.strip_prefix(['x', '*']) {
-        number(rest)?
-    } else {
-        let percent = text.strip_suffix('%').filter(|rest| rest.starts_with(['+', '-']))?;
-        1.0 + number(percent)? / 100.0
+/// No figure of a machine or a plan is worth rehearsing at more than a million times what it is, or less than a millionth.
+const MOST: f64 = 1e6;
+
+/// `x2`, `*1.5`, `+10%`, `-20%`; `None` where the text is a value of its own.
+fn amount(text: &str) -> Result<Option<Amount>, Problem> {
+    let (number, is_percent) = match text.strip_prefix(['x', '*']) {
+        Some(rest) => (rest, false),
+        None => match text.strip_suffix('%').filter(|rest| rest.starts_with(['+', '-'])) {
+            Some(percent) => (percent, true),
+            None => return Ok(None),
+        },
     };
-    (factor > 0.0).then_some(Amount::Times(factor))
+    let wrong = |what: &str| {
+        Err(Problem::new(format!("`{}`: {what}", shorten(text))).hint("write `x2`, `x0.5`, `+10%` or `-20%`"))
+    };
+    let factor = match number.trim().parse::<f64>() {
+        Ok(number) if is_percent => 1.0 + number / 100.0,
+        Ok(number) => number,
+        Err(_) => return wrong("this is no number to multiply by"),
+    };
+    if factor.is_nan() {
+        wrong("this is no number to multiply by")
+    } else if factor <= 0.0 {
+        wrong("a multiple must be above 0")
+    } else if (1.0 / MOST..=MOST).contains(&factor) {
+        Ok(Some(Amount::Times(factor)))
+    } else {
+        wrong("a multiple must be from a millionth to a million")
+    }
 }
 
 #[cfg(test)]
@@ -200,6 +219,13 @@ mod tests {
             "slow.nic=fast",
             "tp=4,tp=8",
             "é=1",
+            "nic=x0",
+            "nic=x-1",
+            "nic=xnan",
+            "nic=x1e300",
+            "nic=x",
+            "hbm=-100%",
+            "nodes=x-2",
         ] {
             let problem = Change::parse(text).expect_err(text);
             assert_eq!(problem.place.expect("a place").file, "--change", "{text}");

@@ -1,4 +1,4 @@
-//! Whether the gains of several changes add up.
+//! Whether the gains of several changes add up, or their losses.
 
 use super::Rehearsal;
 use railwright_spec::quantity::Seconds;
@@ -21,6 +21,25 @@ pub struct Interaction {
     pub verdict: String,
 }
 
+/// In words, by how many of the changes alone make the step faster and slower.
+fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
+    if beyond.abs() <= CLOSE {
+        return "the changes do not touch each other: their factors multiply";
+    }
+    match (beyond > 0.0, faster, slower) {
+        (true, 0, 2..) => "less slow than their product: the slowest hides the others",
+        (true, _, 1..) => "faster than their product: one takes away what the other would have cost",
+        (true, ..) => "more than their product: one makes room for the other",
+        (false, 0, 2..) => "slower than their product: one lays bare what the other was hidden behind",
+        (false, _, 1..) => {
+            "slower than their product: one costs more where the other shortens the rest, or takes away its gain"
+        }
+        (false, ..) => {
+            "less than their product: they shorten the same part of the step, or one takes away what the other hides behind"
+        }
+    }
+}
+
 /// Gains this close to the product are called independent.
 const CLOSE: f64 = 0.005;
 
@@ -29,20 +48,17 @@ pub(super) fn of(alone: &[Rehearsal], together: &Rehearsal) -> Option<Interactio
     let all = together.possible()?;
     let mut product = 1.0;
     let mut saved = Seconds::ZERO;
+    let (mut faster, mut slower) = (0, 0);
     for possible in alone.iter().filter_map(Rehearsal::possible) {
         let difference = &possible.difference;
         product *= difference.speedup;
+        faster += usize::from(difference.speedup > 1.0 + CLOSE);
+        slower += usize::from(difference.speedup < 1.0 - CLOSE);
         saved += difference.step_time * -1.0;
     }
     let speedup = all.difference.speedup;
     let beyond = speedup / product - 1.0;
-    let verdict = if beyond.abs() <= CLOSE {
-        "the changes do not touch each other: their factors multiply"
-    } else if beyond < 0.0 {
-        "less than their product: they shorten the same part of the step, or one takes away what the other hides behind"
-    } else {
-        "more than their product: one makes room for the other"
-    };
+    let verdict = verdict(beyond, faster, slower);
     Some(Interaction {
         product_alone: product,
         together: speedup,
@@ -51,4 +67,18 @@ pub(super) fn of(alone: &[Rehearsal], together: &Rehearsal) -> Option<Interactio
         saved_together: all.difference.step_time * -1.0,
         verdict: verdict.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::verdict;
+
+    #[test]
+    fn losses_are_told_as_losses() {
+        assert!(verdict(0.1, 0, 3).contains("the slowest hides the others"));
+        assert!(verdict(0.1, 2, 0).starts_with("more than"));
+        assert!(verdict(-0.1, 2, 0).starts_with("less than"));
+        assert!(verdict(-0.1, 1, 1).starts_with("slower than"));
+        assert!(verdict(0.001, 0, 2).starts_with("the changes do not touch"));
+    }
 }

@@ -8,8 +8,11 @@ use railwright_calculator::disturbance::{Disturbance, stage_of_rank};
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, tree};
 use railwright_calculator::evaluate::{evaluate_with, seen_from};
 use railwright_calculator::schedule::Workspace;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
 /// The figures of a run.
@@ -60,7 +63,7 @@ fn worst(
     workspace: &mut Workspace,
 ) -> Result<(Disturbance, String), Problem> {
     let mut most: Option<(Seconds, Disturbance, BTreeSet<usize>)> = None;
-    let places = places(costing, member)?;
+    let places = places(costing, member);
     let choice = places.len();
     for stages in places {
         let mut disturbance = before.clone();
@@ -85,16 +88,32 @@ fn slow(disturbance: &mut Disturbance, costing: &Costing<'_>, member: &SlowMembe
     }
 }
 
-/// The sets of stages that the member may hold up: one if its place was said, else all that there are.
-fn places(costing: &Costing<'_>, member: &SlowMember) -> Result<Vec<BTreeSet<usize>>, Problem> {
-    let plan = costing.plan;
-    let (kind, count) = match member.what {
+/// What members of a kind are called, and how many there are.
+fn members(plan: &Plan, cluster: &Cluster, what: Slow) -> (&'static str, u64) {
+    match what {
         Slow::Stage => ("stage", plan.pipeline_parallel),
         Slow::Rank => ("rank", plan.world_size()),
         Slow::Node | Slow::Host | Slow::Nic | Slow::ScaleUp => {
-            ("node", plan.world_size().div_ceil(costing.cluster.devices_per_node.max(1)))
+            ("node", plan.world_size().div_ceil(cluster.devices_per_node.max(1)))
         }
-    };
+    }
+}
+
+/// What is wrong with a member that the run does not have.
+pub(super) fn absent(run: &Run, member: &SlowMember) -> Option<Problem> {
+    let (kind, count) = members(&run.plan, &run.cluster, member.what);
+    let index = member.index.filter(|index| *index >= count)?;
+    let problem = Problem::new(format!("there is no {kind} {index}")).in_file("--change");
+    Some(match count {
+        0 | 1 => problem.hint(format!("the only {kind} is {kind} 0")),
+        count => problem.hint(format!("{kind}s go from 0 to {}", count - 1)),
+    })
+}
+
+/// The sets of stages that the member may hold up: one if its place was said, else all that there are.
+fn places(costing: &Costing<'_>, member: &SlowMember) -> Vec<BTreeSet<usize>> {
+    let plan = costing.plan;
+    let (_, count) = members(plan, costing.cluster, member.what);
     let stages = |index: u64| -> BTreeSet<usize> {
         match member.what {
             Slow::Stage => BTreeSet::from([index as usize]),
@@ -107,12 +126,7 @@ fn places(costing: &Costing<'_>, member: &SlowMember) -> Result<Vec<BTreeSet<usi
         }
     };
     if let Some(index) = member.index {
-        if index >= count {
-            return Err(Problem::new(format!("there is no {kind} {index}"))
-                .in_file("--change")
-                .hint(format!("{kind}s go from 0 to {}", count.saturating_sub(1))));
-        }
-        return Ok(vec![stages(index)]);
+        return vec![stages(index)];
     }
     // Members of one stage are alike, so one of each distinct set will do; ranks of a stage are found at its first.
     let distinct: BTreeSet<BTreeSet<usize>> = match member.what {
@@ -121,7 +135,7 @@ fn places(costing: &Costing<'_>, member: &SlowMember) -> Result<Vec<BTreeSet<usi
         }
         _ => (0..count).map(stages).collect(),
     };
-    Ok(distinct.into_iter().collect())
+    distinct.into_iter().collect()
 }
 
 fn described(costing: &Costing<'_>, member: &SlowMember, stages: &BTreeSet<usize>, choice: usize) -> String {

@@ -157,8 +157,7 @@ fn another_gpu_brings_its_links_and_another_system_its_network() {
 
 #[test]
 fn impossible_changes_say_why_and_the_others_still_count() {
-    let answer =
-        what_if(DENSE, &["tp=7", "nic_gbps=800", "global_batch=2047", "power=-5 W", "slow.stage.16=0.5"]);
+    let answer = what_if(DENSE, &["tp=7", "nic_gbps=800", "global_batch=2047"]);
     let reasons: Vec<Option<String>> = answer
         .alone
         .iter()
@@ -168,9 +167,7 @@ fn impossible_changes_say_why_and_the_others_still_count() {
         })
         .collect();
     assert!(reasons[1].is_none());
-    for (index, part) in
-        [(0, "tensor 7"), (2, "global_batch"), (3, "cluster.power"), (4, "there is no stage 16")]
-    {
+    for (index, part) in [(0, "tensor 7"), (2, "global_batch")] {
         let reason = reasons[index].as_deref().expect("impossible");
         assert!(reason.contains(part) && reason.starts_with("--change"), "{reason}");
     }
@@ -184,6 +181,25 @@ fn impossible_changes_say_why_and_the_others_still_count() {
     assert!(rest.interaction.is_some());
     let rivals = what_if(DENSE, &["tp=4", "tp=2"]);
     assert_eq!((rivals.rivals.as_deref(), rivals.together), (Some("plan.tensor_parallel"), None));
+}
+
+/// What nothing can be is a mistake of the one who typed it, whatever the run.
+#[test]
+fn changes_that_make_no_sense_are_errors_all_at_once() {
+    let (spec, run) = run(DENSE);
+    let changes = ["tp=7", "power=-5 W", "slow.stage.16=0.5", "accelerator=bogus", "nodes=1.5", "hbm=x2"]
+        .map(|text| Change::parse(text).expect(text));
+    let problems =
+        rehearse(&Baseline { spec: &spec, run: &run, read: &no_file }, &changes).expect_err("senseless");
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 4, "{told:?}");
+    for (told, part) in told.iter().zip(["cluster.power", "there is no stage 16", "`bogus`", "found 1.5"]) {
+        assert!(told.contains(part) && told.starts_with("--change"), "{told}");
+    }
+    // A stage that another change takes away is none: each makes sense alone.
+    let fewer = what_if(DENSE, &["pp=8", "slow.stage.12=0.5"]);
+    let whole = fewer.together.as_ref().expect("two");
+    assert!(whole.possible().is_none() && !fewer.works(), "{whole:?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! How the answer of `balance` is told.
 
-use crate::commands::recompute::choices;
+use crate::commands::recompute::{choices, say};
 use crate::commands::stage_memory::probability;
-use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_spec::human;
 use railwright_tuner::balance::{self, Division, Flags, StageRow};
@@ -43,10 +43,7 @@ impl Answer for Balance {
         self.verdict(&mut document);
         self.divisions(&mut document);
         self.stages(&mut document);
-        for flags in &self.flags {
-            document.heading(format!("for {}", flags.framework));
-            document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
-        }
+        say(&mut document, &self.flags);
         document
     }
 
@@ -70,29 +67,32 @@ impl Balance {
             document.spans(vec![
                 Cell::new("no division fits", Tone::Bad),
                 format!(
-                    ": as it is, the fullest stage needs {} of {}; {hint}",
+                    ": as it is, the fullest stage takes {} of {} (room for a {} chance: {}); {hint}",
                     human::bytes(answer.before.memory),
-                    human::bytes(answer.device_memory)
+                    human::bytes(answer.device_memory),
+                    human::percent(answer.probability),
+                    human::bytes(answer.limit)
                 )
                 .into(),
             ]);
             return;
         };
         let gain = answer.gain.unwrap_or(0.0);
-        let optimal = if answer.gap < 5e-6 {
-            "no other division is faster".to_owned()
-        } else {
-            format!("no other division is faster by more than {}", human::percent(answer.gap))
+        let optimal = match answer.gap {
+            Some(gap) if gap < 5e-6 => "no other division is faster".to_owned(),
+            Some(gap) => format!("no other division saves more than another {}", human::percent(gap)),
+            None => "not proven to be the best".to_owned(),
         };
         let (head, rest) = if best.layers == answer.before.layers && gain.abs() < 5e-6 {
             ("balanced as it is".to_owned(), format!(": {optimal}"))
         } else {
             let before = human::seconds(answer.before.step_time);
-            let faster = if gain < 0.0 {
-                format!("{} slower than before, which does not fit", human::percent(1.0 / (1.0 + gain) - 1.0))
-            } else {
-                format!("{} faster than before ({before})", human::percent(gain))
+            let compared = match human::percent(gain.abs()) {
+                more if gain < 0.0 => format!("{more} longer"),
+                less => format!("{less} shorter"),
             };
+            let fits = if answer.before.fits { "" } else { ", which does not fit" };
+            let faster = format!("{compared} than before ({before}{fits})");
             (format!("step {}", human::seconds(best.step_time)), format!(": {faster}; {optimal}"))
         };
         document.spans(vec![Cell::new(head, Tone::Good), rest.into()]);
@@ -103,8 +103,9 @@ impl Balance {
         document.heading_with(
             "divisions",
             format!(
-                "fits: with a chance of {} at least; {} priced",
+                "room for a {} chance to fit: {}; {} priced",
                 human::percent(answer.probability),
+                human::bytes(answer.limit),
                 human::whole(answer.priced)
             ),
         );
@@ -129,7 +130,7 @@ impl Balance {
                 Column::numbers("step"),
                 Column::numbers("idle"),
                 Column::numbers("slowest over mean"),
-                Column::numbers("GiB").expendable(1),
+                Column::numbers("memory, GiB").expendable(1),
                 Column::numbers("chance").expendable(2),
                 Column::words("fits"),
             ],

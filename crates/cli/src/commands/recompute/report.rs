@@ -55,7 +55,7 @@ impl Answer for Recompute {
         }
         self.memory(&mut document);
         self.stages(&mut document);
-        self.say(&mut document);
+        say(&mut document, &self.flags);
         document
     }
 
@@ -77,11 +77,11 @@ impl Recompute {
             document.spans(vec![
                 Cell::new("nothing fits", Tone::Bad),
                 format!(
-                    ": with every layer recomputed the fullest stage needs {} of {}, and {} of it may be needed for a chance of {}",
+                    ": with every layer recomputed the fullest stage takes {} of {}; room for a {} chance: {}",
                     human::bytes(full.memory),
                     human::bytes(*device_memory),
-                    human::bytes(*limit),
-                    human::percent(self.answer.probability)
+                    human::percent(self.answer.probability),
+                    human::bytes(*limit)
                 )
                 .into(),
             ]);
@@ -121,7 +121,7 @@ impl Recompute {
         document.heading_with(
             "ways to recompute",
             format!(
-                "fits: with a chance of {} at least, which allows {}",
+                "memory of the fullest stage; room for a {} chance to fit: {}",
                 human::percent(answer.probability),
                 human::bytes(answer.limit)
             ),
@@ -151,7 +151,7 @@ impl Recompute {
                 Column::words("recomputed").expendable(1),
                 Column::numbers("step"),
                 Column::numbers("over full"),
-                Column::numbers("fullest stage, GiB"),
+                Column::numbers("memory, GiB"),
                 Column::numbers("chance").expendable(2),
                 Column::words("fits"),
             ],
@@ -219,9 +219,10 @@ impl Recompute {
         document.heading_with(
             "stages",
             format!(
-                "memory in GiB; {} may be needed of {}",
-                human::bytes(answer.limit),
-                human::bytes(answer.device_memory)
+                "memory in GiB of {}; room for a {} chance: {}",
+                human::bytes(answer.device_memory),
+                human::percent(answer.probability),
+                human::bytes(answer.limit)
             ),
         );
         let rows = answer.stages.iter().map(|row| {
@@ -251,19 +252,19 @@ impl Recompute {
             rows: rows.collect(),
         });
     }
+}
 
-    fn say(&self, document: &mut Document) {
-        for flags in &self.flags {
-            document.heading(format!("for {}", flags.framework));
-            if !flags.lines.is_empty() {
-                document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
-            }
-            if !flags.cannot.is_empty() {
-                document.paragraph("cannot be said:");
-                document
-                    .blocks
-                    .push(Block::Bullets(flags.cannot.iter().map(|c| Cell::from(c.as_str())).collect()));
-            }
+/// How the frameworks are told, and what they cannot be.
+pub(crate) fn say(document: &mut Document, list: &[Flags]) {
+    for flags in list {
+        document.heading(format!("for {}", flags.framework));
+        if !flags.lines.is_empty() {
+            document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
+        }
+        if !flags.cannot.is_empty() {
+            document.paragraph("cannot be said:");
+            let bullets = flags.cannot.iter().map(|c| Cell::from(c.as_str())).collect();
+            document.blocks.push(Block::Bullets(bullets));
         }
     }
 }
