@@ -137,7 +137,13 @@ pub(super) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
         let message = "beside `cp_size`; estimated as one context-parallel dimension";
         fields.remark(RemarkKind::NotModelled, &at("sp_size"), message);
     }
-    fields.set("plan.context_parallel", &context.saturating_mul(turned), &at("cp_size"));
+    let key = if fields.document.get(&at("cp_size")).is_some() { "cp_size" } else { "sp_size" };
+    let both = context.saturating_mul(turned);
+    if fields.document.get(&at(key)).is_some() {
+        fields.set("plan.context_parallel", &both, &at(key));
+    } else {
+        fields.default("plan.context_parallel", &both, "accelerate cuts no sequences unless told to");
+    }
     if turned > context {
         fields.set("plan.context_kind", &ContextKind::Ulysses, &at("sp_size"));
     } else if context > 1 {

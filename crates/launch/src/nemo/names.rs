@@ -139,6 +139,8 @@ const IGNORED: &[&str] = &[
     "model.pipeline_dtype",
     "model.autocast_dtype",
     "model.headscale",
+    "model.ffn_dropout",
+    "model.grad_allreduce_chunk_size_mb",
     "model.transformer_block_type",
     "model.openai_gelu",
     "model.onnx_safe",

@@ -187,6 +187,60 @@ fn pipelines_that_drain_several_times_are_told() {
     assert_eq!(with(8, -1, 1, batch), None, "no pipeline");
 }
 
+fn written(settings: &[&str]) -> crate::Written {
+    let mut spec = railwright_spec::run::RunSpec::default();
+    for setting in settings.iter().chain(&["cluster.preset=dgx-h100"]) {
+        spec.set(setting).expect("a setting");
+    }
+    TorchtitanWriter.write(&spec.resolve(|_| Err(Problem::new("no file"))).expect("a run"))
+}
+
+#[test]
+fn both_generations_are_written_in_their_own_words() {
+    let out = written(&[
+        "model.name=llama-3-8b",
+        "cluster.devices=64",
+        "plan.tensor_parallel=2",
+        "plan.sequence_parallel=false",
+        "plan.pipeline_parallel=4",
+        "plan.layers_per_stage=[7, 8, 8, 9]",
+        "plan.precision.preset=fp8",
+        "plan.recompute=full:2",
+    ]);
+    let (toml, overrides) = (&out.files[0].text, &out.files[1].text);
+    for line in [
+        "converters = [\"quantize.linear.float8\"]\n",
+        "[quantize.linear.float8]\n",
+        "selective_ac_option = \"4\"\n",
+        "until February 2026",
+        "# The pipeline runs all micro batches of a step in one pass",
+    ] {
+        assert!(toml.contains(line), "{line}\n{toml}");
+    }
+    assert!(!toml.contains("enable_sequence_parallel"), "{toml}");
+    let lost = out.not_expressed.iter().find(|lost| lost.key == "plan.sequence_parallel").expect("lost");
+    assert!(lost.message.contains("the overrides have one"), "{}", lost.message);
+    assert!(!out.not_expressed.iter().any(|lost| lost.key == "plan.recompute"), "{:?}", out.not_expressed);
+    for line in [
+        "--model.converters quantize.linear.float8\n",
+        "--parallelism.no_enable_sequence_parallel\n",
+        "# parallelism.module_fqns_per_model_part is yours to set in Python: [[",
+    ] {
+        assert!(overrides.contains(line), "{line}\n{overrides}");
+    }
+    assert_eq!(value(&read(overrides), "plan.sequence_parallel"), "false");
+    assert_eq!(value(&read(toml), "plan.precision.preset"), "\"fp8\"");
+    assert_eq!(value(&read(overrides), "plan.precision.preset"), "\"fp8\"");
+    // No n makes 5 of 32 / 4 layers.
+    let out = written(&[
+        "model.name=llama-3-8b",
+        "cluster.devices=64",
+        "plan.pipeline_parallel=4",
+        "plan.recompute=full:5",
+    ]);
+    assert!(out.not_expressed.iter().any(|lost| lost.key == "plan.recompute"), "{:?}", out.not_expressed);
+}
+
 #[test]
 fn what_is_not_known_or_not_done_is_said() {
     let launch = read(
@@ -273,7 +327,7 @@ fn lost_only_where_it_must(run: &railwright_spec::run::Run) -> Result<(), String
                 ) || plan.pipeline_parallel == 1
             }
             "plan.expert_tensor_parallel" => plan.expert_parallel == 1,
-            "plan.sequence_parallel" => plan.tensor_parallel == 1,
+            "plan.sequence_parallel" => !plan.sequence_parallel,
             "plan.recompute" => {
                 !matches!(&plan.recompute, Recompute::None | Recompute::Full { layers: None })
             }

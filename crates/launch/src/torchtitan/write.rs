@@ -5,7 +5,7 @@
 use super::{TorchtitanReader, models, pipeline};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
-use railwright_spec::plan::{ContextKind, Optimizer, Plan, Recompute, RecomputeModule};
+use railwright_spec::plan::{ContextKind, Optimizer, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::{Run, Value};
 use std::fmt::Write as _;
@@ -27,6 +27,10 @@ const REASONS: Reasons = &[
     ("plan.overlap.parameter_gather", "FSDP always gathers ahead"),
     ("plan.sharding", "torchtitan shards parameters, gradients and states together or replicates"),
     ("plan.context_kind", "torchtitan passes keys and values around or gathers them"),
+    (
+        "plan.sequence_parallel",
+        "torchtitan's TOML has no switch, sequence parallelism comes with tensor parallelism; the overrides have one",
+    ),
     ("plan.attention_kernel", "torchtitan leaves the kernel to PyTorch"),
 ];
 
@@ -75,7 +79,15 @@ impl Sections {
                 let _ = match value.as_str() {
                     "true" => writeln!(out, "--{section}.{key}"),
                     "false" => writeln!(out, "--{section}.no_{key}"),
-                    value if value.starts_with('[') => writeln!(out, "--{section}.{key} '{value}'"),
+                    // Lists stand between commas; the command line has no way to say lists of lists.
+                    value if value.starts_with("[[") => {
+                        writeln!(out, "# {section}.{key} is yours to set in Python: {value}")
+                    }
+                    value if value.starts_with('[') => {
+                        let items: String =
+                            value.chars().filter(|c| !matches!(c, '[' | ']' | '"' | ' ')).collect();
+                        writeln!(out, "--{section}.{key} {items}")
+                    }
                     value => writeln!(out, "--{section}.{key} {}", value.trim_matches('"')),
                 };
             }
@@ -101,8 +113,9 @@ impl Writer for TorchtitanWriter {
         out.text("model", "name", name);
         out.text("model", "flavor", size);
         match plan.precision.compute {
-            DataType::Fp8 => out.put("model", "converters", "[\"float8\"]".to_owned()),
-            DataType::Mxfp8 => out.put("model", "converters", "[\"mx\"]".to_owned()),
+            // Under the names that go with the sections `[quantize.linear...]`.
+            DataType::Fp8 => out.put("model", "converters", "[\"quantize.linear.float8\"]".to_owned()),
+            DataType::Mxfp8 => out.put("model", "converters", "[\"quantize.linear.mx\"]".to_owned()),
             _ => {}
         }
         let optimizer = match plan.optimizer {
@@ -114,11 +127,23 @@ impl Writer for TorchtitanWriter {
         out.text("optimizer", "name", optimizer);
         training(run, &mut out);
         parallelism(run, flavour.is_some(), &mut out);
-        recompute(plan, &mut out);
+        recompute(run, flavour.is_some(), &mut out);
+        match plan.precision.compute {
+            DataType::Fp8 => out.flag("quantize.linear.float8", "enable_fsdp_float8_all_gather", false),
+            DataType::Mxfp8 => out.text("quantize.linear.mx", "recipe_name", "mxfp8_cublas"),
+            _ => {}
+        }
         out.flag("compile", "enable", plan.software != "torchtitan-2024-eager");
         let mut head =
-            "# Written by railwright. The data, the checkpoints and the learning rate are yours to add.\n"
+            "# Written by railwright. The data, the checkpoints and the learning rate are yours to add.\n\
+             # For the last versions of torchtitan that read TOML (until February 2026).\n"
                 .to_owned();
+        if plan.pipeline_parallel > 1 {
+            head.push_str(
+                "# The pipeline runs all micro batches of a step in one pass, so local_batch_size is a rank's part of the \
+                 whole batch.\n",
+            );
+        }
         if flavour.is_none() {
             let _ = writeln!(head, "# torchtitan has no flavour of {}: add one to its code.", run.model.name);
         }
@@ -134,6 +159,10 @@ impl Writer for TorchtitanWriter {
             || format!("--module {name} --config ...\n"),
             |(name, size)| format!("--module {name} --config {name}_{}\n", size.to_ascii_lowercase()),
         );
+        // The TOML had no such switch.
+        if plan.tensor_parallel > 1 {
+            out.flag("parallelism", "enable_sequence_parallel", plan.sequence_parallel);
+        }
         let overrides =
             format!("# For versions whose configurations are Python.\n{config}{}", out.overrides());
         Written {
@@ -190,9 +219,6 @@ fn parallelism(run: &Run, is_known: bool, out: &mut Sections) {
     let reshard = plan.sharding.reshard_after_forward;
     out.text(section, "fsdp_reshard_after_forward", if reshard { "always" } else { "never" });
     out.count(section, "tensor_parallel_degree", plan.tensor_parallel);
-    if plan.tensor_parallel > 1 {
-        out.flag(section, "enable_sequence_parallel", plan.sequence_parallel);
-    }
     out.flag(section, "enable_async_tensor_parallel", plan.overlap.tensor);
     out.count(section, "context_parallel_degree", context);
     if context > 1 || plan.context_kind != ContextKind::Ring {
@@ -245,16 +271,30 @@ fn parts(counts: &[u64]) -> String {
     format!("[{}]", parts.join(", "))
 }
 
-fn recompute(plan: &Plan, out: &mut Sections) {
+fn recompute(run: &Run, is_known: bool, out: &mut Sections) {
     let section = "activation_checkpoint";
-    match &plan.recompute {
+    match &run.plan.recompute {
         Recompute::None => out.text(section, "mode", "none"),
-        Recompute::Full { .. } => out.text(section, "mode", "full"),
-        Recompute::Selective { modules, .. } => {
+        Recompute::Full { layers } => {
+            match layers.filter(|_| is_known).and_then(|count| every_nth(run, count)) {
+                Some(every) => {
+                    out.text(section, "mode", "selective");
+                    out.text(section, "selective_ac_option", &every.to_string());
+                }
+                None => out.text(section, "mode", "full"),
+            }
+        }
+        Recompute::Selective { .. } => {
             out.text(section, "mode", "selective");
             // Only the policy by operators is torchtitan's; what is nearest to any other is it, too.
-            let _ = modules.contains(&RecomputeModule::Operators);
             out.text(section, "selective_ac_option", "op");
         }
     }
+}
+
+/// The n of "every n-th layer" that makes so many layers of a stage, where there is one.
+fn every_nth(run: &Run, count: u64) -> Option<u64> {
+    let stage = run.model.num_layers() / run.plan.pipeline_parallel.max(1);
+    let every = stage.checked_div(count)?;
+    (every > 1 && stage / every == count).then_some(every)
 }
