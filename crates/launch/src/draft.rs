@@ -108,9 +108,24 @@ impl Draft {
         self.launch.measured = Some(measured);
     }
 
+    /// A model whose dimensions are given without a vocabulary gets that of its style, and that is said.
+    fn vocabulary(&mut self) {
+        let model = &self.launch.spec.model;
+        let is_given = model.vocab.is_some() || model.name.is_some() || model.config.is_some();
+        if is_given || model.layers.is_none() || model.hidden.is_none() {
+            return;
+        }
+        if let Ok(model) = model.resolve(|_| Err(Problem::new("no file"))) {
+            let message =
+                format!("no vocabulary is given: {} rows are taken; give it with --vocab", model.vocabulary);
+            self.remark(RemarkKind::Assumed, "model.vocab", None, message);
+        }
+    }
+
     /// The launch, or all that is wrong with it. Remarks come in the order of what weighs most, then of lines.
     pub fn finish(mut self) -> Result<Launch, Vec<Problem>> {
         if self.problems.is_empty() {
+            self.vocabulary();
             self.launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
             Ok(self.launch)
         } else {

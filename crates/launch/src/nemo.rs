@@ -14,6 +14,7 @@ use crate::megatron::flags;
 use crate::megatron::meaning::{self, World};
 use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use names::Name;
+use railwright_spec::human::shorten;
 use railwright_spec::model::{by_name, catalogue};
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
@@ -32,7 +33,7 @@ impl Reader for BridgeReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
-        let has = |key: &str| text.lines().any(|line| line.trim_end() == key);
+        let has = |key: &str| has_section(text, key);
         let beside = ["ddp:", "dist:", "checkpoint:", "scheduler:", "mixed_precision:", "comm_overlap:"];
         if has("model:")
             && has("train:")
@@ -56,7 +57,7 @@ impl Reader for NemoReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
-        let has = |key: &str| text.lines().any(|line| line.trim_end() == key);
+        let has = |key: &str| has_section(text, key);
         let sizes = ["micro_batch_size", "encoder_seq_length", "tensor_model_parallel_size"];
         if has("trainer:") && has("model:") && sizes.iter().any(|size| text.contains(size)) {
             return Some(Evidence::new(Strength::Certain, "YAML with the keys `trainer` and `model`"));
@@ -71,6 +72,14 @@ impl Reader for NemoReader {
     }
 }
 
+/// Whether a section begins with a line: `key:` alone, or what it holds in braces behind it.
+fn has_section(text: &str, key: &str) -> bool {
+    text.lines().filter_map(|line| line.strip_prefix(key)).any(|rest| {
+        let inside = rest.trim();
+        inside.is_empty() || (rest.starts_with(char::is_whitespace) && inside.starts_with(['{', '#', '&']))
+    })
+}
+
 /// Whether some word of a text is `prefix...=`.
 fn is_override(text: &str, prefix: &str) -> bool {
     text.split_whitespace().any(|word| {
@@ -82,7 +91,7 @@ fn is_override(text: &str, prefix: &str) -> bool {
 }
 
 fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-    let is_yaml = text.lines().any(|line| line.trim_end() == "model:") || text.trim_start().starts_with('{');
+    let is_yaml = has_section(text, "model:") || text.trim_start().starts_with('{');
     let document = if is_yaml {
         document::yaml(text, file)
     } else {
@@ -91,11 +100,13 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
     let mut document = document.map_err(|problem| vec![problem])?;
     number_formats(&mut document);
     let mut draft = Draft::new(format, file);
+    let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
         // Paths of data and of checkpoints concern nobody.
         if names::of(format, &path).is_some_and(|name| !matches!(name, Name::Ignored)) {
             let message = format!("cannot be resolved, so it is open: {why}");
             draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+            open.insert(path);
         }
     }
     let is_whole = document.get("model.num_layers").is_some();
@@ -106,12 +117,12 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
     derived(&document, &mut arguments, &mut draft);
     let world = world(&document);
     if is_whole {
-        transfer(format, file, &arguments, &world, &mut draft, false);
+        transfer(format, file, &arguments, &world, &mut draft, Some(&unwanted(format, &open, &arguments)));
         generation(format, &arguments, &mut draft);
         conflicts(&mut draft);
     } else {
         // What overrides another file sets what it says, and no default.
-        transfer(format, file, &arguments, &world, &mut draft, true);
+        transfer(format, file, &arguments, &world, &mut draft, None);
         let message =
             "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
         draft.remark(RemarkKind::Assumed, "model", None, message);
@@ -141,6 +152,18 @@ fn number_formats(document: &mut Document) {
             entry.name.clone_from(&entry.path);
         }
     }
+}
+
+/// What Megatron's reader says of the defaults that it takes for keys that are given, but could not be resolved.
+fn unwanted(format: Format, open: &BTreeSet<String>, arguments: &Arguments) -> BTreeSet<String> {
+    open.iter()
+        .filter_map(|path| match names::of(format, path)? {
+            Name::Is(name) | Name::Not(name) => Some(name),
+            Name::Derived | Name::Ignored => None,
+        })
+        .filter(|name| arguments.get(name).is_none())
+        .map(|name| shorten(&arguments.origin(&name).0))
+        .collect()
 }
 
 /// Takes one key into the arguments, under Megatron's name.
@@ -288,7 +311,8 @@ fn world(document: &Document) -> World {
     }
 }
 
-/// Lets Megatron's reader make a run of the arguments, and takes it over; `only_said` leaves its defaults out. Which generation
+/// Lets Megatron's reader make a run of the arguments, and takes it over; `unwanted` are the
+/// defaults that are left out, `None` for all. Which generation
 /// it is, Megatron's flags do not tell here: the classes of both frameworks had such fields before there were flags.
 fn transfer(
     format: Format,
@@ -296,7 +320,7 @@ fn transfer(
     arguments: &Arguments,
     world: &World,
     draft: &mut Draft,
-    only_said: bool,
+    unwanted: Option<&BTreeSet<String>>,
 ) {
     let mut whole = Draft::new(format, file);
     meaning::fill(arguments, world, &mut whole);
@@ -304,8 +328,12 @@ fn transfer(
         Ok(launch) => launch,
         Err(problems) => return problems.into_iter().for_each(|problem| draft.problem(problem)),
     };
-    let wanted = |line: Option<usize>| line.is_some() || !only_said;
-    for origin in launch.origins.iter().filter(|o| wanted(o.line) && o.key != "plan.software") {
+    let wanted = |line: Option<usize>| line.is_some() || unwanted.is_some();
+    for origin in launch.origins.iter().filter(|o| {
+        wanted(o.line)
+            && o.key != "plan.software"
+            && unwanted.is_none_or(|unwanted| !unwanted.contains(&o.said))
+    }) {
         if let Some(value) = launch.spec.get(&origin.key) {
             draft.set_value(&origin.key, &value, &origin.said, origin.line);
         }

@@ -123,7 +123,11 @@ pub(super) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     }
     fields.set("cluster.devices", &ranks, &shard_path);
     fields.set("plan.data_parallel", &replicate.saturating_mul(shard), &shard_path);
-    fields.set("plan.tensor_parallel", &tensor, &at("tp_size"));
+    if fields.document.get(&at("tp_size")).is_some() {
+        fields.set("plan.tensor_parallel", &tensor, &at("tp_size"));
+    } else {
+        fields.default("plan.tensor_parallel", &tensor, "accelerate cuts no layers unless told to");
+    }
     if tensor > 1 {
         fields.default(
             "plan.sequence_parallel",

@@ -62,6 +62,22 @@ fn fsdp_2_on_a_mesh() {
 }
 
 #[test]
+fn what_is_not_in_the_file_is_not_called_said() {
+    let text = "distributed_type: FSDP\nparallelism_config:\n  parallelism_config_dp_shard_size: 8\n";
+    let launch = read(text);
+    for (key, why) in [
+        ("plan.context_parallel", "accelerate cuts no sequences unless told to"),
+        ("plan.tensor_parallel", "accelerate cuts no layers unless told to"),
+    ] {
+        let origin = launch.origins.iter().find(|origin| origin.key == key).expect("an origin");
+        assert_eq!((origin.said.as_str(), origin.line, origin.value.as_str()), (why, None, "1"));
+    }
+    let turned = read(&format!("{text}  parallelism_config_sp_size: 4\n"));
+    let origin = turned.origins.iter().find(|o| o.key == "plan.context_parallel").expect("an origin");
+    assert_eq!(origin.said, "parallelism_config.parallelism_config_sp_size = 4");
+}
+
+#[test]
 fn fsdp_1_hybrid_with_the_trainers_arguments() {
     let launch = expect(
         HYBRID,

@@ -195,6 +195,20 @@ fn dimensions_that_it_has_no_words_for_are_left_out() {
 }
 
 #[test]
+fn a_vocabulary_that_is_not_said_is_told() {
+    let text: String =
+        LLAMA.lines().filter(|line| !line.contains("vocab_size: ")).map(|line| format!("{line}\n")).collect();
+    let rows = |text: &str| {
+        told(&read(text), RemarkKind::Assumed).into_iter().find(|said| said.starts_with("model.vocab"))
+    };
+    assert_eq!(
+        rows(&text).as_deref(),
+        Some("model.vocab: no vocabulary is given: 32000 rows are taken; give it with --vocab")
+    );
+    assert_eq!(rows(LLAMA), None);
+}
+
+#[test]
 fn nanotron_is_recognised() {
     for text in [LLAMA, EXPERTS] {
         assert_eq!(detect(text).first().map(|s| s.format), Some(Format::Nanotron));

@@ -162,6 +162,47 @@ fn what_leads_out_of_the_file_is_told() {
 }
 
 #[test]
+fn what_is_open_gets_no_default() {
+    for (key, field) in [
+        ("sequence_parallel", "plan.sequence_parallel"),
+        ("share_embeddings_and_output_weights", "model.tied"),
+        ("tensor_model_parallel_size", "plan.tensor_parallel"),
+    ] {
+        let text: String = NEMO
+            .lines()
+            .map(|line| match line.split_once(':') {
+                Some((name, _)) if name.trim() == key => format!("{name}: ${{oc.env:X}}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let launch = read(&NemoReader, &text);
+        assert_ne!(value(&read(&NemoReader, NEMO), field), "open");
+        assert_eq!(value(&launch, field), "open", "{key}");
+        assert_eq!(
+            told(&launch, RemarkKind::Unresolved).len(),
+            1,
+            "{:?}",
+            told(&launch, RemarkKind::Unresolved)
+        );
+    }
+}
+
+#[test]
+fn sections_may_stand_in_braces() {
+    let text = "trainer: {devices: 8, num_nodes: 2}\nmodel: {num_layers: 32, hidden_size: 4096, num_attention_heads: 32, \
+                micro_batch_size: 2, ffn_dropout: 0.0, grad_allreduce_chunk_size_mb: 125}\n";
+    assert_eq!(detect(text).first().map(|seen| seen.format), Some(Format::Nemo));
+    let launch = read(&NemoReader, text);
+    assert_eq!(value(&launch, "cluster.devices"), "16");
+    assert_eq!(value(&launch, "plan.micro_batch"), "2");
+    assert_eq!(told(&launch, RemarkKind::Unknown), Vec::<String>::new());
+    let rows = told(&launch, RemarkKind::Assumed);
+    assert!(rows.iter().any(|said| said.contains("rows are taken; give it with --vocab")), "{rows:?}");
+    let bridge = "model: {num_layers: 32, tensor_model_parallel_size: 2}\ntrain: {micro_batch_size: 2}\n";
+    assert_eq!(detect(bridge).first().map(|seen| seen.format), Some(Format::MegatronBridge));
+}
+
+#[test]
 fn bad_yaml_is_refused() {
     let problems = NemoReader.read("model:\n  a: [1\ntrainer:\n", "f").expect_err("a mistake");
     assert!(problems[0].to_string().starts_with("f:"), "{problems:?}");
