@@ -7,7 +7,7 @@ use super::strategy::Strategy;
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
 use railwright_calculator::intervals::differences;
-use railwright_calculator::memory::{MemoryInput, Peak, peak, retry_slowdown};
+use railwright_calculator::memory::{MemoryInput, Peak, SoftwareCatalogue, peak, retry_slowdown};
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
@@ -120,19 +120,30 @@ pub fn difference_band(software: &str) -> f64 {
     differences::difference_band(software).exp_m1()
 }
 
-/// Marks the candidates whose time is within the error band of the best one's.
+/// Marks the candidates that the model cannot tell from the best one: in time, within its error between layouts; in memory, within one
+/// standard deviation of the need (`sigma` of [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster
+/// comes first: less time is sure to be worth more than bytes that may not be there.
 pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
-    let Some((best, band)) =
-        candidates.first().map(|best| (best.score(objective), difference_band(&best.plan.software)))
-    else {
-        return;
-    };
+    let Some(best) = candidates.first() else { return };
+    let (score, need) = (best.score(objective), best.memory.device.get());
+    let band = difference_band(&best.plan.software);
+    let sigma = SoftwareCatalogue::shared().map_or(0.0, |all| all.get(&best.plan.software).sigma);
     for candidate in candidates.iter_mut() {
         let own = candidate.score(objective);
         candidate.tied_with_best = match objective {
-            Objective::Time | Objective::Dollars => own <= best * (1.0 + band),
-            Objective::Devices | Objective::Headroom => own == best,
+            Objective::Time | Objective::Dollars => own <= score * (1.0 + band),
+            Objective::Devices => own == score,
+            // Headroom differs by what the need may be wrong, whatever a device has.
+            Objective::Headroom => own - score <= need * sigma.exp_m1(),
         };
+    }
+    if objective == Objective::Headroom {
+        // Stable, so that what does not tie keeps its order.
+        candidates.sort_by(|a, b| {
+            let time =
+                |c: &Candidate| if c.tied_with_best { c.score(Objective::Time) } else { f64::INFINITY };
+            b.tied_with_best.cmp(&a.tied_with_best).then(time(a).total_cmp(&time(b)))
+        });
     }
 }
 

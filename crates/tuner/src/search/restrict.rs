@@ -59,7 +59,6 @@ impl Space {
             "expert_tensor_parallel" => numbers(&mut self.expert_tensor),
             "data_parallel" => numbers(&mut self.data),
             "micro_batch" => numbers(&mut self.micro_batch),
-            "recompute_layers" => numbers(&mut self.recompute_layers),
             "hybrid_group" => match &mut self.sharding {
                 Shardings::Open { groups, .. } => numbers(groups),
                 Shardings::Listed(_) => Err(Problem::new("`sharding` lists the groups already")),
@@ -76,23 +75,9 @@ impl Space {
                     _ => vec![Split::Even],
                 };
             }),
-            "recompute" => names(text).map(|list: Vec<Recompute>| {
-                self.policies = list
-                    .into_iter()
-                    .map(|recompute| match recompute {
-                        Recompute::None => Policy::None,
-                        Recompute::Selective { modules, .. } => Policy::Selective(modules),
-                        Recompute::Full { layers } => {
-                            if let Some(layers) = layers {
-                                self.recompute_layers = Counts::one(layers);
-                            }
-                            Policy::Full
-                        }
-                    })
-                    .collect();
-                self.policies.sort();
-                self.policies.dedup();
-            }),
+            "recompute" => names(text).and_then(|list| self.restrict_recompute(list)),
+            "recompute_layers" if !self.policies.contains(&Policy::Full) => Err(no_full()),
+            "recompute_layers" => numbers(&mut self.recompute_layers),
             "overlap.gradient_reduce" => names(text).map(|list| self.overlap_gradient_reduce = list),
             "overlap.parameter_gather" => names(text).map(|list| self.overlap_parameter_gather = list),
             "overlap.tensor" => names(text).map(|list| self.overlap_tensor = list),
@@ -107,6 +92,46 @@ impl Space {
         result.map_err(place)
     }
 
+    /// Policies, and the layers that those of whole layers name. Selective recompute covers every layer of a search.
+    fn restrict_recompute(&mut self, list: Vec<Recompute>) -> Result<(), Problem> {
+        let mut policies = Vec::new();
+        let (mut some, mut all) = (Vec::new(), false);
+        for recompute in list {
+            policies.push(match recompute {
+                Recompute::None => Policy::None,
+                Recompute::Selective { modules, layers: None } => Policy::Selective(modules),
+                Recompute::Selective { layers: Some(layers), .. } => {
+                    return Err(Problem::new(format!(
+                        "a search recomputes modules in every layer, and this one names {layers} layers per stage"
+                    ))
+                    .hint("leave out the number of layers, or pin it with plan.recompute"));
+                }
+                Recompute::Full { layers } => {
+                    all |= layers.is_none();
+                    some.extend(layers);
+                    Policy::Full
+                }
+            });
+        }
+        some.sort_unstable();
+        some.dedup();
+        match (some.is_empty(), all) {
+            // `full` alone is any number of layers, as it is where nobody restricts it.
+            (true, _) => {}
+            (false, false) => self.recompute_layers = Counts::Listed(some),
+            (false, true) => {
+                return Err(Problem::new(
+                    "`full` is any number of layers, so `full:N` beside it says nothing",
+                )
+                .hint("leave out one of the two"));
+            }
+        }
+        policies.sort();
+        policies.dedup();
+        self.policies = policies;
+        Ok(())
+    }
+
     /// Whether the plan pins a dimension.
     fn is_pinned(&self, key: &str) -> bool {
         use railwright_spec::run::Section as _;
@@ -116,6 +141,11 @@ impl Space {
             key => self.said.get(key).is_some(),
         }
     }
+}
+
+fn no_full() -> Problem {
+    Problem::new("it is the number of layers that full recompute covers, and the search may not recompute layers in full")
+        .hint("allow `full` in `recompute`, or leave it out")
 }
 
 /// `4`, `1,2,4`, `2..8`, `..8`, `2..`.
@@ -206,6 +236,22 @@ mod tests {
         assert!(problem.hint.expect("a hint").contains("1f1b"));
         let problem = space.restrict("tensor_paralel", "2").expect_err("unknown");
         assert!(problem.hint.expect("a hint").contains("tensor_parallel"));
+    }
+
+    #[test]
+    fn layers_stay_with_their_policy_or_are_refused() {
+        let mut open = space(&PlanSpec::default());
+        open.restrict("recompute", "full:7;full:5").expect("fine");
+        assert_eq!(open.recompute_layers, Counts::Listed(vec![5, 7]));
+        assert_eq!(open.policies, [Policy::Full]);
+        for bad in ["selective:mlp:4", "full;full:5"] {
+            let before = open.policies.clone();
+            let problem = open.restrict("recompute", bad).expect_err(bad);
+            assert!(problem.hint.is_some(), "{problem:?}");
+            assert_eq!(open.policies, before, "{bad}");
+        }
+        open.restrict("recompute", "selective:mlp").expect("fine");
+        open.restrict("recompute_layers", "4").expect_err("modules are recomputed in every layer");
     }
 
     #[test]

@@ -43,7 +43,8 @@ impl Space {
         self.splits.iter().any(|split| *split != Split::Even)
     }
 
-    /// Numbers of chunks per stage to try under a schedule.
+    /// Numbers of chunks per stage to try under a schedule: where stages may be uneven, every one that leaves each chunk a layer (embedding
+    /// and head counting as layers), otherwise those that divide the layers.
     pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
         let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
         match schedule {
@@ -53,23 +54,18 @@ impl Space {
             Schedule::Gpipe => self.virtual_stages.of([1]),
             Schedule::OneForwardOneBackward => {
                 let most = if interleaves { (layers + 2) / pipeline.max(1) } else { 1 };
-                let divides = |v: &u64| {
-                    let chunks = v * pipeline;
-                    *v == 1
-                        || layers.is_multiple_of(chunks)
-                        || self.allows_uneven()
-                            && ((layers + 1).is_multiple_of(chunks) || (layers + 2).is_multiple_of(chunks))
-                };
+                let divides =
+                    |v: &u64| *v == 1 || self.allows_uneven() || layers.is_multiple_of(v * pipeline);
                 self.virtual_stages.of((1..=most.max(1)).filter(divides))
             }
         }
     }
 
-    /// Layers of each chunk under a split; `None` where it does not apply or is the same as a simpler one.
+    /// Layers of each chunk under a split; `None` where it does not apply, is the same as a simpler one, or leaves a chunk nothing to do.
     pub fn split_layers(&self, split: Split, model: &Model, chunks: u64) -> Option<Vec<u64>> {
         let layers = model.num_layers();
         let even = chunks <= layers && layers.is_multiple_of(chunks);
-        match split {
+        let list = match split {
             Split::Even => even.then(|| vec![layers / chunks; chunks as usize]),
             Split::ShortEnds => (!even && chunks <= layers + 2).then(|| balanced_layers(layers, chunks)),
             Split::LightHead => {
@@ -81,8 +77,9 @@ impl Space {
                 };
                 (chunks > 1 && chunks <= layers + 2 && list != simpler).then_some(list)
             }
-            Split::Given => self.given_layers.clone(),
-        }
+            Split::Given => return self.given_layers.clone(),
+        };
+        list.filter(|list| has_work_everywhere(split, list))
     }
 
     /// Layers per stage to recompute under a policy, the fewest first; `None` is all. A plan may name `most` at most, and the fullest
@@ -105,6 +102,20 @@ impl Space {
             }
         }
     }
+}
+
+/// Whether every chunk has work. That is a layer, but for the ends: where chunks have one layer each, embedding and head may count as
+/// layers (Llama 3), and a light head's chunk has none exactly where the head, with multi-token prediction, weighs as much as another
+/// chunk (Megatron-Core's layout of DeepSeek-V3).
+fn has_work_everywhere(split: Split, layers: &[u64]) -> bool {
+    let (first, last) = (0, layers.len().saturating_sub(1));
+    let ends_alone = layers.iter().all(|n| *n <= 1);
+    let by_design = |index| match split {
+        Split::LightHead => index == last,
+        Split::ShortEnds => ends_alone && (index == first || index == last),
+        Split::Even | Split::Given => false,
+    };
+    layers.iter().enumerate().all(|(index, n)| *n > 0 || by_design(index))
 }
 
 /// Layers of the stage that holds most.

@@ -1,7 +1,8 @@
 //! The space of strategies: what each dimension may be for a model on a cluster, before anybody narrows it.
 //!
 //! Responsible for: sensible full lists from the shapes of the model, the machine and what the software generation ships; taking
-//! what a plan already says as pinned. Refuses to combine dimensions: that is the pieces' business.
+//! what a plan already says as pinned. Layers lie on chunks in three ways ([`Split`]), under every number of virtual stages that leaves each
+//! chunk work; expert tensor parallelism is 1 or as wide as tensor parallelism. Refuses to combine dimensions: that is the pieces' business.
 
 use super::counts::Counts;
 use super::strategy::Split;

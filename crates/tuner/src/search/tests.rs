@@ -431,3 +431,100 @@ proptest! {
         prop_assert_eq!(lone(wanted.entries(), found.entries()), None, "unknown to brute force");
     }
 }
+
+/// Whatever somebody pins, the open search has found something as good: it suggests all that is worth suggesting.
+fn no_pin_wins(name: &str, layers: usize, preset: &str, devices: u64, batch: u64) {
+    let mut model = model::by_name(name).expect("known");
+    model.layers.truncate(layers);
+    let mut cluster = cluster::by_name(preset, devices).expect("known");
+    cluster.accelerator.memory = cluster.accelerator.memory * 0.5;
+    let said = PlanSpec {
+        software: Some("megatron-core-2025".to_owned()),
+        global_batch: Some(batch),
+        sequence_length: Some(2048),
+        ..PlanSpec::default()
+    };
+    let best = |said: &PlanSpec| {
+        let space = Space::new(said, &model, &cluster).expect("a space");
+        let options = Options { keep: 1, ..Options::default() };
+        let search = Search::new(&model, &cluster, space, options).ok()?;
+        search.run().best.entries().first().copied()
+    };
+    let open = best(&said).expect("something fits");
+    let mut pins: Vec<(String, PlanSpec)> = Vec::new();
+    let mut pin = |text: String, change: &dyn Fn(&mut PlanSpec)| {
+        let mut pinned = said.clone();
+        change(&mut pinned);
+        pins.push((text, pinned));
+    };
+    for n in 1..=8 {
+        pin(format!("vp={n}"), &|s| s.virtual_stages = Some(n));
+        pin(format!("pp={n}"), &|s| s.pipeline_parallel = Some(n));
+        pin(format!("tp={n}"), &|s| s.tensor_parallel = Some(n));
+        pin(format!("cp={n}"), &|s| s.context_parallel = Some(n));
+        pin(format!("ep={n}"), &|s| s.expert_parallel = Some(n));
+        pin(format!("mbs={n}"), &|s| s.micro_batch = Some(n));
+        // A winner is often two pins away: the number of chunks matters under pipelines that are deep enough.
+        for pipeline in [2, 4, 8] {
+            pin(format!("pp={pipeline} vp={n}"), &|s| {
+                (s.pipeline_parallel, s.virtual_stages) = (Some(pipeline), Some(n));
+            });
+        }
+    }
+    // Experts that are cut finer than everything else are known to be left out.
+    pin("etp=1".to_owned(), &|s| s.expert_tensor_parallel = Some(1));
+    for on in [false, true] {
+        pin(format!("sp={on}"), &|s| s.sequence_parallel = Some(on));
+        pin(format!("uneven={on}"), &|s| s.uneven_stages = Some(on));
+        pin(format!("overlap.tensor={on}"), &|s| s.overlap_tensor = Some(on));
+        pin(format!("overlap.pipeline={on}"), &|s| s.overlap_pipeline = Some(on));
+        pin(format!("overlap.gradient_reduce={on}"), &|s| s.overlap_gradient_reduce = Some(on));
+    }
+    for (text, pinned) in &pins {
+        if let Some(found) = best(pinned) {
+            assert!(
+                open.time <= found.time * (1.0 + 1e-9),
+                "{name}, {layers} layers: {text}: {found:?} beats {open:?}"
+            );
+        }
+    }
+    // Numbers of chunks of the best pipelines, which an open search must suggest.
+    let space = Space::new(&said, &model, &cluster).expect("a space");
+    for pipeline in [2, 4, 8] {
+        let suggested =
+            space.virtual_stage_choices(Schedule::OneForwardOneBackward, pipeline, model.num_layers());
+        for virtual_stages in 1..=model.num_layers() / pipeline {
+            assert!(suggested.contains(&virtual_stages), "{pipeline} x {virtual_stages}: {suggested:?}");
+        }
+    }
+}
+
+#[test]
+fn no_pin_beats_the_open_search() {
+    no_pin_wins("llama-3-8b", 29, "dgx-a100", 16, 16);
+    no_pin_wins("qwen3-30b-a3b", 23, "dgx-h100", 16, 16);
+}
+
+#[test]
+fn no_chunk_is_without_work() {
+    let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+    for name in ["llama-3.1-405b", "deepseek-v3", "llama-3-8b", "gemma-2-2b"] {
+        let model = model::by_name(name).expect("known");
+        let space = Space::new(&PlanSpec::default(), &model, &cluster).expect("a space");
+        let layers = model.num_layers();
+        for chunks in 2..=layers + 4 {
+            for split in [Split::Even, Split::ShortEnds, Split::LightHead] {
+                let Some(list) = space.split_layers(split, &model, chunks) else { continue };
+                let inner = &list[1..list.len() - 1];
+                assert!(inner.iter().all(|n| *n > 0), "{name} {split:?}: {list:?}");
+                let alone = list[0] == 0 || list[list.len() - 1] == 0 && split != Split::LightHead;
+                assert!(!alone || inner.iter().all(|n| *n == 1), "{name} {split:?}: {list:?}");
+            }
+        }
+    }
+    // Llama 3 405B's own: embedding and head alone on the ends.
+    let model = model::by_name("llama-3.1-405b").expect("known");
+    let space = Space::new(&PlanSpec::default(), &model, &cluster).expect("a space");
+    let list = space.split_layers(Split::ShortEnds, &model, 128).expect("offered");
+    assert_eq!((list[0], list[1], list[127]), (0, 1, 0));
+}

@@ -504,9 +504,9 @@ impl<'s, 'a> Piece<'s, 'a> {
             let mut strategy = strategy;
             strategy.overlap.pipeline = pipeline;
             worker.plan.overlap.pipeline = pipeline;
-            // Where memory matters, a slow strategy may still be wanted.
+            // Where memory matters, a slow strategy may still be wanted. Division may round an exact tie below itself, so there is room.
             let limit = match search.score() {
-                Score::Time if !search.options.front => incumbent.get() / slow,
+                Score::Time if !search.options.front => incumbent.get() / slow * (1.0 + 1e-12),
                 _ => f64::INFINITY,
             };
             let costing = self.template.relaid(&worker.plan);
