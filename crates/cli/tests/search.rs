@@ -235,6 +235,21 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
     let large = verdict("tp=1,pp=1,dp=8,zero=none,recompute=none,mbs=4", &line);
     assert_eq!(large["verdict"], "too_large");
     assert!(number(&large, "/lacks") > 0.0);
+    assert_eq!(number(&large, "/lacks"), number(&large, "/miss/missing"));
+    // 512 sequences are no multiple of three, and the divisor is named.
+    let third = verdict("mbs=3", &line);
+    let message = third["problems"][0]["message"].as_str().expect("a message");
+    assert!(message.contains("512 sequences do not divide into micro batches of 3"), "{message}");
+    // What the search does not try is said, faster or not.
+    let outside = |named: &'static str| {
+        json(&small(&["--json", "--why-not", named]), 0)["why_not"][0]["outside"].clone()
+    };
+    assert!(
+        outside("precision=fp8")
+            .as_str()
+            .is_some_and(|text| text.contains("`precision.compute` is not searched"))
+    );
+    assert_eq!(outside("tp=8"), Value::Null);
     let answer = json(&small(&["--json"]), 0);
     let plan = &candidates(&answer)[0]["ranked"]["candidate"]["plan"];
     let own = format!("tp={},pp={}", plan["tensor_parallel"], plan["pipeline_parallel"]);
@@ -243,7 +258,7 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
 
 #[test]
 fn a_front_holds_nothing_that_another_beats() {
-    let answer = json(&small(&["--json", "--pareto", "time,memory", "--top", "30"]), 0);
+    let answer = json(&small(&["--json", "--pareto", "time,memory", "--top", "1000"]), 0);
     let points: Vec<(f64, f64)> = candidates(&answer)
         .iter()
         .map(|c| {
@@ -251,7 +266,15 @@ fn a_front_holds_nothing_that_another_beats() {
             (number(c, "/tokens_per_second"), number(c, "/headroom"))
         })
         .collect();
-    assert!(points.len() > 1, "{points:?}");
+    assert!(points.len() > 2, "{points:?}");
+    // Two of them are its ends, and it says that there are more.
+    let ends = json(&small(&["--json", "--pareto", "time,memory", "--top", "2"]), 0);
+    assert_eq!(number(&ends, "/found"), points.len() as f64);
+    let shown = candidates(&ends);
+    assert_eq!(number(&shown[0], "/ranked/candidate/headroom"), points[0].1);
+    assert_eq!(number(&shown[1], "/ranked/candidate/headroom"), points[points.len() - 1].1);
+    let said = run(&small(&["--pareto", "time,memory", "--top", "2"]));
+    assert!(said.stdout.contains(&format!("2 of {} layouts", points.len())), "{}", said.stdout);
     for (i, a) in points.iter().enumerate() {
         for (j, b) in points.iter().enumerate() {
             assert!(i == j || !(b.0 >= a.0 && b.1 >= a.1), "{a:?} is beaten by {b:?}");
@@ -307,17 +330,20 @@ fn several_clusters_and_numbers_make_one_table() {
 fn an_interrupt_keeps_the_best_so_far() {
     let line =
         ["search", "llama-3.1-405b", "--cluster", "dgx-h100", "--gpus", "16384", "--json", "--threads", "1"];
+    let line = [&line[..], &["--why-not", "tp=2"]].concat();
     let child = program(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     std::thread::sleep(Duration::from_millis(700));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
     let output = child.wait_with_output().expect("ends");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let verdict = &answer["why_not"][0]["why_not"]["verdict"];
     // A machine that is faster than the interrupt has the whole answer.
     if answer["complete"] == true {
-        assert_eq!(output.status.code(), Some(0));
+        assert!(matches!(output.status.code(), Some(0 | 130)));
     } else {
         assert_eq!(output.status.code(), Some(130));
+        assert_eq!(verdict, "unanswered");
     }
 }
 

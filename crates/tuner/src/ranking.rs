@@ -160,11 +160,21 @@ pub fn rank(
         step_time_interval: estimate.step_time_interval,
         dollars_per_trillion_tokens: candidate.dollars_per_billion_tokens.map(|price| price * 1000.0),
         bill: estimate.money,
-        spent: spent(&candidate.time),
+        spent: spent(&tidy(candidate).time),
         warnings: estimate.warnings,
         retimed: None,
-        candidate: candidate.clone(),
+        candidate: tidy(candidate),
     })
+}
+
+/// A bubble that subtraction left a hair below zero is none.
+fn tidy(candidate: &Candidate) -> Candidate {
+    let mut tidy = candidate.clone();
+    let bubble = &mut tidy.time.bubble;
+    if *bubble < Seconds::ZERO && -bubble.get() < 1e-9 * candidate.time.total.get() {
+        *bubble = Seconds::ZERO;
+    }
+    tidy
 }
 
 /// Times a plan again on the timeline. Fails where the timeline would be too large.

@@ -1,6 +1,6 @@
 //! Why a strategy that somebody named is not the answer.
 //!
-//! Responsible for: one of four verdicts with the figures behind it. Refuses to search: the best strategy that has what was named is the
+//! Responsible for: one of five verdicts with the figures behind it. Refuses to search: the best strategy that has what was named is the
 //! caller's to find, and so is the winner.
 
 use crate::ranking::{Difference, difference};
@@ -13,6 +13,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum WhyNot {
+    /// The user stopped the search for it.
+    Unanswered,
     /// It is no strategy at all.
     Impossible {
         /// What is wrong with it.
@@ -33,7 +35,7 @@ pub struct TooLarge {
     pub miss: Miss,
     /// The stage that needs most.
     pub stage: usize,
-    /// What it needs beyond what a device has; for lesser figures the wanted probability of fitting is missed all the same.
+    /// By how much a device would have to be larger for the wanted probability of fitting.
     pub lacks: Bytes,
 }
 
@@ -52,8 +54,7 @@ pub struct Slower {
 
 /// The verdict on what does not fit.
 pub fn too_large(miss: &Miss) -> WhyNot {
-    let lacks = (miss.memory.device - miss.device_memory).max(Bytes::ZERO);
-    WhyNot::TooLarge(Box::new(TooLarge { stage: miss.memory.stage, lacks, miss: miss.clone() }))
+    WhyNot::TooLarge(Box::new(TooLarge { stage: miss.memory.stage, lacks: miss.missing, miss: miss.clone() }))
 }
 
 /// The verdict on what fits, against the winner.

@@ -204,10 +204,11 @@ impl<'a> Searcher<'a> {
         let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
         let considered = self.considered.load(Ordering::Relaxed) as f64;
         format!(
-            "{} strategies in {seconds:.2} s, {} a second: {} dismissed by a bound or a better twin, {} too large, {} timed",
+            "{} strategies in {seconds:.2} s, {} a second: {} dismissed by a bound, {} counted by a twin that is as good, {} too large, {} timed",
             human::count(considered),
             human::count((considered / seconds).round()),
-            human::count((counters.bounded_away + counters.dominated) as f64),
+            human::count(counters.bounded_away as f64),
+            human::count(counters.dominated as f64),
             human::count((counters.did_not_fit + counters.did_not_fit_as_group) as f64),
             human::count(counters.timed as f64),
         )

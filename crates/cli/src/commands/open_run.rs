@@ -6,6 +6,7 @@
 use crate::args::{OpenRun, RunArguments, RunFlags, aliases_of, flag_of, short_flag_of};
 use crate::exit::Failure;
 use crate::input;
+use crate::printer::Printer;
 use crate::run::{self, flags};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
@@ -281,6 +282,24 @@ impl Asked<'_> {
         let _ = write!(line, " {}", plan_flags(&short, file.as_ref().map(|spec| &spec.plan)));
         Ok(line.trim_end().to_owned())
     }
+}
+
+/// Tells what a launch file in the place of the model says and leaves open, as `estimate` does.
+pub(crate) fn tell_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), Failure> {
+    let closed = RunArguments {
+        model: arguments.model.clone(),
+        launch: None,
+        run: None,
+        cluster: None,
+        set: Vec::new(),
+        fsdp: arguments.fsdp,
+        hsdp: arguments.hsdp,
+        flags: RunFlags { settings: Vec::new() },
+    };
+    if let Some(launch) = run::launch::find(&closed)? {
+        run::launch::tell(&launch, printer);
+    }
+    Ok(())
 }
 
 /// Tokens of a sequence: what was said, else what the model declares, at most 8192.

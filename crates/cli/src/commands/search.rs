@@ -13,10 +13,13 @@ use crate::input;
 use crate::printer::Printer;
 use railwright_calculator::estimate::EstimateOptions;
 use railwright_spec::human;
-use railwright_spec::plan::PlanSpec;
+use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
 use railwright_tuner::ranking::{self, Ranked};
 use railwright_tuner::search::{Candidate, Counters, Objective, Options, Search, front, mark_ties};
+use railwright_tuner::why_not::WhyNot;
+use std::path::Path;
 
 /// A ranked candidate and the ways to ask for it again.
 pub(crate) struct Shown {
@@ -51,6 +54,8 @@ pub(crate) struct Answered {
     pub(crate) counters: Counters,
     pub(crate) is_complete: bool,
     pub(crate) shown: Vec<Shown>,
+    /// Layouts that were found, shown or not; of a front, its length.
+    pub(crate) found: usize,
     /// Layouts that tie with the best, itself included, shown or not.
     pub(crate) ties: usize,
     /// The simplest of the ties, if it is simpler than the best.
@@ -59,6 +64,8 @@ pub(crate) struct Answered {
     pub(crate) impossible: Vec<Impossible>,
     pub(crate) nothing: Option<nothing::Nothing>,
     pub(crate) why_not: Vec<why_not::Answer>,
+    /// Keys of the best plan that Megatron's launch file cannot say.
+    pub(crate) not_expressed: Vec<String>,
     pub(crate) chosen: Vec<String>,
     /// What is doubtful about the question.
     pub(crate) doubts: Vec<String>,
@@ -84,6 +91,8 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         .map(|text| why_not::Question::parse(text))
         .collect::<Result<Vec<_>, Problem>>()?;
     let asked = open_run::ask(&arguments.run)?;
+    arguments.save.as_deref().map(writable).transpose()?;
+    open_run::tell_launch(&arguments.run, printer)?;
     let searcher = Searcher::new(&arguments.effort, printer)?;
     let mut chosen = Vec::new();
     let batches = batches(&asked, &mut chosen);
@@ -121,10 +130,10 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         return Err(Failure::Input(unique(found.map(|problem| asked.told(problem)))));
     }
     let speed = searcher.speed(&counters);
-    let shown = shown(&asked, &all, arguments.top)?;
+    let shown = shown(&asked, &all, positions(all.len(), arguments.top, pareto.is_some()))?;
     let simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
     let nothing = if all.is_empty() && is_complete {
-        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, &batches))
+        Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, &batches, printer))
     } else {
         None
     };
@@ -140,11 +149,15 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         fit_probability: searcher.fit_probability(),
         counters,
         is_complete,
+        found: all.len(),
         ties,
         simplest,
         several_settings: asked.settings.len() > 1,
         impossible: impossible(&asked, problems),
         nothing,
+        not_expressed: best.map_or_else(Vec::new, |(index, candidate)| {
+            not_expressed(&asked.settings[index], &candidate.plan)
+        }),
         why_not,
         chosen,
         doubts: asked.settings.iter().filter_map(Setting::doubt).collect(),
@@ -155,7 +168,9 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     if let Some(path) = &arguments.save {
         save(path, &answer, printer)?;
     }
-    Ok(if !answer.is_complete {
+    let unanswered = answer.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
+    let stopped = answer.nothing.as_ref().is_some_and(|nothing| nothing.is_stopped);
+    Ok(if !answer.is_complete || unanswered || stopped {
         Outcome::Interrupted
     } else if answer.shown.is_empty() {
         Outcome::No
@@ -281,9 +296,23 @@ fn candidates(
     all.into_iter().map(|(index, _)| index).zip(plain).collect()
 }
 
-fn shown(asked: &Asked<'_>, all: &[(usize, Candidate)], top: usize) -> Result<Vec<Shown>, Failure> {
+/// The places of the rows that are shown: the first, or spread along a front with both of its ends.
+fn positions(found: usize, top: usize, is_front: bool) -> Vec<usize> {
+    let shown = found.min(top);
+    if is_front && shown > 1 {
+        (0..shown).map(|index| index * (found - 1) / (shown - 1)).collect()
+    } else {
+        (0..shown).collect()
+    }
+}
+
+fn shown(
+    asked: &Asked<'_>,
+    all: &[(usize, Candidate)],
+    positions: Vec<usize>,
+) -> Result<Vec<Shown>, Failure> {
     let mut list = Vec::new();
-    for position in 0..all.len().min(top) {
+    for position in positions {
         let mut shown = one(asked, all, position)?;
         let candidate = &shown.ranked.candidate;
         if position == 0 || (position < RETIMED && candidate.tied_with_best) {
@@ -374,6 +403,28 @@ fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
         );
     }
     list
+}
+
+/// A missing folder is told before the search, not after it.
+fn writable(path: &str) -> Result<(), Problem> {
+    let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Problem::new("cannot write: the folder does not exist")
+            .in_file("--save")
+            .hint(format!("make `{}` first", folder.display()))),
+        _ if Path::new(path).is_dir() => {
+            Err(Problem::new("cannot write: it is a folder").in_file("--save").hint("name a file in it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What Megatron's launch file cannot say of a plan.
+fn not_expressed(setting: &Setting, plan: &Plan) -> Vec<String> {
+    let Ok(writer) = crate::run::launch::writer("megatron") else { return Vec::new() };
+    let run = Run { plan: plan.clone(), ..setting.run.clone() };
+    let lost = writer.write(&run).not_expressed.into_iter().map(|lost| lost.key);
+    lost.filter(|key| key.starts_with("plan.")).collect()
 }
 
 /// Writes the best as a run file.

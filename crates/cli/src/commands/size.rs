@@ -37,6 +37,7 @@ pub(crate) struct Answered {
 pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, Failure> {
     let goal = goal(arguments)?;
     let asked = open_run::ask(&arguments.run)?;
+    open_run::tell_launch(&arguments.run, printer)?;
     let Some(first) = asked.settings.first() else {
         return Err(Problem::new("no cluster is named").into());
     };
@@ -99,6 +100,23 @@ fn answered(
             command = Some(asked.command(&setting, &row.plan)?);
         }
     }
+    let mut chosen = batch.chosen.clone();
+    if kinds.first().is_some_and(|kind| kind.spec.training.availability.is_none()) {
+        chosen.push("availability 100%".to_owned());
+    }
+    for (index, kind) in kinds.iter().enumerate() {
+        let row = sized.rows.iter().find(|row| row.machine == index);
+        if let Some(price) = row.and_then(|row| row.bill.device_price.as_ref())
+            && kind.spec.cost.price_per_device_hour.is_none()
+        {
+            chosen.push(format!(
+                "{} per GPU-hour of {} ({})",
+                human::dollars(price.amount),
+                kind.run.cluster.accelerator.name,
+                price.source
+            ));
+        }
+    }
     let model = kinds.first().map_or_else(String::new, |kind| crate::run::describe(&kind.run.model));
     Ok(Answered {
         title: format!("{model}, {} tokens", human::count(tokens)),
@@ -109,7 +127,7 @@ fn answered(
         sequence_length: batch.sequence_length,
         growing_batch: arguments.growing_batch,
         own_batches: batch.is_own,
-        chosen: batch.chosen.clone(),
+        chosen,
         sized,
         is_incomplete,
     })

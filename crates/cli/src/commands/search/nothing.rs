@@ -3,8 +3,9 @@
 use super::said;
 use crate::commands::best::{Ran, Searcher};
 use crate::commands::open_run::{Asked, Setting, dimension};
+use crate::printer::Printer;
 use railwright_calculator::defaults;
-use railwright_spec::plan::{PlanSpec, validate};
+use railwright_spec::plan::{Plan, PlanSpec, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_tuner::remedies::{Change, Remedy, remedies};
@@ -18,6 +19,8 @@ pub(crate) struct Nothing {
     pub(crate) remedies: Vec<Remedied>,
     /// Remedies that were tried.
     pub(crate) tried: usize,
+    /// Whether the user stopped before all were.
+    pub(crate) is_stopped: bool,
 }
 
 /// A remedy that works.
@@ -30,6 +33,8 @@ pub(crate) struct Remedied {
 
 /// Near misses that are told.
 const MISSES: usize = 3;
+/// So many ways out are enough to choose from.
+const ENOUGH: usize = 2;
 
 impl Nothing {
     /// Searches again with each remedy, on the setting that came closest.
@@ -40,6 +45,7 @@ impl Nothing {
         indices: &[usize],
         ran: &[Ran],
         batches: &[Option<u64>],
+        printer: &Printer,
     ) -> Self {
         let mut misses: Vec<(usize, Miss)> = Vec::new();
         for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
@@ -54,20 +60,34 @@ impl Nothing {
         let batch = batches[nearest].or_else(|| of_nearest.map(|search| search.space.base.global_batch));
         let plan = PlanSpec { batch_tokens: None, ..said(setting, batch) };
         let all = remedies(&plan);
-        let tried = all.len();
+        printer.note(&format!(
+            "nothing fits: trying up to {} remedies, until {ENOUGH} of them and a number of devices work",
+            all.len()
+        ));
+        let mut tried = 0;
         let mut works: Vec<Remedied> = Vec::new();
         for remedy in all {
-            let has_more = |works: &[Remedied]| works.iter().any(|r| r.change == Change::MoreDevices);
-            if searcher.is_stopped() || remedy.change == Change::MoreDevices && has_more(&works) {
+            let is_more = remedy.change == Change::MoreDevices;
+            // More devices are what most will ask for, whatever else works; the fewest that do are enough.
+            if is_more && works.iter().any(|r| r.change == Change::MoreDevices) {
+                break;
+            }
+            if !is_more && works.len() >= ENOUGH {
                 continue;
             }
-            works.extend(attempt(asked, searcher, setting, &remedy));
+            let found = attempt(asked, searcher, setting, &remedy);
+            // Only those that were searched to the end have failed.
+            if searcher.is_stopped() {
+                break;
+            }
+            tried += 1;
+            works.extend(found);
         }
         let misses = misses.into_iter().map(|(index, miss)| {
             let layout = asked.settings[index].short_layout(&miss.plan);
             (miss, layout)
         });
-        Self { misses: misses.collect(), remedies: works, tried }
+        Self { misses: misses.collect(), remedies: works, tried, is_stopped: searcher.is_stopped() }
     }
 }
 
@@ -128,8 +148,19 @@ pub(crate) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &
     match defaults::resolve(&spec.plan, &run.model, &run.cluster) {
         Ok(plan) => validate(&run.model, &run.cluster, &plan)
             .into_iter()
-            .map(|problem| spec.placed(problem))
+            .map(|problem| spec.placed(without_uneven(problem, run.model.num_layers() as u64, &plan)))
             .collect(),
         Err(problem) => vec![spec.placed(problem)],
+    }
+}
+
+/// Uneven stages are no way out where there are more chunks than layers, embedding and head counted as one each.
+fn without_uneven(problem: Problem, layers: u64, plan: &Plan) -> Problem {
+    let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages);
+    let suggests = problem.hint.as_ref().is_some_and(|hint| hint.contains("uneven"));
+    if suggests && chunks > layers.saturating_add(2) {
+        problem.hint(format!("{layers} layers make at most {layers} chunks, and {chunks} were asked for"))
+    } else {
+        problem
     }
 }

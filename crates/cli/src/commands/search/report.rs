@@ -8,11 +8,12 @@ use crate::args::Goal;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
 use railwright_calculator::estimate::Interval;
+use railwright_calculator::intervals::differences;
 use railwright_spec::human;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
-use railwright_tuner::search::difference_band;
+use railwright_tuner::search::{Miss, difference_band};
 use railwright_tuner::why_not::WhyNot;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -50,7 +51,7 @@ impl Answer for Answered {
             self.ranking(&mut document, terminal);
         }
         if let Some(nothing) = &self.nothing {
-            nothing_fits(nothing, &mut document);
+            nothing_fits(nothing, self.fit_probability, &mut document);
         }
         for none in &self.impossible {
             document.paragraph(Cell::new(
@@ -63,7 +64,7 @@ impl Answer for Answered {
                 Tone::Faint,
             ));
         }
-        self.why_not.iter().for_each(|answer| why(answer, &mut document));
+        self.why_not.iter().for_each(|answer| why(answer, self.fit_probability, &mut document));
         if let Some(best) = self.shown.first() {
             if !best.ranked.warnings.is_empty() {
                 document.heading("doubts about the best");
@@ -75,10 +76,12 @@ impl Answer for Answered {
             }
             document.heading(if self.pareto.is_some() { "the first" } else { "the best" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
-            document.paragraph(Cell::new(
-                "with the same flags `railwright export --to megatron` prints what launches it",
-                Tone::Faint,
-            ));
+            let export = if self.not_expressed.is_empty() {
+                "with the same flags `railwright export --to megatron` prints what launches it".to_owned()
+            } else {
+                format!("`railwright export --to megatron` cannot say {}", self.not_expressed.join(", "))
+            };
+            document.paragraph(Cell::new(export, Tone::Faint));
         }
         document
     }
@@ -93,9 +96,9 @@ impl Answered {
     fn head(&self, document: &mut Document) {
         let counters = &self.counters;
         let searched = format!(
-            "{} strategies ({} combinations are impossible)",
-            human::count(counters.enumerated as f64),
-            human::count(counters.invalid as f64)
+            "{} ({} impossible)",
+            counted_as(counters.enumerated, "strategy", "strategies"),
+            counted_as(counters.invalid, "combination is", "combinations are")
         );
         let fitting = format!("fitting with probability {} or more", self.fit_probability);
         let Some(best) = self.shown.first() else {
@@ -106,15 +109,18 @@ impl Answered {
             return;
         };
         if let Some((first, second)) = self.pareto {
+            let (shown, found) = (self.shown.len() as u64, self.found as u64);
+            let layouts = if shown < found {
+                format!("{} of {} layouts, spread along them, that", human::whole(shown), human::whole(found))
+            } else {
+                format!("{} that", counted_as(found, "layout", "layouts"))
+            };
             let text = format!(
                 " no other beats in both {} and {}, of {searched}, {fitting}",
                 first.label(),
                 second.label()
             );
-            document.spans(vec![
-                Cell::new(format!("{} layouts that", human::whole(self.shown.len() as u64)), Tone::Good),
-                text.into(),
-            ]);
+            document.spans(vec![Cell::new(layouts, Tone::Good), text.into()]);
             return;
         }
         let ranked = &best.ranked;
@@ -132,10 +138,13 @@ impl Answered {
                 ties if ties > MOST_TIES => format!("{MOST_TIES} others or more lie"),
                 ties => format!("{} others lie", ties - 1),
             };
+            let software = &ranked.candidate.plan.software;
+            let band = human::percent(difference_band(software));
+            let nine = differences::of(software).map_or(f64::NAN, |d| d.nine_tenths.exp_m1());
             let mut text = format!(
-                "{others} within {}, which is what the model may be wrong about two layouts of one model on one machine: measure before \
-                 choosing among them",
-                human::percent(difference_band(&ranked.candidate.plan.software))
+                "{others} within {band}: two of three measured pairs of layouts were predicted within that of their true difference, nine of \
+                 ten within {}; measure before choosing among them",
+                human::percent(nine)
             );
             if let Some(simplest) = &self.simplest {
                 // Writing to a String cannot fail.
@@ -234,7 +243,7 @@ impl Answered {
         let slow = ranked.candidate.expected_time / ranked.candidate.step_time;
         let near_limit = if slow > 1.005 { " (near the memory limit)" } else { "" };
         let by_cost = ranked.dearer.filter(|_| self.objective == Goal::Cost && self.pareto.is_none());
-        let lag = format!("{:+.1}%", by_cost.unwrap_or(ranked.behind) * 100.0);
+        let lag = format!("{:+.1}%", unsigned_zero(by_cost.unwrap_or(ranked.behind) * 100.0, 0.05));
         match () {
             () if ranked.rank == 1 => Cell::new(format!("best{near_limit}"), Tone::Good),
             () if self.pareto.is_none() && ranked.candidate.tied_with_best => {
@@ -273,7 +282,7 @@ impl Answered {
         const AGREE: f64 = 0.01;
         for shown in &self.shown {
             let Some(retimed) = shown.ranked.retimed else { continue };
-            let lag = format!("{:+.2}%", retimed.difference * 100.0);
+            let lag = format!("{:+.2}%", unsigned_zero(retimed.difference * 100.0, 0.005));
             let rank = shown.ranked.rank;
             if retimed.difference.abs() <= AGREE {
                 if rank == 1 {
@@ -299,6 +308,16 @@ impl Answered {
             }
         }
     }
+}
+
+/// A number that rounds to zero loses its sign.
+fn unsigned_zero(x: f64, half: f64) -> f64 {
+    if x.abs() < half { 0.0 } else { x }
+}
+
+/// `1 strategy`, `3.850M strategies`.
+fn counted_as(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", human::count(number as f64), if number == 1 { one } else { more })
 }
 
 fn label(on: Share) -> &'static str {
@@ -328,22 +347,22 @@ fn probability(p: f64) -> String {
     if p > 0.994_5 { ">99%".to_owned() } else { format!("{:.0}%", p * 100.0) }
 }
 
-fn nothing_fits(nothing: &Nothing, document: &mut Document) {
+fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document) {
     if !nothing.misses.is_empty() {
         document.heading("closest to fitting");
         let rows = nothing.misses.iter().map(|(miss, layout)| {
             vec![
-                Cell::number(human::bytes(miss.missing), miss.missing.get()),
-                Cell::number(human::bytes(miss.memory.device), miss.memory.device.get()),
+                Cell::number(human::bytes(needs(miss)), needs(miss).get()),
                 Cell::number(human::bytes(miss.device_memory), miss.device_memory.get()),
+                Cell::number(human::bytes(miss.missing), miss.missing.get()),
                 Cell::number(miss.memory.stage.to_string(), miss.memory.stage as f64),
                 Cell::new(layout.as_str(), Tone::Plain),
             ]
         });
         let columns = vec![
-            Column::numbers("lacks"),
-            Column::numbers("needs"),
+            Column::numbers(&format!("needs for {}", probability(fit_probability))),
             Column::numbers("device has"),
+            Column::numbers("lacks"),
             Column::numbers("on stage"),
             Column::prose("layout"),
         ];
@@ -352,9 +371,14 @@ fn nothing_fits(nothing: &Nothing, document: &mut Document) {
     document.heading("what would make it fit");
     if nothing.remedies.is_empty() {
         document.paragraph(format!(
-            "none of {} remedies that were tried: sharding everything, offload, up to 64 times the devices; a smaller model, a shorter \
-             sequence or devices with more memory are left",
-            nothing.tried
+            "none of {}{}",
+            counted_as(nothing.tried as u64, "remedy that was tried", "remedies that were tried"),
+            if nothing.is_stopped {
+                "; the others were not, because the search was stopped"
+            } else {
+                ": sharding everything, offload, up to 64 times the devices; a smaller model, a shorter sequence or devices with more memory \
+                 are left"
+            }
         ));
         return;
     }
@@ -367,6 +391,11 @@ fn nothing_fits(nothing: &Nothing, document: &mut Document) {
     });
     let columns = vec![Column::words("change"), Column::numbers("step time"), Column::prose("layout")];
     document.table(Table { rows: rows.collect(), columns });
+}
+
+/// The device memory that gives a layout the wanted chance of fitting.
+fn needs(miss: &Miss) -> Bytes {
+    miss.device_memory + miss.missing
 }
 
 fn remedy_words(remedy: &Remedied) -> String {
@@ -382,9 +411,16 @@ fn remedy_words(remedy: &Remedied) -> String {
     }
 }
 
-fn why(answer: &why_not::Answer, document: &mut Document) {
+fn why(answer: &why_not::Answer, fit_probability: f64, document: &mut Document) {
     document.heading(format!("why not {}", answer.text));
+    if let Some(outside) = &answer.outside {
+        document.paragraph(outside.as_str());
+    }
     match &answer.verdict {
+        WhyNot::Unanswered => {
+            document
+                .spans(vec![Cell::new("not answered", Tone::Doubtful), ": the search was stopped".into()]);
+        }
         WhyNot::Impossible { problems } => {
             document.spans(vec![Cell::new("it is impossible", Tone::Bad), ":".into()]);
             for problem in problems {
@@ -394,23 +430,14 @@ fn why(answer: &why_not::Answer, document: &mut Document) {
         }
         WhyNot::TooLarge(large) => {
             let miss = &large.miss;
-            let text = if large.lacks.get() > 0.0 {
-                format!(
-                    " by {} on stage {}, which needs {} of {}",
-                    human::bytes(large.lacks),
-                    large.stage,
-                    human::bytes(miss.memory.device),
-                    human::bytes(miss.device_memory)
-                )
-            } else {
-                format!(
-                    " safely: stage {} needs {} of {}, which holds with probability {}",
-                    large.stage,
-                    human::bytes(miss.memory.device),
-                    human::bytes(miss.device_memory),
-                    probability(miss.probability_of_fitting)
-                )
-            };
+            let text = format!(
+                ": stage {} needs {} for a chance of {}, a device has {}: it lacks {}",
+                large.stage,
+                human::bytes(needs(miss)),
+                probability(fit_probability),
+                human::bytes(miss.device_memory),
+                human::bytes(large.lacks)
+            );
             document.spans(vec![Cell::new("it does not fit", Tone::Bad), text.into()]);
             document
                 .paragraph(Cell::new(format!("the smallest that has it: {}", answer.layout), Tone::Faint));
@@ -424,7 +451,7 @@ fn why(answer: &why_not::Answer, document: &mut Document) {
             let lag = human::percent(slower.behind.abs());
             let (word, tone) = match () {
                 () if slower.is_tie => ("it ties with the best", Tone::Doubtful),
-                () if slower.behind < 0.0 => ("it is faster, but not better", Tone::Doubtful),
+                () if slower.behind < 0.0 => ("it is faster", Tone::Doubtful),
                 () => ("it is slower", Tone::Bad),
             };
             let more = if slower.behind < 0.0 { "less" } else { "more" };

@@ -5,8 +5,10 @@ use crate::commands::best::Searcher;
 use crate::commands::open_run::{Asked, Setting, plan_key};
 use crate::exit::Failure;
 use railwright_spec::human;
+use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
-use railwright_tuner::search::{Candidate, Options};
+use railwright_spec::run::Section as _;
+use railwright_tuner::search::{Candidate, DIMENSIONS, Options, Space};
 use railwright_tuner::why_not::{WhyNot, against, too_large};
 
 /// What was named.
@@ -22,6 +24,8 @@ pub(crate) struct Answer {
     pub(crate) verdict: WhyNot,
     /// The layout that was judged, as flags.
     pub(crate) layout: String,
+    /// Why the search for the best did not come across it, where it lies outside the space.
+    pub(crate) outside: Option<String>,
 }
 
 const PLACE: &str = "--why-not";
@@ -67,30 +71,95 @@ impl Question {
         let keys: Vec<&str> = self.pins.iter().map(|(key, _)| key.as_str()).collect();
         let batch = if keys.contains(&"global_batch") { None } else { batches[index] };
         let plan = said(&named, batch);
-        let answer = |verdict, layout| Answer { text: self.text.clone(), verdict, layout };
+        let answer = |verdict, layout, outside| Answer { text: self.text.clone(), verdict, layout, outside };
         let impossible = |problems: Vec<Problem>| {
             let problems = problems.into_iter().map(|problem| asked.told(problem)).collect();
-            answer(WhyNot::Impossible { problems }, String::new())
+            answer(WhyNot::Impossible { problems }, String::new(), None)
         };
         let search = match searcher.prepare_but(&named, &plan, Options { keep: 1, ..*options }, &keys) {
             Ok(search) => search,
             Err(problems) => return Ok(impossible(problems)),
         };
         let ran = searcher.run(std::slice::from_ref(&search));
-        let Some(ran) = ran.first() else { return Ok(impossible(Vec::new())) };
+        let Some(ran) = ran.first().filter(|ran| ran.is_complete) else {
+            return Ok(answer(WhyNot::Unanswered, String::new(), None));
+        };
         let outcome = search.outcome(&ran.results);
         if let Some(candidate) = outcome.candidates.first() {
             let verdict = against(candidate, best.map(|(_, winner)| winner));
-            return Ok(answer(verdict, setting.layout(&candidate.plan)));
+            let outside = self.outside(searcher, setting, batches[index], &candidate.plan);
+            return Ok(answer(verdict, setting.layout(&candidate.plan), outside));
         }
         if let Some(miss) = outcome.nearest_misses.first() {
-            return Ok(answer(too_large(miss), setting.layout(&miss.plan)));
+            return Ok(answer(too_large(miss), setting.layout(&miss.plan), None));
         }
-        let mut problems = super::nothing::contradictions(&named, &plan, &[]);
+        let mut problems = self.indivisible(search.space.base.global_batch);
+        if problems.is_empty() {
+            problems = super::nothing::contradictions(&named, &plan, &[]);
+        }
         if problems.is_empty() {
             problems.push(Problem::new("no strategy that is possible has it"));
         }
         Ok(impossible(problems))
+    }
+
+    /// Why a plan lies outside the space that was searched, if it does.
+    fn outside(
+        &self,
+        searcher: &Searcher<'_>,
+        setting: &Setting,
+        batch: Option<u64>,
+        plan: &Plan,
+    ) -> Option<String> {
+        let said = said(setting, batch);
+        let space = searcher.space(setting, &said, &[]).ok()?;
+        // What no search tries is as the run says it, or as it is by default.
+        let full = (PlanSpec::from_plan(plan), PlanSpec::from_plan(&space.base));
+        let differs = |key: &str| full.0.get(key) != full.1.get(key);
+        // A preset such as `precision` is read back by its parts.
+        let group = |key: &str| key.split('.').next().map(str::to_owned);
+        let is_named = |key: &str| self.pins.iter().any(|(named, _)| group(key) == group(named));
+        let searched =
+            |key: &str| DIMENSIONS.contains(&key) || ["global_batch", "layers_per_stage"].contains(&key);
+        let names = PlanSpec::KEYS.iter().map(|key| key.name);
+        let fixed = names.into_iter().find(|key| !searched(key) && is_named(key) && differs(key));
+        if let Some(key) = fixed {
+            let was = full.1.get(key).map_or_else(|| "its default".to_owned(), |value| value.to_toml());
+            return Some(format!("`{key}` is not searched: it was {was} in every layout of the search"));
+        }
+        let key = space.contains(plan).err()?;
+        let open = PlanSpec {
+            software: said.software.clone(),
+            global_batch: Some(space.base.global_batch),
+            sequence_length: Some(space.base.sequence_length),
+            ..PlanSpec::default()
+        };
+        let is_offered = Space::new(&open, &setting.run.model, &setting.run.cluster)
+            .is_ok_and(|space| space.contains(plan).is_ok());
+        Some(if is_offered {
+            format!("`{key}` was narrowed by what was said or by --space, so the search did not try this one")
+        } else {
+            format!(
+                "the search did not try this `{key}`: {} does not ship it, or it is not among the usual values; --unlimited or --space \
+                 let it in",
+                plan.software
+            )
+        })
+    }
+
+    /// The divisors that were named and do not divide the batch.
+    fn indivisible(&self, batch: u64) -> Vec<Problem> {
+        let of = |key: &str| {
+            let (_, value) = self.pins.iter().find(|(named, _)| named == key)?;
+            let divisor = value.parse::<u64>().ok().filter(|n| *n > 0 && !batch.is_multiple_of(*n))?;
+            let sequences = human::whole(batch);
+            Some(Problem::new(if key == "micro_batch" {
+                format!("{sequences} sequences do not divide into micro batches of {divisor}")
+            } else {
+                format!("{sequences} sequences do not divide among {divisor} replicas")
+            }))
+        };
+        ["micro_batch", "data_parallel"].into_iter().filter_map(of).collect()
     }
 }
 

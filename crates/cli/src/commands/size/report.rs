@@ -120,13 +120,15 @@ impl Answered {
         let goal = self.goal();
         if let Some(row) = verdict.chosen.and_then(|index| self.sized.rows.get(index)) {
             let text = format!(
-                ": {} {} ({} machines of {}) take {}{}",
+                ": {} {} ({} machines of {}) take {}, expected between {} and {}{}",
                 human::whole(row.devices),
                 row.accelerator,
                 human::whole(row.machines),
                 self.machine(row),
                 days(row.bill.calendar),
-                row.bill.rent.map_or_else(String::new, |rent| format!(" and {}", human::dollars(rent)))
+                plain_days(row.bill.calendar * (row.step_time_interval.low / row.step_time)),
+                plain_days(row.bill.calendar * (row.step_time_interval.high / row.step_time)),
+                row.bill.rent.map_or_else(String::new, |rent| format!(", for {}", human::dollars(rent)))
             );
             let why = match (self.sized.goal.deadline, self.sized.goal.budget) {
                 (Some(_), _) => "the cheapest that ends in time",

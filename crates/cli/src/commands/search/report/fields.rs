@@ -15,6 +15,7 @@ pub(super) fn json(answer: &Answered) -> Map<String, Value> {
                 .map(|(miss, layout)| json!({ "miss": miss, "layout": layout }))
                 .collect::<Vec<_>>(),
             "remedies_tried": nothing.tried,
+            "complete": !nothing.is_stopped,
             "remedies": nothing
                 .remedies
                 .iter()
@@ -44,6 +45,8 @@ pub(super) fn json(answer: &Answered) -> Map<String, Value> {
             "counters".to_owned(),
             json!({ "enumerated": answer.counters.enumerated, "invalid": answer.counters.invalid }),
         ),
+        ("found".to_owned(), json!(answer.found)),
+        ("not_expressed_in_megatron".to_owned(), json!(answer.not_expressed)),
         ("ties".to_owned(), json!(answer.ties)),
         ("simplest_of_ties".to_owned(), json!(answer.simplest.as_ref().map(one))),
         ("candidates".to_owned(), Value::Array(shown)),
@@ -67,7 +70,7 @@ fn one(shown: &Shown) -> Value {
 }
 
 fn why(answer: &why_not::Answer) -> Value {
-    json!({ "named": answer.text, "layout": answer.layout, "why_not": answer.verdict })
+    json!({ "named": answer.text, "layout": answer.layout, "why_not": answer.verdict, "outside": answer.outside })
 }
 
 /// Header and rows: plain numbers in base units.
