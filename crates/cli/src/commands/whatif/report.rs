@@ -227,7 +227,7 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "{} pairs of measured runs differ in the {} alone: their ratio is predicted to {} (median), {} (nine of ten)",
+                "{} pairs of measured runs differ in the {} alone: their ratio is predicted to within {} at the median, {} in nine of ten",
                 evidence.pairs,
                 evidence.what,
                 human::percent(evidence.median),
