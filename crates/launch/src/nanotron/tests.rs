@@ -196,8 +196,8 @@ fn dimensions_that_it_has_no_words_for_are_left_out() {
 
 #[test]
 fn a_vocabulary_that_is_not_said_is_told() {
-    let text: String =
-        LLAMA.lines().filter(|line| !line.contains("vocab_size: ")).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<&str> = LLAMA.lines().filter(|line| !line.contains("vocab_size: ")).collect();
+    let text = lines.join("\n");
     let rows = |text: &str| {
         told(&read(text), RemarkKind::Assumed).into_iter().find(|said| said.starts_with("model.vocab"))
     };
