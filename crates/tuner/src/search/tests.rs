@@ -528,3 +528,26 @@ fn no_chunk_is_without_work() {
     let list = space.split_layers(Split::ShortEnds, &model, 128).expect("offered");
     assert_eq!((list[0], list[1], list[127]), (0, 1, 0));
 }
+
+#[test]
+fn what_ties_in_memory_is_ordered_by_time() {
+    let model = model::by_name("llama-3-8b").expect("known");
+    let cluster = cluster::by_name("dgx-h100", 8).expect("known");
+    let said = PlanSpec {
+        global_batch: Some(32),
+        sequence_length: Some(4096),
+        context_parallel: Some(1),
+        virtual_stages: Some(1),
+        ..PlanSpec::default()
+    };
+    let space = Space::new(&said, &model, &cluster).expect("a space");
+    let options = Options { objective: Objective::Headroom, keep: 20, ..Options::default() };
+    let search = Search::new(&model, &cluster, space, options).expect("a search");
+    let candidates = search.outcome(&search.run()).candidates;
+    let ties = candidates.iter().take_while(|c| c.tied_with_best).count();
+    assert!(ties > 1 && candidates[ties..].iter().all(|c| !c.tied_with_best), "{ties}");
+    assert!(candidates[..ties].windows(2).all(|pair| pair[0].expected_time <= pair[1].expected_time));
+    let needs = candidates[..ties].iter().map(|c| c.memory.device.get());
+    let (least, most) = needs.fold((f64::INFINITY, 0.0_f64), |(a, b), n| (a.min(n), b.max(n)));
+    assert!(least < most && most <= least * search.memory.sigma.exp() * (1.0 + 1e-9), "{least} {most}");
+}
