@@ -58,6 +58,12 @@ impl Draft {
         }
     }
 
+    /// Whether a value comes from what is said at a line.
+    pub fn is_origin(&self, said: &str, line: Option<usize>) -> bool {
+        let said = shorten(said);
+        self.launch.origins.iter().any(|origin| origin.line == line && origin.said == said)
+    }
+
     /// The value of a key, if it was set.
     pub fn value(&self, key: &str) -> Option<Value> {
         self.launch.spec.get(key)

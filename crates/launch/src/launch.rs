@@ -101,8 +101,10 @@ pub struct Measured {
     pub reported: u64,
     /// Starts of the run in this log: 1, or more with restarts.
     pub starts: u64,
-    /// Reports left out as warm-up or because of another batch size.
+    /// Iterations left out as warm-up.
     pub left_out: u64,
+    /// Iterations left out because they have another batch size than the last.
+    pub other_batch: u64,
     /// Seconds of one step: the median of the reports that were kept, each weighted with the iterations that it averages over.
     pub step_time: f64,
     /// The tenth and ninetieth percentile of the same.

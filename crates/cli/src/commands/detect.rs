@@ -142,16 +142,20 @@ pub(super) fn report(document: &mut Document, measured: &Measured) {
     document.heading("what it measured");
     let seconds = |seconds: f64| human::seconds(Seconds::new(seconds));
     let (low, high) = measured.step_time_range;
+    let other_batch = match measured.other_batch {
+        0 => String::new(),
+        n => format!(" and {} because of another batch size", human::whole(n)),
+    };
     let mut pairs = vec![(
         "step time".to_owned(),
         vec![
             Cell::new(seconds(measured.step_time), Tone::Strong),
             format!(
-                "  median; {} to {} for 80%; {} iterations{starts}, {} reports left out as warm-up",
+                "  median; {} to {} for 80%; {} iterations{starts}, {} left out as warm-up{other_batch}",
                 seconds(low),
                 seconds(high),
                 human::whole(measured.reported),
-                measured.left_out
+                human::whole(measured.left_out)
             )
             .into(),
         ],

@@ -27,6 +27,8 @@ pub(crate) struct Arguments {
 
 /// Values of one flag that are kept.
 const MOST_VALUES: usize = 1000;
+/// Unknown flags for which the nearest known one is looked up; a file with more of them is no launch, and the search is slow.
+const MOST_LOOKED_UP: usize = 500;
 
 impl Arguments {
     /// Takes one; a later one wins, and that is said when they differ.
@@ -114,7 +116,10 @@ impl Arguments {
             let is_off = is_none(value) || matches!(value, "False" | "false" | "0" | "0.0" | "[]" | "");
             // A switch that is on by default matters when it is off.
             let is_usual = if flag.takes == Takes::Off { !is_off } else { is_off };
+            let matters = matches!(flag.effect, Effect::Kernel | Effect::None)
+                && draft.is_origin(&argument.said, argument.line);
             match flag.effect {
+                _ if matters => {}
                 Effect::NotModelled(what) if !is_usual => {
                     let message = format!("{}; its effect on {what} is not modelled", flag.note);
                     draft.remark(RemarkKind::NotModelled, &argument.said, argument.line, message);
@@ -145,7 +150,7 @@ fn is_wholly_unknown(word: &Word) -> bool {
 /// Arguments of the words of a command line; everything before the first flag is skipped.
 pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
     let mut arguments = Arguments::default();
-    let mut at = 0;
+    let (mut at, mut unknown_flags) = (0, 0);
     while at < words.len() {
         let word = &words[at];
         at += 1;
@@ -183,7 +188,9 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
             if flags::is_launcher(spelling) {
                 continue;
             }
-            let message = match flags::near(spelling) {
+            unknown_flags += 1;
+            let near = if unknown_flags <= MOST_LOOKED_UP { flags::near(spelling) } else { None };
+            let message = match near {
                 Some(near) => format!("is not known, and left out; `{near}` is"),
                 None => "is not known, and left out".to_owned(),
             };

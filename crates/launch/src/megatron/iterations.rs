@@ -36,12 +36,15 @@ struct Report {
     weight: u64,
 }
 
-/// Reads the reports; `None` when there is none.
-pub(crate) fn read(text: &str) -> Option<Read> {
+/// Reads the reports behind a line; `None` when there is none. A start is seen by a dump of arguments, or by iterations that begin
+/// again.
+pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     let (mut reports, mut starts): (Vec<Report>, u64) = (Vec::new(), 0);
+    let mut is_new = true;
     let (mut allocated, mut reserved): (Option<f64>, Option<f64>) = (None, None);
     let mut since_start = 0;
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate().skip(behind) {
+        is_new |= super::log::begins_dump(line);
         if line.contains("memory (MB)") {
             raise(&mut allocated, values(line, "max allocated:"));
             raise(&mut reserved, values(line, "max reserved:"));
@@ -52,14 +55,12 @@ pub(crate) fn read(text: &str) -> Option<Read> {
         for part in pieces(line) {
             let Some(mut report) = parse(part, index + 1) else { continue };
             let before = reports.last().map(|last| last.iteration);
-            if let Some(before) = before
-                && before == report.iteration
-            {
+            if before == Some(report.iteration) && !is_new {
                 // Another rank's copy of the same report.
                 continue;
             }
             match before {
-                Some(before) if report.iteration > before => {
+                Some(before) if report.iteration > before && !is_new => {
                     since_start += 1;
                     report.weight = report.iteration - before;
                 }
@@ -68,8 +69,15 @@ pub(crate) fn read(text: &str) -> Option<Read> {
                     since_start = 0;
                 }
             }
+            is_new = false;
             report.since_start = since_start;
             reports.push(report);
+        }
+    }
+    // The first report of a start averages over as many iterations as the second.
+    for index in 1..reports.len() {
+        if reports[index].since_start == 1 {
+            reports[index - 1].weight = reports[index].weight.min(reports[index - 1].iteration.max(1));
         }
     }
     let last = reports.last()?.clone();
@@ -84,10 +92,13 @@ pub(crate) fn read(text: &str) -> Option<Read> {
     let times: Vec<(f64, u64)> = kept.iter().map(|report| (report.seconds, report.weight)).collect();
     let rates: Vec<(f64, u64)> =
         kept.iter().filter_map(|report| Some((report.tflops?, report.weight))).collect();
+    let iterations =
+        |reports: &mut dyn Iterator<Item = &Report>| reports.map(|report| report.weight).sum::<u64>();
     let report = Measured {
-        reported: reports.iter().map(|report| report.weight).sum(),
+        reported: iterations(&mut reports.iter()),
         starts,
-        left_out: (reports.len() - kept.len()) as u64,
+        left_out: iterations(&mut reports.iter().filter(same_batch)) - iterations(&mut kept.iter().copied()),
+        other_batch: iterations(&mut reports.iter().filter(|report| !same_batch(report))),
         step_time: quantile(&times, 0.5)?,
         step_time_range: (quantile(&times, 0.1)?, quantile(&times, 0.9)?),
         tokens_per_step: None,
@@ -183,7 +194,7 @@ mod tests {
             line(3, 1200.0, 8),
         ]
         .join("\n");
-        let read = read(&text).expect("reports");
+        let read = read(&text, 0).expect("reports");
         assert_eq!((read.report.starts, read.report.reported, read.report.left_out), (2, 5, 2));
         assert_eq!((read.report.step_time, read.batch), (1.1, Some(8)));
         assert_eq!(read.report.tflops_per_device, Some(231.9));
@@ -200,10 +211,29 @@ mod tests {
             line(13, 520.0, 64),
             "iteration 14/ 100 | elapsed time per iteration (ms): 5".to_owned(),
         ];
-        let read = read(&text.join("\n")).expect("reports");
+        let read = read(&text.join("\n"), 0).expect("reports");
         assert_eq!(read.batch, None);
-        let whole = super::read(&text[..5].join("\n")).expect("reports");
+        let whole = super::read(&text[..5].join("\n"), 0).expect("reports");
         assert_eq!((whole.batch, whole.report.step_time), (Some(64), 0.5));
+        // Iteration 11 stands for the nine since 2; iterations 1 and 2 have another batch.
+        let counts = |read: &Read| (read.report.reported, read.report.left_out, read.report.other_batch);
+        assert_eq!(counts(&whole), (13, 0, 2));
+    }
+
+    #[test]
+    fn reports_of_ten_iterations_are_counted_as_ten() {
+        let text: Vec<String> =
+            [(10, 8), (20, 8), (30, 64), (40, 64), (50, 64)].map(|(n, batch)| line(n, 100.0, batch)).to_vec();
+        let report = read(&text.join("\n"), 0).expect("reports").report;
+        assert_eq!((report.reported, report.left_out, report.other_batch), (50, 0, 20));
+        // A run that was resumed and counts on: a start, and its first report is warm-up.
+        let dump = "------------------------ arguments ------------------------".to_owned();
+        let text = [line(10, 900.0, 8), line(20, 100.0, 8), dump, line(30, 900.0, 8), line(40, 110.0, 8)];
+        let report = read(&text.join("\n"), 0).expect("reports").report;
+        assert_eq!((report.starts, report.reported, report.left_out), (2, 40, 20));
+        assert_eq!(report.step_time_range, (0.1, 0.11));
+        let behind = read(&text.join("\n"), 3).expect("reports").report;
+        assert_eq!((behind.starts, behind.reported, behind.step_time), (1, 20, 0.11));
     }
 
     #[test]
@@ -213,7 +243,7 @@ mod tests {
              [Rank 1] (after 1 iterations) memory (MB) | allocated: 1 | max allocated: 25 | reserved: 3 | max reserved: 39\n{}",
             line(5, 100.0, 8)
         );
-        let report = read(&text).expect("reports").report;
+        let report = read(&text, 0).expect("reports").report;
         assert_eq!((report.allocated, report.reserved), (Some(25.0 * MEBIBYTE), Some(40.0 * MEBIBYTE)));
     }
 }

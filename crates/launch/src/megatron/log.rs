@@ -9,6 +9,7 @@ use super::{flags, iterations};
 use crate::shell::Word;
 use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
 
 /// Lines that a dump may take.
 const LONGEST_DUMP: usize = 6000;
@@ -35,12 +36,14 @@ impl Reader for LogReader {
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         let mut draft = Draft::new(Format::MegatronLog, file);
         let dumps = dumps(text);
-        let measured = iterations::read(text);
+        let since = restarts(&dumps, &mut draft);
+        let measured = iterations::read(text, since);
+        if measured.is_none() && iterations::read(text, 0).is_some() {
+            let message = "nothing is reported after the last start, and earlier starts had other arguments; nothing is compared";
+            draft.remark(RemarkKind::Assumed, "arguments", Some(since), message);
+        }
         let arguments = match dumps.last() {
-            Some(last) => {
-                restarts(&dumps, &mut draft);
-                arguments_of(last, &mut draft)
-            }
+            Some(last) => arguments_of(last, &mut draft),
             None => command_line(text, &mut draft),
         };
         if arguments.is_empty() {
@@ -77,7 +80,7 @@ pub(crate) fn is_log(text: &str) -> bool {
     text.contains(iterations::MARK) || text.lines().any(begins_dump)
 }
 
-fn begins_dump(line: &str) -> bool {
+pub(super) fn begins_dump(line: &str) -> bool {
     line.contains("- arguments -") && line.contains("-----------")
 }
 
@@ -153,29 +156,47 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     arguments
 }
 
-/// Several starts in one log: the last one's arguments count.
-fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) {
-    let (Some(last), Some(before)) = (dumps.last(), dumps.len().checked_sub(2).and_then(|i| dumps.get(i)))
-    else {
-        return;
+/// Several starts in one log: the last one's arguments count, and gives the line after which iterations ran with them: earlier
+/// ones measure something else.
+fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) -> usize {
+    // How long the run is to go on tells nothing of its steps.
+    const LENGTHS: &[&str] = &["train_iters", "train_samples", "train_tokens"];
+    let Some((last, before)) = dumps.split_last().filter(|(_, before)| !before.is_empty()) else { return 0 };
+    let matters = |entry: &Entry<'_>| {
+        flags::by_name(entry.name).is_some_and(|flag| flag.effect == flags::Effect::Mapped)
     };
-    let changed: Vec<&str> = last
-        .iter()
-        .filter(|entry| flags::by_name(entry.name).is_some_and(|flag| flag.effect == flags::Effect::Mapped))
-        .filter(|entry| before.iter().any(|other| other.name == entry.name && other.value != entry.value))
-        .map(|entry| entry.name)
-        .take(6)
-        .collect();
-    let message = if changed.is_empty() {
-        format!("the log holds {} starts with the same arguments", dumps.len())
-    } else {
-        format!(
-            "the log holds {} starts; the last one's arguments count, which differ in {}",
-            dumps.len(),
-            changed.join(", ")
-        )
+    let values = |dump: &[Entry<'_>]| -> BTreeMap<String, String> {
+        dump.iter()
+            .filter(|entry| matters(entry))
+            .map(|entry| (entry.name.to_owned(), entry.value.to_owned()))
+            .collect()
+    };
+    let wanted = values(last);
+    let differences = |dump: &[Entry<'_>]| -> Vec<String> {
+        let other = values(dump);
+        let differs = |name: &&String| other.get(*name).is_some_and(|value| Some(value) != wanted.get(*name));
+        wanted.keys().filter(differs).cloned().collect()
+    };
+    let changes: Vec<Vec<String>> = before.iter().map(|dump| differences(dump)).collect();
+    let measures_other = |names: &Vec<String>| names.iter().any(|name| !LENGTHS.contains(&name.as_str()));
+    let first = changes.iter().rposition(measures_other).map_or(0, |index| index + 1);
+    let mut changed: Vec<&str> = changes.iter().flatten().map(String::as_str).collect();
+    changed.sort_unstable();
+    changed.dedup();
+    let count = dumps.len();
+    let names = changed.iter().take(6).copied().collect::<Vec<_>>().join(", ");
+    let message = match (changed.is_empty(), first) {
+        (true, _) => format!("the log holds {count} starts with the same arguments"),
+        (false, 0) => {
+            format!("the log holds {count} starts; the last one's arguments count, which differ in {names}")
+        }
+        (false, first) => format!(
+            "the log holds {count} starts; the last one's arguments count, which differ in {names}, and so the iterations of the \
+             first {first} are not compared"
+        ),
     };
     draft.remark(RemarkKind::Assumed, "arguments", last.first().map(|entry| entry.line), message);
+    if first == 0 { 0 } else { dumps.get(first).and_then(|dump| dump.first()).map_or(0, |entry| entry.line) }
 }
 
 /// The command that a launcher printed, for logs that lost their dump.
@@ -205,7 +226,10 @@ fn command_line(text: &str, draft: &mut Draft) -> Arguments {
 /// `using world size: 8, ...`, which stands in front of a dump.
 fn world(text: &str) -> World {
     const MARK: &str = "using world size:";
-    for (index, line) in text.lines().enumerate() {
+    let lines: Vec<(usize, &str)> =
+        text.lines().enumerate().filter(|(_, line)| line.contains(MARK)).collect();
+    // Of several starts the last one's arguments count.
+    for (index, line) in lines.into_iter().rev() {
         let Some(at) = line.find(MARK) else { continue };
         let rest = line[at + MARK.len()..].trim_start();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -223,7 +247,9 @@ fn vocabulary(text: &str, arguments: &Arguments, draft: &mut Draft) {
     if arguments.get("vocab_size").is_some() {
         return;
     }
-    for (index, line) in text.lines().enumerate() {
+    let lines: Vec<(usize, &str)> =
+        text.lines().enumerate().filter(|(_, line)| line.contains(MARK)).collect();
+    for (index, line) in lines.into_iter().rev() {
         let Some(at) = line.find(MARK) else { continue };
         let rest = line[at + MARK.len()..].trim_start();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

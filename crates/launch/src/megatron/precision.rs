@@ -17,6 +17,9 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     } else {
         (None, "bf16")
     };
+    if f.arguments.is_on("bf16") && f.arguments.is_on("fp16") {
+        f.remark(RemarkKind::Conflict, "fp16", "beside `--bf16`, which Megatron refuses; bf16 is taken");
+    }
     let preset = match sixteen {
         Some(DataType::Fp16) => PrecisionPreset::Fp16,
         Some(_) => PrecisionPreset::Bf16,

@@ -437,3 +437,100 @@ fn an_embedding_may_be_alone_in_its_chunk() {
     let launch = example(text, Format::MegatronCommand);
     assert_eq!(value(&launch, "plan.layers_per_stage"), "[0, 1, 1, 0]");
 }
+
+/// A dump of arguments and reports behind it: of a start at an iteration, with milliseconds of each.
+fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
+    let mut text = format!("using world size: {}, data-parallel size: 4\n", 4 * tensor);
+    text.push_str("------------------------ arguments ------------------------\n");
+    for (name, value) in [
+        ("num_layers", "4"),
+        ("hidden_size", "64"),
+        ("num_attention_heads", "2"),
+        ("seq_length", "128"),
+        ("micro_batch_size", "1"),
+        ("global_batch_size", "8"),
+        ("vocab_size", "1000"),
+        ("tensor_model_parallel_size", &tensor.to_string()),
+        ("save", save),
+    ] {
+        text.push_str(&format!("  {name} ................ {value}\n"));
+    }
+    text.push_str("-------------------- end of arguments ---------------------\n");
+    for (index, time) in times.iter().enumerate() {
+        let iteration = from + index as u64;
+        text.push_str(&format!(
+            " iteration {iteration}/ 100 | elapsed time per iteration (ms): {time:.1} | global batch size: 8 |\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn only_iterations_of_the_arguments_that_count_are_compared() {
+    let first = start(1, "a", 1, &[900.0, 500.0, 500.0, 500.0, 500.0]);
+    let second = start(2, "a", 6, &[900.0, 200.0]);
+    let third = start(2, "b", 8, &[900.0, 210.0, 210.0]);
+    let log = |parts: &[&str]| example(&parts.concat(), Format::MegatronLog);
+    let launch = log(&[&first, &second, &third]);
+    assert_eq!(values(&launch, &["plan.tensor_parallel", "cluster.devices"]), ["2", "8"]);
+    let measured = launch.measured.clone().expect("iterations");
+    // The second and the third start, which count on; the first report of each is warm-up.
+    assert_eq!((measured.starts, measured.reported, measured.left_out), (2, 5, 2));
+    assert_eq!(measured.step_time, 0.21);
+    let told: Vec<&str> = launch.remarks_of(RemarkKind::Assumed).map(|r| r.message.as_str()).collect();
+    assert!(
+        told.iter().any(|message| message.contains("differ in tensor_model_parallel_size")
+            && message.contains("iterations of the first 1 are not compared")),
+        "{told:?}"
+    );
+    // The same arguments: all of them.
+    let same = log(&[&second, &third]).measured.expect("iterations");
+    assert_eq!((same.starts, same.reported), (2, 5));
+    // A start that reports nothing: nothing to compare with.
+    let none = log(&[&first, &start(2, "a", 6, &[])]);
+    assert_eq!(none.measured, None);
+    assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains("nothing is compared")));
+}
+
+#[test]
+fn two_formats_at_once_are_a_conflict() {
+    let base = "--num-layers 2 --hidden-size 64 --num-attention-heads 2 --vocab-size 1000 --bf16";
+    let conflicts = |text: &str| {
+        let launch = example(text, Format::MegatronCommand);
+        assert_eq!(value(&launch, "plan.precision.preset"), "\"bf16\"");
+        launch.remarks_of(RemarkKind::Conflict).filter(|r| r.said == "--fp16").count()
+    };
+    assert_eq!((conflicts(&format!("{base} --fp16")), conflicts(base)), (1, 0));
+}
+
+#[test]
+fn what_a_value_comes_from_is_not_without_effect() {
+    let text = include_str!("../../../../examples/launch/llama3_70b.sh");
+    let scripts = [
+        text,
+        include_str!("../../../../examples/launch/deepseek_v3_command.txt"),
+        include_str!("../../../../examples/launch/mixtral_8x7b.log"),
+        "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 2 --tokenizer-type Llama2Tokenizer",
+    ];
+    for text in scripts {
+        let launch = crate::read(text, "example").expect("recognised").expect("sound");
+        for remark in launch.remarks_of(RemarkKind::Ignored) {
+            let is_origin = |origin: &&crate::Origin| {
+                (origin.said.as_str(), origin.line) == (remark.said.as_str(), remark.line)
+                    && remark.message.contains("without effect")
+            };
+            assert_eq!(launch.origins.iter().find(is_origin), None, "{remark:?}");
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_unknown_flags_end_soon() {
+    let mut text =
+        "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 2 ".to_owned();
+    for index in 0..100_000 {
+        text.push_str(&format!("--frobnicate-the-quux-{index} "));
+    }
+    let launch = example(&text, Format::MegatronCommand);
+    assert!(launch.remarks_of(RemarkKind::Unknown).count() <= 500);
+}

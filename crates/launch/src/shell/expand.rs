@@ -38,6 +38,14 @@ pub(super) enum Value {
     Array(Vec<Vec<Piece>>),
 }
 
+/// Takes the cost of pieces off the room; `false` when nothing is left.
+fn pay(room: &mut usize, pieces: &[Piece]) -> bool {
+    let cost = 8 + pieces.iter().map(|piece| piece.text.len() + 8).sum::<usize>();
+    let can = cost <= *room;
+    *room = room.saturating_sub(cost);
+    can
+}
+
 /// Variables, and how much text they may still make.
 #[derive(Debug)]
 pub(super) struct Variables {
@@ -52,15 +60,14 @@ impl Variables {
 
     /// Takes a cost off the room; `false` when nothing is left.
     fn pay(&mut self, pieces: &[Piece]) -> bool {
-        let cost: usize = pieces.iter().map(|piece| piece.text.len() + 8).sum();
-        let can = cost <= self.room;
-        self.room = self.room.saturating_sub(cost);
-        can
+        pay(&mut self.room, pieces)
     }
 
     /// The whole number in a variable.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         match self.values.get(name)? {
+            // No number is longer; a long text is not copied for every name in an expression.
+            Value::Text(pieces) if pieces.iter().map(|piece| piece.text.len()).sum::<usize>() > 4096 => None,
             Value::Text(pieces) => known(pieces)?.trim().parse().ok(),
             Value::Array(_) => None,
         }
@@ -72,18 +79,18 @@ impl Variables {
         for part in parts {
             if let Part::Parameter { inner, quoted: true, .. } = part
                 && let Some(name) = inner.strip_suffix("[@]")
-                && let Some(Value::Array(elements)) = self.values.get(name).cloned()
+                && let Some(Value::Array(elements)) = self.values.get(name)
             {
-                for (index, element) in elements.into_iter().enumerate() {
+                for (index, element) in elements.iter().enumerate() {
                     if index > 0 {
                         fields.close();
                     }
-                    if !self.pay(&element) {
+                    if !pay(&mut self.room, element) {
                         break;
                     }
                     fields.open();
                     for piece in element {
-                        fields.push(Piece { quoted: true, ..piece });
+                        fields.push(Piece { quoted: true, ..piece.clone() });
                     }
                 }
                 continue;
@@ -110,6 +117,9 @@ impl Variables {
     }
 
     fn pieces(&mut self, part: &Part, depth: usize) -> Vec<Piece> {
+        if self.room == 0 {
+            return Vec::new();
+        }
         let pieces = match part {
             Part::Text { text, quoted, line } => {
                 vec![Piece { text: text.clone(), line: *line, quoted: *quoted, unknown: None }]
@@ -153,7 +163,7 @@ impl Variables {
         if name.is_empty() {
             return undecidable();
         }
-        let value = self.values.get(name).cloned();
+        let value = self.values.get(name);
         let of = |value: &Value| -> Vec<Piece> {
             let requote = |piece: &Piece| Piece { quoted, ..piece.clone() };
             match value {
@@ -167,31 +177,34 @@ impl Variables {
                 }
             }
         };
-        let first = |value: &Value| match value {
-            Value::Array(elements) => elements.first().map(|element| of(&Value::Text(element.clone()))),
-            text @ Value::Text(_) => Some(of(text)),
+        let first = match value {
+            Some(Value::Array(elements)) => elements.first(),
+            Some(Value::Text(pieces)) => Some(pieces),
+            None => None,
+        };
+        let requoted = |pieces: &Vec<Piece>| -> Vec<Piece> {
+            pieces.iter().map(|piece| Piece { quoted, ..piece.clone() }).collect()
         };
         if operation.is_empty() {
-            return value.as_ref().and_then(first).unwrap_or_else(unset);
+            return first.map_or_else(unset, requoted);
         }
         if matches!(operation, "[@]" | "[*]") {
-            return value.as_ref().map_or_else(unset, of);
+            return value.map_or_else(unset, of);
         }
         if let Some(index) = operation.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             let index =
                 arithmetic::evaluate(index, &|name| self.number(name)).and_then(|n| usize::try_from(n).ok());
-            let element = match (&value, index) {
-                (Some(Value::Array(elements)), Some(index)) => elements.get(index).cloned(),
+            let element = match (value, index) {
+                (Some(Value::Array(elements)), Some(index)) => elements.get(index),
                 _ => None,
             };
-            return element.map_or_else(undecidable, |element| of(&Value::Text(element)));
+            return element.map_or_else(undecidable, requoted);
         }
         let (heeds_empty, rest) = match operation.strip_prefix(':') {
             Some(rest) => (true, rest),
             None => (false, operation),
         };
-        let current = value.as_ref().and_then(first);
-        let is_set = current.as_ref().is_some_and(|pieces| {
+        let is_set = first.is_some_and(|pieces| {
             !heeds_empty
                 || pieces.iter().any(|piece| !piece.text.is_empty() && piece.unknown != Some(Unknown::Unset))
         });
@@ -199,7 +212,7 @@ impl Variables {
         let sign = rest_chars.next();
         let word = rest_chars.as_str();
         match sign {
-            Some('-' | '=' | '?') if is_set => current.unwrap_or_default(),
+            Some('-' | '=' | '?') if is_set => first.map(requoted).unwrap_or_default(),
             Some(sign @ ('-' | '=')) if depth < DEEPEST => {
                 let mut pieces = Vec::new();
                 for part in parts_of(word, quoted, line) {
@@ -217,7 +230,7 @@ impl Variables {
                 let turn =
                     |text: &str| if sign == Some(',') { text.to_lowercase() } else { text.to_uppercase() };
                 let turned = |piece: Piece| Piece { text: turn(&piece.text), ..piece };
-                current.map_or_else(unset, |pieces| pieces.into_iter().map(turned).collect())
+                first.map_or_else(unset, |pieces| requoted(pieces).into_iter().map(turned).collect())
             }
             _ if value.is_none() => unset(),
             _ => undecidable(),

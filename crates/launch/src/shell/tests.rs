@@ -95,3 +95,20 @@ fn a_variable_bomb_ends() {
     drop(super::read(&"A=(".repeat(10_000), &[]));
     drop(super::read("eval eval eval eval \"$A\"\nA='eval $A'\neval $A", &[]));
 }
+
+#[test]
+fn long_expressions_and_many_copies_end_soon() {
+    let sum = |terms: usize| vec!["1"; terms].join("+");
+    assert_eq!(words(&format!("run $(({}))", sum(100))), ["run", "100"]);
+    let long = format!("run $(({}))", sum(10_000));
+    assert!(last(&read(&long, &[])).iter().all(|word| word != "10000"));
+    // A megabyte that is named 100,000 times: copied each time, these are a hundred gigabytes.
+    let text = "x".repeat(1 << 20);
+    for name in ["${A:+1}", "${A[3]}", "$((A))", "$A"] {
+        let script = format!("A={text}\nrun {}\n", vec![name; 100_000].join(" "));
+        drop(read(&script, &[]));
+    }
+    let many = format!("A=({})\nrun {}\n", "'' ".repeat(10_000), "\"${A[@]}\" \"${A[1]}\" ".repeat(100_000));
+    let count: usize = read(&many, &[]).commands.iter().map(|command| command.words.len()).sum();
+    assert!(count < 1 << 20, "{count}");
+}
