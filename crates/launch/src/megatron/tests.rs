@@ -326,69 +326,69 @@ fn flags_come_with_what_megatron_asks_for() {
     const LLAMA: &str = "model.name=llama-3.1-8b";
     const MIXTRAL: &str = "model.name=mixtral-8x7b";
     // With what settings, what is and what is not in the script, and what is lost.
-    let cases: &[(&[&str], &[&str], &[&str], &[&str])] = &[
-        (
+    let cases: &[[&[&str]; 4]] = &[
+        [
             &[LLAMA, "plan.sharding=fsdp-no-reshard"],
             &["--use-torch-fsdp2", "--no-gradient-accumulation-fusion"],
             &["--use-distributed-optimizer"],
             &[],
-        ),
-        (
+        ],
+        [
             &[LLAMA, "plan.sharding=fsdp-no-reshard", "plan.precision.preset=fp16"],
             &["--use-megatron-fsdp", "--use-distributed-optimizer"],
             &["--use-torch-fsdp2"],
             &["plan.sharding"],
-        ),
-        (
+        ],
+        [
             &[LLAMA, "plan.sharding=none", "plan.offload.optimizer=1"],
             &[],
             &["--optimizer-cpu-offload", "--use-precision-aware-optimizer"],
             &["plan.offload.optimizer"],
-        ),
-        (
+        ],
+        [
             &[LLAMA, "plan.sharding=none", "plan.precision.moments=bf16"],
             &[],
             &["--use-precision-aware-optimizer", "--exp-avg-dtype"],
             &["plan.precision.moments"],
-        ),
-        (
+        ],
+        [
             &[LLAMA, "plan.sharding=none", "plan.precision.preset=fp8", "plan.precision.parameters=fp8"],
             &[],
             &["--fp8-param-gather"],
             &["plan.precision.parameters"],
-        ),
-        (
+        ],
+        [
             &[LLAMA, "plan.sharding=zero1", "plan.offload.optimizer=1", "plan.precision.moments=bf16"],
             &["--use-distributed-optimizer", "--optimizer-cpu-offload", "--exp-avg-dtype bf16"],
             &[],
             &[],
-        ),
-        (
+        ],
+        [
             &[MIXTRAL, "plan.tensor_parallel=2", "plan.sequence_parallel=false"],
             &["--sequence-parallel"],
             &[],
             &["plan.sequence_parallel"],
-        ),
-        (
+        ],
+        [
             &[MIXTRAL, "plan.expert_parallel=8", "plan.pipeline_parallel=2", "plan.overlap.expert=true"],
             &[],
             &["--overlap-moe-expert-parallel-comm"],
             &["plan.overlap.expert"],
-        ),
-        (
+        ],
+        [
             &[MIXTRAL, "plan.expert_parallel=8", "plan.overlap.expert=true", "plan.recompute=full"],
             &[],
             &["--overlap-moe-expert-parallel-comm"],
             &["plan.overlap.expert"],
-        ),
-        (
+        ],
+        [
             &[MIXTRAL, "plan.expert_parallel=8", "plan.overlap.expert=true"],
             &["--overlap-moe-expert-parallel-comm"],
             &[],
             &[],
-        ),
+        ],
     ];
-    for (settings, with, without, gone) in cases {
+    for [settings, with, without, gone] in cases {
         let (text, lost) = written(settings);
         let has = |flag: &&str| text.contains(&format!("    {flag}"));
         assert!(with.iter().all(has), "{settings:?}\n{text}");
@@ -440,9 +440,9 @@ fn an_embedding_may_be_alone_in_its_chunk() {
 
 /// A dump of arguments and reports behind it: of a start at an iteration, with milliseconds of each.
 fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
-    let mut text = format!("using world size: {}, data-parallel size: 4\n", 4 * tensor);
-    text.push_str("------------------------ arguments ------------------------\n");
-    for (name, value) in [
+    let tensor_parallel = tensor.to_string();
+    let world = format!("using world size: {}, data-parallel size: 4", 4 * tensor);
+    let dump = [
         ("num_layers", "4"),
         ("hidden_size", "64"),
         ("num_attention_heads", "2"),
@@ -450,19 +450,19 @@ fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
         ("micro_batch_size", "1"),
         ("global_batch_size", "8"),
         ("vocab_size", "1000"),
-        ("tensor_model_parallel_size", &tensor.to_string()),
+        ("tensor_model_parallel_size", &tensor_parallel),
         ("save", save),
-    ] {
-        text.push_str(&format!("  {name} ................ {value}\n"));
-    }
-    text.push_str("-------------------- end of arguments ---------------------\n");
-    for (index, time) in times.iter().enumerate() {
-        let iteration = from + index as u64;
-        text.push_str(&format!(
-            " iteration {iteration}/ 100 | elapsed time per iteration (ms): {time:.1} | global batch size: 8 |\n"
-        ));
-    }
-    text
+    ]
+    .map(|(name, value)| format!("  {name} ................ {value}"));
+    let reports = (from..).zip(times).map(|(iteration, time)| {
+        format!(" iteration {iteration}/ 100 | elapsed time per iteration (ms): {time:.1} | global batch size: 8 |")
+    });
+    let around = |what: &str| format!("------------------------ {what} ------------------------");
+    let mut lines = vec![world, around("arguments")];
+    lines.extend(dump);
+    lines.push(around("end of arguments"));
+    lines.extend(reports);
+    lines.join("\n") + "\n"
 }
 
 #[test]
@@ -526,11 +526,9 @@ fn what_a_value_comes_from_is_not_without_effect() {
 
 #[test]
 fn a_hundred_thousand_unknown_flags_end_soon() {
-    let mut text =
-        "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 2 ".to_owned();
-    for index in 0..100_000 {
-        text.push_str(&format!("--frobnicate-the-quux-{index} "));
-    }
+    let flags: Vec<String> = (0..100_000).map(|index| format!("--frobnicate-the-quux-{index}")).collect();
+    let base = "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 2";
+    let text = format!("{base} {}", flags.join(" "));
     let launch = example(&text, Format::MegatronCommand);
     assert!(launch.remarks_of(RemarkKind::Unknown).count() <= 500);
 }
