@@ -22,7 +22,9 @@ pub(crate) struct Rehearsed {
 pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, spec, chosen, .. } = run::resolve(&arguments.run)?;
-    launch.iter().for_each(|launch| run::launch::tell(launch, printer));
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
     let mut problems: Vec<Problem> = Vec::new();
     let mut changes = Vec::new();
     for text in &arguments.change {

@@ -148,7 +148,7 @@ pub(crate) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &
     match defaults::resolve(&spec.plan, &run.model, &run.cluster) {
         Ok(plan) => validate(&run.model, &run.cluster, &plan)
             .into_iter()
-            .map(|problem| spec.placed(without_uneven(problem, run.model.num_layers() as u64, &plan)))
+            .map(|problem| spec.placed(without_uneven(problem, run.model.num_layers(), &plan)))
             .collect(),
         Err(problem) => vec![spec.placed(problem)],
     }

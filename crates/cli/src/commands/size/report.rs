@@ -46,8 +46,10 @@ impl Answer for Answered {
         if !self.sized.rows.is_empty() {
             let remark = if self.growing_batch {
                 "with a batch that grows with the devices"
+            } else if self.own_batches {
+                "with nearly the same batch"
             } else {
-                if self.own_batches { "with nearly the same batch" } else { "with the same batch everywhere" }
+                "with the same batch everywhere"
             };
             document.heading_with("numbers of devices", format!("the best layout of each, {remark}"));
             document.table(self.table());
