@@ -1,7 +1,7 @@
 //! What to recompute: which modules of how many layers on which stage, so that every stage fits and the step loses least.
 //!
 //! Responsible for: an answer that no other choice beats. A pipeline is never faster for a slower stage, so each stage takes its own
-//! fastest choice that fits: [`group`] finds it exactly. Where a stage holds several virtual stages its time is still the least, but
+//! fastest choice that fits: `group` finds it exactly. Where a stage holds several virtual stages its time is still the least, but
 //! which of them bears it matters to the pipeline a little; then the answer comes with a proven bound. Refuses to change the layout.
 
 mod advice;

@@ -75,7 +75,7 @@ pub struct RowResult {
     pub(super) sweep: Option<String>,
     /// Predicted step time in seconds with what nearness to the memory limit is expected to cost: what a search orders by.
     pub expected_step_time_s: Option<f64>,
-    /// What a planner would have chosen among: see [`super::regret`].
+    /// What a planner would have chosen among: see [`super::regret()`].
     #[serde(skip)]
     pub choice: super::regret::Sweep,
 }

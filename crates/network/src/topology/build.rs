@@ -1,7 +1,7 @@
 //! A design as a graph, with the arithmetic that finds its links.
 //!
 //! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its place and no table of
-//! pairs is needed. Refuses to choose ways ([`super::ways`] does).
+//! pairs is needed. Refuses to choose ways (`ways` does).
 
 mod clos;
 mod grouped;

@@ -1,7 +1,7 @@
 //! A network with every figure filled in.
 //!
 //! Responsible for: what the graph, the routes, the counts and the bill all start from. Refuses to read and to check; who made it
-//! did both ([`super::resolve`]).
+//! did both (`resolve`).
 
 use super::clos::Clos;
 use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};

@@ -1,7 +1,7 @@
 //! A network as a user writes it: a kind, how many devices, ports and speeds, and whatever differs from the usual.
 //!
 //! Responsible for: the table of keys of a design file, which is also that of the flags. Refuses to fill anything in; that is
-//! [`super::resolve`].
+//! `resolve`.
 
 use super::kind::{Forwarding, Kind, Medium, Routing};
 use railwright_spec::problem::Problem;
