@@ -152,6 +152,14 @@ fn format(output: &Output) -> Result<Format, Problem> {
     }
 }
 
+/// The fields of an answer value, for [`Answer::json`].
+pub(crate) fn fields(answer: &impl serde::Serialize) -> Map<String, Value> {
+    match serde_json::to_value(answer) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
 /// JSON with its version, two spaces deep.
 pub(crate) fn envelope(kind: &str, fields: Map<String, Value>) -> String {
     let mut whole = Map::new();

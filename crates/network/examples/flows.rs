@@ -2,36 +2,12 @@
 //! time: `flows all_to_all HOSTS BYTES UNDER_LEAF` or `flows ring HOSTS BYTES UNDER_LEAF`.
 
 use railwright_network::flow::program::{self, Phases, Ring};
-use railwright_network::flow::{Flow, Outcome, Wires, simulate};
+use railwright_network::flow::{FatTree, Outcome, simulate};
 use railwright_spec::problem::Problem;
 use std::io::Write as _;
 
-/// A two-tier fat tree at 50 GB/s and 1 us a link, as many spines as hosts under a leaf; the destination chooses the spine.
-struct FatTree {
-    hosts: u32,
-    under_leaf: u32,
-}
-
-impl Wires for FatTree {
-    fn capacities(&self) -> Vec<f64> {
-        vec![50e9; 4 * self.hosts as usize]
-    }
-
-    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
-        let (source, sink) = (flow.from / self.under_leaf, flow.to / self.under_leaf);
-        let spine = flow.to % self.under_leaf;
-        route.push((flow.from, 1.0));
-        if source != sink {
-            route.push((2 * self.hosts + source * self.under_leaf + spine, 1.0));
-            route.push((3 * self.hosts + sink * self.under_leaf + spine, 1.0));
-        }
-        route.push((self.hosts + flow.to, 1.0));
-        1e-6 * route.len() as f64
-    }
-}
-
 fn run(program: &str, hosts: u32, bytes: f64, under_leaf: u32) -> Result<Outcome, Problem> {
-    let wires = FatTree { hosts, under_leaf };
+    let wires = FatTree::non_blocking(hosts, under_leaf);
     let ranks: Vec<u32> = (0..hosts).collect();
     match program {
         "ring" => simulate(&wires, &mut Ring::all_reduce(ranks, bytes)),

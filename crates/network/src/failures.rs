@@ -233,16 +233,6 @@ mod tests {
     use super::*;
     use crate::topology::{DesignSpec, Detail, Kind, LinkId, Node, NodeId, Topology};
 
-    fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
-        DesignSpec {
-            kind: Some(kind),
-            devices: Some(devices),
-            domain: Some(domain),
-            radix: Some(radix),
-            ..DesignSpec::default()
-        }
-    }
-
     fn of(spec: &DesignSpec, part: &str) -> Class {
         let design = spec.resolve().expect("it is built");
         classes(&design).into_iter().find(|class| class.part == part).expect(part)
@@ -251,11 +241,11 @@ mod tests {
     #[test]
     fn hpn_loses_a_sixteenth_to_a_link_and_a_single_tor_halts() {
         // 10.1145/3651890.3672265: one NIC-ToR link of a dual-ToR host costs 6.25%; with a single ToR the job halts.
-        let dual = spec(Kind::DualPlane, 15_360, 8, 128);
+        let dual = DesignSpec::of(Kind::DualPlane, 15_360, 8, 128);
         let link = of(&dual, "NIC-leaf link");
         assert!((1.0 - link.kept_spread - 0.0625).abs() < 1e-12);
         assert_eq!((link.cut_off, link.kept_alone), (0, 0.5));
-        let single = of(&spec(Kind::Clos, 4096, 8, 64), "NIC-leaf link");
+        let single = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "NIC-leaf link");
         assert_eq!((single.cut_off, single.kept_alone), (1, 0.0));
     }
 
@@ -263,22 +253,22 @@ mod tests {
     fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
         // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN by about nothing.
         for kind in [Kind::RailOptimized, Kind::RailOnly] {
-            let leaf = of(&spec(kind, 4096, 8, 64), "leaf");
+            let leaf = of(&DesignSpec::of(kind, 4096, 8, 64), "leaf");
             assert_eq!((leaf.cut_off, leaf.stranded, leaf.kept_alone), (32, 0, 0.0), "{kind:?}");
             assert_eq!(leaf.kept_spread, 0.875);
             assert!(leaf.slowdown(1.0).is_some_and(|s| (s - 8.0 / 7.0).abs() < 1e-12));
         }
-        let dual = of(&spec(Kind::DualPlane, 4096, 8, 64), "leaf");
+        let dual = of(&DesignSpec::of(Kind::DualPlane, 4096, 8, 64), "leaf");
         assert_eq!((dual.cut_off, dual.kept_alone, dual.kept_spread), (0, 0.5, 0.9375));
         // Whole servers under one leaf have no neighbour to go through.
-        let clos = of(&spec(Kind::Clos, 4096, 8, 64), "leaf");
+        let clos = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "leaf");
         assert_eq!((clos.cut_off, clos.stranded, clos.kept_spread, clos.slowdown(0.1)), (32, 32, 0.0, None));
     }
 
     #[test]
     fn a_rail_spine_takes_one_in_its_spines() {
         // Rail-only, section 8 of the notes: a two-tier rail keeps (s - 1) / s; the other rails are untouched.
-        let spine = of(&spec(Kind::RailOnly, 16_384, 8, 128), "spine");
+        let spine = of(&DesignSpec::of(Kind::RailOnly, 16_384, 8, 128), "spine");
         assert_eq!((spine.count, spine.kept_alone), (128, 1.0 - 1.0 / 16.0));
         assert!((spine.kept_spread - (1.0 - 1.0 / 128.0)).abs() < 1e-12);
         assert_eq!(spine.slowed, 2048);
@@ -305,11 +295,11 @@ mod tests {
     #[test]
     fn devices_cut_off_agree_with_graphs() {
         for spec in [
-            spec(Kind::Clos, 128, 4, 8),
-            spec(Kind::RailOptimized, 128, 4, 8),
-            spec(Kind::DualPlane, 64, 4, 8),
-            spec(Kind::Dragonfly, 72, 2, 7),
-            spec(Kind::DragonflyPlus, 63, 3, 6),
+            DesignSpec::of(Kind::Clos, 128, 4, 8),
+            DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
+            DesignSpec::of(Kind::DualPlane, 64, 4, 8),
+            DesignSpec::of(Kind::Dragonfly, 72, 2, 7),
+            DesignSpec::of(Kind::DragonflyPlus, 63, 3, 6),
         ] {
             let design = spec.resolve().expect("it is built");
             let topology = Topology::build(&design, Detail::Links).expect("small");

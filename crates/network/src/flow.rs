@@ -7,6 +7,7 @@
 
 mod allocator;
 mod engine;
+mod fat_tree;
 pub mod program;
 mod recurrence;
 #[cfg(test)]
@@ -16,3 +17,4 @@ mod tests;
 
 pub use allocator::{Allocator, Slot};
 pub use engine::{Flow, Outcome, Start, Traffic, Wires, simulate};
+pub use fat_tree::FatTree;

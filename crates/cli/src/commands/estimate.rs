@@ -63,10 +63,7 @@ impl Answer for Estimated {
     const KIND: &'static str = "estimate";
 
     fn json(&self) -> Map<String, Value> {
-        let mut fields = match serde_json::to_value(&self.estimate) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        };
+        let mut fields = crate::printer::fields(&self.estimate);
         fields.insert("chosen".to_owned(), json!(self.chosen));
         if let Some((measured, comparisons)) = &self.measured {
             fields.insert("measured".to_owned(), json!(measured));

@@ -34,10 +34,7 @@ impl Answer for Hangs {
     const KIND: &'static str = "sensitivity";
 
     fn json(&self) -> Map<String, Value> {
-        let mut fields = match serde_json::to_value(&self.answer) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        };
+        let mut fields = crate::printer::fields(&self.answer);
         fields.insert("chosen".to_owned(), json!(self.chosen));
         fields
     }
@@ -53,10 +50,7 @@ impl Answer for Hangs {
             ),
             Tone::Strong,
         )]);
-        if !self.chosen.is_empty() {
-            let chosen = format!("not said, so chosen: {}", self.chosen.join("; "));
-            document.paragraph(Cell::new(chosen, Tone::Faint));
-        }
+        document.chosen(&self.chosen);
         let swing = human::percent(self.answer.swing);
         document.heading_with(
             "what the step hangs on",

@@ -36,10 +36,7 @@ impl Answer for Validated {
     const KIND: &'static str = "validation";
 
     fn json(&self) -> Map<String, Value> {
-        match serde_json::to_value(&self.0) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        }
+        crate::printer::fields(&self.0)
     }
 
     /// The rows; the summary is for people and JSON.

@@ -46,10 +46,7 @@ impl Answer for Rehearsed {
     const KIND: &'static str = "whatif";
 
     fn json(&self) -> Map<String, Value> {
-        let mut fields = match serde_json::to_value(&self.answer) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        };
+        let mut fields = crate::printer::fields(&self.answer);
         fields.insert("chosen".to_owned(), json!(self.chosen));
         fields
     }

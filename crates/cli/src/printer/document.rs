@@ -2,6 +2,9 @@
 //!
 //! Responsible for: the few shapes that every report is made of. Refuses to compute: commands fill it with finished numbers.
 
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+
 /// How a piece of text is meant; never the only carrier of a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
@@ -40,6 +43,21 @@ impl Cell {
     /// With the exact number behind the text.
     pub(crate) fn number(text: impl Into<String>, value: f64) -> Self {
         Self { text: text.into(), tone: Tone::Plain, raw: Some(format!("{value}")) }
+    }
+
+    /// A share in percent.
+    pub(crate) fn percent(share: f64) -> Self {
+        Self::number(human::percent(share), share)
+    }
+
+    /// A duration.
+    pub(crate) fn seconds(time: Seconds) -> Self {
+        Self::number(human::seconds(time), time.get())
+    }
+
+    /// A count.
+    pub(crate) fn whole(count: u64) -> Self {
+        Self::number(human::whole(count), count as f64)
     }
 
     /// The same in another tone.
@@ -166,6 +184,14 @@ impl Document {
     pub(crate) fn pairs(&mut self, pairs: Vec<(&str, Cell)>) {
         let pairs = pairs.into_iter().filter(|(_, value)| !value.text.is_empty());
         self.blocks.push(Block::Pairs(pairs.map(|(k, v)| (k.to_owned(), vec![v])).collect()));
+    }
+
+    /// What was chosen because nobody said it; nothing when all was said.
+    pub(crate) fn chosen(&mut self, chosen: &[String]) {
+        if !chosen.is_empty() {
+            let text = format!("not said, so chosen: {}", chosen.join("; "));
+            self.paragraph(Cell::new(text, Tone::Faint));
+        }
     }
 
     pub(crate) fn table(&mut self, table: Table) {

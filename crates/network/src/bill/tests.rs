@@ -9,16 +9,6 @@ use crate::topology::{DesignSpec, Kind};
 
 const V5: &str = include_str!("../../../../catalog/network/prices-rail-only-v5.csv");
 
-fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
-    DesignSpec {
-        kind: Some(kind),
-        devices: Some(devices),
-        domain: Some(domain),
-        radix: Some(radix),
-        ..DesignSpec::default()
-    }
-}
-
 fn bill_of(spec: &DesignSpec, prices: &Prices) -> Bill {
     bill(&spec.resolve().expect("it can be built"), prices).expect("priced")
 }
@@ -50,7 +40,7 @@ fn totals_of_rail_only_v5() {
         let counted = bill.lines.iter().filter(|l| matches!(l.item, Item::SwitchPort | Item::Transceiver));
         counted.filter_map(|l| l.watts).sum::<Watts>()
     };
-    let clos = bill_of(&spec(Kind::Clos, 32_768, 256, 64), &prices);
+    let clos = bill_of(&DesignSpec::of(Kind::Clos, 32_768, 256, 64), &prices);
     assert!(
         (clos.ports_and_transceivers.get() / 153e6 - 1.0).abs() < 0.005,
         "{:?}",
@@ -58,8 +48,8 @@ fn totals_of_rail_only_v5() {
     );
     assert!((fabric_watts(&clos).get() / 4.7e6 - 1.0).abs() < 0.005, "{:?}", fabric_watts(&clos));
     for (radix, dollars, watts) in [(64, 0.383, 0.374), (128, 0.767, 0.7485)] {
-        let clos = bill_of(&spec(Kind::Clos, 32_768, 256, radix), &prices);
-        let rail_only = bill_of(&spec(Kind::RailOnly, 32_768, 256, radix), &prices);
+        let clos = bill_of(&DesignSpec::of(Kind::Clos, 32_768, 256, radix), &prices);
+        let rail_only = bill_of(&DesignSpec::of(Kind::RailOnly, 32_768, 256, radix), &prices);
         let saved = 1.0 - rail_only.ports_and_transceivers / clos.ports_and_transceivers;
         assert!((saved - dollars).abs() < 1e-3, "{radix}: {saved}");
         let saved = 1.0 - fabric_watts(&rail_only) / fabric_watts(&clos);
@@ -80,8 +70,8 @@ fn savings_of_rail_only_v1_from_counts() {
         (65_536, 128, 0.374),
         (65_536, 256, 0.748),
     ] {
-        let clos = bill_of(&at_100(spec(Kind::Clos, devices, 256, radix)), &prices);
-        let rail_only = bill_of(&at_100(spec(Kind::RailOnly, devices, 256, radix)), &prices);
+        let clos = bill_of(&at_100(DesignSpec::of(Kind::Clos, devices, 256, radix)), &prices);
+        let rail_only = bill_of(&at_100(DesignSpec::of(Kind::RailOnly, devices, 256, radix)), &prices);
         let saved = 1.0 - rail_only.ports_and_transceivers / clos.ports_and_transceivers;
         assert!((saved - expected).abs() < 6e-4, "{devices} {radix}: {saved}");
         let by_ratio = saving(parts(&rail_only), parts(&clos), 187.0 / 99.0);
@@ -94,8 +84,8 @@ fn three_tiers_against_two_as_published() {
     // arXiv 2505.09343, Table 3: $7.5k against $4.39k an endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give
     // (5r + 6) / (3r + 4) = 1.60; NICs on both sides bring the whole bill to less. The order of magnitude must fit.
     let prices = Prices::catalogue().expect("well formed");
-    let three = bill_of(&spec(Kind::Clos, 65_536, 8, 64), &prices);
-    let two = bill_of(&spec(Kind::Clos, 2048, 8, 64), &prices);
+    let three = bill_of(&DesignSpec::of(Kind::Clos, 65_536, 8, 64), &prices);
+    let two = bill_of(&DesignSpec::of(Kind::Clos, 2048, 8, 64), &prices);
     let ratio = three.ports_and_transceivers / 65_536.0 / (two.ports_and_transceivers / 2048.0);
     let r = 1090.0 / 659.0;
     assert!((ratio - (5.0 * r + 6.0) / (3.0 * r + 4.0)).abs() < 1e-12, "{ratio}");
@@ -107,7 +97,7 @@ fn three_tiers_against_two_as_published() {
 #[test]
 fn a_bill_is_the_sum_of_its_lines_and_copper_needs_no_transceivers() {
     let prices = Prices::catalogue().expect("well formed");
-    let plain = spec(Kind::RailOptimized, 1024, 8, 64);
+    let plain = DesignSpec::of(Kind::RailOptimized, 1024, 8, 64);
     let optical = bill_of(&plain, &prices);
     let sum: Dollars = optical.lines.iter().map(|line| line.dollars).sum();
     assert_eq!((sum, optical.fabric + optical.nics), (optical.total, optical.total));
@@ -123,7 +113,7 @@ fn a_bill_is_the_sum_of_its_lines_and_copper_needs_no_transceivers() {
 #[test]
 fn twin_ports_halve_the_transceivers() {
     let prices = Prices::catalogue().expect("well formed");
-    let twin = DesignSpec { links_per_cable: Some(2), ..spec(Kind::Clos, 2048, 8, 64) };
+    let twin = DesignSpec { links_per_cable: Some(2), ..DesignSpec::of(Kind::Clos, 2048, 8, 64) };
     let twin = bill_of(&twin, &prices);
     assert_eq!(twin.counts.transceivers(), 2 * 2048);
     let transceivers: Vec<_> = twin.lines.iter().filter(|l| l.item == Item::Transceiver).collect();
@@ -133,7 +123,7 @@ fn twin_ports_halve_the_transceivers() {
 #[test]
 fn the_share_of_a_cluster() {
     let prices = Prices::catalogue().expect("well formed");
-    let bill = bill_of(&spec(Kind::Clos, 1024, 8, 64), &prices);
+    let bill = bill_of(&DesignSpec::of(Kind::Clos, 1024, 8, 64), &prices);
     let share = share(&bill, &cluster());
     let total = bill.total.get();
     assert!((share.of_dollars.expect("priced") - total / (total + 1024.0 * 30_000.0)).abs() < 1e-12);
@@ -148,7 +138,7 @@ fn the_share_of_a_cluster() {
 fn a_comparison_lists_what_cannot_be_built_and_who_is_cheapest() {
     let prices = Prices::catalogue().expect("well formed");
     let specs = [Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::Trimmed, Kind::Dragonfly]
-        .map(|kind| spec(kind, 131_072, 64, 64));
+        .map(|kind| DesignSpec::of(kind, 131_072, 64, 64));
     let comparison = compare(&specs, &prices, &cluster()).expect("some can be built");
     let names: Vec<&str> = comparison.refused.iter().map(|r| r.name.as_str()).collect();
     assert_eq!(names, ["clos", "rail-optimized", "trimmed"]);

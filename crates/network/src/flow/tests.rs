@@ -1,14 +1,14 @@
 //! Flow simulations against numbers that another simulator printed, against formulas, and against an independent oracle.
 
 use super::program::{self, Phases, Ring};
-use super::testing::{FatTree, RailOnly};
-use super::{Allocator, Flow, Outcome, Traffic, Wires, simulate};
+use super::testing::RailOnly;
+use super::{Allocator, FatTree, Flow, Outcome, Traffic, Wires, simulate};
 use proptest::prelude::*;
 
 const MILLI: f64 = 1e-3;
 
 fn fat_tree(hosts: u32, under_leaf: u32, spines: u32) -> FatTree {
-    FatTree { hosts, under_leaf, spines, bandwidth: 50e9, latency: 1e-6 }
+    FatTree { spines, ..FatTree::non_blocking(hosts, under_leaf) }
 }
 
 fn run(wires: &impl Wires, mut traffic: impl Traffic) -> Outcome {

@@ -3,6 +3,7 @@
 //! Responsible for: tiers, switches and transceivers of a Clos for all devices and of one Clos for each rail, and the share that rail-only
 //! saves. Refuses list prices: only the ratio of a port to a transceiver matters here; bills with prices are the crate's `bill`.
 
+use crate::bill::savings::{self, Parts};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -66,15 +67,15 @@ fn check(devices: u64, domain: u64, radix: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Cost in transceivers, with a port worth `ratio` of them.
-pub fn cost(counts: &Counts, ratio: f64) -> f64 {
-    counts.ports as f64 * ratio + counts.transceivers as f64
+impl Counts {
+    fn parts(&self) -> Parts {
+        Parts { ports: self.ports as f64, transceivers: self.transceivers as f64 }
+    }
 }
 
-/// Share of the cost that the second saves over the first. By tiers, in closed form, r = ratio: 3 to 2 tiers (13) `(2r+2)/(5r+6)`, 3 to 1
-/// (14) `(4r+4)/(5r+6)`, 2 to 1 (15) `(2r+2)/(3r+4)`.
+/// Share of the cost that the second saves over the first, with a port worth `ratio` transceivers.
 pub fn saving(before: &Counts, after: &Counts, ratio: f64) -> f64 {
-    1.0 - cost(after, ratio) / cost(before, ratio)
+    savings::saving(after.parts(), before.parts(), ratio)
 }
 
 /// Price of a 100 Gb/s switch port over that of a transceiver in the table that the paper cites (TopoOpt): 187 and 99 dollars.

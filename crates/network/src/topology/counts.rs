@@ -215,16 +215,6 @@ mod tests {
         spec.resolve().expect("it can be built").counts()
     }
 
-    fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
-        DesignSpec {
-            kind: Some(kind),
-            devices: Some(devices),
-            domain: Some(domain),
-            radix: Some(radix),
-            ..DesignSpec::default()
-        }
-    }
-
     #[test]
     fn the_rail_only_papers_table_of_switches_and_transceivers() {
         // arXiv 2307.12169, Table 2, as derived from its percentages: N, radix, switches and transceivers of the Clos, of rail-only.
@@ -238,23 +228,24 @@ mod tests {
         ];
         for (devices, radix, clos_switches, clos_transceivers, switches, transceivers) in table {
             for kind in [Kind::Clos, Kind::RailOptimized] {
-                let clos = counts(&spec(kind, devices, 256, radix));
+                let clos = counts(&DesignSpec::of(kind, devices, 256, radix));
                 assert_eq!(clos.switches(), clos_switches, "{kind:?} {devices} {radix}");
                 assert_eq!(clos.transceivers(), clos_transceivers, "{kind:?} {devices} {radix}");
                 assert_eq!(clos.ports(), clos.tiers.iter().map(|t| t.ports_used).sum::<u64>());
             }
-            let rail_only = counts(&spec(Kind::RailOnly, devices, 256, radix));
+            let rail_only = counts(&DesignSpec::of(Kind::RailOnly, devices, 256, radix));
             assert_eq!((rail_only.switches(), rail_only.transceivers()), (switches, transceivers));
         }
-        let alone = DesignSpec { share_switches: Some(false), ..spec(Kind::RailOnly, 32_768, 256, 256) };
+        let alone =
+            DesignSpec { share_switches: Some(false), ..DesignSpec::of(Kind::RailOnly, 32_768, 256, 256) };
         assert_eq!(counts(&alone).switches(), 256);
     }
 
     #[test]
     fn a_third_of_the_links_is_removed_by_trimming() {
         // "33% of links" of the paper: 3 N with cores, 2 N without, host links counted.
-        let clos = counts(&spec(Kind::RailOptimized, 32_768, 256, 64));
-        let trimmed = counts(&spec(Kind::Trimmed, 32_768, 256, 64));
+        let clos = counts(&DesignSpec::of(Kind::RailOptimized, 32_768, 256, 64));
+        let trimmed = counts(&DesignSpec::of(Kind::Trimmed, 32_768, 256, 64));
         assert_eq!((clos.links(), trimmed.links()), (3 * 32_768, 2 * 32_768));
         assert_eq!(trimmed.switches_in("core"), 0);
         // The same leaves and spines, with half of the spines' ports free; rail-only turns these around.
@@ -263,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_torus_counts_fibres_at_circuit_switches() {
-        let pod = DesignSpec { cube: Some(4), domain: None, ..spec(Kind::Torus, 4096, 1, 64) };
+        let pod = DesignSpec { cube: Some(4), domain: None, ..DesignSpec::of(Kind::Torus, 4096, 1, 64) };
         let pod = counts(&pod);
         assert_eq!((pod.circuit_ports, pod.switches(), pod.nics), (48 * 128, 0, 0));
         assert_eq!(pod.links(), 3 * 4096);

@@ -95,6 +95,17 @@ pub fn parse(text: &str, file: &str) -> Result<Sheet<DesignSpec>, Problem> {
 }
 
 impl DesignSpec {
+    /// A design of a kind with the figures that nearly all kinds have; the rest is open.
+    pub fn of(kind: Kind, devices: u64, domain: u64, radix: u64) -> Self {
+        Self {
+            kind: Some(kind),
+            devices: Some(devices),
+            domain: Some(domain),
+            radix: Some(radix),
+            ..Self::default()
+        }
+    }
+
     /// What it is called: its name, else its kind.
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.kind.unwrap_or(Kind::Clos).name().to_owned())

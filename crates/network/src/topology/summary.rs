@@ -198,25 +198,15 @@ mod tests {
     use crate::topology::{Detail, Kind, Topology};
     use std::collections::BTreeMap;
 
-    fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
-        DesignSpec {
-            kind: Some(kind),
-            devices: Some(devices),
-            domain: Some(domain),
-            radix: Some(radix),
-            ..DesignSpec::default()
-        }
-    }
-
     #[test]
     fn reach_agrees_with_the_ways_of_a_graph() {
         for spec in [
-            spec(Kind::Clos, 128, 4, 8),
-            spec(Kind::RailOptimized, 128, 4, 8),
-            spec(Kind::RailOnly, 128, 4, 8),
-            spec(Kind::RailOnly, 512, 16, 8),
-            spec(Kind::Dragonfly, 72, 1, 7),
-            spec(Kind::DragonflyPlus, 60, 3, 6),
+            DesignSpec::of(Kind::Clos, 128, 4, 8),
+            DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
+            DesignSpec::of(Kind::RailOnly, 128, 4, 8),
+            DesignSpec::of(Kind::RailOnly, 512, 16, 8),
+            DesignSpec::of(Kind::Dragonfly, 72, 1, 7),
+            DesignSpec::of(Kind::DragonflyPlus, 60, 3, 6),
         ] {
             let summary = spec.summary().expect("it is built");
             let topology = Topology::build(&summary.design, Detail::Links).expect("small");
@@ -246,18 +236,18 @@ mod tests {
 
     #[test]
     fn room_is_where_the_next_domain_does_not_fit() {
-        assert_eq!(spec(Kind::Clos, 1024, 8, 64).summary().expect("built").room, 65_536);
+        assert_eq!(DesignSpec::of(Kind::Clos, 1024, 8, 64).summary().expect("built").room, 65_536);
         // 8 rails of a full three-tier tree each.
-        assert_eq!(spec(Kind::RailOnly, 1024, 8, 64).summary().expect("built").room, 8 * 65_536);
-        assert_eq!(spec(Kind::Dragonfly, 1024, 8, 64).summary().expect("built").room, 513 * 512);
-        let two = DesignSpec { tiers: Some(2), ..spec(Kind::Clos, 1024, 8, 64) };
+        assert_eq!(DesignSpec::of(Kind::RailOnly, 1024, 8, 64).summary().expect("built").room, 8 * 65_536);
+        assert_eq!(DesignSpec::of(Kind::Dragonfly, 1024, 8, 64).summary().expect("built").room, 513 * 512);
+        let two = DesignSpec { tiers: Some(2), ..DesignSpec::of(Kind::Clos, 1024, 8, 64) };
         assert_eq!(two.summary().expect("built").room, 2048);
     }
 
     #[test]
     fn ways_of_a_k_ary_tree() {
         // k^2 / 4 ways between pods, k / 2 within (Al-Fares et al.).
-        let reach = spec(Kind::Clos, 65_536, 1, 64).summary().expect("built").reach;
+        let reach = DesignSpec::of(Kind::Clos, 65_536, 1, 64).summary().expect("built").reach;
         let ways: Vec<(u64, u64)> = reach.iter().map(|r| (r.devices, r.ways)).collect();
         assert_eq!(ways, [(31, 1), (1024 - 32, 32), (65_536 - 1024, 1024)]);
         assert_eq!(reach[2].latency.micros().round(), 6.0);

@@ -16,10 +16,6 @@ pub(super) struct Balance {
     pub(super) with_recompute: bool,
 }
 
-fn percent(share: f64) -> Cell {
-    Cell::number(human::percent(share), share)
-}
-
 impl Answer for Balance {
     const KIND: &'static str = "balance";
 
@@ -36,10 +32,7 @@ impl Answer for Balance {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
-        if !self.chosen.is_empty() {
-            let text = format!("not said, so chosen: {}", self.chosen.join("; "));
-            document.paragraph(Cell::new(text, Tone::Faint));
-        }
+        document.chosen(&self.chosen);
         self.verdict(&mut document);
         self.divisions(&mut document);
         self.stages(&mut document);
@@ -115,8 +108,8 @@ impl Balance {
                 Cell::from(name),
                 Cell::from(human::counts(&division.layers)),
                 Cell::number(human::seconds(division.step_time), division.step_time.get()),
-                percent(division.idle),
-                percent(division.imbalance),
+                Cell::percent(division.idle),
+                Cell::percent(division.imbalance),
                 Cell::number(format!("{:.1}", division.memory.gib()), division.memory.get()),
                 probability(division.probability_of_fitting).into(),
                 fits,
@@ -161,7 +154,7 @@ impl Balance {
             for row in [Some(old), new].into_iter().flatten() {
                 cells.push(human::counts(&row.layers).into());
                 cells.push(Cell::number(human::seconds(row.time), row.time.get()));
-                cells.push(percent(row.idle));
+                cells.push(Cell::percent(row.idle));
             }
             for row in [Some(old), new].into_iter().flatten() {
                 cells.push(Cell::number(format!("{:.1}", row.memory.gib()), row.memory.get()));

@@ -49,12 +49,7 @@ fn title(document: &mut Document, estimated: &Estimated) {
         format!(" ({})", cluster.name).into(),
     ]);
     document.paragraph(plan_summary.as_str());
-    if !estimated.chosen.is_empty() {
-        document.paragraph(Cell::new(
-            format!("not said, so chosen: {}", estimated.chosen.join("; ")),
-            Tone::Faint,
-        ));
-    }
+    document.chosen(&estimated.chosen);
 }
 
 fn headline(document: &mut Document, estimate: &Estimate) {

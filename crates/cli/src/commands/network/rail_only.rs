@@ -9,7 +9,6 @@ use railwright_network::rail_only::figures::figures;
 use railwright_network::rail_only::report::{RailOnlyReport, report};
 use railwright_network::rail_only::targets::{Kind, Status, Target};
 use railwright_spec::human;
-use railwright_spec::quantity::Seconds;
 use serde_json::{Map, Value};
 
 /// Reports, and draws where asked to.
@@ -28,18 +27,6 @@ pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outco
 }
 
 struct Paper(RailOnlyReport);
-
-fn percent(share: f64) -> Cell {
-    Cell::number(human::percent(share), share)
-}
-
-fn seconds(time: Seconds) -> Cell {
-    Cell::number(human::seconds(time), time.get())
-}
-
-fn counted(n: u64) -> Cell {
-    Cell::number(human::whole(n), n as f64)
-}
 
 /// Four digits, whatever the size.
 fn digits(value: f64) -> String {
@@ -128,10 +115,7 @@ impl Answer for Paper {
     const KIND: &'static str = "rail_only";
 
     fn json(&self) -> Map<String, Value> {
-        match serde_json::to_value(&self.0) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        }
+        crate::printer::fields(&self.0)
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -175,14 +159,14 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
         vec![
             row.workload.into(),
             Cell::number(format!("{:.2}", row.optimum), row.optimum),
-            seconds(it.compute),
-            seconds(it.model_parallel_time),
-            seconds(it.data_in_domain),
-            seconds(it.data_on_rails),
-            seconds(row.total),
-            seconds(row.ideal),
-            percent(row.silent_pairs),
-            percent(row.bytes_in_domain),
+            Cell::seconds(it.compute),
+            Cell::seconds(it.model_parallel_time),
+            Cell::seconds(it.data_in_domain),
+            Cell::seconds(it.data_on_rails),
+            Cell::seconds(row.total),
+            Cell::seconds(row.ideal),
+            Cell::percent(row.silent_pairs),
+            Cell::percent(row.bytes_in_domain),
         ]
     });
     document.table(Table { columns, rows: rows.collect() });
@@ -208,16 +192,16 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
     let mut columns = head("workload", "GPUs");
     columns.push(Column::numbers("ideal"));
     let rows = report.domain_sweep.iter().map(|row| {
-        let mut cells = vec![row.workload.into(), counted(row.devices)];
-        cells.extend(row.times.iter().map(|time| time.map_or_else(Cell::default, seconds)));
-        cells.push(seconds(row.ideal));
+        let mut cells = vec![row.workload.into(), Cell::whole(row.devices)];
+        cells.extend(row.times.iter().map(|time| time.map_or_else(Cell::default, Cell::seconds)));
+        cells.push(Cell::seconds(row.ideal));
         cells
     });
     document.table(Table { columns, rows: rows.collect() });
     document.heading_with("batch sweep", "PaLM 540B on 32,768 devices relative to the ideal network");
     let rows = report.batch_sweep.iter().map(|row| {
-        let mut cells = vec!["PaLM 540B".into(), counted(row.sequences)];
-        cells.extend(row.relative.iter().map(|&share| percent(share)));
+        let mut cells = vec!["PaLM 540B".into(), Cell::whole(row.sequences)];
+        cells.extend(row.relative.iter().map(|&share| Cell::percent(share)));
         cells
     });
     document.table(Table { columns: head("workload", "sequences"), rows: rows.collect() });
@@ -230,7 +214,7 @@ fn sweeps(report: &RailOnlyReport, document: &mut Document) {
     ];
     let rows = report.forwarding.iter().map(|row| {
         let rate = |r| Cell::from(human::bandwidth(r));
-        vec![counted(row.domain), rate(row.network), rate(row.scale_up), percent(row.overhead)]
+        vec![Cell::whole(row.domain), rate(row.network), rate(row.scale_up), Cell::percent(row.overhead)]
     });
     document.table(Table { columns, rows: rows.collect() });
 }
@@ -251,14 +235,14 @@ fn money(report: &RailOnlyReport, document: &mut Document) {
     columns.extend(report.price_ratios.iter().map(|ratio| Column::numbers(&format!("{ratio:.2}"))));
     let rows = report.costs.iter().map(|row| {
         let mut cells = vec![
-            counted(row.devices),
-            counted(row.radix),
-            counted(row.clos.switches),
-            counted(row.clos.transceivers),
-            counted(row.rail_only.switches),
-            counted(row.rail_only.transceivers),
+            Cell::whole(row.devices),
+            Cell::whole(row.radix),
+            Cell::whole(row.clos.switches),
+            Cell::whole(row.clos.transceivers),
+            Cell::whole(row.rail_only.switches),
+            Cell::whole(row.rail_only.transceivers),
         ];
-        cells.extend(row.savings.iter().map(|&share| percent(share)));
+        cells.extend(row.savings.iter().map(|&share| Cell::percent(share)));
         cells
     });
     document.table(Table { columns, rows: rows.collect() });

@@ -16,16 +16,8 @@ pub(super) struct Recompute {
     pub(super) uniform: bool,
 }
 
-fn time(time: Seconds) -> Cell {
-    Cell::number(human::seconds(time), time.get())
-}
-
 fn gib(bytes: Bytes) -> Cell {
     Cell::number(format!("{:.1}", bytes.gib()), bytes.get())
-}
-
-fn percent(share: f64) -> Cell {
-    Cell::number(human::percent(share), share)
 }
 
 impl Answer for Recompute {
@@ -44,10 +36,7 @@ impl Answer for Recompute {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
-        if !self.chosen.is_empty() {
-            let text = format!("not said, so chosen: {}", self.chosen.join("; "));
-            document.paragraph(Cell::new(text, Tone::Faint));
-        }
+        document.chosen(&self.chosen);
         self.verdict(&mut document);
         self.variants(&mut document);
         for layer in &self.answer.layers {
@@ -138,8 +127,8 @@ impl Recompute {
             vec![
                 Cell::from(name),
                 Cell::from(v.what.as_str()),
-                time(v.step_time),
-                percent(v.tokens_per_second / answer.full.tokens_per_second - 1.0),
+                Cell::seconds(v.step_time),
+                Cell::percent(v.tokens_per_second / answer.full.tokens_per_second - 1.0),
                 gib(v.memory),
                 probability(v.probability_of_fitting).into(),
                 fits,
@@ -177,10 +166,10 @@ impl Recompute {
             vec![
                 Cell::from(row.policy.as_str()),
                 Cell::number(format!("{:.1}", row.saved.gib() * 1024.0), row.saved.get()),
-                percent(row.share),
-                time(row.cost),
-                percent(row.cost_share),
-                row.seconds_per_gib.map_or_else(Cell::default, |s| time(Seconds::new(s))),
+                Cell::percent(row.share),
+                Cell::seconds(row.cost),
+                Cell::percent(row.cost_share),
+                row.seconds_per_gib.map_or_else(Cell::default, |s| Cell::seconds(Seconds::new(s))),
             ]
         });
         document.table(Table {
@@ -233,8 +222,8 @@ impl Recompute {
                 gib(row.memory_none).toned(if over { Tone::Bad } else { Tone::Plain }),
                 gib(row.memory_full),
                 gib(row.memory).toned(Tone::Strong),
-                time(row.recompute),
-                percent(if row.time > Seconds::ZERO { row.recompute / row.time } else { 0.0 }),
+                Cell::seconds(row.recompute),
+                Cell::percent(if row.time > Seconds::ZERO { row.recompute / row.time } else { 0.0 }),
                 Cell::from(choices(&row.choice)),
             ]
         });

@@ -35,12 +35,7 @@ impl Answer for Answered {
             ));
         }
         self.head(&mut document);
-        if !self.chosen.is_empty() {
-            document.paragraph(Cell::new(
-                format!("not said, so chosen: {}", self.chosen.join("; ")),
-                Tone::Faint,
-            ));
-        }
+        document.chosen(&self.chosen);
         if let Some(remark) = self.one_sided() {
             document.paragraph(Cell::new(remark, Tone::Faint));
         }

@@ -37,12 +37,7 @@ impl Answer for Answered {
             ));
         }
         self.verdict(&mut document);
-        if !self.chosen.is_empty() {
-            document.paragraph(Cell::new(
-                format!("not said, so chosen: {}", self.chosen.join("; ")),
-                Tone::Faint,
-            ));
-        }
+        document.chosen(&self.chosen);
         if !self.sized.rows.is_empty() {
             let remark = if self.growing_batch {
                 "with a batch that grows with the devices"

@@ -26,10 +26,7 @@ impl Answer for Judged {
     const KIND: &'static str = "regret";
 
     fn json(&self) -> Map<String, Value> {
-        match serde_json::to_value(&self.0) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        }
+        crate::printer::fields(&self.0)
     }
 
     /// The sweeps; the totals are for people and JSON.
@@ -81,10 +78,6 @@ impl Answer for Judged {
     }
 }
 
-fn percent(x: f64) -> Cell {
-    Cell::number(human::percent(x), x)
-}
-
 fn count(n: usize) -> Cell {
     Cell::number(human::whole(n as u64), n as f64)
 }
@@ -95,14 +88,14 @@ fn totals<'a>(sets: impl Iterator<Item = (&'a String, &'a Total)>, overall: &Tot
             Cell::new(human::shorten(name), tone),
             count(set.sweeps),
             count(set.layouts),
-            percent(set.median),
-            percent(set.p90),
-            percent(set.worst),
-            percent(set.within_median),
-            percent(set.within_tail),
-            set.pairs_right.map_or_else(Cell::default, percent),
+            Cell::percent(set.median),
+            Cell::percent(set.p90),
+            Cell::percent(set.worst),
+            Cell::percent(set.within_median),
+            Cell::percent(set.within_tail),
+            set.pairs_right.map_or_else(Cell::default, Cell::percent),
             set.rank_correlation.map_or_else(Cell::default, |r| Cell::number(format!("{r:.2}"), r)),
-            percent(set.random),
+            Cell::percent(set.random),
         ]
     };
     let mut rows: Vec<_> = sets.map(|(name, set)| line(name, set, Tone::Plain)).collect();
@@ -166,7 +159,7 @@ fn sweeps<'a>(list: impl Iterator<Item = &'a SweepRegret>, for_people: bool) -> 
                 s.sweep.framework.as_str().into(),
                 s.sweep.precision.as_str().into(),
                 count(s.layouts),
-                percent(s.regret),
+                Cell::percent(s.regret),
                 s.pick.as_str().into(),
                 time(s.pick_measured_s),
                 s.best.as_str().into(),
@@ -208,9 +201,9 @@ fn memory(total: &MemoryTotal) -> Table {
             count(total.most_tries),
             count(total.nothing_fits),
             count(total.false_alarms),
-            percent(total.median),
-            percent(total.p90),
-            percent(total.within_tail),
+            Cell::percent(total.median),
+            Cell::percent(total.p90),
+            Cell::percent(total.within_tail),
         ]],
     }
 }

@@ -29,12 +29,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
         ),
         Tone::Strong,
     )]);
-    if !rehearsed.chosen.is_empty() {
-        document.paragraph(Cell::new(
-            format!("not said, so chosen: {}", rehearsed.chosen.join("; ")),
-            Tone::Faint,
-        ));
-    }
+    document.chosen(&rehearsed.chosen);
     document.heading("what each change makes of it");
     document.table(comparison(rehearsed));
     if let Some(interaction) = &answer.interaction {

@@ -8,16 +8,6 @@ use crate::topology::spec::DesignSpec;
 use railwright_spec::quantity::BytesPerSecond;
 use std::collections::{BTreeMap, BTreeSet};
 
-fn spec(kind: Kind, devices: u64, domain: u64, radix: u64) -> DesignSpec {
-    DesignSpec {
-        kind: Some(kind),
-        devices: Some(devices),
-        domain: Some(domain),
-        radix: Some(radix),
-        ..DesignSpec::default()
-    }
-}
-
 fn build(spec: &DesignSpec, detail: Detail) -> Topology {
     let design = spec.resolve().unwrap_or_else(|p| panic!("{spec:?}: {p}"));
     Topology::build(&design, detail).expect("small")
@@ -61,33 +51,33 @@ fn distances(topology: &Topology, from: u32) -> Vec<u32> {
 
 fn every_kind() -> Vec<DesignSpec> {
     let mut specs = vec![
-        spec(Kind::Clos, 8, 4, 16),
-        spec(Kind::Clos, 32, 4, 8),
-        spec(Kind::Clos, 128, 4, 8),
+        DesignSpec::of(Kind::Clos, 8, 4, 16),
+        DesignSpec::of(Kind::Clos, 32, 4, 8),
+        DesignSpec::of(Kind::Clos, 128, 4, 8),
         // Neither pods nor cores are full here.
-        spec(Kind::Clos, 76, 4, 8),
-        spec(Kind::RailOptimized, 128, 4, 8),
-        spec(Kind::RailOptimized, 64, 16, 8),
+        DesignSpec::of(Kind::Clos, 76, 4, 8),
+        DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
+        DesignSpec::of(Kind::RailOptimized, 64, 16, 8),
         // Two rails share each leaf, and four do.
-        spec(Kind::RailOptimized, 32, 16, 8),
-        spec(Kind::RailOptimized, 16, 16, 8),
-        DesignSpec { share_switches: Some(false), ..spec(Kind::RailOptimized, 32, 8, 16) },
-        spec(Kind::RailOnly, 128, 4, 8),
-        spec(Kind::RailOnly, 32, 4, 8),
-        spec(Kind::RailOnly, 256, 2, 8),
-        spec(Kind::Trimmed, 128, 16, 8),
-        spec(Kind::Trimmed, 32, 8, 8),
-        spec(Kind::DualPlane, 64, 4, 8),
-        spec(Kind::MultiPlane, 64, 4, 8),
-        spec(Kind::Dragonfly, 70, 2, 7),
-        spec(Kind::Dragonfly, 24, 1, 11),
-        spec(Kind::DragonflyPlus, 60, 2, 6),
-        spec(Kind::Torus, 60, 1, 8),
-        spec(Kind::ScaleUp, 16, 16, 8),
+        DesignSpec::of(Kind::RailOptimized, 32, 16, 8),
+        DesignSpec::of(Kind::RailOptimized, 16, 16, 8),
+        DesignSpec { share_switches: Some(false), ..DesignSpec::of(Kind::RailOptimized, 32, 8, 16) },
+        DesignSpec::of(Kind::RailOnly, 128, 4, 8),
+        DesignSpec::of(Kind::RailOnly, 32, 4, 8),
+        DesignSpec::of(Kind::RailOnly, 256, 2, 8),
+        DesignSpec::of(Kind::Trimmed, 128, 16, 8),
+        DesignSpec::of(Kind::Trimmed, 32, 8, 8),
+        DesignSpec::of(Kind::DualPlane, 64, 4, 8),
+        DesignSpec::of(Kind::MultiPlane, 64, 4, 8),
+        DesignSpec::of(Kind::Dragonfly, 70, 2, 7),
+        DesignSpec::of(Kind::Dragonfly, 24, 1, 11),
+        DesignSpec::of(Kind::DragonflyPlus, 60, 2, 6),
+        DesignSpec::of(Kind::Torus, 60, 1, 8),
+        DesignSpec::of(Kind::ScaleUp, 16, 16, 8),
     ];
-    let symmetric = DesignSpec { pods: Some(4), ..spec(Kind::RailOptimized, 56, 4, 12) };
+    let symmetric = DesignSpec { pods: Some(4), ..DesignSpec::of(Kind::RailOptimized, 56, 4, 12) };
     specs.push(symmetric);
-    specs.push(DesignSpec { dimensions: Some(vec![6, 1, 2]), ..spec(Kind::Torus, 12, 1, 8) });
+    specs.push(DesignSpec { dimensions: Some(vec![6, 1, 2]), ..DesignSpec::of(Kind::Torus, 12, 1, 8) });
     specs
 }
 
@@ -186,8 +176,10 @@ fn graphs_have_the_links_that_were_counted() {
 fn static_ways_of_a_shift_do_not_collide() {
     // D-mod-k on a full tree: when each device sends to the one `shift` further, no link carries two messages (E. Zahavi, 2010).
     for devices in [32_u32, 128] {
-        let spec =
-            DesignSpec { routing: Some(Routing::Static), ..spec(Kind::Clos, u64::from(devices), 1, 8) };
+        let spec = DesignSpec {
+            routing: Some(Routing::Static),
+            ..DesignSpec::of(Kind::Clos, u64::from(devices), 1, 8)
+        };
         let topology = build(&spec, Detail::Links);
         for shift in 1..devices {
             let mut load = vec![0_u32; topology.graph.link_count()];
@@ -203,7 +195,7 @@ fn static_ways_of_a_shift_do_not_collide() {
 
 #[test]
 fn hashed_ways_spread_over_labels() {
-    let topology = build(&spec(Kind::Clos, 128, 1, 8), Detail::Links);
+    let topology = build(&DesignSpec::of(Kind::Clos, 128, 1, 8), Detail::Links);
     let ways: BTreeSet<Vec<u32>> = (0..2000)
         .map(|label| {
             let route = topology.route(0, 127, label).expect("joined");
