@@ -1,0 +1,101 @@
+//! The ranks of one job together.
+//!
+//! Responsible for: which trace is which rank, and which ranks are missing. Refuses to look into the traces;
+//! matching, aligning and judging are modules of their own that take a [`Job`].
+
+use crate::RankTrace;
+use railwright_spec::problem::Warning;
+
+/// One rank of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Member {
+    /// Its rank in the job.
+    pub rank: u32,
+    /// What was recorded of it.
+    pub trace: RankTrace,
+}
+
+/// The ranks of one job, in order of rank, each at most once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// The ranks that were recorded.
+    pub members: Vec<Member>,
+    /// How many ranks the job had: what the traces say, else the highest rank and one.
+    pub world_size: u32,
+    /// What is doubtful about who is who.
+    pub warnings: Vec<Warning>,
+}
+
+impl Job {
+    /// Gives every trace its rank: what it says; else the free number that its place in `traces` suggests, with a warning. Of two
+    /// traces of one rank the first is kept unless they differ in their groups, with a warning.
+    pub fn new(traces: Vec<RankTrace>) -> Self {
+        let mut job = Self::default();
+        let (said, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
+        for trace in said {
+            let rank = trace.identity.rank.unwrap_or_default();
+            if let Some(first) = job.members.iter().find(|m| m.rank == rank) {
+                let told = format!(
+                    "{} and {} both say that they are rank {rank}; the second was left out",
+                    first.trace.identity.label, trace.identity.label
+                );
+                job.warnings.push(Warning::new("duplicate_rank", told));
+            } else {
+                job.members.push(Member { rank, trace });
+            }
+        }
+        let mut free = 0;
+        for trace in silent {
+            while job.members.iter().any(|m| m.rank == free) {
+                free += 1;
+            }
+            let told = format!("{} says no rank; it is taken for rank {free}", trace.identity.label);
+            job.warnings.push(Warning::new("unknown_rank", told));
+            job.members.push(Member { rank: free, trace });
+        }
+        job.members.sort_by_key(|m| m.rank);
+        let highest = job.members.last().map_or(0, |m| m.rank + 1);
+        let claimed = job.members.iter().filter_map(|m| m.trace.identity.world_size).max().unwrap_or(0);
+        job.world_size = highest.max(claimed);
+        job
+    }
+
+    /// The ranks of the job of which there is no trace, at most `limit` of them.
+    pub fn missing(&self, limit: usize) -> Vec<u32> {
+        (0..self.world_size).filter(|&rank| self.position(rank).is_none()).take(limit).collect()
+    }
+
+    /// Where a rank is in [`Self::members`].
+    pub fn position(&self, rank: u32) -> Option<usize> {
+        self.members.binary_search_by_key(&rank, |m| m.rank).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(label: &str, rank: Option<u32>, world_size: Option<u32>) -> RankTrace {
+        let mut trace = RankTrace::default();
+        trace.identity.label = label.to_owned();
+        trace.identity.rank = rank;
+        trace.identity.world_size = world_size;
+        trace
+    }
+
+    #[test]
+    fn ranks_are_what_traces_say_and_free_numbers_else() {
+        let job = Job::new(vec![
+            trace("b", Some(2), Some(4)),
+            trace("silent", None, None),
+            trace("a", Some(0), Some(4)),
+            trace("again", Some(2), Some(4)),
+        ]);
+        assert_eq!(job.members.iter().map(|m| m.rank).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!((job.world_size, job.missing(9)), (4, vec![3]));
+        assert_eq!(
+            job.warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(),
+            ["duplicate_rank", "unknown_rank"]
+        );
+    }
+}

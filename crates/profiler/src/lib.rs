@@ -1,0 +1,15 @@
+//! The profiler: traces of many ranks to where the time of a step went, who is to blame, and what fixing it is worth.
+//!
+//! Responsible for: turning what was recorded into columns ([`trace`], by [`readers`]), joining the ranks of one job ([`job`]), and reading
+//! answers off them. Bytes in, values out: files, threads and progress belong to the program. Refuses to
+//! predict: comparing with the calculator's step is an analysis of `railwright-step`.
+
+pub mod job;
+pub mod names;
+pub mod passes;
+pub mod readers;
+pub mod trace;
+
+pub use job::Job;
+pub use names::{NameId, Names};
+pub use trace::RankTrace;

@@ -1,0 +1,46 @@
+//! One rank's trace in columns.
+//!
+//! Responsible for: what is kept of a trace, some 40 bytes for an event, whoever wrote it. All times are whole nanoseconds
+//! since the Unix epoch by the clock of the rank's host (or since the recorder's own start where it says no date); [`crate::job`] aligns
+//! the clocks of ranks. Refuses to judge: classes of kernels, dimensions of groups and waits are found by the analyses.
+
+mod device;
+mod gpu;
+mod group;
+mod host;
+mod report;
+
+pub use device::{Device, Identity, Source};
+pub use gpu::{GpuActivities, GpuActivity, GpuKind};
+pub use group::{CollectiveCall, RankGroup};
+pub use host::{HostActivities, HostActivity, HostKind};
+pub use report::{Damage, DamageKind, ReadReport};
+
+use crate::Names;
+
+/// One rank's trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankTrace {
+    /// Whose it is and what recorded it.
+    pub identity: Identity,
+    /// The names of its activities.
+    pub names: Names,
+    /// What ran on the device, by start.
+    pub gpu: GpuActivities,
+    /// What the host did, by start.
+    pub host: HostActivities,
+    /// What communications say of themselves; rows of [`GpuActivities`] and [`HostActivities`] point here.
+    pub collectives: Vec<CollectiveCall>,
+    /// The process groups that the trace lists or that its collectives name.
+    pub groups: Vec<RankGroup>,
+    /// What reading it met with.
+    pub report: ReadReport,
+}
+
+/// "None" in a column of numbers.
+pub const NONE: u32 = u32::MAX;
+
+/// The number unless it is [`NONE`].
+pub fn some(value: u32) -> Option<u32> {
+    (value != NONE).then_some(value)
+}

@@ -1,0 +1,54 @@
+//! Whose trace it is and what recorded it.
+//!
+//! Responsible for: the facts at the head of a trace. Refuses to guess a rank; [`crate::job`] gives ranks to traces that say none.
+
+use serde::Serialize;
+
+/// Which recorder wrote a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// PyTorch's profiler (Kineto), any year.
+    #[default]
+    Kineto,
+    /// Nsight Systems, its SQLite export.
+    NsightSystems,
+    /// Another writer of Chrome's trace format.
+    ChromeTrace,
+}
+
+/// Whose trace it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Identity {
+    /// What the user calls it: the path of the file, with the member of an archive.
+    pub label: String,
+    /// Which recorder wrote it.
+    pub source: Source,
+    /// The rank that the trace says it is.
+    pub rank: Option<u32>,
+    /// How many ranks the job has, as the trace says.
+    pub world_size: Option<u32>,
+    /// The communication backend: `nccl`, `gloo`, ...
+    pub backend: Option<String>,
+    /// The host, if it is said.
+    pub host: Option<String>,
+    /// The devices that the trace lists.
+    pub devices: Vec<Device>,
+    /// Which of [`Self::devices`] this rank's activities ran on, by [`Device::id`].
+    pub device: Option<u32>,
+    /// Version of the communication library, as it is written.
+    pub communication_library: Option<String>,
+}
+
+/// An accelerator as a trace describes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Device {
+    /// Its number on its host.
+    pub id: u32,
+    /// Its name, as it is written.
+    pub name: String,
+    /// Its memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Its number of streaming multiprocessors or compute units.
+    pub multiprocessors: Option<u32>,
+}

@@ -1,0 +1,161 @@
+//! What ran on a device, in columns.
+//!
+//! Responsible for: kernels, copies and their order. Refuses to know what a kernel is for.
+
+use super::{NONE, some};
+use crate::NameId;
+use serde::Serialize;
+
+/// What kind of device activity a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuKind {
+    /// A kernel.
+    #[default]
+    Kernel,
+    /// A copy; [`GpuActivity::bytes`] says how much.
+    Copy,
+    /// Filling memory.
+    Set,
+    /// The device's side of a user annotation: from the first to the last kernel launched within it.
+    Annotation,
+    /// A wait on the device (`Event Sync`, `Context Sync`, `Stream Wait Event`).
+    Sync,
+}
+
+/// One row of [`GpuActivities`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GpuActivity {
+    /// From when, in nanoseconds.
+    pub start: i64,
+    /// Until when, in nanoseconds.
+    pub end: i64,
+    /// What it is called.
+    pub name: NameId,
+    /// What it is.
+    pub kind: GpuKind,
+    /// The stream (or queue) it ran on, as the trace numbers it. -1 in a trace is [`NONE`].
+    pub stream: u32,
+    /// What ties it to the call that launched it.
+    pub correlation: Option<u32>,
+    /// What it says as a communication: an index into [`super::RankTrace::collectives`].
+    pub collective: Option<u32>,
+    /// Bytes of a copy or a set, 0 when unknown.
+    pub bytes: u64,
+}
+
+impl GpuActivity {
+    /// How long, in nanoseconds.
+    pub fn duration(&self) -> i64 {
+        self.end - self.start
+    }
+}
+
+/// What ran on one rank's device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GpuActivities {
+    start: Vec<i64>,
+    end: Vec<i64>,
+    name: Vec<NameId>,
+    kind: Vec<GpuKind>,
+    stream: Vec<u32>,
+    correlation: Vec<u32>,
+    collective: Vec<u32>,
+    bytes: Vec<u64>,
+}
+
+impl GpuActivities {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Adds a row at the end.
+    pub fn push(&mut self, row: GpuActivity) {
+        self.start.push(row.start);
+        self.end.push(row.end);
+        self.name.push(row.name);
+        self.kind.push(row.kind);
+        self.stream.push(row.stream);
+        self.correlation.push(row.correlation.unwrap_or(NONE));
+        self.collective.push(row.collective.unwrap_or(NONE));
+        self.bytes.push(row.bytes);
+    }
+
+    /// The row at a place.
+    pub fn get(&self, at: usize) -> Option<GpuActivity> {
+        Some(GpuActivity {
+            start: *self.start.get(at)?,
+            end: *self.end.get(at)?,
+            name: *self.name.get(at)?,
+            kind: *self.kind.get(at)?,
+            stream: *self.stream.get(at)?,
+            correlation: some(*self.correlation.get(at)?),
+            collective: some(*self.collective.get(at)?),
+            bytes: *self.bytes.get(at)?,
+        })
+    }
+
+    /// All rows in their order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = GpuActivity> + ExactSizeIterator {
+        (0..self.len()).map(|at| self.get(at).unwrap_or_default())
+    }
+
+    /// The column of starts.
+    pub fn starts(&self) -> &[i64] {
+        &self.start
+    }
+
+    /// The column of ends.
+    pub fn ends(&self) -> &[i64] {
+        &self.end
+    }
+
+    /// The column of names.
+    pub fn names(&self) -> &[NameId] {
+        &self.name
+    }
+
+    /// The column of kinds.
+    pub fn kinds(&self) -> &[GpuKind] {
+        &self.kind
+    }
+
+    /// The column of streams.
+    pub fn streams(&self) -> &[u32] {
+        &self.stream
+    }
+
+    /// Says what the row at a place is as a communication.
+    pub fn set_collective(&mut self, at: usize, collective: Option<u32>) {
+        if let Some(cell) = self.collective.get_mut(at) {
+            *cell = collective.unwrap_or(NONE);
+        }
+    }
+
+    /// Moves all times: `to` gives the new time of an old one.
+    pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
+        for time in self.start.iter_mut().chain(&mut self.end) {
+            *time = to(*time);
+        }
+    }
+
+    /// Puts the rows in order of start; equal starts keep their order. Readers call it once at the end.
+    pub fn sort(&mut self) {
+        if self.start.is_sorted() {
+            return;
+        }
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_by_key(|&at| self.start[at as usize]);
+        *self =
+            order.iter().filter_map(|&at| self.get(at as usize)).fold(Self::default(), |mut sorted, row| {
+                sorted.push(row);
+                sorted
+            });
+    }
+}

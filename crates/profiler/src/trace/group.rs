@@ -1,0 +1,43 @@
+//! Process groups and what collectives say of themselves.
+//!
+//! Responsible for: the words of the recorder, read but not interpreted. Refuses to join groups across ranks: a group's name is a local counter,
+//! only its set of ranks means the same everywhere.
+
+use railwright_step::CollectiveKind;
+use serde::Serialize;
+
+/// A process group as one rank's trace has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RankGroup {
+    /// Its name on this rank.
+    pub name: String,
+    /// What it is for, if the trace says; `undefined` is kept as no description.
+    pub description: Option<String>,
+    /// Its ranks in order, if they are listed in full.
+    pub ranks: Option<Vec<u32>>,
+    /// How many ranks it has.
+    pub size: Option<u32>,
+}
+
+/// A collective or a message as the recorder describes it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CollectiveCall {
+    /// What kind, if its label says so.
+    pub kind: Option<CollectiveKind>,
+    /// Its name as it is written (`_allgather_base`, `allreduce`, ...); empty when it is not.
+    pub label: String,
+    /// Elements that one rank puts in.
+    pub elements_in: Option<u64>,
+    /// Elements that one rank gets out.
+    pub elements_out: Option<u64>,
+    /// The type of an element, as it is written.
+    pub element: Option<String>,
+    /// Bytes of an element.
+    pub element_bytes: Option<u32>,
+    /// Among whom: an index into [`super::RankTrace::groups`].
+    pub group: Option<u32>,
+    /// Its number within its group.
+    pub sequence: Option<u64>,
+    /// The other rank of a message.
+    pub peer: Option<u32>,
+}

@@ -1,0 +1,147 @@
+//! What the host did, in columns.
+//!
+//! Responsible for: operators, calls of the runtime, annotations and their order. Refuses to know what an operator is for.
+
+use super::{NONE, some};
+use crate::NameId;
+use serde::Serialize;
+
+/// What kind of host activity a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostKind {
+    /// An operator of the framework.
+    #[default]
+    Operator,
+    /// A call of the device's runtime or driver: launches, copies, waits.
+    Runtime,
+    /// An annotation of the user, a framework's range, NVTX.
+    Annotation,
+    /// A communication as the framework issues it (`record_param_comms`, `gloo:...`).
+    Collective,
+    /// The profiler's own cost.
+    Overhead,
+    /// A function of Python, kept only when asked for.
+    Python,
+}
+
+/// One row of [`HostActivities`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostActivity {
+    /// From when, in nanoseconds.
+    pub start: i64,
+    /// Until when, in nanoseconds.
+    pub end: i64,
+    /// What it is called.
+    pub name: NameId,
+    /// What it is.
+    pub kind: HostKind,
+    /// The thread, by its place in the order of first appearance of (process, thread) in the trace.
+    pub thread: u32,
+    /// What ties a call to what it launched.
+    pub correlation: Option<u32>,
+    /// What it says as a communication: an index into [`super::RankTrace::collectives`].
+    pub collective: Option<u32>,
+    /// Shapes of its inputs as they are written, kept for matrix products, attention and convolutions.
+    pub shapes: Option<NameId>,
+}
+
+impl HostActivity {
+    /// How long, in nanoseconds.
+    pub fn duration(&self) -> i64 {
+        self.end - self.start
+    }
+}
+
+/// What one rank's host did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostActivities {
+    start: Vec<i64>,
+    end: Vec<i64>,
+    name: Vec<NameId>,
+    kind: Vec<HostKind>,
+    thread: Vec<u32>,
+    correlation: Vec<u32>,
+    collective: Vec<u32>,
+    shapes: Vec<u32>,
+}
+
+impl HostActivities {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Adds a row at the end.
+    pub fn push(&mut self, row: HostActivity) {
+        self.start.push(row.start);
+        self.end.push(row.end);
+        self.name.push(row.name);
+        self.kind.push(row.kind);
+        self.thread.push(row.thread);
+        self.correlation.push(row.correlation.unwrap_or(NONE));
+        self.collective.push(row.collective.unwrap_or(NONE));
+        self.shapes.push(row.shapes.map_or(NONE, |s| s.0));
+    }
+
+    /// The row at a place.
+    pub fn get(&self, at: usize) -> Option<HostActivity> {
+        Some(HostActivity {
+            start: *self.start.get(at)?,
+            end: *self.end.get(at)?,
+            name: *self.name.get(at)?,
+            kind: *self.kind.get(at)?,
+            thread: *self.thread.get(at)?,
+            correlation: some(*self.correlation.get(at)?),
+            collective: some(*self.collective.get(at)?),
+            shapes: some(*self.shapes.get(at)?).map(NameId),
+        })
+    }
+
+    /// All rows in their order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = HostActivity> + ExactSizeIterator {
+        (0..self.len()).map(|at| self.get(at).unwrap_or_default())
+    }
+
+    /// The column of starts.
+    pub fn starts(&self) -> &[i64] {
+        &self.start
+    }
+
+    /// The column of kinds.
+    pub fn kinds(&self) -> &[HostKind] {
+        &self.kind
+    }
+
+    /// The column of names.
+    pub fn names(&self) -> &[NameId] {
+        &self.name
+    }
+
+    /// Moves all times: `to` gives the new time of an old one.
+    pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
+        for time in self.start.iter_mut().chain(&mut self.end) {
+            *time = to(*time);
+        }
+    }
+
+    /// Puts the rows in order of start; of equal starts the longer comes first, so that what holds another precedes it.
+    pub fn sort(&mut self) {
+        let key = |at: usize| (self.start[at], -self.end[at]);
+        if (1..self.len()).all(|at| key(at - 1) <= key(at)) {
+            return;
+        }
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        order.sort_by_key(|&at| key(at as usize));
+        *self =
+            order.iter().filter_map(|&at| self.get(at as usize)).fold(Self::default(), |mut sorted, row| {
+                sorted.push(row);
+                sorted
+            });
+    }
+}

@@ -1,0 +1,82 @@
+//! What reading a trace met with: what was repaired, what was dropped, where.
+//!
+//! Responsible for: counting everything and keeping the first places of each kind. Refuses to grow with the damage.
+
+use serde::Serialize;
+
+/// A kind of damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DamageKind {
+    /// A name held a raw control character or a bad byte and was repaired.
+    RepairedName,
+    /// An event could not be read and was dropped.
+    UnreadableEvent,
+    /// An event had no usable time or duration and was dropped.
+    BadTime,
+    /// An event ended before it began and was dropped.
+    NegativeDuration,
+    /// A time far outside of the rest was dropped.
+    OutlyingTime,
+    /// A key came twice; the last one counts.
+    DuplicateKey,
+    /// The file ends before its end; everything before was read.
+    Truncated,
+    /// There is more after the end of the trace, which was not read.
+    TrailingData,
+    /// Two events of one row overlap partly; both were kept.
+    PartialOverlap,
+    /// A begin without its end or an end without its begin was dropped.
+    UnmatchedBegin,
+}
+
+/// One kind of damage in one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// What kind.
+    pub kind: DamageKind,
+    /// How many.
+    pub count: u64,
+    /// The first places, at most [`Damage::PLACES`]: byte offsets into the (inflated) file and a word about each.
+    pub places: Vec<(u64, String)>,
+}
+
+impl Damage {
+    /// How many places are kept.
+    pub const PLACES: usize = 3;
+}
+
+/// What reading a trace met with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReadReport {
+    /// Bytes of the (inflated) file.
+    pub bytes: u64,
+    /// Events that were seen.
+    pub events: u64,
+    /// Events that were kept.
+    pub kept: u64,
+    /// Kinds of events that are not needed and were left out on purpose, with how many there were.
+    pub left_out: Vec<(String, u64)>,
+    /// What was damaged, by kind.
+    pub damages: Vec<Damage>,
+}
+
+impl ReadReport {
+    /// Notes one damage.
+    pub fn note(&mut self, kind: DamageKind, offset: u64, what: impl FnOnce() -> String) {
+        let at = self.damages.iter().position(|d| d.kind == kind).unwrap_or_else(|| {
+            self.damages.push(Damage { kind, count: 0, places: Vec::new() });
+            self.damages.len() - 1
+        });
+        let damage = &mut self.damages[at];
+        damage.count += 1;
+        if damage.places.len() < Damage::PLACES {
+            damage.places.push((offset, what()));
+        }
+    }
+
+    /// How much of a kind there was.
+    pub fn count(&self, kind: DamageKind) -> u64 {
+        self.damages.iter().find(|d| d.kind == kind).map_or(0, |d| d.count)
+    }
+}
