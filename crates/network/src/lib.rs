@@ -10,3 +10,4 @@ pub mod flow;
 pub mod picture;
 pub mod rail_only;
 pub mod topology;
+pub mod traffic;

@@ -1,0 +1,42 @@
+//! What a step puts between ranks, and what that is for pairs, domains, rails and links.
+//!
+//! Responsible for: exchanges as values that never hold ranks x ranks, which pair carries how many bytes of each under an algorithm,
+//! and sums of these. Refuses to know where exchanges come from (a model of a step or a trace makes them) and how long anything takes
+//! ([`crate::flow`] does).
+//!
+//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] says who sends how much to whom when one
+//! group makes one of its calls; everything else is a sum of that.
+
+mod exchange;
+mod flows;
+mod groups;
+
+pub use exchange::{Algorithm, Exchange};
+pub use groups::{Axis, Groups, Numbering};
+
+use serde::Serialize;
+
+/// Everything that a step puts between ranks. Rank `n` runs on device `n`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Where ranks stand.
+    pub numbering: Numbering,
+    /// What they exchange.
+    pub exchanges: Vec<Exchange>,
+}
+
+impl Traffic {
+    /// Calls `flow(from, to, bytes)` for everything that ranks send in a step, exchange by exchange; a pair may come several times.
+    /// `domain` is the number of devices in a scale-up domain. O(sum of partners).
+    pub fn flows(&self, domain: u64, mut flow: impl FnMut(u32, u32, f64)) {
+        let mut members = Vec::new();
+        for exchange in &self.exchanges {
+            for group in 0..exchange.groups.count() {
+                exchange.groups.members(&self.numbering, group, &mut members);
+                exchange.flows(&members, domain, &mut |from, to, bytes| {
+                    flow(from, to, bytes * exchange.count);
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! One kind of exchange of a step: what, among whom, how much, how often.
+//!
+//! Responsible for: the description. Refuses to know how bytes travel ([`super::flows`]).
+
+use super::Groups;
+use railwright_spec::quantity::Bytes;
+use railwright_step::{CollectiveKind, Dimension, Phase};
+use serde::Serialize;
+
+/// Exchanges of one kind, of all groups that make them alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Exchange {
+    /// For which parallel dimension.
+    pub dimension: Dimension,
+    /// What is exchanged: `activations`, `gradients`, ...
+    pub purpose: &'static str,
+    /// In which part of the step.
+    pub phase: Phase,
+    /// What kind.
+    pub kind: CollectiveKind,
+    /// How it is carried out.
+    pub algorithm: Algorithm,
+    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the
+    /// buffer before a reduce-scatter, what one rank holds before an all-to-all, the message of a send.
+    pub bytes: Bytes,
+    /// Calls of each group in a step; halves are half of an exchange.
+    pub count: f64,
+    /// Who.
+    pub groups: Groups,
+}
+
+/// How a collective is made of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Algorithm {
+    /// Around a ring. A group that spans domains runs as many rings as it has members in a domain; each leaves the domain by
+    /// another member, along its own rail.
+    #[default]
+    Ring,
+    /// Everyone to everyone, directly.
+    Direct,
+    /// Inside domains first, then across domains among members of the same place; an all-to-all in two such steps.
+    Hierarchical,
+    /// From the first member to the second.
+    Message,
+    /// Tokens to experts: once over the network to each domain that has any of their experts, and from there once to each rank
+    /// that has. Bytes are counted as an all-to-all would send them.
+    Dispatch {
+        /// Experts that each token goes to.
+        copies: u32,
+        /// Domains that a token may visit at most; 0 is no limit.
+        most_domains: u32,
+    },
+}
+
+impl Exchange {
+    /// Bytes by nccl-tests' convention of all calls of all groups: what a report's rows add up to.
+    pub fn called(&self) -> Bytes {
+        self.bytes * (self.count * self.groups.count() as f64)
+    }
+}

@@ -1,0 +1,284 @@
+//! Who sends how much to whom in one call of one group.
+//!
+//! Responsible for: rings, direct and two-level exchanges, token dispatch, messages. Refuses to choose the algorithm.
+//!
+//! Notation: `n` members, `S` bytes by nccl-tests' convention, `V` = `2 S` for an all-reduce and `S` for a gather or a scatter, `L` members
+//! in each of `D` domains.
+
+use super::{Algorithm, Exchange};
+use railwright_step::CollectiveKind;
+
+impl Exchange {
+    /// Calls `flow(from, to, bytes)` for every message between two different ranks when a group of these members makes one call.
+    /// `domain` is the number of devices in a scale-up domain.
+    pub fn flows(&self, members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u32, f64)) {
+        if members.len() < 2 || self.bytes.get() <= 0.0 {
+            return;
+        }
+        let bytes = self.bytes.get();
+        match self.kind {
+            CollectiveKind::AllReduce => self.rotate(members, domain, 2.0 * bytes, flow),
+            CollectiveKind::AllGather | CollectiveKind::ReduceScatter => {
+                self.rotate(members, domain, bytes, flow)
+            }
+            CollectiveKind::AllToAll => self.all_to_all(members, domain, bytes, flow),
+            CollectiveKind::Send | CollectiveKind::Receive if self.algorithm == Algorithm::Ring => {
+                ring(members, bytes, flow);
+            }
+            CollectiveKind::Send | CollectiveKind::Receive => flow(members[0], members[1], bytes),
+            // Handed on from member to member.
+            CollectiveKind::Broadcast => chain(members.iter(), bytes, flow),
+            CollectiveKind::Reduce => chain(members.iter().rev(), bytes, flow),
+            CollectiveKind::Barrier => {}
+        }
+    }
+
+    /// Gathers and reductions. Each member sends `V (n - 1) / n` in all, whatever the algorithm but the two-level one's shares.
+    fn rotate(&self, members: &[u32], domain: u64, volume: f64, flow: &mut impl FnMut(u32, u32, f64)) {
+        let n = members.len() as f64;
+        if self.algorithm == Algorithm::Direct {
+            return direct(members, volume / n, flow);
+        }
+        let sorted = sorted(members);
+        let members = sorted.as_deref().unwrap_or(members);
+        let Some(local) = in_domains(members, domain) else {
+            return ring(members, volume * (n - 1.0) / n, flow);
+        };
+        let domains = members.len() / local;
+        let (l, d) = (local as f64, domains as f64);
+        let (near, far) = match self.algorithm {
+            // Inside: V (L - 1) / L. Across: each member's part V / L among the D of its place: V (D - 1) / n.
+            Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
+            // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
+            _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),
+            _ => (volume * (n - 1.0) / n, 0.0),
+        };
+        let hierarchical = self.algorithm == Algorithm::Hierarchical;
+        for (index, block) in members.chunks_exact(local).enumerate() {
+            // Every second domain is passed the other way round, so that a ring leaves and enters on one rail.
+            let backwards = !hierarchical && index % 2 == 1;
+            if local > 1 {
+                for place in 0..local {
+                    let next = (place + 1) % local;
+                    let (from, to) = if backwards { (next, place) } else { (place, next) };
+                    flow(block[from], block[to], near);
+                }
+            }
+            if domains > 1 {
+                let after = (index + 1) % domains * local;
+                // With an odd number of domains the rings close from an end to a beginning, which are a place apart.
+                let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local > 1;
+                for place in 0..local {
+                    let next = if is_skewed { (place + 1) % local } else { place };
+                    flow(block[place], members[after + next], far);
+                }
+            }
+        }
+    }
+
+    /// Each member has `S / n` for each.
+    fn all_to_all(&self, members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
+        let n = members.len() as f64;
+        let two_levels = matches!(self.algorithm, Algorithm::Hierarchical | Algorithm::Dispatch { .. });
+        let sorted = if two_levels { sorted(members) } else { None };
+        let members = sorted.as_deref().unwrap_or(members);
+        let local = if two_levels { in_domains(members, domain) } else { None };
+        let (near, far) = match (self.algorithm, local) {
+            // To each local member all that its place gets in any domain; then on the rail what L members gave.
+            (Algorithm::Hierarchical, Some(local)) => {
+                let (l, d) = (local as f64, n / local as f64);
+                (bytes / n * d, bytes / n * l)
+            }
+            (Algorithm::Dispatch { copies, most_domains }, Some(local)) => {
+                dispatch(bytes, n, local as f64, copies, most_domains)
+            }
+            (Algorithm::Dispatch { copies, .. }, None) => {
+                // Domains of unequal numbers of members: once to each rank.
+                return direct(members, bytes / n * once(f64::from(copies.max(1)), n), flow);
+            }
+            _ => return direct(members, bytes / n, flow),
+        };
+        let local = local.unwrap_or(1);
+        for block in members.chunks_exact(local) {
+            direct(block, near, flow);
+        }
+        for (index, from) in members.iter().enumerate() {
+            for to in members.iter().skip(index % local).step_by(local).filter(|to| *to != from) {
+                flow(*from, *to, far);
+            }
+        }
+    }
+}
+
+/// Places that a token with so many copies reaches over its copies, when `places` are equally likely: `places (1 - (1 - 1 / places)^copies)
+/// / copies`.
+fn once(copies: f64, places: f64) -> f64 {
+    places * (1.0 - (1.0 - 1.0 / places).powf(copies)) / copies
+}
+
+/// Bytes to each other member inside, and to each of the same place in another domain.
+///
+/// A token crosses the network once for each domain that has any of its experts, and inside goes once to each rank that has one:
+/// `near = S once(n) / L`, `far = S once(min(D, most)) / D`.
+fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (f64, f64) {
+    let copies = f64::from(copies.max(1));
+    let domains = n / local;
+    let visited = if most_domains == 0 { domains } else { domains.min(f64::from(most_domains)) };
+    (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
+}
+
+/// Members in each domain, if all of them have as many, at the same local places. `members` ascend.
+fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
+    let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
+    let mut blocks = members.chunk_by(|a, b| a / domain == b / domain);
+    let first = blocks.next()?;
+    let is_alike = |block: &[u32]| {
+        block.len() == first.len() && block.iter().zip(first).all(|(a, b)| a % domain == b % domain)
+    };
+    blocks.all(is_alike).then_some(first.len())
+}
+
+fn sorted(members: &[u32]) -> Option<Vec<u32>> {
+    (!members.is_sorted()).then(|| {
+        let mut sorted = members.to_vec();
+        sorted.sort_unstable();
+        sorted
+    })
+}
+
+fn ring(members: &[u32], bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
+    for (index, from) in members.iter().enumerate() {
+        flow(*from, members[(index + 1) % members.len()], bytes);
+    }
+}
+
+fn direct(members: &[u32], bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
+    for from in members {
+        for to in members.iter().filter(|to| *to != from) {
+            flow(*from, *to, bytes);
+        }
+    }
+}
+
+fn chain<'a>(members: impl Iterator<Item = &'a u32>, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
+    let mut last = None;
+    for member in members {
+        if let Some(last) = last {
+            flow(last, *member, bytes);
+        }
+        last = Some(*member);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Groups, Numbering};
+    use super::*;
+    use proptest::prelude::*;
+    use railwright_spec::quantity::Bytes;
+    use railwright_step::{Dimension, Phase};
+    use std::collections::BTreeMap;
+
+    fn exchange(kind: CollectiveKind, algorithm: Algorithm) -> Exchange {
+        Exchange {
+            dimension: Dimension::Data,
+            purpose: "gradients",
+            phase: Phase::Optimizer,
+            kind,
+            algorithm,
+            bytes: Bytes::new(840.0),
+            count: 1.0,
+            groups: Groups::all(&Numbering::pipeline_outermost(1, 8)),
+        }
+    }
+
+    fn matrix(exchange: &Exchange, members: &[u32], domain: u64) -> BTreeMap<(u32, u32), f64> {
+        let mut sums = BTreeMap::new();
+        exchange.flows(members, domain, &mut |from, to, bytes| {
+            assert_ne!(from, to);
+            *sums.entry((from, to)).or_insert(0.0) += bytes;
+        });
+        sums
+    }
+
+    /// network.md, section 4: what each algorithm puts on the wire.
+    #[test]
+    fn an_all_reduce_in_one_domain_is_a_ring_of_twice_its_bytes() {
+        let ring = matrix(&exchange(CollectiveKind::AllReduce, Algorithm::Ring), &[0, 1, 2, 3], 8);
+        let each = 2.0 * 840.0 * 3.0 / 4.0;
+        assert_eq!(ring, BTreeMap::from([((0, 1), each), ((1, 2), each), ((2, 3), each), ((3, 0), each)]));
+    }
+
+    #[test]
+    fn rings_across_domains_keep_to_their_rails() {
+        let ring = exchange(CollectiveKind::AllGather, Algorithm::Ring);
+        // Two members in each of four domains of four.
+        let members = [1, 3, 5, 7, 9, 11, 13, 15];
+        let sums = matrix(&ring, &members, 4);
+        assert!(sums.keys().all(|(from, to)| from / 4 == to / 4 || from % 4 == to % 4), "{sums:?}");
+        // An odd number of domains closes the rings one place aside.
+        let odd = matrix(&ring, &members[..6], 4);
+        assert_eq!(odd.keys().filter(|(from, to)| from / 4 != to / 4 && from % 4 != to % 4).count(), 2);
+    }
+
+    #[test]
+    fn two_levels_send_what_the_paper_counts() {
+        // rail-only.md, section 7: (K - 1) / K n M inside and (n - K) M on the rails, M for each pair; n = 8, K = 4, M = 105.
+        let sums = matrix(
+            &exchange(CollectiveKind::AllToAll, Algorithm::Hierarchical),
+            &[0, 1, 2, 3, 4, 5, 6, 7],
+            4,
+        );
+        let of = |inside: bool| -> f64 {
+            sums.iter()
+                .filter(|((from, to), _)| *from == 0 && (to / 4 == 0) == inside)
+                .map(|(_, bytes)| bytes)
+                .sum()
+        };
+        assert_eq!((of(true), of(false)), (3.0 / 4.0 * 8.0 * 105.0, 4.0 * 105.0));
+    }
+
+    #[test]
+    fn tokens_cross_the_network_once_for_each_domain() {
+        // DeepSeek-V3: 8 copies of each token over 8 domains of 8, at most 4 domains; 1 MB as an all-to-all would send it.
+        let members: Vec<u32> = (0..64).collect();
+        let algorithm = Algorithm::Dispatch { copies: 8, most_domains: 4 };
+        let sums = matrix(&exchange(CollectiveKind::AllToAll, algorithm), &members, 8);
+        let network: f64 =
+            sums.iter().filter(|((from, to), _)| *from == 0 && *to >= 8).map(|(_, bytes)| bytes).sum();
+        let reached = 4.0 * (1.0 - 0.75_f64.powi(8));
+        assert!((network / (840.0 / 8.0 * reached * 7.0 / 8.0) - 1.0).abs() < 1e-12);
+        assert!(sums.keys().all(|(from, to)| from / 8 == to / 8 || from % 8 == to % 8));
+    }
+
+    proptest! {
+        /// However a group lies on domains, everyone sends and receives what the collective's definition needs.
+        #[test]
+        fn every_member_sends_and_receives_alike(
+            n in 2_u32..20, stride in 1_u32..7, start in 0_u32..9, domain in 1_u64..13, which in 0_usize..6,
+        ) {
+            let (kind, algorithm, volume) = [
+                (CollectiveKind::AllReduce, Algorithm::Ring, 2.0),
+                (CollectiveKind::AllGather, Algorithm::Ring, 1.0),
+                (CollectiveKind::ReduceScatter, Algorithm::Direct, 1.0),
+                (CollectiveKind::AllReduce, Algorithm::Hierarchical, 2.0),
+                (CollectiveKind::AllToAll, Algorithm::Ring, 1.0),
+                (CollectiveKind::AllToAll, Algorithm::Hierarchical, 1.0),
+            ][which];
+            let members: Vec<u32> = (0..n).map(|m| start + m * stride).collect();
+            let sums = matrix(&exchange(kind, algorithm), &members, domain);
+            let least = volume * 840.0 * f64::from(n - 1) / f64::from(n);
+            for member in &members {
+                let sent: f64 = sums.iter().filter(|((from, _), _)| from == member).map(|(_, b)| b).sum();
+                let received: f64 = sums.iter().filter(|((_, to), _)| to == member).map(|(_, b)| b).sum();
+                prop_assert!((sent - received).abs() < 1e-9, "{sent} {received}");
+                // Two levels hand on: an all-to-all sends more than its definition needs, nothing sends less.
+                if which == 5 {
+                    prop_assert!(sent > least - 1e-9);
+                } else {
+                    prop_assert!((sent - least).abs() < 1e-9, "{sent} {least}");
+                }
+            }
+        }
+    }
+}
