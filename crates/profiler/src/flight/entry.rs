@@ -1,0 +1,241 @@
+//! The content of a dump.
+//!
+//! Responsible for: every version from 2.4 on, with whatever fields it has; JSON writes 0 where a pickle has `None`, and numbers of groups as strings.
+//! Refuses nothing but what is no dump at all; entries that cannot be read are counted.
+
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A line of a stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Frame {
+    /// The function.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u64,
+}
+
+/// A process group as a dump lists it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Group {
+    /// Its name, a counter.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its ranks, if they are listed.
+    pub ranks: Vec<u32>,
+}
+
+/// How far a group has come on the rank that dumped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// The number of the group on this rank.
+    pub group: u64,
+    /// The last collective that was enqueued.
+    pub last_enqueued: Option<u64>,
+    /// The last collective that is known to have started.
+    pub last_started: Option<u64>,
+    /// The last collective that is known to have ended.
+    pub last_completed: Option<u64>,
+}
+
+/// One collective or message in the ring buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// Its place in the order of recording.
+    pub record: u64,
+    /// The number of its group on this rank.
+    pub group: u64,
+    /// The group's name.
+    pub group_name: String,
+    /// What the group is for.
+    pub group_description: String,
+    /// Its number among the collectives of the group; for messages, among the messages.
+    pub sequence: u64,
+    /// What it is (`nccl:all_reduce`, `nccl:send 1->2`).
+    pub operation: String,
+    /// Whether it is a message between two ranks.
+    pub is_message: bool,
+    /// Shapes and types of its inputs.
+    pub inputs: String,
+    /// Shapes and types of its outputs.
+    pub outputs: String,
+    /// When it was enqueued, in nanoseconds since the epoch by the clock of its host.
+    pub created: i64,
+    /// When it was seen to have started.
+    pub started: Option<i64>,
+    /// When it was seen to have ended.
+    pub completed: Option<i64>,
+    /// The recorder's word for its state.
+    pub state: String,
+    /// Whether the recorder is done with it.
+    pub retired: bool,
+    /// After how many milliseconds it is given up.
+    pub timeout_ms: Option<u64>,
+    /// From where it was called, innermost first.
+    pub frames: Vec<Frame>,
+}
+
+/// What one rank dumped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FlightRecord {
+    /// What the user calls the file.
+    pub label: String,
+    /// The rank, from the name of the file.
+    pub rank: Option<u32>,
+    /// The version of the format.
+    pub version: String,
+    /// The host, if it is said.
+    pub host: Option<String>,
+    /// The groups that the dump lists.
+    pub groups: Vec<Group>,
+    /// How far they have come.
+    pub statuses: Vec<Status>,
+    /// The ring buffer, oldest first.
+    pub entries: Vec<Entry>,
+    /// Entries that could not be read.
+    pub unreadable: u64,
+}
+
+/// The last whole number in a file's name.
+fn rank_of(label: &str) -> Option<u32> {
+    let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
+    let digits: Vec<&str> =
+        name.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    digits.last()?.parse().ok()
+}
+
+fn number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(n) => n.as_i64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn count(value: &Value) -> Option<u64> {
+    number(value).and_then(|n| u64::try_from(n).ok())
+}
+
+/// A time; both `None` and 0 are no time.
+fn time(value: &Value) -> Option<i64> {
+    number(value).filter(|&n| n > 0)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(String::new, str::to_owned)
+}
+
+/// `[0, 1, 2]`, or a list.
+fn ranks(value: &Value) -> Vec<u32> {
+    match value {
+        Value::Array(list) => list.iter().filter_map(|v| count(v)?.try_into().ok()).collect(),
+        Value::String(text) if !text.contains("...") => {
+            text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Shapes and types as one comparable text.
+fn signature(sizes: &Value, types: &Value) -> String {
+    let shown = |value: &Value| if value.is_null() { String::new() } else { value.to_string() };
+    format!("{} {}", shown(sizes), shown(types)).replace('"', "").trim().to_owned()
+}
+
+fn entry(value: &Value) -> Option<Entry> {
+    value.as_object()?;
+    let group = &value["process_group"];
+    let is_message = value["is_p2p"].as_bool().unwrap_or(false);
+    let operation = text(&value["profiling_name"]);
+    let sequence = if is_message { count(&value["p2p_seq_id"]) } else { count(&value["collective_seq_id"]) };
+    let frames = value["frames"].as_array().map_or_else(Vec::new, |frames| {
+        let frame = |f: &Value| Frame {
+            name: text(&f["name"]),
+            file: text(&f["filename"]),
+            line: count(&f["line"]).unwrap_or_default(),
+        };
+        frames.iter().map(frame).collect()
+    });
+    Some(Entry {
+        record: count(&value["record_id"])?,
+        group: count(&value["pg_id"]).unwrap_or_default(),
+        group_name: text(&group[0]),
+        group_description: text(&group[1]),
+        sequence: sequence.or_else(|| count(&value["seq_id"]))?,
+        operation,
+        is_message,
+        inputs: signature(&value["input_sizes"], &value["input_dtypes"]),
+        outputs: signature(&value["output_sizes"], &value["output_dtypes"]),
+        created: time(&value["time_created_ns"]).unwrap_or_default(),
+        started: time(&value["time_discovered_started_ns"]),
+        completed: time(&value["time_discovered_completed_ns"]),
+        state: text(&value["state"]),
+        retired: value["retired"].as_bool().unwrap_or(false),
+        timeout_ms: count(&value["timeout_ms"]).filter(|&ms| ms > 0),
+        frames,
+    })
+}
+
+/// The dump that a value holds.
+pub(super) fn record(label: &str, value: &Value) -> Result<FlightRecord, Problem> {
+    let Some(entries) = value.get("entries").and_then(Value::as_array) else {
+        let problem = Problem::new("no flight record: there are no `entries`").in_file(label);
+        return Err(problem.hint("a dump of the flight recorder holds `version`, `pg_config` and `entries`"));
+    };
+    let read: Vec<Entry> = entries.iter().filter_map(entry).collect();
+    let unreadable = (entries.len() - read.len()) as u64;
+    let group = |(name, value): (&String, &Value)| Group {
+        name: Some(text(&value["name"])).filter(|n| !n.is_empty()).unwrap_or_else(|| name.clone()),
+        description: text(&value["desc"]),
+        ranks: ranks(&value["ranks"]),
+    };
+    let status = |(id, value): (&String, &Value)| {
+        Some(Status {
+            group: id.parse().ok()?,
+            last_enqueued: count(&value["last_enqueued_collective"]),
+            last_started: count(&value["last_started_collective"]),
+            last_completed: count(&value["last_completed_collective"]),
+        })
+    };
+    let object = |key: &str| value.get(key).and_then(Value::as_object);
+    let mut entries = read;
+    entries.sort_by_key(|e| e.record);
+    Ok(FlightRecord {
+        label: label.to_owned(),
+        rank: count(&value["rank"]).and_then(|r| r.try_into().ok()).or_else(|| rank_of(label)),
+        version: text(&value["version"]),
+        host: Some(text(&value["host_name"])).filter(|h| !h.is_empty()),
+        groups: object("pg_config").map_or_else(Vec::new, |all| all.iter().map(group).collect()),
+        statuses: object("pg_status").map_or_else(Vec::new, |all| all.iter().filter_map(status).collect()),
+        entries,
+        unreadable,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_is_the_last_number_of_a_files_name() {
+        for (label, rank) in [
+            ("dumps/nccl_trace_rank_13", Some(13)),
+            ("/tmp/run7/fr_trace_rank_3.pickle", Some(3)),
+            ("trace.json", None),
+            ("99999999999", None),
+        ] {
+            assert_eq!(rank_of(label), rank, "{label}");
+        }
+    }
+
+    #[test]
+    fn ranks_come_as_text_or_as_a_list_and_never_cut() {
+        assert_eq!(ranks(&serde_json::json!("[0, 2, 4]")), [0, 2, 4]);
+        assert_eq!(ranks(&serde_json::json!([1, 3])), [1, 3]);
+        assert_eq!(ranks(&serde_json::json!("[0, 1, ..., 9]")), [] as [u32; 0]);
+    }
+}

@@ -1,0 +1,143 @@
+//! From the ranks that are missing somewhere to the ranks that wait for no one.
+//!
+//! Responsible for: following each missing rank to where it is stuck itself, until a rank that is stuck nowhere, or around a circle. Refuses to look at other ranks' clocks:
+//! of several places where one rank is stuck the first by its own clock counts.
+
+use super::progress::{State, Stuck};
+use crate::flight::{Entry, FlightRecord, Frame};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Why the search ends at a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RootCause {
+    /// It is in no collective: its host does something else, or nothing.
+    OutsideOfCollectives,
+    /// It called something else than the others.
+    DifferentCall,
+    /// There is no dump of it: it may be dead.
+    NoDump,
+    /// It waits, through others, for itself.
+    Circle,
+    /// Everyone is there and nothing ends: a link, a device or a kernel; or the dump was taken while all was well.
+    Transfer,
+}
+
+/// A rank at which the search ends.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Root {
+    /// The rank, or the first one of a circle or of a group whose transfer is stuck.
+    pub rank: u32,
+    /// Why.
+    pub cause: RootCause,
+    /// All ranks that share it: of a circle, of a stuck transfer.
+    pub ranks: Vec<u32>,
+    /// Where it is missing, by its place in the list of what is stuck.
+    pub stuck: usize,
+    /// The ranks that wait for it in the end.
+    pub victims: Vec<u32>,
+    /// What it entered last.
+    pub last_operation: Option<String>,
+    /// The group of what it entered last.
+    pub last_group: Option<String>,
+    /// When, in nanoseconds since the epoch.
+    pub last_time: Option<i64>,
+    /// From where it was called, innermost first.
+    pub last_frames: Vec<Frame>,
+}
+
+/// Where a rank waits first.
+fn waits_at(all: &[Stuck], rank: u32) -> Option<usize> {
+    all.iter().position(|s| s.waiting.contains(&rank))
+}
+
+fn last(records: &[(u32, &FlightRecord)], rank: u32) -> Option<Entry> {
+    let (_, record) = records.iter().find(|(r, _)| *r == rank)?;
+    record.entries.iter().max_by_key(|e| e.record).cloned()
+}
+
+/// Whom the ranks that wait at a place wait for, and why the search may end there.
+fn blamed(stuck: &Stuck) -> (Vec<u32>, Option<RootCause>) {
+    match stuck.state {
+        State::Mismatched => {
+            // Those who called what fewest did; with two camps of one size, all.
+            let camp = |call: &str| stuck.calls.iter().filter(|(_, other)| other == call).count();
+            let fewest = stuck.calls.iter().map(|(_, call)| camp(call)).min().unwrap_or_default();
+            let few =
+                stuck.calls.iter().filter(|(_, call)| camp(call) == fewest).map(|&(rank, _)| rank).collect();
+            (few, Some(RootCause::DifferentCall))
+        }
+        State::NotEntered if stuck.missing.is_empty() => (stuck.unknown.clone(), Some(RootCause::NoDump)),
+        State::NotEntered => (stuck.missing.clone(), None),
+        State::PartlyFinished | State::NoneFinished => (stuck.waiting.clone(), Some(RootCause::Transfer)),
+    }
+}
+
+/// The roots, those with most victims first.
+pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root> {
+    let mut roots: Vec<Root> = Vec::new();
+    let mut add =
+        |rank: u32, cause: RootCause, mut ranks: Vec<u32>, stuck: usize, victims: &BTreeSet<u32>| {
+            ranks.sort_unstable();
+            let victims: Vec<u32> = victims.iter().filter(|v| !ranks.contains(v)).copied().collect();
+            if let Some(known) = roots.iter_mut().find(|r| r.ranks == ranks && r.cause == cause) {
+                known.victims.extend(victims);
+                known.victims.sort_unstable();
+                known.victims.dedup();
+                return;
+            }
+            let entry = last(records, rank);
+            roots.push(Root {
+                rank,
+                cause,
+                ranks,
+                stuck,
+                victims,
+                last_operation: entry.as_ref().map(|e| e.operation.clone()),
+                last_group: entry.as_ref().map(|e| {
+                    if e.group_description.is_empty() {
+                        e.group_name.clone()
+                    } else {
+                        e.group_description.clone()
+                    }
+                }),
+                last_time: entry.as_ref().map(|e| e.created),
+                last_frames: entry.map(|e| e.frames).unwrap_or_default(),
+            });
+        };
+    for (place, begun) in all.iter().enumerate() {
+        let mut victims: BTreeSet<u32> = begun.waiting.iter().copied().collect();
+        let mut open: Vec<(usize, Vec<u32>)> = vec![(place, Vec::new())];
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        while let Some((at, path)) = open.pop() {
+            let stuck = &all[at];
+            victims.extend(&stuck.waiting);
+            let (ranks, end) = blamed(stuck);
+            match end {
+                Some(cause @ (RootCause::Transfer | RootCause::DifferentCall | RootCause::NoDump)) => {
+                    let first = ranks.first().copied().unwrap_or_default();
+                    add(first, cause, ranks, at, &victims);
+                }
+                _ => {
+                    for rank in ranks {
+                        let Some(next) = waits_at(all, rank) else {
+                            add(rank, RootCause::OutsideOfCollectives, vec![rank], at, &victims);
+                            continue;
+                        };
+                        let mut path = path.clone();
+                        if next == place {
+                            path.push(rank);
+                            add(path[0], RootCause::Circle, path, at, &victims);
+                        } else if seen.insert(next) {
+                            path.push(rank);
+                            open.push((next, path));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    roots.sort_by_key(|r| (std::cmp::Reverse(r.victims.len()), r.stuck, r.rank));
+    roots
+}

@@ -1,0 +1,206 @@
+//! How far every group has come on every rank, and where it is stuck.
+//!
+//! Responsible for: joining groups across ranks (by their ranks where the dumps list them, else by name and purpose), and the first collective that is entered and
+//! not left. Refuses to follow ranks from one group to another; [`super::chain`] does.
+
+use crate::flight::{Entry, FlightRecord};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A group of ranks across dumps.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Group {
+    /// What the group is for, else its name.
+    pub name: String,
+    /// Its ranks: those that the dumps list, else those that used it.
+    pub ranks: Vec<u32>,
+}
+
+/// In which way a collective is stuck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Some ranks never entered it.
+    NotEntered,
+    /// Ranks called different operations, or the same with other sizes or types.
+    Mismatched,
+    /// All entered it, some left it, some did not.
+    PartlyFinished,
+    /// All entered it and none left it.
+    NoneFinished,
+}
+
+/// A collective or message that some rank entered and has not left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stuck {
+    /// Among whom.
+    pub group: Group,
+    /// Its number in the group.
+    pub sequence: u64,
+    /// What the ranks that entered it called.
+    pub operation: String,
+    /// In which way.
+    pub state: State,
+    /// The ranks that entered it and have not left it.
+    pub waiting: Vec<u32>,
+    /// The ranks that never entered it, as far as their dumps are there.
+    pub missing: Vec<u32>,
+    /// The ranks of the group of which there is no dump.
+    pub unknown: Vec<u32>,
+    /// What each rank called, where they differ.
+    pub calls: Vec<(u32, String)>,
+    /// When the first rank entered it, in nanoseconds since the epoch.
+    pub since: i64,
+    /// After how many milliseconds it is given up.
+    pub timeout_ms: Option<u64>,
+}
+
+/// A lane: what is numbered on its own. The collectives of a group, or the messages of one direction between two ranks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Lane {
+    name: String,
+    /// The group's ranks where dumps list them, so that groups of one name and purpose are told apart.
+    ranks: Vec<u32>,
+    message: Option<(u32, u32)>,
+}
+
+/// The two ends of a message, as (from, to), from `nccl:send 1->2` or `nccl:recv 2<-1`.
+fn ends(operation: &str) -> Option<(u32, u32)> {
+    let numbers = |text: &str, by: &str| {
+        let (a, b) = text.rsplit_once(' ').map_or(text, |(_, ends)| ends).split_once(by)?;
+        Some((a.trim().parse().ok()?, b.trim().parse().ok()?))
+    };
+    numbers(operation, "->").or_else(|| numbers(operation, "<-").map(|(to, from)| (from, to)))
+}
+
+/// The ranks of an entry's group as the dump lists them. A list that does not hold the rank that dumped numbers ranks within the group: no help.
+fn listed(record: &FlightRecord, rank: u32, entry: &Entry) -> Vec<u32> {
+    let group = record.groups.iter().find(|g| !g.name.is_empty() && g.name == entry.group_name);
+    group.filter(|g| g.ranks.contains(&rank)).map_or_else(Vec::new, |g| {
+        let mut ranks = g.ranks.clone();
+        ranks.sort_unstable();
+        ranks
+    })
+}
+
+fn lane(record: &FlightRecord, rank: u32, entry: &Entry) -> Lane {
+    let ranks = listed(record, rank, entry);
+    let said = (&entry.group_description, &entry.group_name);
+    let name = match said {
+        (description, name) if description.is_empty() || description == "undefined" => name.clone(),
+        // With listed ranks the counter in the name differs from rank to rank and means nothing.
+        (description, _) if !ranks.is_empty() => description.clone(),
+        (description, name) => format!("{description} ({name})"),
+    };
+    let message = if entry.is_message { ends(&entry.operation) } else { None };
+    // Ends are numbered within the group where it is listed.
+    let global = |local: u32| ranks.get(local as usize).copied().unwrap_or(local);
+    let message = message.map(|(from, to)| (global(from), global(to)));
+    Lane { name: if name.is_empty() { "default".to_owned() } else { name }, ranks, message }
+}
+
+/// Whether a rank has left a collective. A recorder that never sees starts (gloo) only retires.
+fn left(record: &FlightRecord, entry: &Entry) -> bool {
+    let status = record.statuses.iter().find(|s| s.group == entry.group).filter(|_| !entry.is_message);
+    let by_count = status.and_then(|s| s.last_completed).is_some_and(|last| last >= entry.sequence);
+    let retired = entry.retired && entry.state != "started" && entry.started.is_none();
+    entry.state == "completed" || entry.completed.is_some() || by_count || retired
+}
+
+/// What one rank did in one lane.
+#[derive(Default)]
+struct Walk<'a> {
+    entries: BTreeMap<u64, (&'a Entry, bool)>,
+}
+
+fn call(entry: &Entry) -> String {
+    format!("{} {} -> {}", entry.operation, entry.inputs, entry.outputs)
+}
+
+/// Whether two ranks' calls cannot be the same collective. Sizes may differ where ranks hold different parts.
+fn differs(a: &Entry, b: &Entry) -> bool {
+    let kind =
+        |e: &Entry| e.operation.split_once(':').map_or(e.operation.clone(), |(_, kind)| kind.to_owned());
+    if a.is_message || b.is_message {
+        return false;
+    }
+    let kind_a = kind(a);
+    if kind_a != kind(b) {
+        return true;
+    }
+    let uneven = ["all_to_all", "alltoall", "gather", "scatter", "_v", "coalesced", "barrier", "broadcast"];
+    !uneven.iter().any(|word| kind_a.contains(word)) && a.inputs != b.inputs
+}
+
+/// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once.
+pub(super) fn stuck(records: &[(u32, &FlightRecord)]) -> Vec<Stuck> {
+    let mut lanes: BTreeMap<Lane, BTreeMap<u32, Walk<'_>>> = BTreeMap::new();
+    for &(rank, record) in records {
+        // Messages are numbered by their place in their lane: the recorder numbers those of a group together.
+        let mut counts: BTreeMap<Lane, u64> = BTreeMap::new();
+        for entry in &record.entries {
+            let lane = lane(record, rank, entry);
+            let sequence = if lane.message.is_some() {
+                let count = counts.entry(lane.clone()).or_default();
+                *count += 1;
+                *count
+            } else {
+                entry.sequence
+            };
+            let walk = lanes.entry(lane).or_default().entry(rank).or_default();
+            walk.entries.insert(sequence, (entry, left(record, entry)));
+        }
+    }
+    let dumped: BTreeSet<u32> = records.iter().map(|&(rank, _)| rank).collect();
+    let mut all: Vec<Stuck> =
+        lanes.iter().filter_map(|(lane, walks)| of_lane(lane, walks, &dumped)).collect();
+    all.sort_by(|a, b| (a.since, &a.group, a.sequence).cmp(&(b.since, &b.group, b.sequence)));
+    all
+}
+
+fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumped: &BTreeSet<u32>) -> Option<Stuck> {
+    let pending =
+        |walk: &Walk<'_>| walk.entries.iter().find(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
+    let sequence = walks.values().filter_map(pending).min()?;
+    let ranks: Vec<u32> = match lane.message {
+        Some((from, to)) => vec![from, to],
+        None if lane.ranks.is_empty() => walks.keys().copied().collect(),
+        None => lane.ranks.clone(),
+    };
+    let at = |rank: &u32| walks.get(rank).and_then(|walk| walk.entries.get(&sequence));
+    let waiting: Vec<u32> = ranks.iter().copied().filter(|r| at(r).is_some_and(|(_, left)| !left)).collect();
+    // A rank whose ring buffer begins later has been there.
+    let later = |rank: &u32| {
+        walks.get(rank).is_some_and(|w| w.entries.keys().next_back().is_some_and(|&last| last > sequence))
+    };
+    let missing: Vec<u32> =
+        ranks.iter().copied().filter(|r| dumped.contains(r) && at(r).is_none() && !later(r)).collect();
+    let unknown: Vec<u32> = ranks.iter().copied().filter(|r| !dumped.contains(r)).collect();
+    let entered: Vec<(u32, &Entry)> = ranks.iter().filter_map(|r| Some((*r, at(r)?.0))).collect();
+    let (_, first) = *entered.iter().min_by_key(|(_, entry)| entry.created)?;
+    let mismatched = entered.iter().any(|&(_, entry)| differs(first, entry));
+    let some_left = ranks.iter().any(|r| at(r).is_some_and(|&(_, left)| left) || later(r) && at(r).is_none());
+    let state = match () {
+        () if mismatched => State::Mismatched,
+        () if !missing.is_empty() || (!unknown.is_empty() && !some_left) => State::NotEntered,
+        () if some_left => State::PartlyFinished,
+        () => State::NoneFinished,
+    };
+    let calls = if mismatched {
+        entered.iter().map(|&(rank, entry)| (rank, call(entry))).collect()
+    } else {
+        Vec::new()
+    };
+    Some(Stuck {
+        group: Group { name: lane.name.clone(), ranks },
+        sequence,
+        operation: first.operation.clone(),
+        state,
+        waiting,
+        missing,
+        unknown,
+        calls,
+        since: first.created,
+        timeout_ms: first.timeout_ms,
+    })
+}
