@@ -30,6 +30,14 @@ pub enum PassKind {
     ParameterGather,
     /// Reducing gradients over data parallel ranks.
     GradientReduce,
+    /// Reducing what could not be reduced along with the backward passes, over data parallel ranks.
+    RemainderReduce,
+    /// Reducing gradients of norms among the ranks that share a stage.
+    NormReduce,
+    /// Reducing the gradient of an embedding that the first and the last stage share.
+    EmbeddingReduce,
+    /// Clipping gradients by their norm, for which all ranks meet.
+    GradientClip,
     /// The optimizer's update.
     Optimizer,
     /// Loading data.
@@ -42,6 +50,69 @@ impl PassKind {
     /// Whether it is arithmetic of the pipeline.
     pub const fn is_compute(self) -> bool {
         matches!(self, Self::Forward | Self::Backward | Self::BackwardInput | Self::BackwardWeight)
+    }
+
+    /// Whether it is a message between neighbouring stages.
+    pub const fn is_message(self) -> bool {
+        matches!(self, Self::SendForward | Self::ReceiveForward | Self::SendBackward | Self::ReceiveBackward)
+    }
+
+    /// Whether several ranks take part in it.
+    pub const fn is_communication(self) -> bool {
+        self.is_message()
+            || matches!(
+                self,
+                Self::ParameterGather
+                    | Self::GradientReduce
+                    | Self::RemainderReduce
+                    | Self::NormReduce
+                    | Self::EmbeddingReduce
+                    | Self::GradientClip
+            )
+    }
+
+    /// What Megatron's timers call a pass, as operator tables and logs write it.
+    pub fn of_timer(name: &str) -> Option<Self> {
+        Some(match name {
+            "forward-compute" | "forward" => Self::Forward,
+            "backward-compute" | "backward" => Self::Backward,
+            "forward-send" => Self::SendForward,
+            "forward-recv" => Self::ReceiveForward,
+            "backward-send" => Self::SendBackward,
+            "backward-recv" => Self::ReceiveBackward,
+            "params-all-gather" => Self::ParameterGather,
+            "grads-reduce-scatter" | "grads-all-reduce" => Self::GradientReduce,
+            "separate-grads-all-reduce" => Self::RemainderReduce,
+            "layernorm-grads-all-reduce" => Self::NormReduce,
+            "embedding-grads-all-reduce" => Self::EmbeddingReduce,
+            "optimizer-clip-main-grad" => Self::GradientClip,
+            "optimizer" => Self::Optimizer,
+            "batch-generator" => Self::DataLoading,
+            _ => return None,
+        })
+    }
+
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+            Self::BackwardInput => "backward (input)",
+            Self::BackwardWeight => "backward (weight)",
+            Self::SendForward => "send forward",
+            Self::ReceiveForward => "receive forward",
+            Self::SendBackward => "send backward",
+            Self::ReceiveBackward => "receive backward",
+            Self::ParameterGather => "parameter gather",
+            Self::GradientReduce => "gradient reduce",
+            Self::RemainderReduce => "remaining gradient reduce",
+            Self::NormReduce => "norm gradient reduce",
+            Self::EmbeddingReduce => "embedding gradient reduce",
+            Self::GradientClip => "gradient clip",
+            Self::Optimizer => "optimizer",
+            Self::DataLoading => "data loading",
+            Self::Other => "other",
+        }
     }
 }
 
@@ -105,6 +176,20 @@ pub struct PassShape {
     pub micro_batches: u32,
 }
 
+impl PassShape {
+    /// The shape that also holds what passes say.
+    #[must_use]
+    pub fn widened(mut self, passes: &[Pass]) -> Self {
+        for pass in passes {
+            self.pipeline_parallel = self.pipeline_parallel.max(pass.stage.saturating_add(1));
+            self.virtual_pipeline = self.virtual_pipeline.max(pass.chunk.saturating_add(1));
+            self.data_parallel = self.data_parallel.max(pass.replica.saturating_add(1));
+            self.shards = self.shards.max(pass.shard.saturating_add(1));
+        }
+        self
+    }
+}
+
 /// Passes of one rank or of many.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Passes {
@@ -119,9 +204,78 @@ pub struct Passes {
 }
 
 impl Passes {
+    /// Joins what was recorded of one job in several files, in whatever order they were read: shapes are the widest that any file says,
+    /// passes of one rank that come twice are taken once. Nothing gives nothing.
+    pub fn join(parts: Vec<Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let Some(mut joined) = parts.next() else { return Self::default() };
+        let mut several = false;
+        for part in parts {
+            several = true;
+            let (a, b) = (&mut joined.shape, part.shape);
+            a.pipeline_parallel = a.pipeline_parallel.max(b.pipeline_parallel);
+            a.virtual_pipeline = a.virtual_pipeline.max(b.virtual_pipeline);
+            a.data_parallel = a.data_parallel.max(b.data_parallel);
+            a.shards = a.shards.max(b.shards);
+            a.micro_batches = a.micro_batches.max(b.micro_batches);
+            joined.passes.extend(part.passes);
+            joined.steps.extend(part.steps);
+        }
+        joined.sort();
+        if several {
+            // The folder names the job better than its first file.
+            if let Some(at) = joined.label.rfind(['/', '\\']) {
+                joined.label.truncate(at);
+            }
+            joined.passes.dedup();
+            joined.steps.dedup();
+        }
+        joined.shape = joined.shape.widened(&joined.passes);
+        joined
+    }
+
+    /// The steps of which there are passes, in order.
+    pub fn step_numbers(&self) -> Vec<u32> {
+        let mut steps: Vec<u32> = self.passes.iter().map(|p| p.step).collect();
+        steps.dedup();
+        steps.sort_unstable();
+        steps.dedup();
+        steps
+    }
+
     /// Puts the passes in their order: by step, rank, start; equal ones keep their order.
     pub fn sort(&mut self) {
         self.passes.sort_by_key(|p| (p.step, p.rank, p.start));
         self.steps.sort_by_key(|s| (s.step, s.rank));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_rank(rank: u32, label: &str) -> Passes {
+        let pass = Pass {
+            step: 3,
+            rank,
+            stage: rank,
+            replica: 0,
+            shard: 0,
+            kind: PassKind::Forward,
+            micro_batch: Some(0),
+            chunk: 0,
+            start: 10,
+            end: 20,
+        };
+        Passes { label: label.to_owned(), passes: vec![pass], ..Passes::default() }
+    }
+
+    #[test]
+    fn files_of_one_job_join_in_order_of_rank_and_once() {
+        let joined = Passes::join(vec![of_rank(1, "run/b"), of_rank(0, "run/a"), of_rank(1, "run/again")]);
+        assert_eq!(joined.passes.iter().map(|p| p.rank).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!((joined.label.as_str(), joined.shape.pipeline_parallel), ("run", 2));
+        assert_eq!(joined.step_numbers(), [3]);
+        assert_eq!(Passes::join(vec![of_rank(1, "run/b")]).label, "run/b");
     }
 }
