@@ -1,0 +1,120 @@
+//! What a communication does.
+//!
+//! Responsible for: the kinds that traces tell apart, which are more than the ones that a plan knows. Refuses to read names.
+
+use railwright_step::CollectiveKind;
+use serde::{Deserialize, Serialize};
+
+/// What a communication does, as its name or its recorder says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Everyone gets the sum.
+    AllReduce,
+    /// Everyone gets everyone's part.
+    AllGather,
+    /// Everyone gets a part of the sum.
+    ReduceScatter,
+    /// Everyone gets a part from everyone.
+    AllToAll,
+    /// Tokens to their experts.
+    Dispatch,
+    /// Tokens back from their experts.
+    Combine,
+    /// Sizes and readiness before a dispatch or a combine.
+    Notify,
+    /// Everyone gets one rank's data.
+    Broadcast,
+    /// One rank gets the sum.
+    Reduce,
+    /// One rank gets everyone's part.
+    Gather,
+    /// Everyone gets a part from one rank.
+    Scatter,
+    /// Messages in both directions, or an all-to-all that is made of messages.
+    SendReceive,
+    /// One rank to another.
+    Send,
+    /// The other end of [`Self::Send`].
+    Receive,
+    /// A copy to another device by a copy engine or by stores.
+    Copy,
+    /// Nothing but waiting for each other.
+    Barrier,
+}
+
+impl Operation {
+    /// The field's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AllReduce => "all_reduce",
+            Self::AllGather => "all_gather",
+            Self::ReduceScatter => "reduce_scatter",
+            Self::AllToAll => "all_to_all",
+            Self::Dispatch => "dispatch",
+            Self::Combine => "combine",
+            Self::Notify => "notify",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Gather => "gather",
+            Self::Scatter => "scatter",
+            Self::SendReceive => "send_receive",
+            Self::Send => "send",
+            Self::Receive => "receive",
+            Self::Copy => "copy",
+            Self::Barrier => "barrier",
+        }
+    }
+
+    /// Whether nobody can leave it before everyone has entered it.
+    pub const fn blocks_all(self) -> bool {
+        matches!(
+            self,
+            Self::AllReduce
+                | Self::AllGather
+                | Self::ReduceScatter
+                | Self::AllToAll
+                | Self::Dispatch
+                | Self::Combine
+                | Self::SendReceive
+                | Self::Barrier
+        )
+    }
+
+    /// Whether it is a message between two ranks.
+    pub const fn is_message(self) -> bool {
+        matches!(self, Self::Send | Self::Receive)
+    }
+
+    /// The kind as a plan knows it; none where a plan does not tell it apart.
+    pub const fn kind(self) -> Option<CollectiveKind> {
+        Some(match self {
+            Self::AllReduce => CollectiveKind::AllReduce,
+            Self::AllGather => CollectiveKind::AllGather,
+            Self::ReduceScatter => CollectiveKind::ReduceScatter,
+            Self::AllToAll | Self::Dispatch | Self::Combine => CollectiveKind::AllToAll,
+            Self::Broadcast => CollectiveKind::Broadcast,
+            Self::Reduce => CollectiveKind::Reduce,
+            Self::Send => CollectiveKind::Send,
+            Self::Receive => CollectiveKind::Receive,
+            Self::Barrier => CollectiveKind::Barrier,
+            Self::Notify | Self::Gather | Self::Scatter | Self::SendReceive | Self::Copy => return None,
+        })
+    }
+}
+
+impl From<CollectiveKind> for Operation {
+    fn from(kind: CollectiveKind) -> Self {
+        match kind {
+            CollectiveKind::AllReduce => Self::AllReduce,
+            CollectiveKind::AllGather => Self::AllGather,
+            CollectiveKind::ReduceScatter => Self::ReduceScatter,
+            CollectiveKind::AllToAll => Self::AllToAll,
+            CollectiveKind::Broadcast => Self::Broadcast,
+            CollectiveKind::Reduce => Self::Reduce,
+            CollectiveKind::Send => Self::Send,
+            CollectiveKind::Receive => Self::Receive,
+            CollectiveKind::Barrier => Self::Barrier,
+        }
+    }
+}
