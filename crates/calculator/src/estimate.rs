@@ -4,7 +4,7 @@
 //! what is doubtful. Refuses to format for people and to compute physics of its own: its numbers are those of [`crate::evaluate`],
 //! [`crate::memory`] and [`crate::model_flop`], divided and added.
 
-mod breakdown;
+pub(crate) mod breakdown;
 pub(crate) mod calls;
 pub(crate) mod communication;
 mod efficiency;

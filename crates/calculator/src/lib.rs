@@ -11,6 +11,7 @@ pub mod defaults;
 pub mod disturbance;
 pub mod estimate;
 pub mod evaluate;
+pub mod exchanges;
 pub mod intervals;
 pub mod layer;
 pub mod memory;

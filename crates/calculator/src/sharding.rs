@@ -240,9 +240,8 @@ pub fn stage_update(
     let StagePasses { forward, backward, .. } = *passes;
     // Sharded gradients (ZeRO-2) have no room for a whole copy to add up in: every micro batch reduces its own.
     // So do replicas whose hooks fire in each pass of a pipeline.
-    let hooks = software.replicas_reduce_in_hooks && plan.sharding.zero_stage == 0;
-    let each_pass = hooks && plan.pipeline_parallel > 1;
-    let times = if plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 };
+    let (hooks, each_pass) = reduces_in_hooks(costing);
+    let times = reductions_per_step(costing, micro_batches);
     let count = passes.chunks.max(1) as f64;
     let layers = passes.layers.max(1) as f64;
     if plan.overlap.gradient_reduce || (hooks && !each_pass) {
@@ -274,6 +273,18 @@ pub fn stage_update(
         update.parameter_gather
     };
     update
+}
+
+/// Whether replicas reduce in hooks of the backward pass, and whether these fire in each pass of a pipeline.
+fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
+    let hooks = costing.software.replicas_reduce_in_hooks && costing.plan.sharding.zero_stage == 0;
+    (hooks, hooks && costing.plan.pipeline_parallel > 1)
+}
+
+/// How often a step reduces the gradients of each parameter.
+pub(crate) fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
+    let (_, each_pass) = reduces_in_hooks(costing);
+    if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
 }
 
 /// Share of a hidden reduction by which the compute above it is slowed when all of a replica's ranks reduce at once: what a NIC carries

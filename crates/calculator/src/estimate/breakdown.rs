@@ -77,7 +77,7 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
 }
 
 /// Times each of a stage's chunks runs in a step: half of the micro batches where the stage serves two directions.
-pub(super) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
+pub(crate) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
     let micro_batches = costing.plan.micro_batches().max(1) as f64;
     if costing.plan.schedule == Schedule::DualPipe { micro_batches / 2.0 } else { micro_batches }
 }

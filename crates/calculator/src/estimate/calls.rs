@@ -5,6 +5,7 @@
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
+use crate::exchanges::Among;
 use crate::layer::{context_widths, experts, tensor_halves};
 use crate::sharding::local_parameters;
 use crate::stage::Chunk;
@@ -29,6 +30,7 @@ pub(crate) struct Call {
     pub operation: Collective,
     /// Of one call, by nccl-tests' convention.
     pub bytes: Bytes,
+    pub among: Among,
     pub group: Group,
     pub pass: Pass,
     /// How often; halves are half of an exchange.
@@ -60,12 +62,13 @@ impl Calls<'_, '_> {
         dimension: Dimension,
         operation: Collective,
         bytes: f64,
-        group: Group,
+        among: Among,
         passes: &[(Pass, f64)],
     ) {
         let rate = self.costing.software.collective_rate;
+        let (bytes, group) = (Bytes::new(bytes), among.group(&self.costing.layout));
         for &(pass, count) in passes {
-            let call = Call { dimension, operation, bytes: Bytes::new(bytes), group, pass, count, rate };
+            let call = Call { dimension, operation, bytes, among, group, pass, count, rate };
             self.push(call);
         }
     }
@@ -75,8 +78,8 @@ impl Calls<'_, '_> {
             return;
         }
         let same = |c: &&mut Call| {
-            (c.dimension, c.operation, c.group, c.pass, c.bytes)
-                == (call.dimension, call.operation, call.group, call.pass, call.bytes)
+            (c.dimension, c.operation, c.among, c.pass, c.bytes)
+                == (call.dimension, call.operation, call.among, call.pass, call.bytes)
                 && c.rate == call.rate
         };
         match self.list.iter_mut().find(same) {
@@ -89,12 +92,12 @@ impl Calls<'_, '_> {
     fn exchange(&mut self, passes: &[(Pass, f64)]) {
         let costing = self.costing;
         let bytes = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
-        let group = costing.layout.tensor;
+        let among = Among::Tensor;
         if costing.plan.sequence_parallel {
-            self.add(Dimension::Tensor, Collective::AllGather, bytes, group, passes);
-            self.add(Dimension::Tensor, Collective::ReduceScatter, bytes, group, passes);
+            self.add(Dimension::Tensor, Collective::AllGather, bytes, among, passes);
+            self.add(Dimension::Tensor, Collective::ReduceScatter, bytes, among, passes);
         } else {
-            self.add(Dimension::Tensor, Collective::AllReduce, bytes, group, passes);
+            self.add(Dimension::Tensor, Collective::AllReduce, bytes, among, passes);
         }
     }
 
@@ -110,7 +113,7 @@ impl Calls<'_, '_> {
             if plan.sequence_parallel && costing.trains_weights() {
                 let again = [(Pass::BackwardWeight, halves * times)];
                 let bytes = costing.tokens * h * e;
-                self.add(Dimension::Tensor, Collective::AllGather, bytes, costing.layout.tensor, &again);
+                self.add(Dimension::Tensor, Collective::AllGather, bytes, Among::Tensor, &again);
             }
         }
         if plan.context_parallel > 1 {
@@ -123,12 +126,12 @@ impl Calls<'_, '_> {
             let operation = experts::dispatch(costing, moe);
             let bytes = copies * width * e * capped;
             // Dispatch and combine, each way.
-            self.add(Dimension::Expert, operation, bytes, costing.layout.expert, &both(2.0));
+            self.add(Dimension::Expert, operation, bytes, Among::Expert, &both(2.0));
             if plan.sequence_parallel {
                 let held = copies * plan.expert_tensor_parallel as f64 * capped * width * e;
-                let group = costing.layout.expert_tensor;
-                self.add(Dimension::Tensor, Collective::AllGather, held, group, &both(1.0));
-                self.add(Dimension::Tensor, Collective::ReduceScatter, held, group, &both(1.0));
+                let among = Among::ExpertTensor;
+                self.add(Dimension::Tensor, Collective::AllGather, held, among, &both(1.0));
+                self.add(Dimension::Tensor, Collective::ReduceScatter, held, among, &both(1.0));
             }
         }
         self.shard(&layer.weights, times);
@@ -140,24 +143,24 @@ impl Calls<'_, '_> {
         let cp = costing.plan.context_parallel as f64;
         let Some((query, key_value)) = context_widths(layer, tp) else { return };
         let e = costing.activation_bytes;
-        let group = costing.layout.context;
+        let among = Among::Context;
         let whole = costing.tokens * cp * key_value * e;
         let (forward, backward) = (Pass::Forward, Pass::BackwardInput);
         let dimension = Dimension::Context;
         match costing.plan.context_kind {
             ContextKind::Ring => {
                 let counts = [(forward, (cp - 1.0) * times), (backward, 2.0 * (cp - 1.0) * times)];
-                self.add(dimension, Collective::SendReceive, whole / cp, group, &counts);
+                self.add(dimension, Collective::SendReceive, whole / cp, among, &counts);
             }
             ContextKind::AllGather => {
                 let counts = [(forward, times), (backward, times)];
-                self.add(dimension, Collective::AllGather, whole, group, &counts);
-                self.add(dimension, Collective::ReduceScatter, whole, group, &counts[1..]);
+                self.add(dimension, Collective::AllGather, whole, among, &counts);
+                self.add(dimension, Collective::ReduceScatter, whole, among, &counts[1..]);
             }
             ContextKind::Ulysses => {
                 let bytes = costing.tokens * (query + key_value) * e;
                 let counts = [(forward, times), (backward, times)];
-                self.add(dimension, Collective::AllToAll, bytes, group, &counts);
+                self.add(dimension, Collective::AllToAll, bytes, among, &counts);
             }
         }
     }
@@ -176,13 +179,14 @@ impl Calls<'_, '_> {
         let gathers = [(Pass::Forward, times), (Pass::BackwardInput, again)];
         let scatters = [(Pass::BackwardInput, if costing.trains_weights() { times } else { 0.0 })];
         let dimension = Dimension::Shard;
-        for (n, group, replicas) in [
-            (local.dense, layout.shard, layout.replicate),
-            (local.routed, layout.expert_shard, layout.expert_replicate),
+        for (n, shard, replicas) in [
+            (local.dense, Among::Shard, Among::Replicate),
+            (local.routed, Among::ExpertShard, Among::ExpertReplicate),
         ] {
-            self.add(dimension, Collective::AllGather, n * gather, group, &gathers);
-            self.add(dimension, Collective::ReduceScatter, n * scatter, group, &scatters);
-            self.add(dimension, Collective::AllReduce, n * scatter / group.ranks as f64, replicas, &scatters);
+            let ranks = shard.group(&layout).ranks as f64;
+            self.add(dimension, Collective::AllGather, n * gather, shard, &gathers);
+            self.add(dimension, Collective::ReduceScatter, n * scatter, shard, &scatters);
+            self.add(dimension, Collective::AllReduce, n * scatter / ranks, replicas, &scatters);
         }
     }
 
@@ -202,6 +206,7 @@ impl Calls<'_, '_> {
             dimension: Dimension::Tensor,
             operation: Collective::AllReduce,
             bytes: Bytes::new(self.costing.tokens * 4.0),
+            among: Among::Tensor,
             group: self.costing.layout.tensor,
             pass: Pass::Forward,
             count: 3.0,

@@ -90,13 +90,12 @@ impl Groups {
         }
     }
 
-    /// Pairs of ranks of the same place in two stages.
-    pub fn between(numbering: &Numbering, from: u32, to: u32) -> Self {
-        let stride = (i64::from(to) - i64::from(from)) * numbering.stage_ranks as i64;
+    /// Pairs of ranks of the same place in each of some stages and in the stage `offset` further on.
+    pub fn between(numbering: &Numbering, stages: Vec<u32>, offset: i64) -> Self {
         Self {
-            members: Axis { extent: 2, stride },
+            members: Axis { extent: 2, stride: offset * numbering.stage_ranks as i64 },
             positions: [Axis { extent: numbering.stage_ranks, stride: 1 }, ONE],
-            stages: vec![from],
+            stages,
             stage_ranks: numbering.stage_ranks,
         }
     }
@@ -140,25 +139,22 @@ impl Groups {
         );
     }
 
-    /// The group that a rank belongs to, and which member it is; `None` if it stands in none.
-    pub fn find(&self, numbering: &Numbering, rank: u32) -> Option<(u64, u64)> {
-        let place = numbering.place(rank);
+    /// The groups that a rank belongs to, each with which member it is. A rank may send in one group and receive in another.
+    pub fn find(&self, numbering: &Numbering, rank: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let place = numbering.place(rank) as i64;
         let Axis { extent, stride } = self.members;
-        let member = if stride.unsigned_abs() < self.stage_ranks {
-            place / stride.unsigned_abs().max(1) % extent
-        } else {
-            // Members stand in different stages: the first one is in a stage of the list.
-            (0..extent).find(|n| {
-                let first = place as i64 - *n as i64 * stride;
-                first >= 0 && self.stages.iter().any(|s| u64::from(*s) == first as u64 / self.stage_ranks)
-            })?
-        };
-        let first = (place as i64 - member as i64 * stride) as u64;
-        let (stage, within) = (first / self.stage_ranks, first % self.stage_ranks);
-        let stage = self.stages.iter().position(|s| u64::from(*s) == stage)? as u64;
-        let [inner, outer] = self.positions;
-        let digit = |axis: Axis| within.checked_div(axis.stride as u64).map_or(0, |n| n % axis.extent);
-        Some((stage * self.per_stage() + digit(outer) * inner.extent + digit(inner), member))
+        // Within a stage the digit says it; across stages any member may do.
+        let is_digit = stride.unsigned_abs() < self.stage_ranks;
+        let digit = if is_digit { place as u64 / stride.unsigned_abs().max(1) % extent } else { 0 };
+        let candidates = if is_digit { digit..digit + 1 } else { 0..extent };
+        candidates.filter_map(move |member| {
+            let first = u64::try_from(place - member as i64 * stride).ok()?;
+            let (stage, within) = (first / self.stage_ranks, first % self.stage_ranks);
+            let stage = self.stages.iter().position(|s| u64::from(*s) == stage)? as u64;
+            let digit = |axis: Axis| within.checked_div(axis.stride as u64).map_or(0, |n| n % axis.extent);
+            let [inner, outer] = self.positions;
+            Some((stage * self.per_stage() + digit(outer) * inner.extent + digit(inner), member))
+        })
     }
 }
 
@@ -184,8 +180,8 @@ mod tests {
         assert_eq!((&tensor[0], &tensor[1], &tensor[7]), (&vec![0, 1], &vec![2, 3], &vec![14, 15]));
         let data = list(&Groups::within(&numbering, vec![0, 1, 2, 3], 2, 2));
         assert_eq!(data[..4], [vec![0, 2], vec![1, 3], vec![4, 6], vec![5, 7]]);
-        assert_eq!(list(&Groups::between(&numbering, 0, 1))[1], [1, 5]);
-        assert_eq!(list(&Groups::between(&numbering, 3, 0))[3], [15, 3]);
+        assert_eq!(list(&Groups::between(&numbering, vec![0, 1], 1))[1], [1, 5]);
+        assert_eq!(list(&Groups::between(&numbering, vec![3], -3))[3], [15, 3]);
         assert_eq!(list(&Groups::all(&numbering)), [(0..16).collect::<Vec<u32>>()]);
     }
 
@@ -210,7 +206,7 @@ mod tests {
             let groups = match at {
                 0 => Groups::within(&numbering, all, inner, 1),
                 1 => Groups::within(&numbering, all, data, inner),
-                _ => Groups::between(&numbering, stages as u32 - 1, 0),
+                _ => Groups::between(&numbering, all[..stages as usize - 1].to_vec(), 1),
             };
             let mut ranks = Vec::new();
             let mut seen = vec![0; numbering.ranks() as usize];
@@ -218,11 +214,12 @@ mod tests {
                 groups.members(&numbering, group, &mut ranks);
                 for (n, rank) in ranks.iter().enumerate() {
                     prop_assert_eq!(numbering.rank(numbering.place(*rank)), *rank);
-                    if at < 2 || stages > 1 {
-                        prop_assert_eq!(groups.find(&numbering, *rank), Some((group, n as u64)));
-                    }
+                    prop_assert!(groups.find(&numbering, *rank).any(|found| found == (group, n as u64)));
                     seen[*rank as usize] += 1;
                 }
+            }
+            for rank in 0..numbering.ranks() as u32 {
+                prop_assert_eq!(groups.find(&numbering, rank).count(), seen[rank as usize]);
             }
             if at < 2 {
                 prop_assert!(seen.iter().all(|times| *times == 1));

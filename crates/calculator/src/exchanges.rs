@@ -1,0 +1,73 @@
+//! What the ranks of every stage exchange in a step: operation, bytes, group, count.
+//!
+//! Responsible for: naming each exchange once, with all stages that make it alike; a test holds the critical stage's to the
+//! estimate's table. Refuses to know how long exchanges take and where on a machine a group's ranks lie.
+
+mod among;
+mod passes;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use among::Among;
+
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::evaluate::Evaluation;
+use railwright_spec::quantity::Bytes;
+use railwright_step::{Dimension, Phase};
+
+/// Exchanges of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageExchange {
+    /// The stages whose ranks make it.
+    pub stages: Vec<u32>,
+    /// For which parallel dimension.
+    pub dimension: Dimension,
+    /// What is exchanged: `activations`, `gradients`, ...
+    pub purpose: &'static str,
+    /// In which part of the step.
+    pub phase: Phase,
+    /// What kind.
+    pub operation: Collective,
+    /// Which group of the stage.
+    pub among: Among,
+    /// Of one call, by nccl-tests' convention.
+    pub bytes: Bytes,
+    /// Calls of each group in a step; halves are half of an exchange.
+    pub count: f64,
+}
+
+impl StageExchange {
+    fn is_like(&self, other: &Self) -> bool {
+        let key = |e: &Self| (e.dimension, e.purpose, e.phase, e.operation, e.among);
+        key(self) == key(other) && self.bytes == other.bytes
+    }
+}
+
+/// Everything that the ranks of a step exchange, in the order of the stages that begin it.
+pub fn of_step(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<StageExchange> {
+    let mut all: Vec<StageExchange> = Vec::new();
+    for stage in 0..costing.plan.pipeline_parallel as usize {
+        let mut own: Vec<StageExchange> = Vec::new();
+        let mut add = |exchange: StageExchange| {
+            if exchange.count > 0.0 && exchange.bytes > Bytes::ZERO {
+                match own.iter_mut().find(|known| known.is_like(&exchange)) {
+                    Some(known) => known.count += exchange.count,
+                    None => own.push(exchange),
+                }
+            }
+        };
+        passes::collectives(costing, evaluation, stage, &mut add);
+        passes::transfers(costing, evaluation, stage, &mut add);
+        update::exchanges(costing, evaluation, stage, &mut add);
+        for exchange in own {
+            let same = |known: &&mut StageExchange| known.is_like(&exchange) && known.count == exchange.count;
+            match all.iter_mut().find(same) {
+                Some(known) => known.stages.extend(&exchange.stages),
+                None => all.push(exchange),
+            }
+        }
+    }
+    all
+}

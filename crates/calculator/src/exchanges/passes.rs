@@ -1,0 +1,122 @@
+//! Exchanges of forward and backward passes: the collectives of a stage's chunks, and what it sends to other stages.
+
+use super::{Among, StageExchange};
+use crate::collectives::Collective;
+use crate::costing::Costing;
+use crate::estimate::breakdown::runs_per_chunk;
+use crate::estimate::calls::{self, Call, Pass};
+use crate::evaluate::{Evaluation, local_chunks};
+use crate::schedule::stage_of;
+use crate::work::Dimension as WorkDimension;
+use railwright_spec::plan::{ContextKind, Plan, Schedule};
+use railwright_spec::quantity::Bytes;
+use railwright_step::{Dimension, Phase};
+
+/// The collectives of all chunks that a stage holds, over all micro batches.
+pub(super) fn collectives(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    stage: usize,
+    add: &mut impl FnMut(StageExchange),
+) {
+    let runs = runs_per_chunk(costing);
+    for chunk in local_chunks(costing.plan, stage) {
+        for call in calls::of_chunk(costing, &evaluation.chunks, chunk) {
+            add(StageExchange {
+                stages: vec![stage as u32],
+                dimension: dimension(call.dimension),
+                purpose: purpose(costing.plan, &call),
+                phase: phase(call.pass),
+                operation: call.operation,
+                among: call.among,
+                bytes: call.bytes,
+                count: call.count * runs,
+            });
+        }
+    }
+}
+
+const fn dimension(dimension: WorkDimension) -> Dimension {
+    match dimension {
+        WorkDimension::Tensor => Dimension::Tensor,
+        WorkDimension::Context => Dimension::Context,
+        WorkDimension::Expert => Dimension::Expert,
+        WorkDimension::Shard => Dimension::Data,
+        WorkDimension::Host => Dimension::Other,
+    }
+}
+
+const fn phase(pass: Pass) -> Phase {
+    match pass {
+        Pass::Forward => Phase::Forward,
+        Pass::BackwardInput => Phase::BackwardInput,
+        Pass::BackwardWeight => Phase::BackwardWeight,
+        Pass::Recompute => Phase::Recompute,
+    }
+}
+
+fn purpose(plan: &Plan, call: &Call) -> &'static str {
+    match (call.dimension, call.operation) {
+        (WorkDimension::Tensor, _) if call.among == Among::ExpertTensor => "routed tokens",
+        (WorkDimension::Context, _) if plan.context_kind == ContextKind::Ulysses => "heads",
+        (WorkDimension::Context, _) => "keys and values",
+        (WorkDimension::Expert, _) => "tokens",
+        (WorkDimension::Shard, Collective::AllGather) => "parameters",
+        (WorkDimension::Shard, _) => "gradients",
+        _ => "activations",
+    }
+}
+
+/// What a stage sends to others: the output of each chunk on, the gradient of its input back. Chunks that lie on one stage (where a V
+/// turns) hand over without sending. Without sequence parallelism each tensor rank sends a part, and the receivers gather.
+pub(super) fn transfers(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    stage: usize,
+    add: &mut impl FnMut(StageExchange),
+) {
+    let plan = costing.plan;
+    if plan.pipeline_parallel <= 1 {
+        return;
+    }
+    let whole = Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes);
+    let part = whole / plan.tensor_parallel as f64;
+    for (from, to, phase) in ways(plan, evaluation.chunks.len() as u64) {
+        let offset = to as i64 - from as i64;
+        let back = phase == Phase::BackwardInput;
+        let exchange = |at: u64, operation, among, bytes| StageExchange {
+            stages: vec![at as u32],
+            dimension: Dimension::Pipeline,
+            purpose: if back { "gradients of activations" } else { "activations" },
+            phase,
+            operation,
+            among,
+            bytes,
+            count: runs_per_chunk(costing),
+        };
+        if from == stage as u64 {
+            add(exchange(from, Collective::SendReceive, Among::Stages(offset), part));
+        }
+        if to == stage as u64 && !plan.sequence_parallel && plan.tensor_parallel > 1 {
+            add(exchange(to, Collective::AllGather, Among::Tensor, whole));
+        }
+    }
+}
+
+/// Every way that each micro batch (of one direction, if there are two) takes from stage to stage.
+fn ways(plan: &Plan, chunks: u64) -> Vec<(u64, u64, Phase)> {
+    let (stages, micro_batches) = (plan.pipeline_parallel, plan.micro_batches().max(1));
+    let two = plan.schedule == Schedule::DualPipe;
+    let mut ways = Vec::new();
+    for chunk in 1..chunks {
+        for micro_batch in if two { vec![0, micro_batches] } else { vec![0] } {
+            let at = |chunk| stage_of(plan.schedule, stages, micro_batches, chunk, micro_batch);
+            let (before, here) = (at(chunk - 1), at(chunk));
+            if before != here {
+                ways.push((before, here, Phase::Forward));
+                ways.push((here, before, Phase::BackwardInput));
+            }
+        }
+    }
+    ways
+}

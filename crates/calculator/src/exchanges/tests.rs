@@ -1,0 +1,149 @@
+//! The exchanges of the stage that an estimate reports on are the rows of its table.
+
+use super::*;
+use crate::costing::Machine;
+use crate::estimate::{EstimateOptions, of_evaluation};
+use crate::evaluate::evaluate;
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::{cluster, model};
+use std::collections::BTreeMap;
+
+/// Bytes times count by dimension, operation and ranks, of the estimate's table and of the exchanges of the same stage.
+type Sums = BTreeMap<(&'static str, &'static str, u64), f64>;
+
+fn exchanges_of(
+    name: &str,
+    devices: u64,
+    change: &dyn Fn(&mut PlanSpec),
+) -> (Plan, Vec<StageExchange>, [Sums; 2]) {
+    let model = model::by_name(name).expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+    let mut spec = PlanSpec::default();
+    change(&mut spec);
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("possible");
+    let estimate = of_evaluation(&costing, &evaluation, &EstimateOptions::default()).expect("priced");
+    let all = of_step(&costing, &evaluation);
+    let mut sums = [Sums::new(), Sums::new()];
+    for row in &estimate.communication {
+        let dimension = if row.dimension == "shard" { "data" } else { row.dimension };
+        // Routed and dense parameters stand in one row of the table.
+        let ranks = if dimension == "data" { 0 } else { row.ranks };
+        *sums[0].entry((dimension, row.operation, ranks)).or_default() += row.bytes.get() * row.count;
+    }
+    let critical = evaluation.critical_stage as u32;
+    for exchange in all.iter().filter(|e| e.stages.contains(&critical)) {
+        let is_priced = !matches!(exchange.purpose, "gradient norm" | "gradients of the embedding")
+            && (exchange.dimension != Dimension::Pipeline || exchange.operation == Collective::SendReceive);
+        if is_priced {
+            let ranks = exchange.among.group(&costing.layout).ranks;
+            let (operation, _) = crate::estimate::communication::operation(exchange.operation, ranks);
+            let ranks = if exchange.dimension == Dimension::Data { 0 } else { ranks };
+            let key = (exchange.dimension.name(), operation, ranks);
+            *sums[1].entry(key).or_default() += exchange.bytes.get() * exchange.count;
+        }
+    }
+    (plan, all, sums)
+}
+
+fn degrees(p: &mut PlanSpec, tensor: u64, pipeline: u64, context: u64) {
+    p.tensor_parallel = Some(tensor);
+    p.pipeline_parallel = Some(pipeline);
+    p.context_parallel = Some(context);
+}
+
+#[test]
+fn the_critical_stage_exchanges_what_the_estimate_reports() {
+    let plans: [(&str, u64, &dyn Fn(&mut PlanSpec)); 9] = [
+        ("llama-3.1-405b", 1024, &|p| {
+            degrees(p, 8, 16, 1);
+            p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
+        }),
+        ("llama-3.1-70b", 256, &|p| {
+            degrees(p, 4, 4, 2);
+            p.virtual_stages = Some(2);
+            p.context_kind = Some(ContextKind::AllGather);
+        }),
+        ("llama-3.1-70b", 256, &|p| {
+            degrees(p, 8, 4, 2);
+            p.sequence_parallel = Some(false);
+            p.schedule = Some(Schedule::ZbH1);
+        }),
+        ("llama-3.1-70b", 256, &|p| {
+            degrees(p, 2, 8, 1);
+            p.schedule = Some(Schedule::DualPipe);
+        }),
+        ("llama-3-8b", 64, &|p| {
+            degrees(p, 1, 1, 1);
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+        }),
+        ("llama-3-8b", 64, &|p| {
+            degrees(p, 2, 1, 4);
+            p.context_kind = Some(ContextKind::Ulysses);
+            p.sharding = Some(Sharding { zero_stage: 3, group: Some(8), reshard_after_forward: false });
+        }),
+        ("llama-3-8b", 64, &|p| {
+            degrees(p, 2, 2, 1);
+            p.sharding = Some(Sharding { zero_stage: 0, group: None, reshard_after_forward: false });
+        }),
+        ("mixtral-8x7b", 128, &|p| {
+            degrees(p, 2, 4, 1);
+            p.expert_parallel = Some(4);
+            p.expert_tensor_parallel = Some(2);
+        }),
+        ("deepseek-v3", 256, &|p| {
+            p.pipeline_parallel = Some(4);
+            p.expert_parallel = Some(8);
+            p.layers_per_stage = Some(vec![15, 16, 15, 15]);
+        }),
+    ];
+    for (index, (name, devices, change)) in plans.into_iter().enumerate() {
+        let (_, _, [reported, found]) = exchanges_of(name, devices, change);
+        assert_eq!(reported.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>(), "{index}");
+        for (key, sum) in &reported {
+            assert!((found[key] / sum - 1.0).abs() < 1e-9, "{index} {key:?}: {} against {sum}", found[key]);
+        }
+    }
+}
+
+#[test]
+fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
+    let sends = |all: &[StageExchange], stages: u64| -> f64 {
+        let of = |e: &&StageExchange| e.operation == Collective::SendReceive;
+        all.iter().filter(of).map(|e| e.count * e.stages.len() as f64).sum::<f64>() / stages as f64
+    };
+    let (plan, all, _) = exchanges_of("llama-3.1-70b", 256, &|p| {
+        degrees(p, 8, 4, 1);
+        p.virtual_stages = Some(5);
+    });
+    let m = plan.micro_batches() as f64;
+    // 20 chunks: 19 hand-overs on and 19 back, among them 4 from the last stage to the first.
+    assert_eq!(sends(&all, 1), 38.0 * m);
+    let wraps = all.iter().find(|e| e.among == Among::Stages(-3)).expect("from the last stage to the first");
+    assert_eq!((wraps.count, &wraps.stages, wraps.phase), (4.0 * m, &vec![3], Phase::Forward));
+    let (plan, all, _) = exchanges_of("llama-3.1-70b", 256, &|p| {
+        degrees(p, 8, 4, 1);
+        p.schedule = Some(Schedule::ZbV);
+    });
+    // 8 chunks, of which the fourth and the fifth lie on one stage.
+    assert_eq!(sends(&all, 1), 2.0 * 6.0 * plan.micro_batches() as f64);
+}
+
+/// HPN (SIGCOMM 2024, section 2): GPT-3 175B with tensor 8, pipeline 8, data 512 has 5.5 GB of gradients for each data-parallel group and 6 MB
+/// for each message between stages.
+#[test]
+fn traffic_of_gpt_3_is_what_was_published() {
+    let (_, all, _) = exchanges_of("gpt3-175b", 32_768, &|p| {
+        degrees(p, 8, 8, 1);
+        p.micro_batch = Some(1);
+        p.sequence_length = Some(2048);
+        p.global_batch = Some(512 * 16);
+    });
+    let send = all.iter().find(|e| e.operation == Collective::SendReceive).expect("a pipeline");
+    assert!((send.bytes.get() / 6e6 - 1.0).abs() < 0.05, "{:?}", send.bytes);
+    let gathers = all.iter().find(|e| e.purpose == "parameters" && e.stages.contains(&1)).expect("shards");
+    assert!((gathers.bytes.get() / 5.5e9 - 1.0).abs() < 0.05, "{:?}", gathers.bytes);
+    // 560 MB of tensor-parallel traffic: see the guide.
+}

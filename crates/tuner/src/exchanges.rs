@@ -1,0 +1,140 @@
+//! From the calculator's exchanges of a step to the network designer's traffic.
+//!
+//! Responsible for: laying a plan's groups on ranks, and choosing an algorithm for each exchange. Computes nothing: bytes and counts are
+//! the calculator's.
+
+use railwright_calculator::collectives::Collective;
+use railwright_calculator::costing::Costing;
+use railwright_calculator::evaluate::Evaluation;
+use railwright_calculator::exchanges::{Among, StageExchange, of_step};
+use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering, Traffic};
+use railwright_spec::plan::{Plan, RankOrder};
+use railwright_step::CollectiveKind;
+
+/// How ranks of a plan are numbered.
+pub fn numbering(plan: &Plan) -> Numbering {
+    let inner = plan.tensor_parallel * plan.context_parallel;
+    let stage_ranks = inner * plan.data_parallel;
+    let block = match plan.rank_order {
+        RankOrder::TensorContextDataPipeline => stage_ranks,
+        RankOrder::TensorContextPipelineData => inner,
+    };
+    Numbering { stages: plan.pipeline_parallel, stage_ranks, block }
+}
+
+/// What a step puts between ranks. Gathers and reductions go around rings, an all-to-all goes directly.
+pub fn traffic(costing: &Costing<'_>, evaluation: &Evaluation) -> Traffic {
+    let numbering = numbering(costing.plan);
+    let exchanges = of_step(costing, evaluation)
+        .into_iter()
+        .map(|exchange| convert(costing, &numbering, exchange))
+        .collect();
+    Traffic { numbering, exchanges }
+}
+
+fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: StageExchange) -> Exchange {
+    let (kind, algorithm) = match exchange.operation {
+        Collective::AllReduce => (CollectiveKind::AllReduce, Algorithm::Ring),
+        Collective::AllGather => (CollectiveKind::AllGather, Algorithm::Ring),
+        Collective::ReduceScatter => (CollectiveKind::ReduceScatter, Algorithm::Ring),
+        Collective::AllToAll => (CollectiveKind::AllToAll, Algorithm::Direct),
+        Collective::ExpertDispatch { copies, most_domains } => {
+            (CollectiveKind::AllToAll, Algorithm::Dispatch { copies, most_domains })
+        }
+        Collective::Broadcast => (CollectiveKind::Broadcast, Algorithm::Ring),
+        // Between stages a message has one receiver; inside a group everyone sends to the next.
+        Collective::SendReceive if matches!(exchange.among, Among::Stages(_)) => {
+            (CollectiveKind::Send, Algorithm::Message)
+        }
+        Collective::SendReceive => (CollectiveKind::Send, Algorithm::Ring),
+    };
+    let groups = match (exchange.among, exchange.among.axis(costing.plan, &costing.layout)) {
+        (Among::Stages(offset), _) => Groups::between(numbering, exchange.stages, offset),
+        (_, Some((extent, stride))) => Groups::within(numbering, exchange.stages, extent, stride),
+        (_, None) => Groups::all(numbering),
+    };
+    let StageExchange { dimension, purpose, phase, bytes, count, .. } = exchange;
+    Exchange { dimension, purpose, phase, kind, algorithm, bytes, count, groups }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_calculator::costing::Machine;
+    use railwright_calculator::evaluate::evaluate;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::PlanSpec;
+
+    fn with_traffic(
+        name: &str,
+        devices: u64,
+        change: &dyn Fn(&mut PlanSpec),
+        check: &dyn Fn(&Costing<'_>, &Traffic),
+    ) {
+        let model = by_name(name).expect("in the catalogue");
+        let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+        let mut spec = PlanSpec::default();
+        change(&mut spec);
+        let plan = spec.resolve(&model, &cluster).expect("resolves");
+        let machine = Machine::new(&cluster);
+        let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+        let traffic = traffic(&costing, &evaluate(&costing).expect("possible"));
+        check(&costing, &traffic);
+    }
+
+    /// The calculator's closed form for fused dispatch and the flows agree on what a rank sends into its domain and through its NIC.
+    #[test]
+    fn dispatch_sends_what_the_calculator_prices() {
+        let change = |p: &mut PlanSpec| {
+            p.pipeline_parallel = Some(4);
+            p.expert_parallel = Some(64);
+            p.software = Some("megatron-core-2026".to_owned());
+            p.layers_per_stage = Some(vec![15, 16, 15, 15]);
+        };
+        with_traffic("deepseek-v3", 256, &change, &|costing, traffic| {
+            let exchange = traffic.exchanges.iter().find(|e| e.purpose == "tokens").expect("experts");
+            let Algorithm::Dispatch { copies, most_domains } = exchange.algorithm else {
+                panic!("not fused: {:?}", exchange.algorithm)
+            };
+            let operation = Collective::ExpertDispatch { copies, most_domains };
+            let group = costing.layout.expert;
+            let cost = costing.machine.fabric.time(operation, exchange.bytes, &group, 1.0);
+            let mut members = Vec::new();
+            exchange.groups.members(&traffic.numbering, 0, &mut members);
+            let mut sent = [0.0; 2];
+            exchange.flows(&members, 8, &mut |from, to, bytes| {
+                if from == 0 {
+                    sent[usize::from(to >= 8)] += bytes;
+                }
+            });
+            assert!((sent[0] / cost.wire_bytes_scale_up.get() - 1.0).abs() < 1e-9, "{sent:?} {cost:?}");
+            assert!((sent[1] / cost.wire_bytes_network.get() - 1.0).abs() < 1e-9, "{sent:?} {cost:?}");
+        });
+    }
+
+    #[test]
+    fn groups_lie_where_the_rank_order_puts_them() {
+        let change = |order: RankOrder| {
+            move |p: &mut PlanSpec| {
+                p.tensor_parallel = Some(4);
+                p.pipeline_parallel = Some(2);
+                p.rank_order = Some(order);
+            }
+        };
+        let first = |traffic: &Traffic, purpose: &str| {
+            let mut members = Vec::new();
+            let exchange = traffic.exchanges.iter().find(|e| e.purpose == purpose).expect("there");
+            exchange.groups.members(&traffic.numbering, 1, &mut members);
+            members
+        };
+        with_traffic("llama-3-8b", 32, &change(RankOrder::TensorContextDataPipeline), &|_, traffic| {
+            assert_eq!(first(traffic, "parameters"), [1, 5, 9, 13]);
+            assert_eq!(first(traffic, "gradients of activations"), [17, 1]);
+        });
+        with_traffic("llama-3-8b", 32, &change(RankOrder::TensorContextPipelineData), &|_, traffic| {
+            assert_eq!(first(traffic, "parameters"), [1, 9, 17, 25]);
+            assert_eq!(first(traffic, "gradients of activations"), [5, 1]);
+        });
+    }
+}
