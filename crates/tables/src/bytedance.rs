@@ -1,0 +1,295 @@
+//! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a production job, as Parquet.
+//!
+//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. Refuses to judge; replay belongs to the profiler.
+//!
+//! Times are seconds from the start of the step, stored in single precision: 46 s are told apart by 4 us. One rank stands for
+//! all that share its stage and replica, so the step between ranks says how many do.
+
+use crate::columns::{self, Columns};
+use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
+use railwright_profiler::readers::{Keep, Reader, Recording};
+use railwright_spec::problem::Problem;
+use std::collections::BTreeSet;
+
+/// The reader of these tables.
+#[derive(Clone, Copy, Debug)]
+pub struct OperatorTable;
+
+const WANTED: [&str; 9] =
+    ["dp_rank", "stage", "rank", "step", "optype", "start_ts", "duration", "seq_id", "mc"];
+/// The micro batch stands in a column of its own, which messages leave at -1.
+const MICRO_BATCH: &str = "mb_id";
+
+impl Reader for OperatorTable {
+    fn name(&self) -> &'static str {
+        "operator table (ByteDance what-if)"
+    }
+
+    /// The columns stand at the end of a Parquet file: with the beginning alone nobody can tell.
+    fn matches(&self, bytes: &[u8]) -> bool {
+        bytes.starts_with(columns::MAGIC)
+            && columns::names(bytes).is_some_and(|names| {
+                ["optype", "start_ts", "duration", "dp_rank", "stage"]
+                    .iter()
+                    .all(|n| names.iter().any(|m| m == n))
+            })
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        read(label, bytes).map(|passes| vec![Recording::Passes(passes)])
+    }
+}
+
+/// What an operator's name means; what the pipeline does not wait for by itself is [`PassKind::Other`].
+fn kind(name: &str) -> PassKind {
+    match name {
+        "forward-compute" => PassKind::Forward,
+        "backward-compute" => PassKind::Backward,
+        "forward-send" => PassKind::SendForward,
+        "forward-recv" => PassKind::ReceiveForward,
+        "backward-send" => PassKind::SendBackward,
+        "backward-recv" => PassKind::ReceiveBackward,
+        "params-all-gather" => PassKind::ParameterGather,
+        "grads-reduce-scatter" => PassKind::GradientReduce,
+        "optimizer" => PassKind::Optimizer,
+        _ => PassKind::Other,
+    }
+}
+
+fn nanoseconds(seconds: f64) -> i64 {
+    (seconds * 1e9).round() as i64
+}
+
+fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
+    let wanted: Vec<&str> = WANTED.into_iter().chain([MICRO_BATCH]).collect();
+    let table = Columns::read(label, bytes, &wanted)?;
+    let [replica, stage, rank, step, operator, start, duration, sequence, chunk] = WANTED;
+    let need = |name| table.need(name);
+    let (replica, stage, step) = (need(replica)?, need(stage)?, need(step)?);
+    let (operator, start, duration) = (need(operator)?, need(start)?, need(duration)?);
+    let rank = table.get(rank);
+    let (sequence, chunk, micro_batch) = (table.get(sequence), table.get(chunk), table.get(MICRO_BATCH));
+    let mut passes = Passes { label: label.to_owned(), ..Passes::default() };
+    for row in 0..table.rows() {
+        let number = |column| table.whole(column, row).and_then(|n| u32::try_from(n).ok());
+        let wrong =
+            |what: &str| Problem::new(format!("row {row} of the table has no usable {what}")).in_file(label);
+        let time = |column, what| {
+            // A century is more than any step takes and far from the end of i64.
+            table.real(column, row).filter(|s| s.abs() < 3e9).ok_or_else(|| wrong(what))
+        };
+        let (stage, replica) =
+            (number(stage).ok_or_else(|| wrong("stage"))?, number(replica).ok_or_else(|| wrong("dp_rank"))?);
+        let (from, long) = (time(start, "start_ts")?, time(duration, "duration")?);
+        let kind = kind(table.text(operator, row).unwrap_or_default());
+        let own = micro_batch.and_then(number).filter(|_| kind.is_compute());
+        passes.passes.push(Pass {
+            step: number(step).ok_or_else(|| wrong("step"))?,
+            rank: rank.and_then(number).unwrap_or(u32::MAX),
+            stage,
+            replica,
+            shard: 0,
+            kind,
+            // Messages are numbered in their order; the shape says whether that is the micro batch.
+            micro_batch: own.or_else(|| sequence.and_then(number).filter(|_| is_message(kind))),
+            chunk: chunk.and_then(number).unwrap_or(0),
+            start: nanoseconds(from),
+            end: nanoseconds(from + long.max(0.0)),
+        });
+    }
+    shape(&mut passes);
+    passes.sort();
+    Ok(passes)
+}
+
+fn is_message(kind: PassKind) -> bool {
+    use PassKind::{ReceiveBackward, ReceiveForward, SendBackward, SendForward};
+    matches!(kind, SendForward | ReceiveForward | SendBackward | ReceiveBackward)
+}
+
+/// Finds the job's shape, numbers ranks that the table does not, and takes the numbers of messages for micro batches where they are.
+fn shape(passes: &mut Passes) {
+    let rows = &mut passes.passes;
+    let highest =
+        |of: fn(&Pass) -> u32, rows: &[Pass]| rows.iter().map(of).max().map_or(0, |n| n.saturating_add(1));
+    let (stages, replicas) = (highest(|p| p.stage, rows), highest(|p| p.replica, rows));
+    let chunks =
+        rows.iter().filter(|p| p.kind.is_compute()).map(|p| p.chunk).max().map_or(1, |n| n.saturating_add(1));
+    if rows.iter().any(|p| p.rank == u32::MAX) {
+        for pass in &mut *rows {
+            pass.rank = pass.stage.saturating_mul(replicas).saturating_add(pass.replica);
+        }
+    }
+    let workers: BTreeSet<(u32, u32, u32)> = rows.iter().map(|p| (p.replica, p.stage, p.rank)).collect();
+    let places = workers.iter().map(|&(replica, stage, _)| (replica, stage)).collect::<BTreeSet<_>>().len();
+    let ranks: BTreeSet<u32> = workers.iter().map(|&(.., rank)| rank).collect();
+    let together = (workers.len() / places.max(1)) as u32;
+    let apart = ranks.iter().fold(0, |divisor, &rank| greatest_common_divisor(divisor, rank));
+    let shards = if together > 1 { together } else { apart.max(1) };
+    if together > 1 {
+        // Of the ranks of one place, the first is shard 0.
+        let mut firsts = workers.iter().peekable();
+        let mut shard_of = std::collections::BTreeMap::new();
+        while let Some(&(replica, stage, rank)) = firsts.next() {
+            shard_of.insert(rank, 0);
+            let mut shard = 0;
+            while let Some(&&(_, _, next)) = firsts.peek().filter(|w| (w.0, w.1) == (replica, stage)) {
+                shard += 1;
+                shard_of.insert(next, shard);
+                firsts.next();
+            }
+        }
+        for pass in &mut *rows {
+            pass.shard = shard_of.get(&pass.rank).copied().unwrap_or(0);
+        }
+    }
+    if chunks > 1 {
+        for pass in rows.iter_mut().filter(|p| is_message(p.kind)) {
+            pass.micro_batch = None;
+        }
+    }
+    let batches: BTreeSet<u32> = rows
+        .iter()
+        .filter(|p| p.kind == PassKind::Forward)
+        .fold(std::collections::BTreeMap::new(), |mut most, p| {
+            let batches = p.micro_batch.map_or(0, |n| n.saturating_add(1));
+            let entry = most.entry((p.step, p.rank)).or_insert(0);
+            *entry = batches.max(*entry);
+            most
+        })
+        .into_values()
+        .collect();
+    passes.shape = PassShape {
+        pipeline_parallel: stages,
+        virtual_pipeline: chunks,
+        data_parallel: replicas,
+        shards,
+        micro_batches: if batches.len() == 1 { batches.first().copied().unwrap_or(0) } else { 0 },
+    };
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    macro_rules! fixture {
+        ($name:literal) => {
+            include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../fixtures/traces/bytedance_whatif/",
+                $name
+            ))
+        };
+    }
+
+    fn table(name: &str) -> Passes {
+        let bytes: &[u8] = match name {
+            "ST" => fixture!("trace-ST.parquet"),
+            _ => fixture!("trace-AR.parquet"),
+        };
+        assert!(OperatorTable.matches(bytes));
+        read(name, bytes).expect("a table")
+    }
+
+    /// `reference/pipeline/bytedance_stage_compute.csv`: means over steps of forward and backward per worker, and of the step.
+    #[test]
+    fn compute_of_every_stage_is_the_reference() {
+        let reference = include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/traces/reference/pipeline/bytedance_stage_compute.csv"
+        ));
+        let (st, ar) = (table("ST"), table("AR"));
+        assert_eq!((st.passes.len(), ar.passes.len()), (6784, 117_216));
+        let mut checked = 0;
+        for line in reference.lines().skip(1).filter(|line| line.starts_with("ST") || line.starts_with("AR"))
+        {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |at: usize| cells[at].parse::<f64>().expect("a number");
+            let passes = if cells[0] == "ST" { &st } else { &ar };
+            let steps: BTreeSet<u32> = passes.passes.iter().map(|p| p.step).collect();
+            let sum = |keep: &dyn Fn(&Pass) -> bool| {
+                let own = passes.passes.iter().filter(|p| {
+                    (f64::from(p.replica), f64::from(p.stage)) == (number(1), number(2)) && keep(p)
+                });
+                own.map(Pass::duration).sum::<i64>() as f64 / 1e9 / steps.len() as f64
+            };
+            assert!((sum(&|p| p.kind.is_compute()) - number(4)).abs() < 1e-6 * number(3), "{line}");
+            assert!((sum(&|p| p.kind == PassKind::Forward) - number(5)).abs() < 1e-6 * number(3), "{line}");
+            let whole: i64 = steps
+                .iter()
+                .map(|&step| {
+                    let of = || passes.passes.iter().filter(|p| p.step == step);
+                    of().map(|p| p.end).max().unwrap_or(0) - of().map(|p| p.start).min().unwrap_or(0)
+                })
+                .sum();
+            assert!((whole as f64 / 1e9 / steps.len() as f64 - number(3)).abs() < 1e-6 * number(3), "{line}");
+            checked += 1;
+        }
+        assert_eq!(checked, 24);
+    }
+
+    #[test]
+    fn the_shape_is_what_the_authors_say() {
+        let says = |meta: &str, key: &str| -> u32 {
+            let line = meta.lines().find_map(|line| line.strip_prefix(key)).expect("the key");
+            line.trim_start_matches(':').trim().parse().expect("a number")
+        };
+        for (name, meta) in [
+            (
+                "ST",
+                &include_str!(concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../../fixtures/traces/bytedance_whatif/meta-ST.yaml"
+                )),
+            ),
+            (
+                "AR",
+                &include_str!(concat!(
+                    env!("CARGO_MANIFEST_DIR"),
+                    "/../../fixtures/traces/bytedance_whatif/meta-AR.yaml"
+                )),
+            ),
+        ] {
+            let shape = table(name).shape;
+            assert_eq!(shape.pipeline_parallel, says(meta, "pp_size"), "{name}");
+            assert_eq!(shape.data_parallel, says(meta, "dp_size"), "{name}");
+            assert_eq!(shape.virtual_pipeline, says(meta, "vpp_size"), "{name}");
+            assert_eq!(shape.shards, says(meta, "tp_size") * says(meta, "dsp_size"), "{name}");
+            assert_eq!(shape.micro_batches, if name == "ST" { 4 } else { 32 }, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_the_micro_batch_of_its_pass() {
+        let passes = table("ST");
+        let of = |kind: PassKind| {
+            let own = passes.passes.iter().filter(move |p| (p.step, p.rank, p.kind) == (23, 2, kind));
+            own.map(|p| (p.micro_batch, p.start, p.end)).collect::<Vec<_>>()
+        };
+        for (message, pass) in of(PassKind::ReceiveForward).iter().zip(of(PassKind::Forward)) {
+            assert_eq!(message.0, pass.0);
+            assert!(message.2 <= pass.1 + 100_000, "a pass begins when its input is there");
+        }
+        assert_eq!(of(PassKind::ReceiveForward).len(), 4);
+    }
+
+    #[test]
+    fn damage_is_told() {
+        let whole: &[u8] = fixture!("trace-ST.parquet");
+        for length in [0, 4, 100, whole.len() / 2, whole.len() - 1] {
+            let problem = read("t", &whole[..length]).expect_err("cut off");
+            assert!(problem.to_string().starts_with("t: the Parquet file cannot be read: "), "{problem}");
+        }
+        assert!(!OperatorTable.matches(&whole[..60_000]));
+        let other: &[u8] = include_bytes!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/traces/jaxtoolbox_nsys_fsdp4/proc0/system-metadata.parquet"
+        ));
+        assert!(!OperatorTable.matches(other));
+        assert!(read("t", other).expect_err("another table").message.contains("no column `dp_rank`"));
+    }
+}
