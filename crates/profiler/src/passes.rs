@@ -4,10 +4,10 @@
 //! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Refuses to know a schedule;
 //! the order in which a rank's rows were recorded is the schedule.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a pass does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassKind {
     /// The forward pass of a micro batch.
@@ -117,7 +117,7 @@ impl PassKind {
 }
 
 /// One pass of one rank.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
     /// In which training step, as the recorder counts.
     pub step: u32,
@@ -149,7 +149,7 @@ impl Pass {
 }
 
 /// How long a step took on one rank, where the recorder says it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepTime {
     /// Which step.
     pub step: u32,
@@ -162,7 +162,7 @@ pub struct StepTime {
 }
 
 /// The shape of the job that recorded passes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PassShape {
     /// Pipeline stages.
     pub pipeline_parallel: u32,
@@ -191,7 +191,7 @@ impl PassShape {
 }
 
 /// Passes of one rank or of many.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Passes {
     /// Where they come from, for titles.
     pub label: String,

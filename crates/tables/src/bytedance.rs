@@ -40,22 +40,6 @@ impl Reader for OperatorTable {
     }
 }
 
-/// What an operator's name means; what the pipeline does not wait for by itself is [`PassKind::Other`].
-fn kind(name: &str) -> PassKind {
-    match name {
-        "forward-compute" => PassKind::Forward,
-        "backward-compute" => PassKind::Backward,
-        "forward-send" => PassKind::SendForward,
-        "forward-recv" => PassKind::ReceiveForward,
-        "backward-send" => PassKind::SendBackward,
-        "backward-recv" => PassKind::ReceiveBackward,
-        "params-all-gather" => PassKind::ParameterGather,
-        "grads-reduce-scatter" => PassKind::GradientReduce,
-        "optimizer" => PassKind::Optimizer,
-        _ => PassKind::Other,
-    }
-}
-
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
@@ -81,7 +65,7 @@ fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
         let (stage, replica) =
             (number(stage).ok_or_else(|| wrong("stage"))?, number(replica).ok_or_else(|| wrong("dp_rank"))?);
         let (from, long) = (time(start, "start_ts")?, time(duration, "duration")?);
-        let kind = kind(table.text(operator, row).unwrap_or_default());
+        let kind = table.text(operator, row).and_then(PassKind::of_timer).unwrap_or(PassKind::Other);
         let own = micro_batch.and_then(number).filter(|_| kind.is_compute());
         passes.passes.push(Pass {
             step: number(step).ok_or_else(|| wrong("step"))?,
@@ -91,7 +75,7 @@ fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
             shard: 0,
             kind,
             // Messages are numbered in their order; the shape says whether that is the micro batch.
-            micro_batch: own.or_else(|| sequence.and_then(number).filter(|_| is_message(kind))),
+            micro_batch: own.or_else(|| sequence.and_then(number).filter(|_| kind.is_message())),
             chunk: chunk.and_then(number).unwrap_or(0),
             start: nanoseconds(from),
             end: nanoseconds(from + long.max(0.0)),
@@ -100,11 +84,6 @@ fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
     shape(&mut passes);
     passes.sort();
     Ok(passes)
-}
-
-fn is_message(kind: PassKind) -> bool {
-    use PassKind::{ReceiveBackward, ReceiveForward, SendBackward, SendForward};
-    matches!(kind, SendForward | ReceiveForward | SendBackward | ReceiveBackward)
 }
 
 /// Finds the job's shape, numbers ranks that the table does not, and takes the numbers of messages for micro batches where they are.
@@ -144,7 +123,7 @@ fn shape(passes: &mut Passes) {
         }
     }
     if chunks > 1 {
-        for pass in rows.iter_mut().filter(|p| is_message(p.kind)) {
+        for pass in rows.iter_mut().filter(|p| p.kind.is_message()) {
             pass.micro_batch = None;
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! Responsible for: the facts at the head of a trace. Refuses to guess a rank; [`crate::job`] gives ranks to traces that say none.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which recorder wrote a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// PyTorch's profiler (Kineto), any year.
@@ -18,7 +18,8 @@ pub enum Source {
 }
 
 /// Whose trace it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Identity {
     /// What the user calls it: the path of the file, with the member of an archive.
     pub label: String,
@@ -41,7 +42,8 @@ pub struct Identity {
 }
 
 /// An accelerator as a trace describes it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Device {
     /// Its number on its host.
     pub id: u32,

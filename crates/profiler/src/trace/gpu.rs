@@ -131,6 +131,46 @@ impl GpuActivities {
         &self.stream
     }
 
+    /// The column of correlations; [`NONE`] is none.
+    pub fn correlations(&self) -> &[u32] {
+        &self.correlation
+    }
+
+    /// The column of places in [`super::RankTrace::collectives`]; [`NONE`] is none.
+    pub fn collectives(&self) -> &[u32] {
+        &self.collective
+    }
+
+    /// The column of bytes.
+    pub fn bytes(&self) -> &[u64] {
+        &self.bytes
+    }
+
+    /// Whole columns at once, in the order of [`GpuActivity`]'s fields; nothing when their lengths differ.
+    #[expect(clippy::too_many_arguments, reason = "one for each column")]
+    pub fn from_columns(
+        start: Vec<i64>,
+        end: Vec<i64>,
+        name: Vec<NameId>,
+        kind: Vec<GpuKind>,
+        stream: Vec<u32>,
+        correlation: Vec<u32>,
+        collective: Vec<u32>,
+        bytes: Vec<u64>,
+    ) -> Option<Self> {
+        let lengths = [
+            end.len(),
+            name.len(),
+            kind.len(),
+            stream.len(),
+            correlation.len(),
+            collective.len(),
+            bytes.len(),
+        ];
+        let even = lengths.iter().all(|&length| length == start.len());
+        even.then_some(Self { start, end, name, kind, stream, correlation, collective, bytes })
+    }
+
     /// Says what the row at a place is as a communication.
     pub fn set_collective(&mut self, at: usize, collective: Option<u32>) {
         if let Some(cell) = self.collective.get_mut(at) {

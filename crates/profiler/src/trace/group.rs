@@ -4,10 +4,11 @@
 //! only its set of ranks means the same everywhere.
 
 use railwright_step::CollectiveKind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A process group as one rank's trace has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RankGroup {
     /// Its name on this rank.
     pub name: String,

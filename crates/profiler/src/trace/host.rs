@@ -123,6 +123,56 @@ impl HostActivities {
         &self.name
     }
 
+    /// The column of ends.
+    pub fn ends(&self) -> &[i64] {
+        &self.end
+    }
+
+    /// The column of threads.
+    pub fn threads(&self) -> &[u32] {
+        &self.thread
+    }
+
+    /// The column of correlations; [`NONE`] is none.
+    pub fn correlations(&self) -> &[u32] {
+        &self.correlation
+    }
+
+    /// The column of places in [`super::RankTrace::collectives`]; [`NONE`] is none.
+    pub fn collectives(&self) -> &[u32] {
+        &self.collective
+    }
+
+    /// The column of places of shapes among the names; [`NONE`] is none.
+    pub fn shapes(&self) -> &[u32] {
+        &self.shapes
+    }
+
+    /// Whole columns at once, in the order of [`HostActivity`]'s fields; nothing when their lengths differ.
+    #[expect(clippy::too_many_arguments, reason = "one for each column")]
+    pub fn from_columns(
+        start: Vec<i64>,
+        end: Vec<i64>,
+        name: Vec<NameId>,
+        kind: Vec<HostKind>,
+        thread: Vec<u32>,
+        correlation: Vec<u32>,
+        collective: Vec<u32>,
+        shapes: Vec<u32>,
+    ) -> Option<Self> {
+        let lengths = [
+            end.len(),
+            name.len(),
+            kind.len(),
+            thread.len(),
+            correlation.len(),
+            collective.len(),
+            shapes.len(),
+        ];
+        let even = lengths.iter().all(|&length| length == start.len());
+        even.then_some(Self { start, end, name, kind, thread, correlation, collective, shapes })
+    }
+
     /// Moves all times: `to` gives the new time of an old one.
     pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
         for time in self.start.iter_mut().chain(&mut self.end) {

@@ -2,10 +2,10 @@
 //!
 //! Responsible for: counting everything and keeping the first places of each kind. Refuses to grow with the damage.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind of damage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DamageKind {
     /// A name held a raw control character or a bad byte and was repaired.
@@ -31,7 +31,7 @@ pub enum DamageKind {
 }
 
 /// One kind of damage in one file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// What kind.
     pub kind: DamageKind,
@@ -47,7 +47,8 @@ impl Damage {
 }
 
 /// What reading a trace met with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ReadReport {
     /// Bytes of the (inflated) file.
     pub bytes: u64,
