@@ -4,6 +4,7 @@
 //! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Refuses to know a schedule;
 //! the order in which a rank's rows were recorded is the schedule.
 
+use railwright_spec::problem::Warning;
 use serde::{Deserialize, Serialize};
 
 /// What a pass does.
@@ -201,6 +202,9 @@ pub struct Passes {
     pub passes: Vec<Pass>,
     /// What the recorder says steps took.
     pub steps: Vec<StepTime>,
+    /// What was damaged and left out.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
 }
 
 impl Passes {
@@ -220,6 +224,7 @@ impl Passes {
             a.micro_batches = a.micro_batches.max(b.micro_batches);
             joined.passes.extend(part.passes);
             joined.steps.extend(part.steps);
+            joined.warnings.extend(part.warnings);
         }
         joined.sort();
         if several {
@@ -230,8 +235,36 @@ impl Passes {
             joined.passes.dedup();
             joined.steps.dedup();
         }
+        joined.deal();
         joined.shape = joined.shape.widened(&joined.passes);
         joined
+    }
+
+    /// Deals the positions in which a recorder counts the passes of an interleaved schedule to chunks and micro batches, as Megatron orders
+    /// them: micro batches in rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
+    fn deal(&mut self) {
+        let PassShape { pipeline_parallel: stages, virtual_pipeline: chunks, micro_batches, .. } = self.shape;
+        let positions =
+            self.passes.iter().filter_map(|p| p.micro_batch).max().map_or(0, |m| u64::from(m) + 1);
+        let undealt = self.passes.iter().all(|p| p.chunk == 0);
+        if chunks < 2 || !undealt || stages == 0 || positions != u64::from(chunks) * u64::from(micro_batches)
+        {
+            return;
+        }
+        for pass in &mut self.passes {
+            let Some(position) = pass.micro_batch else { continue };
+            let full = micro_batches / stages * stages;
+            // What is left over at the end is a round of its own.
+            let (round, width) = if position < full * chunks {
+                (position / (stages * chunks), stages)
+            } else {
+                (full / stages, (micro_batches - full).max(1))
+            };
+            let within = position - round * stages * chunks;
+            let chunk = (within / width).min(chunks - 1);
+            pass.micro_batch = Some(round * stages + within % width);
+            pass.chunk = if pass.kind == PassKind::Forward { chunk } else { chunks - 1 - chunk };
+        }
     }
 
     /// The steps of which there are passes, in order.

@@ -4,6 +4,10 @@
 //! own. Refuses paths and names of files: content decides. A damaged event costs that event, a damaged file what comes after the damage, and
 //! [`crate::trace::ReadReport`] says both.
 
+mod megascan;
+mod objects;
+mod primus;
+
 use crate::{RankTrace, passes::Passes};
 use railwright_spec::problem::Problem;
 
@@ -38,7 +42,7 @@ pub trait Reader: Sync {
 
 /// All readers, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Reader] {
-    &[]
+    &[&primus::PrimusRank, &primus::PrimusConfig, &megascan::MegaScan]
 }
 
 /// The reader of bytes, if one knows them.

@@ -3,7 +3,7 @@
 //! Responsible for: one error type for everything that comes from outside. Refuses to print; the printer adds
 //! `error:` and `hint:` and colour. Messages are lowercase fragments without a full stop.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Something wrong with an input.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
@@ -123,7 +123,7 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, ot
 }
 
 /// Something doubtful that did not stop the work.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
     /// A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
     pub id: String,
