@@ -11,7 +11,7 @@ mod fat_tree;
 pub mod program;
 mod recurrence;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 

@@ -9,5 +9,6 @@ pub mod failures;
 pub mod flow;
 pub mod picture;
 pub mod rail_only;
+pub mod simulate;
 pub mod topology;
 pub mod traffic;

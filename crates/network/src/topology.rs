@@ -29,8 +29,14 @@ pub use build::{Detail, Topology};
 pub use counts::Counts;
 pub use design::{Design, Fabric};
 pub use graph::{Graph, Layer, LinkClass, LinkId, Node, NodeId, Switch};
+pub(crate) use hash::mix;
 pub use kind::{Forwarding, Kind, Medium, Routing};
 pub use resolve::MOST_DEVICES;
 pub use route::{Hop, Route};
 pub use spec::{DesignSpec, parse};
 pub use summary::Summary;
+
+/// The hash of a flow, for whoever chooses ways beside the usual ones.
+pub(crate) const fn choices(seed: u64, from: u32, to: u32, label: u64) -> hash::Choices {
+    hash::Choices::new(seed, from as u64, to as u64, label)
+}

@@ -19,7 +19,7 @@ pub struct Flow {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// What is sent, in bytes.
+    /// What is sent, in bytes; a flow without end (a neighbour's job) is infinite, and nobody waits for it.
     pub bytes: f64,
     /// Whatever the program wants to know it by.
     pub tag: u64,
@@ -35,7 +35,7 @@ pub trait Wires {
 
     /// The links of a message, each with the share of it that it carries (1, or 1/n where packets are sprayed), put into `route` (which
     /// is empty), and the latency of the way in seconds. No links: the
-    /// message never leaves its device and takes no time.
+    /// message never leaves its device, and takes the latency alone.
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
 }
 
@@ -43,6 +43,9 @@ pub trait Wires {
 pub trait Traffic {
     /// The first messages.
     fn begin(&mut self, start: &mut Start);
+
+    /// Seconds since the start of whatever arrives next.
+    fn clock(&mut self, _now: f64) {}
 
     /// A message has arrived; what it lets start.
     fn arrived(&mut self, tag: u64, start: &mut Start);
@@ -90,7 +93,7 @@ pub struct Outcome {
     pub simulated: u64,
     /// Times that rates were computed.
     pub solutions: u64,
-    /// What each link carried, skipped laps included.
+    /// What each link carried, skipped laps included and flows without end left out.
     pub carried: Vec<Bytes>,
 }
 
@@ -192,8 +195,12 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
         while run.agenda.next().is_some_and(|next| next <= run.now * (1.0 + SAME_MOMENT)) {
             run.agenda.take(&mut events);
         }
+        traffic.clock(run.now);
         for event in events.drain(..) {
             match event {
+                Event::Flows(place) if run.waiting[place as usize].1.is_empty() => {
+                    run.pause_ends(place, traffic, &mut start);
+                }
                 Event::Flows(place) => run.flow_begins(place),
                 Event::Ends(slot, version) => run.flow_ends(slot, version, traffic, &mut start),
             }
@@ -203,13 +210,14 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
         recurrence.look(&mut run, traffic);
     }
     if run.under_way > 0 {
-        let stuck =
-            run.journeys.iter().flatten().find(|journey| journey.is_under_way).map_or(
-                String::new(),
-                |journey| {
-                    format!(", the first from device {} to device {}", journey.flow.from, journey.flow.to)
-                },
-            );
+        let stuck = run
+            .journeys
+            .iter()
+            .flatten()
+            .find(|journey| journey.is_under_way && journey.left.is_finite())
+            .map_or(String::new(), |journey| {
+                format!(", the first from device {} to device {}", journey.flow.from, journey.flow.to)
+            });
         return Err(Problem::new(format!(
             "{} messages are cut off{stuck}: the step cannot finish",
             run.under_way
@@ -247,14 +255,16 @@ impl Run {
             self.outcome.simulated += 1;
             self.route.clear();
             let latency = wires.route(&flow, &mut self.route);
-            if self.route.is_empty() || flow.bytes <= 0.0 && latency <= 0.0 {
+            if latency <= 0.0 && (self.route.is_empty() || flow.bytes <= 0.0) {
                 traffic.arrived(flow.tag, start);
                 continue;
             }
-            for &(link, share) in &self.route {
-                self.carried[link as usize] += flow.bytes * share;
+            if flow.bytes.is_finite() {
+                for &(link, share) in &self.route {
+                    self.carried[link as usize] += flow.bytes * share;
+                }
+                self.under_way += 1;
             }
-            self.under_way += 1;
             let place = self.free.pop().unwrap_or_else(|| {
                 self.waiting.push((flow, Vec::new()));
                 self.waiting.len() as u32 - 1
@@ -265,6 +275,15 @@ impl Run {
             waiting.1.extend_from_slice(&self.route);
             self.agenda.add(self.now + latency, Event::Flows(place));
         }
+    }
+
+    /// A message without links has taken its latency.
+    fn pause_ends(&mut self, place: u32, traffic: &mut impl Traffic, start: &mut Start) {
+        let tag = self.waiting[place as usize].0.tag;
+        self.free.push(place);
+        self.ended = self.now;
+        self.under_way -= 1;
+        traffic.arrived(tag, start);
     }
 
     fn flow_begins(&mut self, place: u32) {
@@ -315,7 +334,7 @@ impl Run {
             journey.since = now;
             journey.rate = rate;
             journey.version = journey.version.wrapping_add(1);
-            if rate > 0.0 {
+            if rate > 0.0 && journey.left.is_finite() {
                 agenda.add(now + journey.left / rate, Event::Ends(slot, journey.version));
             }
         });

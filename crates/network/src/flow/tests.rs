@@ -1,7 +1,7 @@
 //! Flow simulations against numbers that another simulator printed, against formulas, and against an independent oracle.
 
 use super::program::{self, Phases, Ring};
-use super::testing::RailOnly;
+use super::testing::{RailOnly, oracle};
 use super::{Allocator, FatTree, Flow, Outcome, Traffic, Wires, simulate};
 use proptest::prelude::*;
 
@@ -103,38 +103,6 @@ fn networks() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<(u32, f64)>>)> {
             proptest::collection::vec(route.prop_map(|map| map.into_iter().collect()), 1..30),
         )
     })
-}
-
-/// Max-min rates by the definition, without any of the solver's structure: raise all rates by the largest step that no link forbids, freeze
-/// the flows of full links, repeat.
-fn oracle(capacities: &[f64], routes: &[Vec<(u32, f64)>]) -> Vec<f64> {
-    let mut rates = vec![0.0; routes.len()];
-    let mut frozen = vec![false; routes.len()];
-    let share = |flow: usize, link: usize| -> f64 {
-        routes[flow].iter().find(|hop| hop.0 as usize == link).map_or(0.0, |hop| hop.1)
-    };
-    while frozen.iter().any(|frozen| !frozen) {
-        let left = |link: usize, rates: &[f64]| {
-            capacities[link] - (0..routes.len()).map(|flow| share(flow, link) * rates[flow]).sum::<f64>()
-        };
-        let open = |link: usize| {
-            (0..routes.len()).filter(|&flow| !frozen[flow]).map(|flow| share(flow, link)).sum::<f64>()
-        };
-        let step = (0..capacities.len())
-            .filter(|&link| open(link) > 0.0)
-            .map(|link| left(link, &rates) / open(link))
-            .fold(f64::INFINITY, f64::min);
-        for (rate, frozen) in rates.iter_mut().zip(&frozen) {
-            if !frozen {
-                *rate += step;
-            }
-        }
-        let full: Vec<usize> = (0..capacities.len()).filter(|&link| left(link, &rates) < 1e-9).collect();
-        for (flow, frozen) in frozen.iter_mut().enumerate() {
-            *frozen |= full.iter().any(|&link| share(flow, link) > 0.0);
-        }
-    }
-    rates
 }
 
 proptest! {

@@ -1,0 +1,25 @@
+//! Exchanges and whole steps as flows on a topology.
+//!
+//! Responsible for: a network as it stands (what is broken, and the ways past it), collectives as flows on its links, exchanges that
+//! run together, and a step's tasks started by what they wait for. Refuses to know what a step computes: pauses and
+//! exchanges come in. `docs/concepts/flow-model.md` says what such a simulation tells and what not.
+
+mod bundle;
+mod class;
+mod detour;
+mod exchange;
+mod load;
+mod part;
+mod rows;
+mod script;
+#[cfg(test)]
+mod tests;
+mod wiring;
+
+pub use bundle::{Bundle, FEW, Unit};
+pub use class::{Class, Edge, ideal};
+pub use exchange::{ExchangeTime, Together, class_time, exchange_time};
+pub use load::{LayerLoad, between, layers};
+pub use part::{Part, layer_name};
+pub use script::{Played, Script, Work};
+pub use wiring::{Way, Wiring, ranges};

@@ -1,0 +1,197 @@
+//! Many flows as few: those that always go at the same rate are one, and so are the links that they load alike.
+//!
+//! Responsible for: the smallest network that gives every flow the rate which it has in the large one. Refuses to move anything.
+//!
+//! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal
+//! shares, and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable
+//! partition; colour refinement finds the coarsest). Progressive filling raises all rates together. As long as flows of one colour
+//! have equal rates, links of one colour carry equal loads, so they fill at one moment; then every flow of each colour that crosses
+//! one of them crosses one, and all of that colour freeze together. By induction rates are equal within colours, and one flow of
+//! each colour, loading one link of each colour by the sum of its colour there, has them. When all flows of a colour end together,
+//! what is left is equitable again. Tests hold this to the full network.
+//!
+//! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a long step. Then members of
+//! a class are made to keep step with their slowest, which is an approximation and said to be one ([`Bundle::is_exact`]).
+
+use super::class::{Class, Edge};
+use super::rows::{self, Load};
+use super::wiring::Wiring;
+use crate::flow::{Flow, Wires};
+use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
+
+/// One flow of the small network.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unit {
+    /// The class that it belongs to.
+    pub class: u32,
+    /// Groups that it stands for.
+    pub members: u32,
+    /// Bytes a second on each link of the large network when it goes at its ideal speed.
+    pub loads: Vec<(u32, f64)>,
+    /// The same on the rows of the small one.
+    route: Vec<(u32, f64)>,
+    /// Of the slowest way, seconds.
+    pub latency: f64,
+}
+
+/// The small network.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bundle {
+    /// Its flows.
+    pub units: Vec<Unit>,
+    /// The units of each class.
+    pub classes: Vec<Vec<u32>>,
+    /// Capacities of its rows.
+    rows: Vec<f64>,
+    /// Whether all groups of each class keep step of themselves, so that the small network is the large one.
+    pub is_exact: bool,
+}
+
+/// A flow that waits without sending: the sender's number in [`Flow::from`].
+pub(super) const PAUSE: u32 = u32::MAX;
+
+/// More colours than this of one class are too many for a program that sends again and again.
+pub const FEW: usize = 64;
+
+/// The flows of the large network, before they are made few.
+struct Members {
+    loads: Vec<Vec<(u32, f64)>>,
+    class: Vec<u32>,
+    latency: Vec<f64>,
+}
+
+impl Bundle {
+    /// Of classes on a network; those with more than `most` colours keep step with their slowest member.
+    pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
+        let mut capacities = wiring.capacities();
+        let mut scratch = vec![0.0; capacities.len()];
+        let mut members = Members { loads: Vec::new(), class: Vec::new(), latency: Vec::new() };
+        for (number, class) in classes.iter().enumerate() {
+            let ideal = class.ideal;
+            if ideal <= 0.0 {
+                continue;
+            }
+            for edges in &class.members {
+                let (loads, latency) = loads(wiring, edges, ideal, &mut scratch)?;
+                if !loads.is_empty() {
+                    members.loads.push(loads);
+                    members.class.push(number as u32);
+                    members.latency.push(latency);
+                }
+            }
+        }
+        capacities.pop();
+        let colours = rows::refine(&members.loads, &members.class, &capacities);
+        Ok(Self::of(&members, &colours, classes.len(), &capacities, most))
+    }
+
+    fn of(members: &Members, colours: &[u64], classes: usize, capacities: &[f64], most: usize) -> Self {
+        // Colours of each class, in the order of their first members.
+        let mut known: BTreeMap<(u32, u64), usize> = BTreeMap::new();
+        let mut per_class = vec![0_usize; classes];
+        for (class, colour) in members.class.iter().zip(colours) {
+            known.entry((*class, *colour)).or_insert_with(|| {
+                per_class[*class as usize] += 1;
+                0
+            });
+        }
+        let is_exact = per_class.iter().all(|colours| *colours <= 1);
+        let mut bundle =
+            Self { units: Vec::new(), classes: vec![Vec::new(); classes], rows: Vec::new(), is_exact };
+        // Too many colours of any class that shares links would drag the others along, so each class decides for itself.
+        let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
+        let mut of_unit: Vec<Vec<usize>> = Vec::new();
+        for (member, (class, colour)) in members.class.iter().zip(colours).enumerate() {
+            let colour = if per_class[*class as usize] > most { 0 } else { *colour };
+            let unit = *unit_of.entry((*class, colour)).or_insert_with(|| {
+                bundle.classes[*class as usize].push(bundle.units.len() as u32);
+                bundle.units.push(Unit { class: *class, ..Unit::default() });
+                of_unit.push(Vec::new());
+                bundle.units.len() - 1
+            });
+            of_unit[unit].push(member);
+        }
+        let mut scratch = vec![0.0; capacities.len()];
+        for (unit, own) in bundle.units.iter_mut().zip(&of_unit) {
+            unit.members = own.len() as u32;
+            unit.loads = sum(own.iter().map(|&member| members.loads[member].as_slice()), &mut scratch);
+            unit.latency = own.iter().map(|&member| members.latency[member]).fold(0.0, f64::max);
+        }
+        let loads: Vec<Load<'_>> = bundle.units.iter().map(|unit| unit.loads.as_slice()).collect();
+        let (rows, routes) = rows::few(&loads, capacities);
+        bundle.rows = rows;
+        for (unit, route) in bundle.units.iter_mut().zip(routes) {
+            unit.route = route;
+        }
+        bundle
+    }
+
+    /// Adds a unit that sends without end at a given pace at most, as a neighbour's job does: pace 1 is its ideal speed.
+    pub fn cap(&mut self, class: usize, pace: f64) {
+        for &unit in self.classes.get(class).into_iter().flatten() {
+            let row = self.rows.len() as u32;
+            self.rows.push(pace);
+            self.units[unit as usize].route.push((row, 1.0));
+        }
+    }
+}
+
+/// The pairs of one group on the links of the network: bytes a second at ideal speed, and the longest latency.
+fn loads(
+    wiring: &Wiring,
+    edges: &[Edge],
+    ideal: f64,
+    scratch: &mut [f64],
+) -> Result<(Vec<(u32, f64)>, f64), Problem> {
+    let mut touched: Vec<u32> = Vec::with_capacity(edges.len() * 8);
+    let mut latency = 0.0_f64;
+    for edge in edges {
+        let Some(way) = wiring.way(edge.from, edge.to, 0) else {
+            return Err(wiring.apart(edge.from, edge.to));
+        };
+        latency = latency.max(way.latency);
+        for (link, share) in way.links {
+            let sum = &mut scratch[link as usize];
+            if *sum == 0.0 {
+                touched.push(link);
+            }
+            *sum += edge.bytes / ideal * share;
+        }
+    }
+    Ok((collect(touched, scratch), latency))
+}
+
+fn sum<'a>(parts: impl Iterator<Item = &'a [(u32, f64)]>, scratch: &mut [f64]) -> Vec<(u32, f64)> {
+    let mut touched = Vec::new();
+    for &(link, load) in parts.flatten() {
+        let sum = &mut scratch[link as usize];
+        if *sum == 0.0 {
+            touched.push(link);
+        }
+        *sum += load;
+    }
+    collect(touched, scratch)
+}
+
+/// The sums that were touched, by link, leaving zeros behind.
+fn collect(mut touched: Vec<u32>, scratch: &mut [f64]) -> Vec<(u32, f64)> {
+    touched.sort_unstable();
+    touched.into_iter().map(|link| (link, std::mem::take(&mut scratch[link as usize]))).collect()
+}
+
+impl Wires for Bundle {
+    fn capacities(&self) -> Vec<f64> {
+        self.rows.clone()
+    }
+
+    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
+        if flow.from == PAUSE {
+            return flow.bytes;
+        }
+        if let Some(unit) = self.units.get(flow.from as usize) {
+            route.extend_from_slice(&unit.route);
+        }
+        0.0
+    }
+}

@@ -1,0 +1,127 @@
+//! Exchanges of one kind as flows, one for each group.
+//!
+//! Responsible for: the pairs of every group, and the time that they take when nothing but the devices' own ports limits them. Refuses
+//! to know links.
+//!
+//! A ring passes pieces on, so its slowest edge sets the pace of all: its edges are one flow that takes a share of every link it
+//! crosses. So are the pairs of an all-to-all, which ends with its slowest. Whoever wants the messages one by one has
+//! [`crate::flow::program`]; on fabrics without contention both take the same time but for latency.
+
+use crate::topology::Design;
+use crate::traffic::{Algorithm, Exchange, Numbering};
+use railwright_step::CollectiveKind;
+
+/// Bytes between two devices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The sender.
+    pub from: u32,
+    /// The receiver.
+    pub to: u32,
+    /// Bytes.
+    pub bytes: f64,
+}
+
+/// Exchanges of one kind that start together: one for every group.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Class {
+    /// What it is called.
+    pub name: String,
+    /// The pairs of each group.
+    pub members: Vec<Vec<Edge>>,
+    /// Seconds for the members' bytes when only their own ports limit them.
+    pub ideal: f64,
+    /// Messages that follow each other: the latency is that of so many ways.
+    pub steps: f64,
+}
+
+impl Class {
+    /// Groups by their pairs.
+    pub fn new(name: impl Into<String>, members: Vec<Vec<Edge>>, steps: f64, design: &Design) -> Self {
+        let ideal = members.iter().map(|edges| ideal(edges, design)).fold(0.0, f64::max);
+        Self { name: name.into(), members, ideal, steps }
+    }
+
+    /// One call of an exchange by all of its groups; of some of its stages if these are said.
+    pub fn of(exchange: &Exchange, numbering: &Numbering, stage: Option<u32>, design: &Design) -> Self {
+        let mut ranks = Vec::new();
+        let per_stage = exchange.groups.per_stage();
+        let is_meant = |group: u64| {
+            let at = exchange.groups.stages.get((group / per_stage.max(1)) as usize);
+            stage.is_none_or(|stage| at == Some(&stage))
+        };
+        let members = (0..exchange.groups.count())
+            .filter(|group| is_meant(*group))
+            .map(|group| {
+                exchange.groups.members(numbering, group, &mut ranks);
+                let mut edges = Vec::with_capacity(2 * ranks.len());
+                exchange.flows(&ranks, design.domain.size, &mut |from, to, bytes| {
+                    edges.push(Edge { from, to, bytes });
+                });
+                edges
+            })
+            .collect();
+        let steps = steps(exchange, exchange.groups.members.extent as f64);
+        Self::new(exchange.purpose, members, steps, design)
+    }
+}
+
+/// Messages of an exchange that follow each other among `n` members.
+fn steps(exchange: &Exchange, n: f64) -> f64 {
+    match (exchange.kind, exchange.algorithm) {
+        (CollectiveKind::AllReduce, Algorithm::Direct) => 2.0,
+        (CollectiveKind::AllReduce, Algorithm::Ring) => 2.0 * (n - 1.0),
+        (CollectiveKind::AllGather | CollectiveKind::ReduceScatter, Algorithm::Ring) => n - 1.0,
+        (CollectiveKind::Broadcast | CollectiveKind::Reduce, _) => n - 1.0,
+        _ => 1.0,
+    }
+}
+
+/// Seconds that the pairs take when nothing but the devices' own ports limits them: the most that any device sends or receives
+/// inside its domain over the domain's bandwidth, or across over its network bandwidth.
+pub fn ideal(edges: &[Edge], design: &Design) -> f64 {
+    let (domain, inside, across) =
+        (design.domain.size as u32, design.domain.bandwidth.get(), design.nic_bandwidth.get());
+    let mut ports: Vec<(u64, f64)> = Vec::with_capacity(2 * edges.len());
+    for edge in edges {
+        let is_inside = edge.from / domain == edge.to / domain;
+        let time = edge.bytes / if is_inside { inside } else { across };
+        let port = |rank: u32, side: u64| u64::from(rank) << 2 | side << 1 | u64::from(is_inside);
+        ports.push((port(edge.from, 0), time));
+        ports.push((port(edge.to, 1), time));
+    }
+    ports.sort_unstable_by_key(|(port, _)| *port);
+    ports
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|port| port.iter().map(|(_, time)| time).sum::<f64>())
+        .fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::tests::{Shape, exchange};
+    use crate::topology::{DesignSpec, Kind};
+
+    /// The bandwidth terms of the notes' table of collectives (section 4), `2 (n - 1)/n S b` and its halves.
+    #[test]
+    fn ideal_times_are_the_formulas() {
+        let spec =
+            DesignSpec { kind: Some(Kind::RailOptimized), devices: Some(512), ..DesignSpec::default() };
+        let design = spec.resolve().expect("valid");
+        let (inside, across, bytes) = (450e9, 50e9, 1e9);
+        let near = |shape, n, stride, expected: f64| {
+            let (numbering, exchange) = exchange(512, shape, n, stride, bytes);
+            let time = Class::of(&exchange, &numbering, None, &design).ideal;
+            assert!((time / expected - 1.0).abs() < 1e-12, "{time} {expected}");
+        };
+        near(Shape::Gather, 8, 1, 7.0 / 8.0 * bytes / inside);
+        near(Shape::Reduce, 64, 8, 2.0 * 63.0 / 64.0 * bytes / across);
+        // Four ranks in each of sixteen domains: four rails carry a quarter each, 0.25/50 against 0.75/450.
+        near(Shape::Reduce, 64, 2, 2.0 * 63.0 / 64.0 * bytes / 4.0 / across);
+        near(Shape::Gather, 64, 1, 63.0 / 64.0 * bytes / 8.0 / across);
+        near(Shape::Everyone, 64, 1, 56.0 / 64.0 * bytes / across);
+        near(Shape::Everyone, 8, 1, 7.0 / 8.0 * bytes / inside);
+        near(Shape::Next, 8, 8, bytes / across);
+    }
+}

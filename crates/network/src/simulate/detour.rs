@@ -1,0 +1,198 @@
+//! Ways past broken parts.
+//!
+//! Responsible for: what a message does whose usual way is broken. Refuses to know the usual ways (`topology::ways`).
+//!
+//! Equal ways first: packets that are sprayed spread over the ways that are left, and a hash is drawn again until it hits a whole
+//! way, which chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest way
+//! over switches alone, as dragonflies and tori allow.
+
+use super::wiring::{Way, Wiring};
+use crate::topology::{Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
+use std::collections::BTreeMap;
+
+/// Draws of a hash before the equal ways count as gone: with one way in ten left, fewer than two in a million miss it.
+const DRAWS: u64 = 128;
+
+pub(super) fn around(wiring: &Wiring, from: u32, to: u32, label: u64, usual: Option<&Route>) -> Option<Way> {
+    if let Some(usual) = usual {
+        if let Some(route) = equal_way(wiring, from, to, label, usual) {
+            return Some(route);
+        }
+        if let Some(way) = over_neighbours(wiring, from, to, label) {
+            return Some(way);
+        }
+    }
+    shortest(wiring, from, to, label)
+}
+
+/// Whether every way of a message shares a broken link: hashes and sprays cannot help.
+fn is_hopeless(wiring: &Wiring, usual: &Route) -> bool {
+    let topology = &wiring.topology;
+    usual.hops.iter().any(|hop| {
+        let only = match topology.graph.class(hop.link).layer {
+            Layer::ScaleUp | Layer::Host => true,
+            Layer::Access => topology.design.planes == 1,
+            _ => false,
+        };
+        only && !wiring.is_alive(hop.link)
+    })
+}
+
+fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> Option<Way> {
+    if is_hopeless(wiring, usual) {
+        return None;
+    }
+    if wiring.topology.design.routing == Routing::Spray {
+        return spread_anew(wiring, from, to, usual);
+    }
+    let hashed = wiring.hashed();
+    (1..=DRAWS).find_map(|draw| {
+        let route = hashed.route(from, to, label ^ (draw << 32))?;
+        wiring.is_whole(&route).then(|| wiring.plain(&route))
+    })
+}
+
+/// Sprayed packets leave out what is broken, and links behind which all is: each switch spreads what it gets over the rest.
+fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Way> {
+    let graph = &wiring.topology.graph;
+    // Backwards: nodes from which a whole way leads on.
+    let mut leads: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(to), 1.0)]);
+    let mut kept: Vec<Hop> = Vec::with_capacity(usual.hops.len());
+    let mut leaving: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for hop in usual.hops.iter().rev() {
+        if wiring.is_alive(hop.link) && leads.contains_key(&graph.to(hop.link)) {
+            leads.insert(graph.from(hop.link), 1.0);
+            *leaving.entry(graph.from(hop.link)).or_default() += hop.share;
+            kept.push(*hop);
+        }
+    }
+    leads.get(&NodeId(from))?;
+    // Forwards: what arrives at a node leaves it in the proportions of before.
+    let mut arrived: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(from), 1.0)]);
+    let mut route = Route::default();
+    for hop in kept.iter().rev() {
+        let (source, sink) = (graph.from(hop.link), graph.to(hop.link));
+        let share = arrived.get(&source).copied().unwrap_or(0.0) * hop.share / leaving[&source];
+        if share > 0.0 {
+            *arrived.entry(sink).or_default() += share;
+            route.hops.push(Hop { share, ..*hop });
+        }
+    }
+    Some(wiring.plain(&route))
+}
+
+/// Over NICs of other devices in the sender's domain, and in the receiver's where rails are apart or its own NIC is gone: the
+/// same share over each pair that works.
+fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
+    let topology = &wiring.topology;
+    let size = topology.design.domain.size as u32;
+    let (here, there) = (from / size, to / size);
+    if here == there || size < 2 {
+        return None;
+    }
+    let works = |device: u32| nic_works(wiring, device);
+    let own = |device: u32| topology.domain_link(device).is_some_and(|link| wiring.is_alive(link));
+    let mut ways: Vec<Way> = Vec::new();
+    for place in 0..size {
+        let near = here * size + place;
+        let last = there * size + place;
+        let far = if topology.design.joins_rails() && works(to) { to } else { last };
+        if !works(near) || !works(far) || (near != from && !(own(near) && own(from))) {
+            continue;
+        }
+        if far != to && !(own(far) && own(to)) {
+            continue;
+        }
+        let between = topology.route(near, far, label).and_then(|route| {
+            if wiring.is_whole(&route) {
+                Some(wiring.plain(&route))
+            } else {
+                equal_way(wiring, near, far, label, &route)
+            }
+        });
+        let Some(mut way) = between else { continue };
+        for (a, b) in [(from, near), (far, to)] {
+            if a != b {
+                through_domain(topology, a, b, &mut way);
+            }
+        }
+        ways.push(way);
+    }
+    merged(&ways)
+}
+
+fn nic_works(wiring: &Wiring, device: u32) -> bool {
+    let topology = &wiring.topology;
+    let planes = 0..topology.design.planes;
+    topology.host_link(device).is_some_and(|link| wiring.is_alive(link))
+        && planes
+            .into_iter()
+            .any(|plane| topology.access_link(device, plane).is_some_and(|link| wiring.is_alive(link)))
+}
+
+fn through_domain(topology: &Topology, from: u32, to: u32, way: &mut Way) {
+    if let (Some(up), Some(down)) = (topology.domain_link(from), topology.domain_link(to)) {
+        way.links.extend([(up.0, 1.0), (down.reverse().0, 1.0)]);
+        way.latency += (topology.graph.latency(up) + topology.graph.latency(down)).get();
+    }
+}
+
+/// Several ways, each for the same share of the message.
+fn merged(ways: &[Way]) -> Option<Way> {
+    let share = 1.0 / ways.len() as f64;
+    let mut links: BTreeMap<u32, f64> = BTreeMap::new();
+    for (link, part) in ways.iter().flat_map(|way| &way.links) {
+        *links.entry(*link).or_default() += part * share;
+    }
+    let latency = ways.iter().map(|way| way.latency).fold(0.0, f64::max);
+    (!ways.is_empty()).then(|| Way { links: links.into_iter().collect(), latency })
+}
+
+/// The shortest way over switches (over devices in a torus), chosen among equals by hash.
+fn shortest(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
+    let graph = &wiring.topology.graph;
+    let is_torus = matches!(wiring.topology.design.fabric, Fabric::Torus(_));
+    let passes = |node: NodeId| match graph.node(node) {
+        Node::Device(device) => is_torus || device == from || device == to,
+        Node::Nic(device) => device == from || device == to,
+        Node::Domain(_) => false,
+        Node::Switch(_) => true,
+    };
+    if from >= graph.devices() || to >= graph.devices() {
+        return None;
+    }
+    let mut distance = vec![u32::MAX; graph.node_count()];
+    distance[to as usize] = 0;
+    let mut queue = vec![NodeId(to)];
+    let mut next = 0;
+    while let Some(&node) = queue.get(next) {
+        next += 1;
+        for link in graph.outgoing(node).filter(|link| wiring.is_alive(*link)) {
+            let before = graph.to(link);
+            if distance[before.index()] == u32::MAX && passes(before) {
+                distance[before.index()] = distance[node.index()] + 1;
+                queue.push(before);
+            }
+        }
+    }
+    let mut at = NodeId(from);
+    let mut way = Way::default();
+    let mut draw = crate::topology::choices(wiring.topology.design.seed, from, to, label);
+    while at != NodeId(to) {
+        let left = distance[at.index()];
+        if left == u32::MAX {
+            return None;
+        }
+        let closer: Vec<_> = graph
+            .outgoing(at)
+            .filter(|link| {
+                wiring.is_alive(*link) && distance[graph.to(*link).index()].wrapping_add(1) == left
+            })
+            .collect();
+        let link = *closer.get(draw.among(closer.len() as u64) as usize)?;
+        way.links.push((link.0, 1.0));
+        way.latency += graph.latency(link).get();
+        at = graph.to(link);
+    }
+    Some(way)
+}

@@ -1,0 +1,85 @@
+//! How long exchanges take that run together on a network.
+//!
+//! Responsible for: from exchanges to times, all started at once, and how busy the links are. Refuses to know why they run
+//! together; [`super::script`] runs a step.
+
+use super::bundle::Bundle;
+use super::class::Class;
+use super::load::{self, LayerLoad};
+use super::script::{Script, Work};
+use super::wiring::Wiring;
+use crate::traffic::{Exchange, Numbering};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// What an exchange takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExchangeTime {
+    /// What it is called.
+    pub name: String,
+    /// When only the devices' own ports limit it: the bandwidth term of the closed form.
+    pub ideal: Seconds,
+    /// Bandwidth term on the network, until its slowest group has ended.
+    pub time: Seconds,
+    /// Latency of its steps, which comes on top.
+    pub latency: Seconds,
+    /// `time / ideal`.
+    pub slowdown: f64,
+}
+
+/// What exchanges take that start together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Together {
+    /// Each of them.
+    pub exchanges: Vec<ExchangeTime>,
+    /// Until the last has ended, latency apart.
+    pub duration: Seconds,
+    /// Flows that were simulated for all of them.
+    pub flows: usize,
+    /// How busy links were.
+    pub layers: Vec<LayerLoad>,
+}
+
+/// What one call of each of some exchanges takes on a network when all groups of all of them start at once. Rank `n` runs on device
+/// `n`. Every flow has its max-min fair rate; groups that are alike are simulated once (`super::bundle`). Fails when ranks are
+/// cut off.
+pub fn exchange_time(
+    wiring: &Wiring,
+    numbering: &Numbering,
+    exchanges: &[Exchange],
+) -> Result<Together, Problem> {
+    wiring.check(u32::try_from(numbering.ranks()).unwrap_or(u32::MAX))?;
+    let design = &wiring.topology.design;
+    let classes: Vec<Class> =
+        exchanges.iter().map(|exchange| Class::of(exchange, numbering, None, design)).collect();
+    class_time(wiring, &classes)
+}
+
+/// The same of classes.
+pub fn class_time(wiring: &Wiring, classes: &[Class]) -> Result<Together, Problem> {
+    let bundle = Bundle::new(wiring, classes, usize::MAX)?;
+    let mut script = Script::default();
+    for (number, class) in classes.iter().enumerate() {
+        script.add(Work::Move { class: number as u32, amount: Seconds::new(class.ideal) }, []);
+    }
+    let played = script.play(&bundle)?;
+    let times = classes.iter().enumerate().map(|(n, class)| {
+        let latency =
+            bundle.classes[n].iter().map(|unit| bundle.units[*unit as usize].latency).fold(0.0, f64::max);
+        let time = played.ends[n].get();
+        ExchangeTime {
+            name: class.name.clone(),
+            ideal: Seconds::new(class.ideal),
+            time: Seconds::new(time),
+            latency: Seconds::new(latency * class.steps),
+            slowdown: if class.ideal > 0.0 { time / class.ideal } else { 1.0 },
+        }
+    });
+    Ok(Together {
+        exchanges: times.collect(),
+        duration: played.duration,
+        flows: bundle.units.len(),
+        layers: load::layers(wiring, &bundle, &played.moved, played.duration),
+    })
+}

@@ -1,0 +1,98 @@
+//! How busy links were.
+//!
+//! Responsible for: what each layer carried, and its busiest link. Refuses to say why.
+
+use super::bundle::Bundle;
+use super::part::layer_name;
+use super::wiring::Wiring;
+use crate::topology::{Graph, Layer, LinkId, Node};
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A layer's links over some time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LayerLoad {
+    /// Its name.
+    pub layer: &'static str,
+    /// Directed links.
+    pub links: usize,
+    /// Of these, how many carried anything.
+    pub used: usize,
+    /// Capacity of one.
+    pub capacity: BytesPerSecond,
+    /// Share of its capacity that the average link carried.
+    pub mean: f64,
+    /// The same of the busiest.
+    pub busiest: f64,
+    /// Where the busiest is.
+    pub link: String,
+}
+
+/// Loads by layer, from the devices outwards, of what units moved (seconds at ideal speed) in so long.
+pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
+    let graph = &wiring.topology.graph;
+    if time <= Seconds::ZERO {
+        return Vec::new();
+    }
+    let mut carried = vec![0.0; graph.link_count()];
+    for (unit, amount) in bundle.units.iter().zip(moved) {
+        for &(link, load) in &unit.loads {
+            carried[link as usize] += load * amount;
+        }
+    }
+    let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
+    for link in (0..graph.link_count() as u32).map(LinkId) {
+        let class = graph.class(link);
+        let busy = carried[link.index()] / (class.capacity * time).get();
+        let (layer, at) = found.entry(class.layer).or_insert_with(|| {
+            let none = LayerLoad {
+                layer: layer_name(class.layer),
+                links: 0,
+                used: 0,
+                capacity: class.capacity,
+                mean: 0.0,
+                busiest: 0.0,
+                link: String::new(),
+            };
+            (none, link)
+        });
+        layer.links += 1;
+        layer.used += usize::from(busy > 0.0);
+        layer.mean += busy;
+        // Alike but for rounding is alike: the first is named.
+        if busy > layer.busiest * (1.0 + 1e-9) {
+            layer.busiest = busy;
+            *at = link;
+        }
+    }
+    found
+        .into_values()
+        .map(|(layer, at)| LayerLoad {
+            mean: layer.mean / layer.links as f64,
+            link: between(graph, at),
+            ..layer
+        })
+        .collect()
+}
+
+/// `leaf 3 to spine 1`.
+pub fn between(graph: &Graph, link: LinkId) -> String {
+    format!("{} to {}", node(graph.node(graph.from(link))), node(graph.node(graph.to(link))))
+}
+
+fn node(node: Node) -> String {
+    match node {
+        Node::Device(n) => format!("device {n}"),
+        Node::Nic(n) => format!("nic {n}"),
+        Node::Domain(n) => format!("domain {n}"),
+        Node::Switch(switch) => {
+            let tier = match switch.tier {
+                1 => "leaf",
+                2 => "spine",
+                _ => "core",
+            };
+            format!("{tier} {}", switch.index)
+        }
+    }
+}

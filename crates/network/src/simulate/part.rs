@@ -1,0 +1,184 @@
+//! Parts of a network that can fail, by the names that people give them.
+//!
+//! Responsible for: reading `leaf:3`, `nic:17` or `link:leaf-spine:5`, and saying which cables go with a part. Refuses to find ways
+//! around them.
+
+use crate::topology::{Layer, LinkId, Node, NodeId, Topology};
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use serde::Serialize;
+
+/// A part that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A cable: its layer, and its number in it.
+    Link(Layer, u32),
+    /// The network interface of a device, with all of its ports.
+    Nic(u32),
+    /// A switch: its tier (1 leaf or router, 2 spine, 3 core), and its number in it.
+    Switch(u8, u32),
+}
+
+/// Layers as they are called in a part's name.
+const LAYERS: [(&str, Layer); 8] = [
+    ("scale-up", Layer::ScaleUp),
+    ("host", Layer::Host),
+    ("access", Layer::Access),
+    ("leaf-spine", Layer::LeafSpine),
+    ("spine-core", Layer::SpineCore),
+    ("local", Layer::Local),
+    ("global", Layer::Global),
+    ("torus", Layer::Torus),
+];
+const TIERS: [(&str, u8); 4] = [("leaf", 1), ("router", 1), ("spine", 2), ("core", 3)];
+const WORDS: [&str; 6] = ["link", "nic", "leaf", "router", "spine", "core"];
+
+/// A layer's name.
+pub fn layer_name(layer: Layer) -> &'static str {
+    LAYERS.iter().find(|(_, known)| *known == layer).map_or("link", |(name, _)| name)
+}
+
+impl Part {
+    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let shown = human::shorten(text);
+        let mut words = text.trim().split(':');
+        let word = words.next().unwrap_or_default();
+        let layer = if word == "link" {
+            let name = words.next().unwrap_or_default();
+            let known = LAYERS.iter().find(|(known, _)| *known == name);
+            let Some((_, layer)) = known else {
+                let names = LAYERS.map(|(name, _)| name);
+                let list = format!("layers are {}: `link:leaf-spine:0`", names.join(", "));
+                return Err(Problem::new(format!("no layer of links is called `{}`", human::shorten(name)))
+                    .hint(did_you_mean(name, names, &list)));
+            };
+            Some(*layer)
+        } else {
+            None
+        };
+        if !WORDS.contains(&word) {
+            let list = "parts are link:LAYER:N, nic:N, leaf:N, router:N, spine:N and core:N";
+            return Err(Problem::new(format!("no part of a network is called `{shown}`"))
+                .hint(did_you_mean(word, WORDS, list)));
+        }
+        let number = words.next().and_then(|n| n.parse::<u32>().ok());
+        let (Some(number), None) = (number, words.next()) else {
+            return Err(Problem::new(format!("`{shown}` does not say which {word} fails"))
+                .hint(format!("a number from 0 stands at the end: `{}0`", prefix(word, layer))));
+        };
+        Ok(match (layer, TIERS.iter().find(|(name, _)| *name == word)) {
+            (Some(layer), _) => Self::Link(layer, number),
+            (None, Some((_, tier))) => Self::Switch(*tier, number),
+            (None, None) => Self::Nic(number),
+        })
+    }
+
+    /// The name that reads back as this part.
+    pub fn name(self) -> String {
+        match self {
+            Self::Link(layer, n) => format!("link:{}:{n}", layer_name(layer)),
+            Self::Nic(n) => format!("nic:{n}"),
+            Self::Switch(tier, n) => format!("{}:{n}", tier_name(tier)),
+        }
+    }
+
+    /// The cables that go with it, each as the lower of its two links. Fails on a number that the network does not have.
+    pub fn cables(self, topology: &Topology) -> Result<Vec<LinkId>, Problem> {
+        let graph = &topology.graph;
+        let missing = |there: usize, what: &str| {
+            let hint = match there {
+                0 => format!("this network has no {what}"),
+                n => format!("they are numbered from 0 to {}", n - 1),
+            };
+            Err(Problem::new(format!("there is no `{}` in this network", self.name())).hint(hint))
+        };
+        match self {
+            Self::Link(layer, n) => {
+                let all = || (0..graph.link_count() as u32).step_by(2).map(LinkId);
+                let mut cables = all().filter(|link| graph.class(*link).layer == layer);
+                match cables.nth(n as usize) {
+                    Some(link) => Ok(vec![link]),
+                    None => missing(graph.cables(layer), "such link"),
+                }
+            }
+            Self::Nic(device) => {
+                let Some(host) = topology.host_link(device).filter(|_| device < graph.devices()) else {
+                    let there = topology.host_link(0).map_or(0, |_| graph.devices() as usize);
+                    return missing(there, "network interface of its own");
+                };
+                let ports = (0..topology.design.planes).filter_map(|p| topology.access_link(device, p));
+                Ok(std::iter::once(host).chain(ports).collect())
+            }
+            Self::Switch(tier, n) => {
+                let of_tier = |node: &Node| matches!(node, Node::Switch(s) if s.tier == tier);
+                let found = graph
+                    .nodes()
+                    .find(|(_, node)| matches!(node, Node::Switch(s) if s.tier == tier && s.index == n));
+                let Some((id, _)) = found else {
+                    let there = graph.nodes().filter(|(_, node)| of_tier(node)).count();
+                    return missing(there, tier_name(tier));
+                };
+                Ok(around(topology, id))
+            }
+        }
+    }
+}
+
+fn prefix(word: &str, layer: Option<Layer>) -> String {
+    layer.map_or_else(|| format!("{word}:"), |layer| format!("link:{}:", layer_name(layer)))
+}
+
+fn tier_name(tier: u8) -> &'static str {
+    TIERS.iter().find(|(_, known)| *known == tier).map_or("switch", |(name, _)| name)
+}
+
+fn around(topology: &Topology, node: NodeId) -> Vec<LinkId> {
+    let mut cables: Vec<LinkId> =
+        topology.graph.outgoing(node).map(|link| link.min(link.reverse())).collect();
+    cables.sort_unstable();
+    cables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{DesignSpec, Detail, Kind};
+
+    fn clos() -> Topology {
+        let spec = DesignSpec {
+            kind: Some(Kind::Clos),
+            devices: Some(32),
+            domain: Some(4),
+            radix: Some(8),
+            ..DesignSpec::default()
+        };
+        Topology::build(&spec.resolve().expect("valid"), Detail::Links).expect("small")
+    }
+
+    #[test]
+    fn names_read_back_and_find_their_cables() {
+        let clos = clos();
+        for (name, cables) in
+            [("link:leaf-spine:3", 1), ("nic:7", 2), ("leaf:0", 8), ("spine:1", 8), ("link:scale-up:31", 1)]
+        {
+            let part = Part::parse(name).expect(name);
+            assert_eq!(part.name(), name);
+            assert_eq!(part.cables(&clos).expect(name).len(), cables, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_told() {
+        let clos = clos();
+        let problem = |text: &str| Part::parse(text).and_then(|part| part.cables(&clos)).expect_err(text);
+        assert_eq!(problem("leef:1").hint.as_deref(), Some("did you mean `leaf`?"));
+        assert_eq!(problem("link:leaf-spline:1").hint.as_deref(), Some("did you mean `leaf-spine`?"));
+        assert_eq!(problem("leaf").hint.as_deref(), Some("a number from 0 stands at the end: `leaf:0`"));
+        assert_eq!(problem("nic:-1").message, "`nic:-1` does not say which nic fails");
+        assert_eq!(problem("leaf:8").hint.as_deref(), Some("they are numbered from 0 to 7"));
+        assert_eq!(problem("core:0").hint.as_deref(), Some("this network has no core"));
+        assert_eq!(problem("nic:32").hint.as_deref(), Some("they are numbered from 0 to 31"));
+    }
+}

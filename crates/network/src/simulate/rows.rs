@@ -1,0 +1,114 @@
+//! Which flows and which links are alike.
+//!
+//! Responsible for: colour refinement of flows and links, and leaving out links that can never be the ones that limit. Refuses to
+//! know what a flow is.
+
+use crate::topology::mix;
+use std::collections::BTreeMap;
+
+/// Loads of one flow, by link.
+pub(super) type Load<'a> = &'a [(u32, f64)];
+
+/// A number without its last digits: sums of equal shares in another order are equal but for rounding.
+fn rounded(value: f64) -> u64 {
+    (value.to_bits() + (1 << 11)) >> 12
+}
+
+fn distinct(colours: &[u64], scratch: &mut Vec<u64>) -> usize {
+    scratch.clear();
+    scratch.extend_from_slice(colours);
+    scratch.sort_unstable();
+    scratch.dedup();
+    scratch.len()
+}
+
+/// The coarsest colours of flows under which flows of one colour, starting from those of `start`, meet alike links alike: see the
+/// proof in [`super::bundle`]. Colours are 64-bit hashes of what a flow meets, so two that differ could fall together once in
+/// 10^7 networks of a million flows.
+pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64]) -> Vec<u64> {
+    let mut flows: Vec<u64> = start.iter().map(|class| mix(u64::from(*class))).collect();
+    let mut links: Vec<u64> = capacities.iter().map(|capacity| mix(capacity.to_bits())).collect();
+    let mut scratch = Vec::new();
+    let mut count = 0;
+    loop {
+        // A sum does not depend on the order.
+        let mut next = vec![0_u64; links.len()];
+        for (flow, own) in flows.iter().zip(loads) {
+            for &(link, load) in own {
+                let at = &mut next[link as usize];
+                *at = at.wrapping_add(mix(flow ^ rounded(load)));
+            }
+        }
+        for (link, met) in links.iter_mut().zip(&next) {
+            *link = mix(link.wrapping_add(*met));
+        }
+        for (flow, own) in flows.iter_mut().zip(loads) {
+            let met = own.iter().fold(0_u64, |sum, (link, load)| {
+                sum.wrapping_add(mix(links[*link as usize] ^ rounded(*load)))
+            });
+            *flow = mix(flow.wrapping_add(met));
+        }
+        let now = distinct(&flows, &mut scratch) + distinct(&links, &mut scratch);
+        if now <= count {
+            return flows;
+        }
+        count = now;
+    }
+}
+
+/// Capacities of the links that can limit somebody, and each flow's loads on these. Links that the same flows load in the same
+/// proportions or less are left out: they are never the first to fill.
+pub(super) fn few(loads: &[Load<'_>], capacities: &[f64]) -> (Vec<f64>, Vec<Vec<(u32, f64)>>) {
+    // By link: the flows in order, each with its load over the capacity.
+    let mut starts = vec![0_u32; capacities.len() + 1];
+    for &(link, _) in loads.iter().copied().flatten() {
+        starts[link as usize + 1] += 1;
+    }
+    for n in 1..starts.len() {
+        starts[n] += starts[n - 1];
+    }
+    let mut fill = starts.clone();
+    let mut entries = vec![(0_u32, 0.0_f64); starts.last().map_or(0, |n| *n as usize)];
+    for (flow, own) in loads.iter().enumerate() {
+        for &(link, load) in *own {
+            let at = &mut fill[link as usize];
+            entries[*at as usize] = (flow as u32, load);
+            *at += 1;
+        }
+    }
+    let of = |link: usize| &entries[starts[link] as usize..starts[link + 1] as usize];
+    let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for link in (0..capacities.len()).filter(|link| !of(*link).is_empty()) {
+        let key = of(link).iter().fold(0, |key, (flow, _)| mix(key ^ u64::from(*flow)));
+        groups.entry(key).or_default().push(link);
+    }
+    // Greater loads for the capacity everywhere: the other link is never the first to fill.
+    let covers = |a: usize, b: usize| {
+        of(a).len() == of(b).len()
+            && of(a)
+                .iter()
+                .zip(of(b))
+                .all(|(x, y)| x.0 == y.0 && x.1 * capacities[b] >= y.1 * capacities[a] * (1.0 - 1e-12))
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    for links in groups.values_mut() {
+        let tightness = |link: usize| of(link).iter().map(|(_, load)| load).sum::<f64>() / capacities[link];
+        let mut order: Vec<(f64, usize)> = links.iter().map(|&link| (tightness(link), link)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut front: Vec<usize> = Vec::new();
+        for (_, link) in order {
+            if !front.iter().any(|&tight| covers(tight, link)) {
+                front.push(link);
+            }
+        }
+        kept.extend(front);
+    }
+    kept.sort_unstable();
+    let mut routes = vec![Vec::new(); loads.len()];
+    for (row, &link) in kept.iter().enumerate() {
+        for &(flow, load) in of(link) {
+            routes[flow as usize].push((row as u32, load));
+        }
+    }
+    (kept.iter().map(|&link| capacities[link]).collect(), routes)
+}

@@ -1,0 +1,196 @@
+//! A step as tasks that wait for each other: pauses, and exchanges on the network.
+//!
+//! Responsible for: starting each task when those before it have ended, and when each ran. Refuses to know what a task computes.
+
+use super::bundle::{Bundle, PAUSE};
+use crate::flow::{Flow, Start, Traffic, simulate};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+
+/// What a task does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Work {
+    /// Nothing on the network for so long.
+    Pause(Seconds),
+    /// An exchange of a class: so long at its ideal speed.
+    Move {
+        /// The class's number in the bundle.
+        class: u32,
+        /// At ideal speed.
+        amount: Seconds,
+    },
+    /// An exchange that never ends and that nobody waits for.
+    Endless {
+        /// The class's number in the bundle.
+        class: u32,
+    },
+}
+
+/// Tasks in the order in which they were added.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    work: Vec<Work>,
+    /// How many tasks each waits for.
+    waits: Vec<u32>,
+    /// Pairs of tasks: the second waits for the first.
+    links: Vec<(u32, u32)>,
+}
+
+/// When tasks ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Played {
+    /// By task.
+    pub starts: Vec<Seconds>,
+    /// By task.
+    pub ends: Vec<Seconds>,
+    /// Seconds at ideal speed that each unit of the bundle moved.
+    pub moved: Vec<f64>,
+    /// The end of the last task.
+    pub duration: Seconds,
+}
+
+impl Script {
+    /// Adds a task that waits for others, and gives its number.
+    pub fn add(&mut self, work: Work, after: impl IntoIterator<Item = u32>) -> u32 {
+        let task = self.work.len() as u32;
+        self.work.push(work);
+        self.waits.push(0);
+        for before in after {
+            self.follow(before, task);
+        }
+        task
+    }
+
+    /// Makes a task wait for one more.
+    pub fn follow(&mut self, before: u32, task: u32) {
+        self.waits[task as usize] += 1;
+        self.links.push((before, task));
+    }
+
+    /// Tasks.
+    pub fn len(&self) -> usize {
+        self.work.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.work.is_empty()
+    }
+
+    /// Runs it.
+    pub fn play(&self, bundle: &Bundle) -> Result<Played, Problem> {
+        let mut starts = vec![0_u32; self.work.len() + 1];
+        for (before, _) in &self.links {
+            starts[*before as usize + 1] += 1;
+        }
+        for n in 1..starts.len() {
+            starts[n] += starts[n - 1];
+        }
+        let mut fill = starts.clone();
+        let mut next = vec![0_u32; self.links.len()];
+        for (before, task) in &self.links {
+            let at = &mut fill[*before as usize];
+            next[*at as usize] = *task;
+            *at += 1;
+        }
+        let mut player = Player {
+            script: self,
+            bundle,
+            starts,
+            next,
+            waits: self.waits.clone(),
+            missing: vec![0; self.work.len()],
+            played: Played {
+                starts: vec![Seconds::ZERO; self.work.len()],
+                ends: vec![Seconds::ZERO; self.work.len()],
+                moved: vec![0.0; bundle.units.len()],
+                duration: Seconds::ZERO,
+            },
+            ended: 0,
+            now: Seconds::ZERO,
+        };
+        simulate(bundle, &mut player)?;
+        let endless = self.work.iter().filter(|work| matches!(work, Work::Endless { .. })).count();
+        if player.ended + endless < self.work.len() {
+            return Err(Problem::new("tasks of the step wait for each other in a circle"));
+        }
+        let mut played = player.played;
+        played.duration = played.ends.iter().copied().fold(Seconds::ZERO, Seconds::max);
+        Ok(played)
+    }
+}
+
+struct Player<'a> {
+    script: &'a Script,
+    bundle: &'a Bundle,
+    /// Tasks after task `t` stand in `next[starts[t]..starts[t + 1]]`.
+    starts: Vec<u32>,
+    next: Vec<u32>,
+    /// Tasks that each still waits for, and its flows under way.
+    waits: Vec<u32>,
+    missing: Vec<u32>,
+    played: Played,
+    ended: usize,
+    now: Seconds,
+}
+
+impl Player<'_> {
+    fn start(&mut self, task: u32, start: &mut Start) {
+        self.played.starts[task as usize] = self.now;
+        let tag = u64::from(task);
+        match self.script.work[task as usize] {
+            Work::Pause(time) => {
+                self.missing[task as usize] = 1;
+                start.push(Flow { from: PAUSE, to: 0, bytes: time.get().max(0.0), tag });
+            }
+            Work::Move { class, amount } => {
+                let units = self.bundle.classes.get(class as usize).map_or(&[][..], Vec::as_slice);
+                let bytes = amount.get().max(0.0);
+                self.missing[task as usize] = units.len().max(1) as u32;
+                for &unit in units {
+                    self.played.moved[unit as usize] += bytes;
+                    start.push(Flow { from: unit, to: 0, bytes, tag });
+                }
+                if units.is_empty() {
+                    start.push(Flow { from: PAUSE, to: 0, bytes: 0.0, tag });
+                }
+            }
+            Work::Endless { class } => {
+                for &unit in self.bundle.classes.get(class as usize).into_iter().flatten() {
+                    start.push(Flow { from: unit, to: 0, bytes: f64::INFINITY, tag });
+                }
+            }
+        }
+    }
+}
+
+impl Traffic for Player<'_> {
+    fn begin(&mut self, start: &mut Start) {
+        let first: Vec<u32> =
+            (0..self.waits.len() as u32).filter(|task| self.waits[*task as usize] == 0).collect();
+        for task in first {
+            self.start(task, start);
+        }
+    }
+
+    fn clock(&mut self, now: f64) {
+        self.now = Seconds::new(now);
+    }
+
+    fn arrived(&mut self, tag: u64, start: &mut Start) {
+        let task = tag as usize;
+        self.missing[task] -= 1;
+        if self.missing[task] > 0 {
+            return;
+        }
+        self.ended += 1;
+        self.played.ends[task] = self.now;
+        for index in self.starts[task]..self.starts[task + 1] {
+            let next = self.next[index as usize];
+            self.waits[next as usize] -= 1;
+            if self.waits[next as usize] == 0 {
+                self.start(next, start);
+            }
+        }
+    }
+}

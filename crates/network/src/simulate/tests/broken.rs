@@ -1,0 +1,165 @@
+//! Broken parts: ways around them, what they cost, and who is cut off.
+
+use super::agreement::designs;
+use super::*;
+use crate::simulate::{Script, Work};
+use crate::topology::{Layer, LinkId, NodeId};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// What flows into a node flows out of it, over links that are whole; the sender sends 1, the receiver gets 1.
+fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
+    let Some(way) = wiring.way(from, to, 5) else { return Ok(()) };
+    let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
+    for (link, share) in &way.links {
+        let link = LinkId(*link);
+        prop_assert!(wiring.is_alive(link), "{from} {to} over a broken link");
+        *net.entry(wiring.topology.graph.from(link)).or_default() -= share;
+        *net.entry(wiring.topology.graph.to(link)).or_default() += share;
+    }
+    for (node, sum) in net {
+        let expected = if node.0 == from { -1.0 } else { f64::from(u8::from(node.0 == to)) };
+        prop_assert!((sum - expected).abs() < 1e-9, "{from} {to}: {node:?} keeps {sum}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn ways_around_broken_parts_are_whole(
+        spec in designs(),
+        parts in proptest::collection::vec((0_usize..10, 0_u32..20), 1..4),
+    ) {
+        let Ok(design) = spec.resolve() else { return Ok(()) };
+        let topology = crate::topology::Topology::build(&design, crate::topology::Detail::Links).expect("small");
+        let layers = [Layer::ScaleUp, Layer::Access, Layer::LeafSpine, Layer::Local, Layer::Global, Layer::Torus];
+        let failed: Vec<Part> = parts
+            .iter()
+            .map(|&(kind, n)| match kind {
+                0..=5 => Part::Link(layers[kind], n),
+                6 => Part::Nic(n),
+                tier => Part::Switch(tier as u8 - 6, n),
+            })
+            .filter(|part| part.cables(&topology).is_ok())
+            .collect();
+        let wiring = Wiring::of(topology, &failed).expect("parts are there");
+        let stranded = wiring.stranded();
+        for from in 0..wiring.devices() {
+            for to in 0..wiring.devices() {
+                if from != to {
+                    is_a_flow(&wiring, from, to)?;
+                    let apart = stranded.contains(&from) != stranded.contains(&to);
+                    prop_assert!(!(apart && wiring.way(from, to, 0).is_some()), "{from} {to} are apart");
+                }
+            }
+        }
+    }
+}
+
+fn neighbours(devices: u64, domain: u64) -> (Numbering, Exchange) {
+    exchange(devices, Shape::Gather, devices / domain, domain, 1e9)
+}
+
+fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering, Exchange)) -> f64 {
+    alone(&wiring(spec, failed), exchange).exchanges[0].slowdown
+}
+
+/// The simulator and the arithmetic of `failures`: the domain keeps `1 - 1/K` of its NICs, a dual plane `1 - 1/16`
+/// (10.1145/3651890.3672265: -6.25%), a leaf of a rail `1 - 1/K`, a spine of a sprayed tree `1 - 1/s`.
+#[test]
+fn failures_cost_what_their_class_says() {
+    let ring = neighbours(256, 8);
+    // A leaf of 64 ports has two rails of 32 devices where nothing is above it.
+    for (kind, leaf) in [(Kind::RailOnly, 0.75), (Kind::RailOptimized, 0.875)] {
+        let design = spec(kind, 256, 8, 64);
+        let classes = crate::failures::classes(&resolve(&design));
+        for (part, class, kept) in
+            [("nic:3", "NIC", 0.875), ("link:access:3", "NIC-leaf link", 0.875), ("leaf:0", "leaf", leaf)]
+        {
+            let class = classes.iter().find(|known| known.part == class).expect(class);
+            assert_eq!(class.kept_spread, kept);
+            near(slowdown(&design, &[part], &ring), 1.0 / kept, 1e-9);
+        }
+    }
+    let dual = DesignSpec { routing: Some(Routing::Spray), ..spec(Kind::DualPlane, 256, 8, 64) };
+    // A device that loses one of its two planes is a half; that its neighbours help is up to the collective's channels.
+    near(slowdown(&dual, &["link:access:3"], &ring), 2.0, 1e-9);
+    let tree = DesignSpec { routing: Some(Routing::Spray), ..spec(Kind::Clos, 128, 1, 16) };
+    let across = exchange(128, Shape::Gather, 16, 8, 1e9);
+    near(slowdown(&tree, &[], &across), 1.0, 1e-9);
+    near(slowdown(&tree, &["spine:0"], &across), 8.0 / 7.0, 1e-9);
+    near(slowdown(&tree, &["link:leaf-spine:0"], &across), 8.0 / 7.0, 1e-9);
+}
+
+#[test]
+fn who_is_cut_off_is_told() {
+    let ring = neighbours(64, 8);
+    let problem = |spec: &DesignSpec, failed: &[&str]| {
+        exchange_time(&wiring(spec, failed), &ring.0, std::slice::from_ref(&ring.1)).expect_err("cut off")
+    };
+    let clos = spec(Kind::Clos, 64, 8, 16);
+    let told = problem(&clos, &["leaf:1"]);
+    assert_eq!(
+        told.message,
+        "without `leaf:1` 8 ranks (8-15) are cut off from the others: the step cannot finish"
+    );
+    assert!(told.hint.is_some());
+    // All rails of one domain.
+    let nics: Vec<String> = (16..24).map(|n| format!("nic:{n}")).collect();
+    let nics: Vec<&str> = nics.iter().map(String::as_str).collect();
+    let told = problem(&spec(Kind::RailOnly, 64, 8, 16), &nics);
+    assert!(told.message.contains("8 ranks (16-23) are cut off"), "{}", told.message);
+    let torus = DesignSpec { dimensions: Some(vec![4, 1, 1]), ..spec(Kind::Torus, 4, 1, 8) };
+    let (numbering, ring) = exchange(4, Shape::Gather, 4, 1, 1e6);
+    let told = exchange_time(&wiring(&torus, &["link:torus:0", "link:torus:3"]), &numbering, &[ring])
+        .expect_err("cut off");
+    assert!(told.message.contains("rank 0 is cut off"), "{}", told.message);
+    // More ranks than devices.
+    let told = {
+        let (numbering, ring) = neighbours(128, 8);
+        exchange_time(&wiring(&clos, &[]), &numbering, &[ring]).expect_err("too many")
+    };
+    assert_eq!(told.message, "the run has 128 ranks and the network 64 devices");
+}
+
+#[test]
+fn tasks_start_when_what_they_wait_for_has_ended() {
+    let wiring = wiring(&spec(Kind::RailOnly, 16, 8, 16), &[]);
+    let send = |from, to| {
+        let edge = crate::simulate::Edge { from, to, bytes: 50e9 };
+        Class::new("send", vec![vec![edge]], 1.0, &wiring.topology.design)
+    };
+    let bundle =
+        crate::simulate::Bundle::new(&wiring, &[send(0, 8), send(0, 8), send(1, 9)], 1).expect("joined");
+    let mut script = Script::default();
+    let one = Seconds::new(1.0);
+    let pause = script.add(Work::Pause(one), []);
+    let first = script.add(Work::Move { class: 0, amount: one }, [pause]);
+    // The second joins the first half way, on the same NIC; the third has its own.
+    let half = script.add(Work::Pause(one * 0.5), [pause]);
+    let second = script.add(Work::Move { class: 1, amount: one }, [half]);
+    let third = script.add(Work::Move { class: 2, amount: one }, [half]);
+    let last = script.add(Work::Pause(one), [first, second, third]);
+    let played = script.play(&bundle).expect("it ends");
+    let end = |task: u32| played.ends[task as usize].get();
+    for (task, expected) in [(pause, 1.0), (first, 2.5), (second, 3.0), (third, 2.5), (last, 4.0)] {
+        assert!((end(task) - expected).abs() < 1e-9, "{task}: {} {expected}", end(task));
+    }
+    // A neighbour's job that takes all it gets halves what the first has; capped to a fifth it takes a fifth.
+    for (cap, expected) in [(1.0, 2.0), (0.2, 1.25)] {
+        let mut bundle = bundle.clone();
+        bundle.cap(1, cap);
+        let mut script = Script::default();
+        script.add(Work::Endless { class: 1 }, []);
+        let own = script.add(Work::Move { class: 0, amount: one }, []);
+        let played = script.play(&bundle).expect("it ends");
+        assert!((played.ends[own as usize].get() - expected).abs() < 1e-9, "{:?}", played.ends);
+    }
+    let mut circle = Script::default();
+    let a = circle.add(Work::Pause(one), []);
+    let b = circle.add(Work::Pause(one), [a]);
+    circle.follow(b, a);
+    assert!(circle.play(&bundle).is_err());
+}

@@ -1,0 +1,221 @@
+//! A network as it stands today: its topology, what of it is broken, and the ways that are left.
+//!
+//! Responsible for: the links of every message with their shares, past whatever is broken, and for telling devices that nothing
+//! joins any more. Refuses to know what is sent.
+//!
+//! A message whose usual way is whole takes it. One that meets a broken part goes, in this order, over the equal ways that are left
+//! (packets spread anew, hashes drawn again), over other NICs of its scale-up domain, or over a longer way (dragonfly, torus).
+
+use super::detour;
+use super::part::Part;
+use crate::flow::{Flow, Wires};
+use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+
+/// The way of a message: links with the share of it that each carries, and the latency in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Way {
+    /// Each link once.
+    pub links: Vec<(u32, f64)>,
+    /// Until the first byte arrives, seconds.
+    pub latency: f64,
+}
+
+/// A topology with its broken parts.
+#[derive(Clone, Debug)]
+pub struct Wiring {
+    /// The network when whole.
+    pub topology: Topology,
+    /// What is broken, as it was said.
+    pub failed: Vec<Part>,
+    /// By cable: link number over two.
+    broken: Vec<bool>,
+    /// The same network with hashed routing, where the usual routing knows but one way.
+    hashed: Option<Box<Topology>>,
+}
+
+/// Where one sprayed message over every link of a tree would touch thousands, links of equal fate are pooled.
+fn detail(design: &Design, failed: &[Part]) -> Detail {
+    if failed.is_empty() && design.routing == Routing::Spray && design.kind.is_clos() {
+        Detail::Pooled
+    } else {
+        Detail::Links
+    }
+}
+
+impl Wiring {
+    /// A design with so much broken.
+    pub fn new(design: &Design, failed: &[Part]) -> Result<Self, Problem> {
+        Self::of(Topology::build(design, detail(design, failed))?, failed)
+    }
+
+    /// The same of a topology that is built.
+    pub fn of(topology: Topology, failed: &[Part]) -> Result<Self, Problem> {
+        let mut broken = vec![false; topology.graph.link_count() / 2];
+        for part in failed {
+            for link in part.cables(&topology)? {
+                broken[link.index() / 2] = true;
+            }
+        }
+        let needs_hashes = !failed.is_empty() && topology.design.routing == Routing::Static;
+        let hashed = needs_hashes.then(|| {
+            let mut other = topology.clone();
+            other.design.routing = Routing::Ecmp;
+            Box::new(other)
+        });
+        Ok(Self { topology, failed: failed.to_vec(), broken, hashed })
+    }
+
+    /// Devices of the network.
+    pub fn devices(&self) -> u32 {
+        self.topology.graph.devices()
+    }
+
+    /// Whether a link is there.
+    pub fn is_alive(&self, link: LinkId) -> bool {
+        !self.broken[link.index() / 2]
+    }
+
+    pub(super) fn is_whole(&self, route: &Route) -> bool {
+        self.failed.is_empty() || route.hops.iter().all(|hop| self.is_alive(hop.link))
+    }
+
+    /// The topology that draws ways by hash.
+    pub(super) fn hashed(&self) -> &Topology {
+        self.hashed.as_deref().unwrap_or(&self.topology)
+    }
+
+    /// The way of a message; `None` if nothing joins the two any more. Flows between the same devices choose by their label.
+    pub fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
+        match self.topology.route(from, to, label) {
+            Some(route) if self.is_whole(&route) => Some(self.plain(&route)),
+            usual => detour::around(self, from, to, label, usual.as_ref()),
+        }
+    }
+
+    /// A route as links with shares.
+    pub(super) fn plain(&self, route: &Route) -> Way {
+        let mut links: Vec<(u32, f64)> = Vec::with_capacity(route.hops.len());
+        for hop in &route.hops {
+            // Sprayed ways are long and list each link once; short ones are searched in no time.
+            let known =
+                if route.hops.len() > 64 { None } else { links.iter_mut().find(|l| l.0 == hop.link.0) };
+            match known {
+                Some(link) => link.1 += hop.share,
+                None => links.push((hop.link.0, hop.share)),
+            }
+        }
+        Way { links, latency: route.latency(&self.topology.graph).get() }
+    }
+
+    /// Devices that nothing joins to the greater part of the network any more, not even their domain, in order.
+    pub fn stranded(&self) -> Vec<u32> {
+        if self.failed.is_empty() {
+            return Vec::new();
+        }
+        let graph = &self.topology.graph;
+        let mut part = vec![u32::MAX; graph.node_count()];
+        let mut sizes: Vec<u32> = Vec::new();
+        for device in 0..graph.devices() {
+            if part[device as usize] != u32::MAX {
+                continue;
+            }
+            let name = sizes.len() as u32;
+            sizes.push(0);
+            let mut stack = vec![crate::topology::NodeId(device)];
+            part[device as usize] = name;
+            while let Some(node) = stack.pop() {
+                sizes[name as usize] += u32::from(node.0 < graph.devices());
+                for link in graph.outgoing(node).filter(|link| self.is_alive(*link)) {
+                    let to = graph.to(link);
+                    if part[to.index()] == u32::MAX {
+                        part[to.index()] = name;
+                        stack.push(to);
+                    }
+                }
+            }
+        }
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let main = sizes.iter().position(|size| *size == most).unwrap_or(0) as u32;
+        (0..graph.devices()).filter(|device| part[*device as usize] != main).collect()
+    }
+
+    /// A problem if ranks of a run on the first `ranks` devices are cut off: which, and by what.
+    pub fn check(&self, ranks: u32) -> Result<(), Problem> {
+        let devices = self.devices();
+        if ranks > devices {
+            return Err(Problem::new(format!(
+                "the run has {} ranks and the network {} devices",
+                human::whole(u64::from(ranks)),
+                human::whole(u64::from(devices))
+            ))
+            .at_key("design.gpus")
+            .hint(format!("say design.gpus = {ranks} or more")));
+        }
+        let lost: Vec<u32> = self.stranded().into_iter().filter(|rank| *rank < ranks).collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
+        Err(Problem::new(format!(
+            "without {} {} cut off from the others: the step cannot finish",
+            parts.join(" and "),
+            if lost.len() == 1 {
+                format!("rank {} is", lost[0])
+            } else {
+                format!("{} ranks ({}) are", human::whole(lost.len() as u64), ranges(&lost))
+            }
+        ))
+        .hint("with a second plane, rails, or a larger scale-up domain their neighbours would stand in"))
+    }
+
+    /// Two devices that nothing joins.
+    pub(super) fn apart(&self, from: u32, to: u32) -> Problem {
+        let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
+        let why = if parts.is_empty() { String::new() } else { format!("without {} ", parts.join(" and ")) };
+        Problem::new(format!("{why}ranks {from} and {to} cannot reach each other: the step cannot finish"))
+            .hint("a network of several planes or of higher radix would leave another way")
+    }
+}
+
+/// `0-7, 16` of sorted numbers; a few ranges, then an ellipsis.
+pub fn ranges(numbers: &[u32]) -> String {
+    const MOST: usize = 6;
+    let runs: Vec<&[u32]> = numbers.chunk_by(|a, b| a + 1 == *b).collect();
+    let mut words: Vec<String> = runs
+        .iter()
+        .take(MOST)
+        .map(|run| match run {
+            [only] => only.to_string(),
+            [first, .., last] => format!("{first}-{last}"),
+            [] => String::new(),
+        })
+        .collect();
+    if runs.len() > MOST {
+        words.push("...".to_owned());
+    }
+    words.join(", ")
+}
+
+impl Wires for Wiring {
+    /// The last capacity, 0, is that of the link which stands for a way that does not exist.
+    fn capacities(&self) -> Vec<f64> {
+        let graph = &self.topology.graph;
+        let links = (0..graph.link_count() as u32).map(|link| graph.capacity(LinkId(link)).get());
+        links.chain(std::iter::once(0.0)).collect()
+    }
+
+    fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
+        match self.way(flow.from, flow.to, 0) {
+            Some(way) => {
+                route.extend_from_slice(&way.links);
+                way.latency
+            }
+            None => {
+                route.push((self.topology.graph.link_count() as u32, 1.0));
+                0.0
+            }
+        }
+    }
+}
