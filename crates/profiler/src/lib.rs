@@ -8,6 +8,7 @@ pub mod communication;
 pub mod flight;
 pub mod hang;
 pub mod job;
+pub mod log;
 pub mod names;
 pub mod passes;
 pub mod readers;

@@ -172,7 +172,7 @@ fn a_message_that_nobody_receives() {
         sequence: record + 1,
         operation: operation.to_owned(),
         is_message: true,
-        created: 1_000 + record as i64,
+        created: 1_000 + record.cast_signed(),
         retired,
         ..Entry::default()
     };

@@ -1,0 +1,401 @@
+//! What a training log says about the health of a run.
+//!
+//! Responsible for: the typical step, MFU over time, slow steps and what they cost, a period among them, jumps of the level, drift, restarts and the work they
+//! repeat. Refuses means: one checkpoint in the middle must not move the answer. Reports that average over several iterations are weighted with their number, and a slow
+//! step within one shows only as its share.
+
+use super::lines::TrainingLog;
+use super::numbers::median;
+use railwright_spec::problem::Warning;
+use serde::Serialize;
+
+/// What is known about the run beside the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Model FLOP of one sequence, all devices together.
+    pub flop_per_sequence: Option<f64>,
+    /// Devices.
+    pub devices: Option<f64>,
+    /// Peak FLOP/s of one device.
+    pub peak: Option<f64>,
+}
+
+/// A report that took long.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SlowStep {
+    /// The iteration of the report.
+    pub iteration: u64,
+    /// The line in the log.
+    pub line: u64,
+    /// Seconds of an iteration.
+    pub seconds: f64,
+    /// Seconds lost beyond the typical step, over all iterations of the report.
+    pub lost: f64,
+}
+
+/// Slow steps that come again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Pause {
+    /// Iterations from one to the next.
+    pub period: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Seconds that each costs, the median.
+    pub lost: f64,
+}
+
+/// A stretch of iterations at one level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Segment {
+    /// The first iteration.
+    pub from: u64,
+    /// The last iteration.
+    pub to: u64,
+    /// Seconds of the typical iteration.
+    pub seconds: f64,
+    /// Sequences of a step, if the log says so.
+    pub batch: Option<u64>,
+    /// MFU, 0 to 1, if it can be known.
+    pub mfu: Option<f64>,
+    /// Model TFLOP/s of one device, if it can be known.
+    pub tflops: Option<f64>,
+}
+
+/// A new start of the run within the log.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Restart {
+    /// The line of its first report.
+    pub line: u64,
+    /// The last iteration before it.
+    pub before: u64,
+    /// Its first iteration.
+    pub from: u64,
+    /// Iterations done twice.
+    pub repeated: u64,
+    /// Seconds that they took the first time.
+    pub lost: f64,
+}
+
+/// What a log says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Reports.
+    pub reports: u64,
+    /// Iterations that they cover.
+    pub iterations: u64,
+    /// Starts.
+    pub starts: u32,
+    /// Iterations of warm-up that were left out.
+    pub warm_up: u64,
+    /// Seconds of the typical step at the last batch size.
+    pub step_time: f64,
+    /// Half of the spread of the middle half of the steps, relative to the typical one.
+    pub noise: f64,
+    /// The stretches at one level.
+    pub segments: Vec<Segment>,
+    /// Change of the step's time over the last segment, relative, by a robust line; `None` where there are too few reports.
+    pub drift: Option<f64>,
+    /// The slow steps, those that cost most first.
+    pub slow: Vec<SlowStep>,
+    /// Seconds that all slow steps cost, as a share of the whole time.
+    pub slow_share: f64,
+    /// A period among the slow steps.
+    pub pause: Option<Pause>,
+    /// New starts.
+    pub restarts: Vec<Restart>,
+    /// Iterations whose update was skipped.
+    pub skipped: u64,
+    /// Iterations whose loss was not a number.
+    pub not_a_number: u64,
+    /// Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
+    pub timers: Vec<(String, f64, f64)>,
+    /// Bytes that the allocator held at most.
+    pub reserved: Option<f64>,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// A step is slow when it is this many times the noise above the typical one, and 5 % at least.
+const NOISES: f64 = 6.0;
+/// A level is another when it differs by this much.
+const JUMP: f64 = 0.03;
+/// Reports that a level needs.
+const SHORTEST: usize = 8;
+
+struct Row {
+    at: usize,
+    seconds: f64,
+    weight: f64,
+    iteration: u64,
+    batch: Option<u64>,
+}
+
+/// Judges a log; `None` when nothing in it reports the time of an iteration.
+pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
+    let timed: Vec<usize> =
+        (0..log.reports.len()).filter(|&at| log.reports[at].seconds.is_finite()).collect();
+    let starts = log.reports.last()?.start + 1;
+    let warm_up = (timed.len() / starts as usize / 10).clamp(1, 5);
+    let mut since = 0;
+    let mut previous = None;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut left_out = 0;
+    for &at in &timed {
+        let report = &log.reports[at];
+        since = if previous == Some(report.start) { since + 1 } else { 0 };
+        previous = Some(report.start);
+        if since < warm_up && timed.len() > warm_up * starts as usize {
+            left_out += report.weight;
+            continue;
+        }
+        rows.push(Row {
+            at,
+            seconds: report.seconds,
+            weight: report.weight.max(1) as f64,
+            iteration: report.iteration,
+            batch: report.batch,
+        });
+    }
+    let segments = segments(&rows);
+    let last = segments.last()?.clone();
+    let level = |range: &std::ops::Range<usize>| {
+        median(&rows[range.clone()].iter().map(|r| r.seconds).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let step_time = level(&last);
+    let mut away: Vec<f64> = Vec::new();
+    for range in &segments {
+        let level = level(range);
+        away.extend(rows[range.clone()].iter().map(|r| (r.seconds - level).abs() / level));
+    }
+    let noise = median(&away).unwrap_or_default();
+    let mut slow = Vec::new();
+    for range in &segments {
+        let level = level(range);
+        for row in &rows[range.clone()] {
+            // An average over n iterations hides a slow one among them n times.
+            let limit = (NOISES * noise).max(0.05 / row.weight.sqrt());
+            if row.seconds > level * (1.0 + limit) {
+                slow.push(SlowStep {
+                    iteration: row.iteration,
+                    line: log.reports[row.at].line,
+                    seconds: row.seconds,
+                    lost: (row.seconds - level) * row.weight,
+                });
+            }
+        }
+    }
+    let pause = period(&slow);
+    let whole: f64 = rows.iter().map(|r| r.seconds * r.weight).sum();
+    let slow_share = slow.iter().map(|s| s.lost).sum::<f64>() / whole.max(f64::MIN_POSITIVE);
+    slow.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.iteration.cmp(&b.iteration)));
+    let described: Vec<Segment> =
+        segments.iter().map(|range| describe(log, &rows, range, level(range), known)).collect();
+    let mut warnings = Vec::new();
+    if described.iter().all(|s| s.mfu.is_none()) {
+        let told =
+            "MFU is unknown: the log holds no throughput, or the accelerator is not given (`--accelerator`)";
+        warnings.push(Warning::new("unknown_mfu", told));
+    }
+    if !log.unreadable.is_empty() {
+        let told = format!(
+            "{} report lines hold no sound time, the first in line {}",
+            log.unreadable.len(),
+            log.unreadable[0]
+        );
+        warnings.push(Warning::new("damaged_trace", told));
+    }
+    Some(Judged {
+        reports: log.reports.len() as u64,
+        iterations: log.reports.iter().map(|r| r.weight).sum(),
+        starts,
+        warm_up: left_out,
+        step_time,
+        noise,
+        drift: drift(&rows[last]),
+        segments: described,
+        slow,
+        slow_share,
+        pause,
+        restarts: restarts(log),
+        skipped: log.reports.iter().map(|r| r.skipped).sum(),
+        not_a_number: log.reports.iter().map(|r| r.not_a_number).sum(),
+        timers: timers(log, &rows),
+        reserved: log.reserved,
+        warnings,
+    })
+}
+
+/// Cuts where the batch changes or the level jumps: each stretch is split where the medians of both sides differ most, as long as they differ by more than
+/// [`JUMP`] and by more than the stretch's own noise.
+fn segments(rows: &[Row]) -> Vec<std::ops::Range<usize>> {
+    let mut cuts = vec![0];
+    cuts.extend((1..rows.len()).filter(|&at| rows[at].batch != rows[at - 1].batch));
+    cuts.push(rows.len());
+    let mut found = Vec::new();
+    for pair in cuts.windows(2) {
+        split(rows, pair[0]..pair[1], &mut found);
+    }
+    found.retain(|range: &std::ops::Range<usize>| !range.is_empty());
+    found
+}
+
+fn split(rows: &[Row], range: std::ops::Range<usize>, found: &mut Vec<std::ops::Range<usize>>) {
+    let seconds: Vec<f64> = rows[range.clone()].iter().map(|r| r.seconds).collect();
+    let best = best_cut(&seconds);
+    match best {
+        Some(cut) => {
+            split(rows, range.start..range.start + cut, found);
+            split(rows, range.start + cut..range.end, found);
+        }
+        None => found.push(range),
+    }
+}
+
+/// The place where absolute deviations from the medians of both sides are least, if both levels differ enough.
+fn best_cut(seconds: &[f64]) -> Option<usize> {
+    if seconds.len() < 2 * SHORTEST {
+        return None;
+    }
+    // Signs about the median: a walk that strays furthest from its expectation strays at a change of level. Outliers count once.
+    let middle = median(seconds)?;
+    let mut walk = 0.0;
+    let (mut best, mut stray) = (0, 0.0);
+    for (at, &value) in seconds.iter().enumerate() {
+        walk += if value > middle {
+            1.0
+        } else if value < middle {
+            -1.0
+        } else {
+            0.0
+        };
+        let cut = at + 1;
+        if cut >= SHORTEST && seconds.len() - cut >= SHORTEST && f64::abs(walk) > stray {
+            (best, stray) = (cut, f64::abs(walk));
+        }
+    }
+    // Without a change the walk strays beyond 1.63 roots in one of a hundred cases (Kolmogorov's distribution).
+    if stray < 1.63 * (seconds.len() as f64).sqrt() {
+        return None;
+    }
+    let (a, b) = (median(&seconds[..best])?, median(&seconds[best..])?);
+    let spread = |values: &[f64], level: f64| {
+        median(&values.iter().map(|v| (v - level).abs()).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let noise = spread(&seconds[..best], a).max(spread(&seconds[best..], b));
+    ((a - b).abs() > (JUMP * a.min(b)).max(2.0 * noise)).then_some(best)
+}
+
+/// Change over a stretch, relative to its level, by the median of slopes (Theil-Sen) between its first and last thirds.
+fn drift(rows: &[Row]) -> Option<f64> {
+    if rows.len() < 3 * SHORTEST {
+        return None;
+    }
+    let third = rows.len() / 3;
+    let step = (third / 100).max(1);
+    let (first, last) = (&rows[..third], &rows[rows.len() - third..]);
+    let mut slopes = Vec::new();
+    for a in first.iter().step_by(step) {
+        for b in last.iter().step_by(step) {
+            let apart = b.iteration.saturating_sub(a.iteration) as f64;
+            if apart > 0.0 {
+                slopes.push((b.seconds - a.seconds) / apart);
+            }
+        }
+    }
+    let level = median(&rows.iter().map(|r| r.seconds).collect::<Vec<_>>())?;
+    let span = rows.last()?.iteration.saturating_sub(rows.first()?.iteration) as f64;
+    Some(median(&slopes)? * span / level)
+}
+
+/// The period of slow steps: the distance from one to the next that most of them share.
+fn period(slow: &[SlowStep]) -> Option<Pause> {
+    if slow.len() < 4 {
+        return None;
+    }
+    let gaps: Vec<f64> =
+        slow.windows(2).map(|pair| pair[1].iteration.saturating_sub(pair[0].iteration) as f64).collect();
+    let period = median(&gaps)?;
+    // Missing one makes a gap a multiple of the period.
+    let fits = |gap: &&f64| {
+        let turns = (*gap / period).round();
+        turns >= 1.0 && (*gap - turns * period).abs() <= (0.1 * period).min(1.0)
+    };
+    let fitting = gaps.iter().filter(fits).count();
+    (period > 1.0 && fitting * 4 >= gaps.len() * 3).then(|| Pause {
+        period: period.round() as u64,
+        count: slow.len() as u64,
+        lost: median(&slow.iter().map(|s| s.lost).collect::<Vec<_>>()).unwrap_or_default(),
+    })
+}
+
+fn describe(
+    log: &TrainingLog,
+    rows: &[Row],
+    range: &std::ops::Range<usize>,
+    seconds: f64,
+    known: &Known,
+) -> Segment {
+    let of = |value: &dyn Fn(&super::Report) -> Option<f64>| {
+        median(&rows[range.clone()].iter().filter_map(|r| value(&log.reports[r.at])).collect::<Vec<_>>())
+    };
+    let batch = rows[range.start].batch;
+    let derived = match (known.flop_per_sequence, known.devices, batch) {
+        (Some(flop), Some(devices), Some(batch)) if devices > 0.0 => {
+            Some(flop * batch as f64 / seconds / devices / 1e12)
+        }
+        _ => None,
+    };
+    let tflops = of(&|report| report.tflops).or(derived);
+    let mfu = of(&|report| report.mfu).or_else(|| Some(tflops? * 1e12 / known.peak?));
+    let iterations = &rows[range.clone()];
+    Segment {
+        from: iterations.first().map_or(0, |r| r.iteration),
+        to: iterations.last().map_or(0, |r| r.iteration),
+        seconds,
+        batch,
+        mfu,
+        tflops,
+    }
+}
+
+fn restarts(log: &TrainingLog) -> Vec<Restart> {
+    let mut found = Vec::new();
+    for (at, pair) in log.reports.windows(2).enumerate() {
+        let (before, after) = (&pair[0], &pair[1]);
+        if before.start == after.start {
+            continue;
+        }
+        // Its first report stands for `weight` iterations; the ones before it are where it began.
+        let from = (after.iteration + 1).saturating_sub(after.weight);
+        let again =
+            log.reports[..=at].iter().rev().take_while(|r| r.start == before.start && r.iteration >= from);
+        let (mut repeated, mut lost) = (0, 0.0);
+        for report in again {
+            let twice = report.weight.min(report.iteration + 1 - from);
+            repeated += twice;
+            lost += twice as f64 * if report.seconds.is_finite() { report.seconds } else { 0.0 };
+        }
+        found.push(Restart { line: after.line, before: before.iteration, from, repeated, lost });
+    }
+    found
+}
+
+fn timers(log: &TrainingLog, rows: &[Row]) -> Vec<(String, f64, f64)> {
+    let mut all: std::collections::BTreeMap<&str, (Vec<f64>, Vec<f64>)> = std::collections::BTreeMap::new();
+    for row in rows {
+        for (name, timer) in &log.reports[row.at].timers {
+            let (high, low) = all.entry(name).or_default();
+            high.push(timer.max_ms / 1e3);
+            low.push(timer.min_ms / 1e3);
+        }
+    }
+    let mut timers: Vec<_> = all
+        .into_iter()
+        .filter_map(|(name, (high, low))| Some((name.to_owned(), median(&high)?, median(&low)?)))
+        .collect();
+    timers.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    timers
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,375 @@
+//! Report lines, one after the other.
+//!
+//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, whoever wrote them, and seeing new starts. A line costs one
+//! search for a few marks; nothing of it is kept but numbers. Refuses to judge.
+
+use super::numbers::{after, count_after, leading};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A timer of a report: what it took on the fastest and on the slowest rank.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Timer {
+    /// Milliseconds on the fastest rank; the same as `max_ms` where the log has one number.
+    pub min_ms: f64,
+    /// Milliseconds on the slowest rank.
+    pub max_ms: f64,
+}
+
+/// One report of one or of several iterations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// The iteration that it reports on, the last one if it averages over several.
+    pub iteration: u64,
+    /// How many iterations it averages over.
+    pub weight: u64,
+    /// Which start of the run it belongs to, counted from 0.
+    pub start: u32,
+    /// The line in the log, counted from 1.
+    pub line: u64,
+    /// When, as the log writes it.
+    pub at: Option<String>,
+    /// Seconds of one iteration.
+    pub seconds: f64,
+    /// Model TFLOP/s of one device, as the log has it.
+    pub tflops: Option<f64>,
+    /// MFU as the log has it, 0 to 1.
+    pub mfu: Option<f64>,
+    /// Sequences of a step.
+    pub batch: Option<u64>,
+    /// Tokens per second and device.
+    pub tokens_per_second: Option<f64>,
+    /// The loss.
+    pub loss: Option<f64>,
+    /// The norm of the gradients.
+    pub gradient_norm: Option<f64>,
+    /// Iterations whose update was skipped.
+    pub skipped: u64,
+    /// Iterations whose loss was not a number.
+    pub not_a_number: u64,
+    /// Timers that follow the report.
+    pub timers: BTreeMap<String, Timer>,
+}
+
+/// A line of Megatron's straggler detector: the fastest and slowest rank of one measure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Straggler {
+    /// The report before it, by its iteration.
+    pub iteration: Option<u64>,
+    /// The measure as the log calls it (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...).
+    pub measure: String,
+    /// The lowest value and its rank.
+    pub lowest: (f64, u32),
+    /// The highest value and its rank.
+    pub highest: (f64, u32),
+}
+
+/// What a log reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TrainingLog {
+    /// Lines that were read.
+    pub lines: u64,
+    /// The reports in their order.
+    pub reports: Vec<Report>,
+    /// Lines of straggler detectors.
+    pub stragglers: Vec<Straggler>,
+    /// Bytes that the allocator had handed out at most, if it is said.
+    pub allocated: Option<f64>,
+    /// Bytes that the allocator held at most.
+    pub reserved: Option<f64>,
+    /// Lines that look like reports but hold no sound time.
+    pub unreadable: Vec<u64>,
+    /// A dump of arguments was seen since the last report: the next report begins a start.
+    is_new: bool,
+    /// Timers are being listed for the last report.
+    timers: bool,
+    /// Reports to leave the average of which is not yet known.
+    fresh: bool,
+    start: u32,
+}
+
+/// Timers that one report may have; more are noise.
+const TIMERS: usize = 256;
+/// Bytes of a mebibyte, which logs print as MB.
+const MEBIBYTE: f64 = 1_048_576.0;
+
+impl TrainingLog {
+    /// Reads a whole log.
+    pub fn read(text: &str) -> Self {
+        let mut log = Self { is_new: true, ..Self::default() };
+        text.lines().for_each(|line| log.line(line));
+        log
+    }
+
+    /// Reads one more line.
+    pub fn line(&mut self, line: &str) {
+        self.lines += 1;
+        if line.contains("- arguments -") && line.contains("-----------") {
+            self.is_new = true;
+        }
+        if line.contains("memory (MB)") {
+            raise(&mut self.allocated, after(line, "max allocated:").map(|mb| mb * MEBIBYTE));
+            raise(&mut self.reserved, after(line, "max reserved:").map(|mb| mb * MEBIBYTE));
+        }
+        let begun = self.reports.len();
+        if line.contains(MEGATRON) {
+            for piece in pieces(line) {
+                let report = megatron(piece);
+                self.add(report.map(|r| Report { at: r.at.or_else(|| stamp(line)), ..r }));
+            }
+        } else if line.contains("steps: ") && line.contains("iter time (s):") {
+            self.add(deepspeed(line));
+        } else if line.contains("tps:") && line.contains("step:") {
+            self.torchtitan(line);
+        } else if line.contains("Rtt/Rnk") || line.contains("Etpt/Rnk") || line.contains("Pwr/Rnk") {
+            self.straggler(line);
+        } else {
+            self.timer(line);
+        }
+        if self.reports.len() > begun {
+            self.timers = false;
+        }
+    }
+
+    fn add(&mut self, report: Option<Report>) {
+        let Some(mut report) = report else {
+            if self.unreadable.len() < 100 {
+                self.unreadable.push(self.lines);
+            }
+            return;
+        };
+        let before = self.reports.last().map(|last| last.iteration);
+        if before == Some(report.iteration) && !self.is_new {
+            // Another rank's copy of the same report.
+            return;
+        }
+        report.line = self.lines;
+        report.weight = 1;
+        match before {
+            Some(before) if report.iteration > before && !self.is_new => {
+                report.weight = report.iteration - before;
+                if self.fresh {
+                    // The first report of a start averages over as many iterations as the second.
+                    let weight = report.weight;
+                    if let Some(first) = self.reports.last_mut() {
+                        first.weight = weight.min(first.iteration.max(1));
+                    }
+                }
+                self.fresh = false;
+            }
+            before => {
+                self.start += u32::from(before.is_some());
+                self.fresh = true;
+            }
+        }
+        self.is_new = false;
+        report.start = self.start;
+        self.reports.push(report);
+    }
+
+    fn torchtitan(&mut self, line: &str) {
+        let line = plain(line);
+        let Some(iteration) = count_after(&line, "step:") else { return };
+        let memory = line.find("memory:").and_then(|at| {
+            let text = &line[at + "memory:".len()..];
+            Some(
+                leading(text)?
+                    * if text.trim_start().split('(').next()?.contains("GiB") {
+                        1024.0 * MEBIBYTE
+                    } else {
+                        1.0
+                    },
+            )
+        });
+        raise(&mut self.reserved, memory);
+        // The time of a step is not printed: the wall clock between two lines is all there is.
+        let stamp = stamp(&line);
+        let report = Report {
+            iteration,
+            at: stamp.clone(),
+            seconds: f64::NAN,
+            tflops: after(&line, "tflops:").filter(|t| *t > 0.0),
+            mfu: after(&line, "mfu:").map(|percent| percent / 100.0),
+            tokens_per_second: after(&line, "tps:"),
+            loss: after(&line, "loss:"),
+            gradient_norm: after(&line, "grad_norm:"),
+            ..Report::default()
+        };
+        let is_first = self.reports.is_empty() || self.is_new;
+        self.add(Some(report));
+        let [.., before, last] = &mut self.reports[..] else { return };
+        if is_first || last.start != before.start {
+            return;
+        }
+        let clock = |report: &Report| report.at.as_deref().and_then(seconds_of_day);
+        if let (Some(a), Some(b)) = (clock(before), clock(last)) {
+            let passed = (b - a).rem_euclid(86_400.0);
+            last.seconds = passed / last.weight.max(1) as f64;
+            // The step's own rate is finer than stamps of whole seconds: scale the coarse time by it once the first is known.
+            if before.seconds.is_nan() {
+                before.seconds = last.seconds;
+            }
+        }
+    }
+
+    fn straggler(&mut self, line: &str) {
+        let pairs = |prefix: &str| -> BTreeMap<String, (f64, u32)> {
+            line.match_indices(prefix)
+                .filter_map(|(at, _)| {
+                    let rest = &line[at + prefix.len()..];
+                    let (measure, rest) = rest.split_once("/Rnk")?;
+                    let rest = rest.trim_start_matches([':', ' ']);
+                    let value = leading(rest)?;
+                    let rank = leading(rest.split_once('/')?.1)?;
+                    measure
+                        .chars()
+                        .all(char::is_alphanumeric)
+                        .then(|| (measure.to_owned(), (value, rank as u32)))
+                })
+                .collect()
+        };
+        let (low, high) = (pairs("Mn"), pairs("Mx"));
+        let iteration = self.reports.last().map(|r| r.iteration);
+        for (measure, lowest) in low {
+            if let Some(&highest) = high.get(&measure) {
+                self.stragglers.push(Straggler { iteration, measure, lowest, highest });
+            }
+        }
+    }
+
+    /// Timers: one line of many (`time (ms) | a: 1 | b: 2`), or a headline and one line each.
+    fn timer(&mut self, line: &str) {
+        let Some(report) = self.reports.last_mut() else { return };
+        if let Some(rest) = line.split_once("time (ms) |").map(|(_, rest)| rest) {
+            for part in rest.split('|') {
+                let Some((name, value)) = part.split_once(':') else { continue };
+                if let Some(ms) = leading(value).filter(|_| report.timers.len() < TIMERS) {
+                    report.timers.insert(name.trim().to_owned(), Timer { min_ms: ms, max_ms: ms });
+                }
+            }
+            return;
+        }
+        if line.contains("time across ranks (ms)") {
+            self.timers = true;
+            return;
+        }
+        if !self.timers {
+            return;
+        }
+        // `    forward-backward ......: (1234.5, 1300.1)`
+        let parsed = line.split_once("..").and_then(|(name, rest)| {
+            let name = name.trim();
+            let rest = rest.trim_start_matches('.').trim_start_matches([':', ' ']);
+            let (low, high) = match rest.strip_prefix('(').and_then(|pair| pair.split_once(',')) {
+                Some((low, high)) => (leading(low)?, leading(high)?),
+                None => (leading(rest)?, leading(rest)?),
+            };
+            (!name.is_empty() && !name.contains(' ')).then_some((name, Timer { min_ms: low, max_ms: high }))
+        });
+        match parsed {
+            Some((name, timer)) if report.timers.len() < TIMERS => {
+                report.timers.insert(name.to_owned(), timer);
+            }
+            Some(_) => {}
+            None => self.timers = false,
+        }
+    }
+}
+
+/// What every report of Megatron has.
+const MEGATRON: &str = "elapsed time per iteration (ms):";
+
+/// The parts of a line that hold a report each: lines of two ranks may have run together.
+fn pieces(line: &str) -> Vec<&str> {
+    let counts =
+        |at: usize| line[at + "iteration ".len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let mut cuts: Vec<usize> =
+        line.match_indices("iteration ").map(|(at, _)| at).filter(|&at| counts(at)).collect();
+    if cuts.is_empty() {
+        cuts.push(0);
+    }
+    let ends: Vec<usize> = cuts.iter().skip(1).copied().chain([line.len()]).collect();
+    cuts.into_iter()
+        .zip(ends)
+        .map(|(from, to)| &line[from..to])
+        .filter(|piece| piece.contains(MEGATRON))
+        .collect()
+}
+
+fn sound(seconds: f64) -> bool {
+    seconds > 0.0 && seconds < 1e6
+}
+
+fn megatron(piece: &str) -> Option<Report> {
+    let seconds = after(piece, MEGATRON)? / 1000.0;
+    let rate =
+        ["throughput per GPU (TFLOP/s/GPU):", "TFLOPs:"].into_iter().find_map(|mark| after(piece, mark));
+    let report = Report {
+        iteration: count_after(piece, "iteration ")?,
+        seconds,
+        tflops: rate.filter(|rate| *rate > 0.0 && *rate < 1e5),
+        batch: count_after(piece, "global batch size:").filter(|n| *n > 0),
+        loss: after(piece, "lm loss:"),
+        gradient_norm: after(piece, "grad norm:"),
+        skipped: count_after(piece, "number of skipped iterations:").unwrap_or_default(),
+        not_a_number: count_after(piece, "number of nan iterations:").unwrap_or_default(),
+        ..Report::default()
+    };
+    sound(seconds).then_some(report)
+}
+
+fn deepspeed(line: &str) -> Option<Report> {
+    let seconds = after(line, "iter time (s):")?;
+    let report = Report {
+        iteration: count_after(line, "steps:")?,
+        seconds,
+        at: stamp(line),
+        loss: after(line, "loss:"),
+        ..Report::default()
+    };
+    sound(seconds).then_some(report)
+}
+
+/// The date and time near the start of a line, in brackets or not, whatever stands before.
+fn stamp(line: &str) -> Option<String> {
+    let head: Vec<char> = line.chars().take(120).collect();
+    let is_date = |from: usize| {
+        "dddd-dd-dd".chars().enumerate().all(|(at, want)| {
+            head.get(from + at).is_some_and(|&c| if want == 'd' { c.is_ascii_digit() } else { c == want })
+        })
+    };
+    let from = (0..head.len()).find(|&at| is_date(at))?;
+    let time = head[from..].iter().collect::<String>();
+    let end = time.char_indices().skip(11).find(|(_, c)| !c.is_ascii_digit() && !":.,".contains(*c));
+    let stamp = end.map_or(&time[..], |(at, _)| &time[..at]);
+    stamp.contains(':').then(|| stamp.trim_end_matches([',', '.']).to_owned())
+}
+
+/// Seconds since midnight of `2026-01-02 03:04:05,678`.
+fn seconds_of_day(stamp: &str) -> Option<f64> {
+    let time = stamp.split([' ', 'T']).nth(1)?;
+    let mut parts = time.split(':');
+    let mut next = || parts.next();
+    let (hours, minutes) = (next()?.parse::<f64>().ok()?, next()?.parse::<f64>().ok()?);
+    let seconds = next()?.replace(',', ".").parse::<f64>().ok()?;
+    Some(hours * 3600.0 + minutes * 60.0 + seconds)
+}
+
+/// A line without the codes that colour it.
+fn plain(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&rest[..at]);
+        let code = &rest[at + 1..];
+        rest = code.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &code[end + 1..]);
+    }
+    out.push_str(rest);
+    out
+}
+
+fn raise(most: &mut Option<f64>, found: Option<f64>) {
+    if let Some(found) = found.filter(|f| f.is_finite() && *f >= 0.0) {
+        *most = Some(most.map_or(found, |most| most.max(found)));
+    }
+}

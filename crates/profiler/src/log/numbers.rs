@@ -1,0 +1,46 @@
+//! Numbers out of log lines.
+//!
+//! Responsible for: the number behind a mark, however it is spaced or grouped. Refuses anything that is not finite.
+
+/// The number behind a mark; thousands may be grouped by commas.
+pub(super) fn after(text: &str, mark: &str) -> Option<f64> {
+    leading(&text[text.find(mark)? + mark.len()..])
+}
+
+/// The number at the start of a text.
+pub(super) fn leading(text: &str) -> Option<f64> {
+    let rest = text.trim_start().trim_start_matches(['(', '=', '~']).trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_digit() && !".,eE+-".contains(c)).unwrap_or(rest.len());
+    let digits: String = rest[..end].trim_end_matches([',', '.']).chars().filter(|&c| c != ',').collect();
+    digits.parse().ok().filter(|n: &f64| n.is_finite())
+}
+
+/// A whole number behind a mark.
+pub(super) fn count_after(text: &str, mark: &str) -> Option<u64> {
+    after(text, mark).filter(|n| (0.0..1e15).contains(n)).map(|n| n as u64)
+}
+
+/// The middle of sorted or unsorted values.
+pub(super) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 0 => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+        _ => Some(sorted[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_logs_write_them() {
+        assert_eq!(after("tps: 7,012  tflops: 401.5", "tps:"), Some(7012.0));
+        assert_eq!(after("lm loss: 1.069056E+01 |", "lm loss:"), Some(10.69056));
+        assert_eq!(after("time: nan", "time:"), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
+    }
+}
