@@ -9,6 +9,7 @@ pub mod flight;
 pub mod hang;
 pub mod job;
 pub mod log;
+pub mod monitors;
 pub mod names;
 pub mod passes;
 pub mod readers;

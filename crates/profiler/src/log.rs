@@ -7,5 +7,7 @@ pub mod judge;
 pub mod lines;
 mod numbers;
 
+pub(crate) use numbers::median as median_of;
+
 pub use judge::{Judged, Known, Pause, Restart, Segment, SlowStep, judge};
 pub use lines::{Report, Straggler, Timer, TrainingLog};

@@ -21,7 +21,7 @@ pub(super) fn count_after(text: &str, mark: &str) -> Option<u64> {
 }
 
 /// The middle of sorted or unsorted values.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;

@@ -1,0 +1,330 @@
+//! NCCL Inspector: one JSON object for every collective of every communicator and rank.
+//!
+//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator and number, and who waits for whom by
+//! their lengths. Refuses to guess a start: the records have no common clock, so a wait is a length beyond the shortest of the same collective (`traces.md` 7.2 of the
+//! project's notes: of the ranks of one collective the last to come has the shortest one).
+
+use super::super::log::median_of;
+use railwright_spec::problem::{Problem, Warning};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One collective on one rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// The communicator, as NCCL numbers it.
+    pub communicator: String,
+    /// The rank within the communicator.
+    pub rank: u32,
+    /// How many ranks it has.
+    pub ranks: u32,
+    /// How many nodes they are on.
+    pub nodes: u32,
+    /// The host.
+    pub host: String,
+    /// What it is, in NCCL's words (`AllReduce`).
+    pub kind: String,
+    /// Its number in the communicator.
+    pub sequence: u64,
+    /// Its size by nccl-tests' convention.
+    pub bytes: u64,
+    /// What it took, in microseconds.
+    pub microseconds: f64,
+    /// Bus bandwidth in GB/s, as NCCL computes it.
+    pub bus_bandwidth: f64,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    id: String,
+    rank: u32,
+    n_ranks: u32,
+    #[serde(default)]
+    nnodes: u32,
+}
+
+#[derive(Deserialize, Default)]
+struct Metadata {
+    #[serde(default)]
+    hostname: String,
+}
+
+#[derive(Deserialize)]
+struct Performance {
+    coll: String,
+    coll_sn: u64,
+    coll_msg_size_bytes: u64,
+    coll_exec_time_us: f64,
+    #[serde(default)]
+    coll_busbw_gbs: f64,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    header: Header,
+    #[serde(default)]
+    metadata: Metadata,
+    coll_perf: Performance,
+}
+
+/// Whether bytes look like its output.
+pub fn matches(head: &[u8]) -> bool {
+    let has = |needle: &[u8]| memchr::memmem::find(head, needle).is_some();
+    head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
+        && has(b"\"coll_perf\"")
+        && has(b"\"coll_sn\"")
+}
+
+/// Reads a file; a damaged object costs itself, and how many were damaged is told.
+pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
+    let (mut records, mut damaged, mut at) = (Vec::new(), 0, 0);
+    while at < bytes.len() {
+        at += bytes[at..].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        let mut stream = serde_json::Deserializer::from_slice(&bytes[at..]).into_iter::<Object>();
+        match stream.next() {
+            None => break,
+            Some(Ok(object)) => {
+                at += stream.byte_offset();
+                let performance = object.coll_perf;
+                if !performance.coll_exec_time_us.is_finite() || performance.coll_exec_time_us < 0.0 {
+                    damaged += 1;
+                    continue;
+                }
+                records.push(Record {
+                    communicator: object.header.id,
+                    rank: object.header.rank,
+                    ranks: object.header.n_ranks,
+                    nodes: object.header.nnodes,
+                    host: object.metadata.hostname,
+                    kind: performance.coll,
+                    sequence: performance.coll_sn,
+                    bytes: performance.coll_msg_size_bytes,
+                    microseconds: performance.coll_exec_time_us,
+                    bus_bandwidth: performance.coll_busbw_gbs,
+                });
+            }
+            Some(Err(_)) => {
+                damaged += 1;
+                // The next object begins at the brace before the next header that is not this object's own.
+                let next = memchr::memmem::find_iter(&bytes[at..], b"\"header\"")
+                    .filter_map(|found| memchr::memrchr(b'{', &bytes[..at + found]))
+                    .find(|&open| open > at);
+                match next {
+                    Some(open) => at = open,
+                    None => break,
+                }
+            }
+        }
+    }
+    if records.is_empty() {
+        return Err(Problem::new("no record of NCCL Inspector can be read").in_file(label));
+    }
+    Ok((records, damaged))
+}
+
+/// Collectives of one communicator, kind and size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The communicator.
+    pub communicator: String,
+    /// Its ranks.
+    pub ranks: u32,
+    /// Their nodes.
+    pub nodes: u32,
+    /// What it is.
+    pub kind: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// How many there were.
+    pub count: u64,
+    /// Microseconds of the shortest rank of one, the median: the transfer.
+    pub transfer: f64,
+    /// Microseconds that ranks were in one beyond the transfer, the mean: waiting.
+    pub wait: f64,
+    /// Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank.
+    pub bus_bandwidth: f64,
+}
+
+/// Whom a communicator's ranks wait for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Late {
+    /// The communicator.
+    pub communicator: String,
+    /// The rank within it.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Microseconds that the other ranks waited, on average, over all collectives in which this rank came last.
+    pub waited: f64,
+    /// In how many it came last.
+    pub last: u64,
+    /// Of how many that all ranks of the communicator recorded.
+    pub of: u64,
+}
+
+/// What the records say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspected {
+    /// Records that were read.
+    pub records: u64,
+    /// By communicator, kind and size; those with most time first.
+    pub rows: Vec<Row>,
+    /// Who comes late, those who cost most first.
+    pub late: Vec<Late>,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// What is added up for one row.
+struct Sums {
+    ranks: u32,
+    nodes: u32,
+    transfers: Vec<f64>,
+    waits: f64,
+    entered: u64,
+    bandwidths: Vec<f64>,
+}
+
+/// Judges the records of all ranks.
+pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
+    let mut together: BTreeMap<(&str, u64), BTreeMap<u32, &Record>> = BTreeMap::new();
+    for record in records {
+        together.entry((&record.communicator, record.sequence)).or_default().insert(record.rank, record);
+    }
+    let mut rows: BTreeMap<(&str, &str, u64), Sums> = BTreeMap::new();
+    let mut late: BTreeMap<(&str, u32), Late> = BTreeMap::new();
+    let mut complete: BTreeMap<&str, u64> = BTreeMap::new();
+    let (mut partial, mut mixed) = (0u64, 0u64);
+    for ((communicator, _), members) in &together {
+        let Some(shortest) = members.values().min_by(|a, b| a.microseconds.total_cmp(&b.microseconds)) else {
+            continue;
+        };
+        if members.values().any(|m| m.kind != shortest.kind || m.bytes != shortest.bytes) {
+            mixed += 1;
+            continue;
+        }
+        let sums = rows.entry((communicator, &shortest.kind, shortest.bytes)).or_insert_with(|| Sums {
+            ranks: shortest.ranks,
+            nodes: shortest.nodes,
+            transfers: Vec::new(),
+            waits: 0.0,
+            entered: 0,
+            bandwidths: Vec::new(),
+        });
+        let waits: f64 = members.values().map(|m| m.microseconds - shortest.microseconds).sum();
+        sums.transfers.push(shortest.microseconds);
+        sums.waits += waits;
+        sums.entered += members.len() as u64;
+        sums.bandwidths.push(members.values().map(|m| m.bus_bandwidth).fold(0.0, f64::max));
+        if members.len() < shortest.ranks as usize || members.len() < 2 {
+            partial += 1;
+            continue;
+        }
+        *complete.entry(communicator).or_default() += 1;
+        let entry = late.entry((communicator, shortest.rank)).or_insert_with(|| Late {
+            communicator: (*communicator).to_owned(),
+            rank: shortest.rank,
+            host: shortest.host.clone(),
+            waited: 0.0,
+            last: 0,
+            of: 0,
+        });
+        entry.waited += waits / (members.len() - 1) as f64;
+        entry.last += 1;
+    }
+    let mut rows: Vec<Row> = rows
+        .into_iter()
+        .map(|((communicator, kind, bytes), sums)| Row {
+            communicator: communicator.to_owned(),
+            ranks: sums.ranks,
+            nodes: sums.nodes,
+            kind: kind.to_owned(),
+            bytes,
+            count: sums.transfers.len() as u64,
+            transfer: median_of(&sums.transfers).unwrap_or_default(),
+            wait: sums.waits / sums.entered.max(1) as f64,
+            bus_bandwidth: median_of(&sums.bandwidths).unwrap_or_default(),
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        let time = |row: &Row| row.count as f64 * (row.transfer + row.wait);
+        time(b)
+            .total_cmp(&time(a))
+            .then_with(|| (&a.communicator, &a.kind, a.bytes).cmp(&(&b.communicator, &b.kind, b.bytes)))
+    });
+    let mut late: Vec<Late> = late
+        .into_values()
+        .map(|l| Late { of: complete.get(l.communicator.as_str()).copied().unwrap_or_default(), ..l })
+        .collect();
+    late.sort_by(|a, b| {
+        b.waited.total_cmp(&a.waited).then_with(|| (&a.communicator, a.rank).cmp(&(&b.communicator, b.rank)))
+    });
+    let mut warnings = Vec::new();
+    let mut warn = |id: &str, count: u64, what: &str| {
+        if count > 0 {
+            warnings.push(Warning::new(id, format!("{count} {what}")));
+        }
+    };
+    warn("damaged_trace", damaged, "records cannot be read and were left out");
+    warn(
+        "missing_ranks",
+        partial,
+        "collectives were not recorded on all of their ranks; nobody is blamed for them",
+    );
+    warn(
+        "mismatched_collective",
+        mixed,
+        "numbers of collectives mean other collectives on other ranks; they were left out",
+    );
+    Inspected { records: records.len() as u64, rows, late, warnings }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The form of the plugin's own documentation; three ranks, of which the third is late.
+    fn text() -> String {
+        let mut text = String::new();
+        for sequence in 1..=5u64 {
+            for (rank, microseconds) in [(0, 900.0), (1, 880.0), (2, 400.0)] {
+                let object = serde_json::json!({
+                    "header": {"id": "0x7f8c496ae9f661", "rank": rank, "n_ranks": 3, "nnodes": 1},
+                    "metadata": {"inspector_output_format_version": "v4.0", "hostname": "node-a", "pid": 1},
+                    "coll_perf": {"coll": "AllReduce", "coll_sn": sequence, "coll_msg_size_bytes": 1 << 30,
+                        "coll_exec_time_us": microseconds, "coll_algobw_gbs": 1073.7 / microseconds * 1e3, "coll_busbw_gbs": 300.0}
+                });
+                let shown = if rank == 1 { format!("{object:#}") } else { object.to_string() };
+                text.push_str(&shown);
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    #[test]
+    fn the_late_rank_is_the_one_with_the_shortest_collectives() {
+        let (records, damaged) = read("x", text().as_bytes()).expect("records");
+        assert_eq!((records.len(), damaged), (15, 0));
+        let seen = inspect(&records, damaged);
+        assert_eq!(seen.warnings, []);
+        let row = &seen.rows[0];
+        assert_eq!((row.count, row.transfer, row.bus_bandwidth), (5, 400.0, 300.0));
+        assert!((row.wait - (500.0 + 480.0) / 3.0).abs() < 1e-9);
+        let late = &seen.late[0];
+        assert_eq!((late.rank, late.last, late.of), (2, 5, 5));
+        assert!((late.waited - 5.0 * 490.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn damage_costs_one_record() {
+        let damaged = text().replacen("\"coll_sn\":3", "\"coll_sn\":?", 1);
+        let (records, count) = read("x", damaged.as_bytes()).expect("records");
+        assert_eq!((records.len(), count), (14, 1));
+        let text = text();
+        let cut = &text.as_bytes()[..text.len() - 40];
+        let (records, count) = read("x", cut).expect("records");
+        assert_eq!((records.len(), count), (14, 1));
+        assert!(read("x", b"{\"header\": 1}").is_err());
+    }
+}

@@ -1,0 +1,221 @@
+//! XPUTimer: gauges in Prometheus' text form, for each rank the speed of its kernels and whether it hangs.
+//!
+//! Responsible for: reading any gauge with its labels, the rate of matrix products by rank beside its peers of the same size class, and hang
+//! flags. Refuses counters of the exporter itself.
+
+use super::super::log::median_of;
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One gauge.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gauge {
+    /// Its name without the prefix (`MM_KERNEL_FLOPS`).
+    pub name: String,
+    /// Its labels.
+    pub labels: BTreeMap<String, String>,
+    /// Its value.
+    pub value: f64,
+}
+
+impl Gauge {
+    /// The rank that it is of.
+    pub fn rank(&self) -> Option<u32> {
+        self.labels.get("rank")?.parse().ok()
+    }
+}
+
+const PREFIX: &str = "XPU_TIMER_";
+
+/// Whether bytes look like its metrics.
+pub fn matches(head: &[u8]) -> bool {
+    memchr::memmem::find(head, PREFIX.as_bytes())
+        .is_some_and(|at| at == 0 || head[at - 1] == b'\n' || head[at - 1] == b' ')
+        && memchr::memmem::find(head, b"gauge").is_some()
+}
+
+/// `name{a="b",c="d"} 1.5`, with the escapes of the text form.
+fn gauge(line: &str) -> Option<Gauge> {
+    let rest = line.strip_prefix(PREFIX)?;
+    let (name, rest) = rest.split_once('{')?;
+    let mut labels = BTreeMap::new();
+    let mut rest = rest;
+    loop {
+        rest = rest.trim_start_matches([',', ' ']);
+        if let Some(value) = rest.strip_prefix('}') {
+            let value: f64 = value.split_whitespace().next()?.parse().ok()?;
+            return value.is_finite().then(|| Gauge { name: name.to_owned(), labels, value });
+        }
+        let (label, after) = rest.split_once("=\"")?;
+        let (mut text, mut escaped, mut end) = (String::new(), false, None);
+        for (at, c) in after.char_indices() {
+            match (escaped, c) {
+                (true, 'n') => text.push('\n'),
+                (false, '\\') => {
+                    escaped = true;
+                    continue;
+                }
+                (false, '"') => {
+                    end = Some(at);
+                    break;
+                }
+                (_, c) => text.push(c),
+            }
+            escaped = false;
+        }
+        labels.insert(label.to_owned(), text);
+        rest = &after[end? + 1..];
+    }
+}
+
+/// Reads a file; lines that look like gauges and cannot be read are counted.
+pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
+    let (mut gauges, mut damaged) = (Vec::new(), 0);
+    for line in text.lines().filter(|line| line.starts_with(PREFIX)) {
+        match gauge(line) {
+            Some(gauge) => gauges.push(gauge),
+            None => damaged += 1,
+        }
+    }
+    if gauges.is_empty() {
+        return Err(Problem::new("no gauge of XPUTimer can be read").in_file(label));
+    }
+    Ok((gauges, damaged))
+}
+
+/// A rank beside its peers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankSpeed {
+    /// Which rank.
+    pub rank: u32,
+    /// Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+    pub matrix_product_speed: Option<f64>,
+    /// Its communication's rate in the same way.
+    pub communication_speed: Option<f64>,
+    /// Whether it is flagged as hanging.
+    pub hangs: bool,
+    /// Work that it has queued.
+    pub queued: Option<f64>,
+}
+
+/// What the metrics say.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metrics {
+    /// The ranks in order.
+    pub ranks: Vec<RankSpeed>,
+    /// Whether all ranks are flagged: then the job hangs, else some wait.
+    pub all_hang: bool,
+    /// Gauges that could not be read.
+    pub damaged: u64,
+}
+
+/// Judges the gauges of all ranks.
+pub fn judge(gauges: &[Gauge], damaged: u64) -> Metrics {
+    let mut ranks: BTreeMap<u32, RankSpeed> = BTreeMap::new();
+    for gauge in gauges {
+        let Some(rank) = gauge.rank() else { continue };
+        let entry = ranks.entry(rank).or_insert_with(|| RankSpeed {
+            rank,
+            matrix_product_speed: None,
+            communication_speed: None,
+            hangs: false,
+            queued: None,
+        });
+        match gauge.name.as_str() {
+            "COMMON_HANG" => entry.hangs |= gauge.value > 0.0,
+            "COMMON_WORK_QUEUE_SIZE" => entry.queued = Some(gauge.value),
+            _ => {}
+        }
+    }
+    for (rank, speed) in speeds(gauges, |name| name == "MM_KERNEL_FLOPS") {
+        if let Some(entry) = ranks.get_mut(&rank) {
+            entry.matrix_product_speed = Some(speed);
+        }
+    }
+    for (rank, speed) in speeds(gauges, |name| name.starts_with("COLL_KERNEL") && name.ends_with("BANDWIDTH"))
+    {
+        if let Some(entry) = ranks.get_mut(&rank) {
+            entry.communication_speed = Some(speed);
+        }
+    }
+    let ranks: Vec<RankSpeed> = ranks.into_values().collect();
+    Metrics { all_hang: !ranks.is_empty() && ranks.iter().all(|r| r.hangs), ranks, damaged }
+}
+
+/// Every rank's gauges over the median of the same gauge and class, where three ranks or more have it.
+fn speeds(gauges: &[Gauge], wanted: impl Fn(&str) -> bool) -> BTreeMap<u32, f64> {
+    let mut classes: BTreeMap<Vec<&str>, Vec<(u32, f64)>> = BTreeMap::new();
+    for gauge in gauges.iter().filter(|g| wanted(&g.name) && g.value > 0.0) {
+        let Some(rank) = gauge.rank() else { continue };
+        let class = ["operation", "dtype", "level", "algorithm"]
+            .map(|l| gauge.labels.get(l).map_or("", String::as_str));
+        classes
+            .entry([&[gauge.name.as_str()][..], &class[..]].concat())
+            .or_default()
+            .push((rank, gauge.value));
+    }
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for members in classes.values().filter(|m| m.len() >= 3) {
+        let Some(middle) = median_of(&members.iter().map(|m| m.1).collect::<Vec<_>>()) else { continue };
+        for &(rank, value) in members {
+            let (sum, count) = sums.entry(rank).or_default();
+            *sum += value / middle;
+            *count += 1.0;
+        }
+    }
+    sums.into_iter().map(|(rank, (sum, count))| (rank, sum / count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn real() -> (Vec<Gauge>, u64) {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/traces/xpu_timer_metrics/normal_xpu_timer_metric_0.prom.gz"
+        );
+        let mut text = String::new();
+        let bytes = std::fs::read(path).expect("a fixture");
+        std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&bytes[..]), &mut text)
+            .expect("text");
+        assert!(matches(text.as_bytes()));
+        read(path, &text).expect("gauges")
+    }
+
+    #[test]
+    fn real_metrics_of_a_healthy_node() {
+        let (gauges, damaged) = real();
+        // grep -c ^XPU_TIMER counts 170 lines: 26 of each of five kernel gauges and 8 of each of five common ones.
+        assert_eq!((gauges.len(), damaged), (170, 0));
+        let metrics = judge(&gauges, damaged);
+        assert_eq!(metrics.ranks.iter().map(|r| r.rank).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
+        assert!(!metrics.all_hang && metrics.ranks.iter().all(|r| !r.hangs));
+        assert!(metrics.ranks.iter().all(|r| (0.9..1.1).contains(&r.matrix_product_speed.unwrap_or(1.0))));
+    }
+
+    #[test]
+    fn a_hang_and_a_slow_chip_are_seen() {
+        let (mut gauges, _) = real();
+        for gauge in &mut gauges {
+            if gauge.name == "COMMON_HANG" {
+                gauge.value = 1.0;
+            }
+            if gauge.name == "MM_KERNEL_FLOPS" && gauge.rank() == Some(3) {
+                gauge.value *= 0.8;
+            }
+        }
+        let metrics = judge(&gauges, 0);
+        assert!(metrics.all_hang);
+        let speed = metrics.ranks[3].matrix_product_speed.expect("measured");
+        assert!((0.75..0.85).contains(&speed), "{speed}");
+    }
+
+    #[test]
+    fn hostile_lines_are_counted() {
+        let text = "XPU_TIMER_A{rank=\"1\"} 2\nXPU_TIMER_A{rank=\"1} 2\nXPU_TIMER_A{rank=\"\\\"\"} nan\nXPU_TIMER_B\n";
+        let (gauges, damaged) = read("x", text).expect("one");
+        assert_eq!((gauges.len(), damaged), (1, 3));
+    }
+}
