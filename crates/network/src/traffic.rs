@@ -7,12 +7,25 @@
 //! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] says who sends how much to whom when one
 //! group makes one of its calls; everything else is a sum of that.
 
+mod classes;
 mod exchange;
 mod flows;
 mod groups;
+mod matrix;
+mod merged;
+mod place;
+mod places;
+mod summary;
+#[cfg(test)]
+mod tests;
 
+pub use classes::ByClass;
 pub use exchange::{Algorithm, Exchange};
 pub use groups::{Axis, Groups, Numbering};
+pub use matrix::Matrix;
+pub use place::{PairClass, Place};
+pub use places::{DomainRow, RailRow, by_domain, by_rail};
+pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 
 use serde::Serialize;
 

@@ -33,6 +33,17 @@ impl Exchange {
         }
     }
 
+    /// What each member of a group sends to each other in one call, where that is the same for all of them.
+    pub(super) fn to_each(&self) -> Option<f64> {
+        let volume = match (self.kind, self.algorithm) {
+            (CollectiveKind::AllToAll, Algorithm::Direct | Algorithm::Ring)
+            | (CollectiveKind::AllGather | CollectiveKind::ReduceScatter, Algorithm::Direct) => 1.0,
+            (CollectiveKind::AllReduce, Algorithm::Direct) => 2.0,
+            _ => return None,
+        };
+        Some(volume * self.bytes.get() / self.groups.members.extent as f64)
+    }
+
     /// Gathers and reductions. Each member sends `V (n - 1) / n` in all, whatever the algorithm but the two-level one's shares.
     fn rotate(&self, members: &[u32], domain: u64, volume: f64, flow: &mut impl FnMut(u32, u32, f64)) {
         let n = members.len() as f64;

@@ -39,7 +39,7 @@ pub struct Groups {
     /// The stages in which groups begin; members of one group may stand in several.
     pub stages: Vec<u32>,
     /// Ranks of a stage, to find the stages' beginnings.
-    stage_ranks: u64,
+    pub(super) stage_ranks: u64,
 }
 
 impl Numbering {

@@ -1,0 +1,182 @@
+//! Bytes from rank to rank, for any rank or pair on demand.
+//!
+//! Responsible for: partners and bytes as rows, in memory that grows with partners and not with ranks x ranks. Large groups in which everyone
+//! talks to everyone stay groups. Refuses to tell exchanges apart; [`super::summary`] does.
+
+use super::{Exchange, Groups, Numbering, Traffic};
+
+/// Groups of fewer members are written out.
+const SMALL: u64 = 16;
+
+/// Who sends how much to whom in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    numbering: Numbering,
+    /// Partners of rank `n` stand in `partners[starts[n]..starts[n + 1]]`, ascending.
+    starts: Vec<usize>,
+    partners: Vec<(u32, f64)>,
+    blocks: Vec<Block>,
+}
+
+/// Groups in which everyone sends the same to everyone.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Block {
+    pub(super) groups: Groups,
+    /// To each other member.
+    pub(super) bytes: f64,
+}
+
+impl Block {
+    fn of(exchange: &Exchange) -> Option<Self> {
+        let bytes = exchange.to_each().filter(|_| exchange.groups.members.extent >= SMALL)?;
+        Some(Self { groups: exchange.groups.clone(), bytes: bytes * exchange.count })
+    }
+}
+
+impl Matrix {
+    /// Of a step's traffic on domains of `domain` devices. O(partners), large groups by their members.
+    pub fn new(traffic: &Traffic, domain: u64) -> Self {
+        let merged = traffic.merged();
+        let (mut blocks, mut rest) = (Vec::new(), Vec::new());
+        for exchange in merged.exchanges {
+            match Block::of(&exchange) {
+                Some(block) => blocks.push(block),
+                None => rest.push(exchange),
+            }
+        }
+        let ranks = traffic.numbering.ranks() as usize;
+        let mut flows: Vec<(u32, u32, f64)> = Vec::new();
+        let rest = Traffic { numbering: traffic.numbering, exchanges: rest };
+        rest.flows(domain, |from, to, bytes| flows.push((from, to, bytes)));
+        let (starts, partners) = rows(ranks, &flows);
+        Self { numbering: traffic.numbering, starts, partners, blocks }
+    }
+
+    /// Ranks.
+    pub const fn ranks(&self) -> u32 {
+        self.numbering.ranks() as u32
+    }
+
+    pub(super) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    pub(super) const fn numbering(&self) -> &Numbering {
+        &self.numbering
+    }
+
+    /// What a rank sends beside the blocks, to ascending partners.
+    pub(super) fn written_out(&self, from: u32) -> &[(u32, f64)] {
+        match (self.starts.get(from as usize), self.starts.get(from as usize + 1)) {
+            (Some(start), Some(end)) => &self.partners[*start..*end],
+            _ => &[],
+        }
+    }
+
+    /// What a rank sends, to ascending partners.
+    pub fn row(&self, from: u32) -> Vec<(u32, f64)> {
+        let mut row = self.written_out(from).to_vec();
+        let mut members = Vec::new();
+        for block in &self.blocks {
+            for (group, _) in block.groups.find(&self.numbering, from) {
+                block.groups.members(&self.numbering, group, &mut members);
+                row.extend(members.iter().filter(|to| **to != from).map(|to| (*to, block.bytes)));
+            }
+        }
+        if !self.blocks.is_empty() {
+            row.sort_by_key(|(to, _)| *to);
+            row.dedup_by(|again, first| {
+                let same = again.0 == first.0;
+                if same {
+                    first.1 += again.1;
+                }
+                same
+            });
+        }
+        row
+    }
+
+    /// What one rank sends another.
+    pub fn bytes(&self, from: u32, to: u32) -> f64 {
+        if from == to || from >= self.ranks() || to >= self.ranks() {
+            return 0.0;
+        }
+        let row = self.written_out(from);
+        let written = row.binary_search_by_key(&to, |(to, _)| *to).map_or(0.0, |place| row[place].1);
+        written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
+    }
+
+    /// Calls `visit(members, bytes)` for every group in which everyone sends `bytes` to everyone.
+    pub(super) fn for_each_block(&self, mut visit: impl FnMut(&[u32], f64)) {
+        let mut members = Vec::new();
+        for block in &self.blocks {
+            for group in 0..block.groups.count() {
+                block.groups.members(&self.numbering, group, &mut members);
+                // Groups ascend but where the pipeline lies inside.
+                members.sort_unstable();
+                visit(&members, block.bytes);
+            }
+        }
+    }
+
+    /// Calls `flow(from, to, bytes)` for every pair that talks; a pair may come several times.
+    pub fn for_each(&self, mut flow: impl FnMut(u32, u32, f64)) {
+        for from in 0..self.ranks() {
+            for (to, bytes) in self.written_out(from) {
+                flow(from, *to, *bytes);
+            }
+        }
+        self.for_each_block(|members, bytes| {
+            for from in members {
+                for to in members.iter().filter(|to| *to != from) {
+                    flow(*from, *to, bytes);
+                }
+            }
+        });
+    }
+}
+
+impl Block {
+    /// What goes from one to the other in these groups.
+    pub(super) fn between(&self, numbering: &Numbering, from: u32, to: u32) -> f64 {
+        let group = |rank| self.groups.find(numbering, rank).next().map(|(group, _)| group);
+        match (group(from), group(to)) {
+            (Some(a), Some(b)) if a == b => self.bytes,
+            _ => 0.0,
+        }
+    }
+}
+
+/// Flows as rows of ascending partners, each once.
+fn rows(ranks: usize, flows: &[(u32, u32, f64)]) -> (Vec<usize>, Vec<(u32, f64)>) {
+    let mut ends = vec![0_usize; ranks + 1];
+    for (from, ..) in flows {
+        ends[*from as usize + 1] += 1;
+    }
+    for rank in 0..ranks {
+        ends[rank + 1] += ends[rank];
+    }
+    let mut next = ends.clone();
+    let mut unsorted = vec![(0_u32, 0.0); flows.len()];
+    for (from, to, bytes) in flows {
+        let place = &mut next[*from as usize];
+        unsorted[*place] = (*to, *bytes);
+        *place += 1;
+    }
+    let mut starts = Vec::with_capacity(ranks + 1);
+    let mut partners: Vec<(u32, f64)> = Vec::with_capacity(flows.len());
+    starts.push(0);
+    for rank in 0..ranks {
+        let row = &mut unsorted[ends[rank]..ends[rank + 1]];
+        row.sort_by_key(|(to, _)| *to);
+        let first = partners.len();
+        for (to, bytes) in row.iter() {
+            match partners[first..].last_mut() {
+                Some(last) if last.0 == *to => last.1 += bytes,
+                _ => partners.push((*to, *bytes)),
+            }
+        }
+        starts.push(partners.len());
+    }
+    (starts, partners)
+}

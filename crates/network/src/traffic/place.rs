@@ -1,0 +1,150 @@
+//! Where ranks stand on the machine: domain and rail, and what kind of pair two of them are.
+//!
+//! Responsible for: domains of neighbouring devices, rails of the same place in them, counts of pairs. Refuses to know switches.
+
+use crate::topology::Design;
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+
+/// Domains and rails of a run. Rank `n` runs on device `n`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// Ranks of the run.
+    pub ranks: u64,
+    /// Devices in a scale-up domain.
+    pub domain: u64,
+    /// Rails: devices of the same place in their domain, modulo this.
+    pub rails: u64,
+}
+
+/// What kind of pair two ranks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PairClass {
+    /// In one scale-up domain.
+    SameDomain,
+    /// In different domains, on one rail.
+    SameRail,
+    /// In different domains and on different rails.
+    OtherRail,
+}
+
+impl PairClass {
+    /// All classes, the nearest first.
+    pub const ALL: [Self; 3] = [Self::SameDomain, Self::SameRail, Self::OtherRail];
+
+    /// A name for tables and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SameDomain => "same_domain",
+            Self::SameRail => "same_rail",
+            Self::OtherRail => "other_rail",
+        }
+    }
+}
+
+impl Place {
+    /// With a rail for each device of a domain.
+    pub fn new(ranks: u64, domain: u64) -> Self {
+        let domain = domain.clamp(1, ranks.max(1));
+        Self { ranks, domain, rails: domain }
+    }
+
+    /// On the first devices of a design.
+    pub fn on(design: &Design, ranks: u64) -> Result<Self, Problem> {
+        if ranks > design.devices {
+            return Err(Problem::new(format!(
+                "the run has {ranks} ranks, but the network joins {} devices",
+                design.devices
+            ))
+            .at_key("design.gpus")
+            .hint(format!("set design.gpus = {ranks}, or leave it out")));
+        }
+        Ok(Self { ranks, domain: design.domain.size, rails: design.rails })
+    }
+
+    /// Domains, the last of which may be partly filled.
+    pub const fn domains(&self) -> u64 {
+        self.ranks.div_ceil(self.domain)
+    }
+
+    /// The domain of a rank.
+    pub const fn domain_of(&self, rank: u32) -> u64 {
+        rank as u64 / self.domain
+    }
+
+    /// The rail of a rank.
+    pub const fn rail_of(&self, rank: u32) -> u64 {
+        rank as u64 % self.domain % self.rails
+    }
+
+    /// What kind of pair two ranks are.
+    pub const fn class(&self, from: u32, to: u32) -> PairClass {
+        if self.domain_of(from) == self.domain_of(to) {
+            PairClass::SameDomain
+        } else if self.rail_of(from) == self.rail_of(to) {
+            PairClass::SameRail
+        } else {
+            PairClass::OtherRail
+        }
+    }
+
+    /// Ordered pairs of different ranks by class, in the order of [`PairClass::ALL`].
+    pub fn pairs(&self) -> [u64; 3] {
+        pairs_among(self, 0..self.ranks as u32)
+    }
+}
+
+/// Ordered pairs of different members by class. O(members) for members that ascend.
+pub(super) fn pairs_among(place: &Place, members: impl IntoIterator<Item = u32>) -> [u64; 3] {
+    let mut on_rail = vec![0_u64; place.rails as usize];
+    // Of the domain at hand, with the rails to clear when it ends.
+    let mut here = vec![0_u64; place.rails as usize];
+    let (mut domain, mut in_domain, mut all) = (u64::MAX, 0_u64, 0_u64);
+    let (mut same_domain, mut same_rail_here) = (0_u64, 0_u64);
+    let mut touched: Vec<usize> = Vec::new();
+    for member in members {
+        if place.domain_of(member) != domain {
+            domain = place.domain_of(member);
+            in_domain = 0;
+            for rail in touched.drain(..) {
+                here[rail] = 0;
+            }
+        }
+        let rail = place.rail_of(member) as usize;
+        // Each new member makes two ordered pairs with every one before it.
+        same_domain += 2 * in_domain;
+        same_rail_here += 2 * here[rail];
+        if here[rail] == 0 {
+            touched.push(rail);
+        }
+        here[rail] += 1;
+        on_rail[rail] += 1;
+        in_domain += 1;
+        all += 1;
+    }
+    let on_rails: u64 = on_rail.iter().map(|n| n * n.saturating_sub(1)).sum();
+    let same_rail = on_rails - same_rail_here;
+    [same_domain, same_rail, all * all.saturating_sub(1) - same_domain - same_rail]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pairs_are_counted_as_by_hand(ranks in 1_u64..40, domain in 1_u64..12, rails in 1_u64..12, skip in 1_u32..5) {
+            let place = Place { ranks, domain, rails: rails.min(domain) };
+            let members: Vec<u32> = (0..ranks as u32).filter(|rank| rank % skip == 0).collect();
+            let mut expected = [0; 3];
+            for from in &members {
+                for to in members.iter().filter(|to| *to != from) {
+                    expected[place.class(*from, *to) as usize] += 1;
+                }
+            }
+            prop_assert_eq!(pairs_among(&place, members.iter().copied()), expected);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Traffic by scale-up domain and by rail.
+//!
+//! Responsible for: what stays, leaves and arrives at each. O(partners), large groups by their members.
+
+use super::{Matrix, PairClass, Place};
+use railwright_spec::quantity::Bytes;
+use serde::Serialize;
+
+/// What a scale-up domain's devices exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct DomainRow {
+    /// Which; its devices are `domain x size` and on.
+    pub domain: u64,
+    /// Among each other.
+    pub inside: Bytes,
+    /// To other domains.
+    pub sent: Bytes,
+    /// From other domains.
+    pub received: Bytes,
+}
+
+/// What a rail's devices exchange with other domains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RailRow {
+    /// Which.
+    pub rail: u64,
+    /// Devices on it.
+    pub devices: u64,
+    /// To devices of this rail.
+    pub along: Bytes,
+    /// To devices of other rails.
+    pub sent: Bytes,
+    /// From devices of other rails.
+    pub received: Bytes,
+}
+
+/// By domain, in their order.
+pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
+    let mut rows: Vec<DomainRow> =
+        (0..place.domains()).map(|domain| DomainRow { domain, ..DomainRow::default() }).collect();
+    let mut add = |from: u64, to: u64, bytes: f64| {
+        let bytes = Bytes::new(bytes);
+        if from == to {
+            rows[from as usize].inside += bytes;
+        } else {
+            rows[from as usize].sent += bytes;
+            rows[to as usize].received += bytes;
+        }
+    };
+    for from in 0..matrix.ranks() {
+        for (to, bytes) in matrix.written_out(from) {
+            add(place.domain_of(from), place.domain_of(*to), *bytes);
+        }
+    }
+    matrix.for_each_block(|members, bytes| {
+        let all = members.len() as f64;
+        for here in members.chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
+            let (domain, n) = (place.domain_of(here[0]) as usize, here.len() as f64);
+            rows[domain].inside += Bytes::new(n * (n - 1.0) * bytes);
+            rows[domain].sent += Bytes::new(n * (all - n) * bytes);
+            rows[domain].received += Bytes::new(n * (all - n) * bytes);
+        }
+    });
+    rows
+}
+
+/// By rail, in their order; what stays inside domains is on no rail.
+pub fn by_rail(matrix: &Matrix, place: &Place) -> Vec<RailRow> {
+    let mut rows: Vec<RailRow> =
+        (0..place.rails).map(|rail| RailRow { rail, ..RailRow::default() }).collect();
+    for rank in 0..place.ranks as u32 {
+        rows[place.rail_of(rank) as usize].devices += 1;
+    }
+    for from in 0..matrix.ranks() {
+        for (to, bytes) in matrix.written_out(from) {
+            let bytes = Bytes::new(*bytes);
+            match place.class(from, *to) {
+                PairClass::SameDomain => {}
+                PairClass::SameRail => rows[place.rail_of(from) as usize].along += bytes,
+                PairClass::OtherRail => {
+                    rows[place.rail_of(from) as usize].sent += bytes;
+                    rows[place.rail_of(*to) as usize].received += bytes;
+                }
+            }
+        }
+    }
+    let mut on_rail = vec![0.0_f64; rows.len()];
+    let mut here = vec![0.0_f64; rows.len()];
+    matrix.for_each_block(|members, bytes| {
+        on_rail.fill(0.0);
+        for member in members {
+            on_rail[place.rail_of(*member) as usize] += 1.0;
+        }
+        let all = members.len() as f64;
+        for domain in members.chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
+            for member in domain {
+                here[place.rail_of(*member) as usize] += 1.0;
+            }
+            for member in domain {
+                let rail = place.rail_of(*member) as usize;
+                let along = on_rail[rail] - here[rail];
+                let across = (all - domain.len() as f64) - along;
+                rows[rail].along += Bytes::new(along * bytes);
+                rows[rail].sent += Bytes::new(across * bytes);
+                rows[rail].received += Bytes::new(across * bytes);
+            }
+            for member in domain {
+                here[place.rail_of(*member) as usize] = 0.0;
+            }
+        }
+    });
+    rows
+}

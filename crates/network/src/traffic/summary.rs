@@ -1,0 +1,240 @@
+//! Traffic in a few lines: by exchange, by dimension, by class of pairs, with the shares that a network's design turns on.
+//!
+//! Responsible for: sums and shares. Refuses to know links ([`super::links`]).
+
+use super::place::pairs_among;
+use super::{Algorithm, ByClass, Exchange, Matrix, PairClass, Place, Traffic};
+use railwright_spec::quantity::Bytes;
+use railwright_step::{CollectiveKind, Dimension, Phase};
+use serde::Serialize;
+
+/// Traffic of a step, summed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Where ranks stand.
+    pub place: Place,
+    /// What all ranks send in a step.
+    pub sent: Bytes,
+    /// What one rank sends, on average.
+    pub sent_per_rank: Bytes,
+    /// Share of the bytes that stays inside scale-up domains.
+    pub inside_share: f64,
+    /// Share of the pairs that send each other nothing.
+    pub silent_share: f64,
+    /// By class of pairs, the nearest first.
+    pub pairs: Vec<PairRow>,
+    /// By parallel dimension.
+    pub dimensions: Vec<DimensionRow>,
+    /// By exchange, the most bytes first.
+    pub exchanges: Vec<ExchangeRow>,
+}
+
+/// Pairs of one class; a pair is ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PairRow {
+    /// Which.
+    pub class: PairClass,
+    /// Pairs of this class.
+    pub pairs: u64,
+    /// Those of them in which the first sends to the second.
+    pub talking: u64,
+    /// What all of them send.
+    pub bytes: Bytes,
+    /// Its share of all bytes.
+    pub share: f64,
+    /// What one that talks sends, on average.
+    pub mean: Bytes,
+    /// What the one with most sends.
+    pub most: Bytes,
+}
+
+/// Exchanges of one parallel dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DimensionRow {
+    /// Which.
+    pub dimension: Dimension,
+    /// What all ranks send.
+    pub bytes: Bytes,
+    /// Its share of all bytes.
+    pub share: f64,
+    /// The same by class of pairs.
+    pub by_class: ByClass,
+}
+
+/// Exchanges of one kind, in all phases and stages that make it alike but for how often.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExchangeRow {
+    /// For which parallel dimension.
+    pub dimension: Dimension,
+    /// What is exchanged.
+    pub purpose: &'static str,
+    /// In which part of the step.
+    pub phase: Phase,
+    /// What kind.
+    pub kind: CollectiveKind,
+    /// How it is carried out.
+    pub algorithm: Algorithm,
+    /// Ranks of a group.
+    pub ranks: u64,
+    /// Groups that make it.
+    pub groups: u64,
+    /// Bytes of one call, by nccl-tests' convention.
+    pub bytes: Bytes,
+    /// Calls of a group in a step, on average over the groups.
+    pub count: f64,
+    /// What all ranks send for it.
+    pub sent: Bytes,
+    /// Its share of all bytes.
+    pub share: f64,
+    /// The same by class of pairs.
+    pub by_class: ByClass,
+}
+
+impl Traffic {
+    /// Sums it up. O(ranks + partners).
+    pub fn summary(&self, place: &Place) -> Summary {
+        self.summary_with(place, &Matrix::new(self, place.domain))
+    }
+
+    /// The same where the matrix is at hand.
+    pub fn summary_with(&self, place: &Place, matrix: &Matrix) -> Summary {
+        let mut all = ByClass::default();
+        let mut rows: Vec<ExchangeRow> = Vec::new();
+        for exchange in &self.exchanges {
+            let by_class = exchange.by_class(&self.numbering, place);
+            all += by_class;
+            let row = row(exchange, by_class);
+            match rows.iter_mut().find(|known| is_alike(known, &row)) {
+                Some(known) => known.join(&row),
+                None => rows.push(row),
+            }
+        }
+        let total = all.total();
+        let share = |bytes: f64| if total > 0.0 { bytes / total } else { 0.0 };
+        for row in &mut rows {
+            row.share = share(row.sent.get());
+        }
+        rows.sort_by(|a, b| b.sent.get().total_cmp(&a.sent.get()));
+        let dimensions = dimensions(&rows, &share);
+        let pairs = pair_rows(place, matrix, &all);
+        let existing: u64 = pairs.iter().map(|row| row.pairs).sum();
+        let talking: u64 = pairs.iter().map(|row| row.talking).sum();
+        Summary {
+            place: *place,
+            sent: Bytes::new(total),
+            sent_per_rank: Bytes::new(total / place.ranks.max(1) as f64),
+            inside_share: share(all.same_domain),
+            silent_share: if existing > 0 { 1.0 - talking as f64 / existing as f64 } else { 1.0 },
+            pairs,
+            dimensions,
+            exchanges: rows,
+        }
+    }
+}
+
+fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
+    ExchangeRow {
+        dimension: exchange.dimension,
+        purpose: exchange.purpose,
+        phase: exchange.phase,
+        kind: exchange.kind,
+        algorithm: exchange.algorithm,
+        ranks: exchange.groups.members.extent,
+        groups: exchange.groups.count(),
+        bytes: exchange.bytes,
+        count: exchange.count,
+        sent: Bytes::new(by_class.total()),
+        share: 0.0,
+        by_class,
+    }
+}
+
+/// Whether two rows differ only in their stages and in how often.
+fn is_alike(a: &ExchangeRow, b: &ExchangeRow) -> bool {
+    let key = |row: &ExchangeRow| (row.dimension, row.purpose, row.phase, row.kind, row.algorithm, row.ranks);
+    key(a) == key(b) && a.bytes == b.bytes
+}
+
+impl ExchangeRow {
+    fn join(&mut self, other: &Self) {
+        let calls = self.count * self.groups as f64 + other.count * other.groups as f64;
+        self.groups += other.groups;
+        self.count = calls / self.groups.max(1) as f64;
+        self.sent += other.sent;
+        self.by_class += other.by_class;
+    }
+}
+
+fn dimensions(rows: &[ExchangeRow], share: &dyn Fn(f64) -> f64) -> Vec<DimensionRow> {
+    let of = |dimension: Dimension| {
+        let mut by_class = ByClass::default();
+        for row in rows.iter().filter(|row| row.dimension == dimension) {
+            by_class += row.by_class;
+        }
+        let bytes = Bytes::new(by_class.total());
+        DimensionRow { dimension, bytes, share: share(bytes.get()), by_class }
+    };
+    Dimension::ALL.into_iter().map(of).filter(|row| row.bytes > Bytes::ZERO).collect()
+}
+
+/// Pairs that talk, each once. Rows are short; large groups are counted by their members.
+fn pair_rows(place: &Place, matrix: &Matrix, all: &ByClass) -> Vec<PairRow> {
+    let mut talking = [0_u64; 3];
+    let mut most = [0.0_f64; 3];
+    let mut seen = |class: PairClass, bytes: f64| {
+        let slot = class as usize;
+        talking[slot] += 1;
+        most[slot] = most[slot].max(bytes);
+    };
+    if let [] | [_] = matrix.blocks() {
+        let between =
+            |from, to| matrix.blocks().iter().map(|b| b.between(matrix.numbering(), from, to)).sum::<f64>();
+        let mut more = [0.0_f64; 3];
+        for from in 0..matrix.ranks() {
+            for (to, bytes) in matrix.written_out(from) {
+                let class = place.class(from, *to);
+                let block = between(from, *to);
+                if block > 0.0 {
+                    // Counted with its group.
+                    more[class as usize] = more[class as usize].max(bytes + block);
+                } else {
+                    seen(class, *bytes);
+                }
+            }
+        }
+        matrix.for_each_block(|members, bytes| {
+            for (slot, pairs) in pairs_among(place, members.iter().copied()).into_iter().enumerate() {
+                talking[slot] += pairs;
+                if pairs > 0 {
+                    most[slot] = most[slot].max(bytes);
+                }
+            }
+        });
+        for (most, more) in most.iter_mut().zip(more) {
+            *most = most.max(more);
+        }
+    } else {
+        for from in 0..matrix.ranks() {
+            for (to, bytes) in matrix.row(from) {
+                seen(place.class(from, to), bytes);
+            }
+        }
+    }
+    let (existing, total) = (place.pairs(), all.total());
+    PairClass::ALL
+        .into_iter()
+        .map(|class| {
+            let (pairs, talking) = (existing[class as usize], talking[class as usize]);
+            let bytes = all.of(class);
+            PairRow {
+                class,
+                pairs,
+                talking,
+                bytes: Bytes::new(bytes),
+                share: if total > 0.0 { bytes / total } else { 0.0 },
+                mean: Bytes::new(if talking > 0 { bytes / talking as f64 } else { 0.0 }),
+                most: Bytes::new(most[class as usize]),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,132 @@
+//! Sums that must agree, over any traffic.
+
+use super::*;
+use proptest::prelude::*;
+use railwright_spec::quantity::Bytes;
+use railwright_step::{CollectiveKind, Dimension, Phase};
+use std::collections::BTreeMap;
+
+/// Exchanges as a plan makes them, of any degrees, rank order and algorithms.
+fn any_traffic() -> impl Strategy<Value = (Traffic, u64)> {
+    let kinds = prop::sample::select(vec![
+        (CollectiveKind::AllReduce, Algorithm::Ring),
+        (CollectiveKind::AllGather, Algorithm::Ring),
+        (CollectiveKind::ReduceScatter, Algorithm::Direct),
+        (CollectiveKind::AllReduce, Algorithm::Hierarchical),
+        (CollectiveKind::AllToAll, Algorithm::Direct),
+        (CollectiveKind::AllToAll, Algorithm::Hierarchical),
+        (CollectiveKind::AllToAll, Algorithm::Dispatch { copies: 3, most_domains: 2 }),
+        (CollectiveKind::Send, Algorithm::Ring),
+        (CollectiveKind::Broadcast, Algorithm::Ring),
+    ]);
+    let degrees = (1_u64..5, 1_u64..4, 1_u64..4, 1_u64..25);
+    let list = prop::collection::vec((kinds, 0_usize..5, 1_u32..1000, 1_u32..4), 1..7);
+    (degrees, any::<bool>(), list, 1_u64..17).prop_map(
+        |((tensor, context, stages, data), is_inside, list, domain)| {
+            let stage_ranks = tensor * context * data;
+            let block = if is_inside { tensor * context } else { stage_ranks };
+            let numbering = Numbering { stages, stage_ranks, block };
+            let all: Vec<u32> = (0..stages as u32).collect();
+            let exchanges = list
+                .into_iter()
+                .map(|((kind, algorithm), among, bytes, count)| {
+                    let groups = match among {
+                        0 => Groups::within(&numbering, all.clone(), tensor, 1),
+                        1 => Groups::within(&numbering, all.clone(), context * data, tensor),
+                        2 => Groups::within(&numbering, vec![stages as u32 - 1], data, tensor * context),
+                        3 => Groups::all(&numbering),
+                        _ if stages > 1 => Groups::between(&numbering, all[1..].to_vec(), -1),
+                        _ => Groups::within(&numbering, all.clone(), tensor * context, 1),
+                    };
+                    let (bytes, count) = (Bytes::new(f64::from(bytes)), f64::from(count));
+                    let phase = Phase::Forward;
+                    Exchange {
+                        dimension: Dimension::Data,
+                        purpose: "any",
+                        phase,
+                        kind,
+                        algorithm,
+                        bytes,
+                        count,
+                        groups,
+                    }
+                })
+                .collect();
+            (Traffic { numbering, exchanges }, domain)
+        },
+    )
+}
+
+fn by_hand(traffic: &Traffic, domain: u64) -> BTreeMap<(u32, u32), f64> {
+    let mut sums = BTreeMap::new();
+    traffic.flows(domain, |from, to, bytes| *sums.entry((from, to)).or_insert(0.0) += bytes);
+    sums
+}
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever is asked, it is the same traffic: pair by pair, row by row, and in every sum.
+    #[test]
+    fn every_view_adds_up_to_the_flows((traffic, domain) in any_traffic()) {
+        let ranks = traffic.numbering.ranks();
+        let place = Place::new(ranks, domain);
+        let expected = by_hand(&traffic, place.domain);
+        let matrix = Matrix::new(&traffic, place.domain);
+        for from in 0..ranks as u32 {
+            let row = matrix.row(from);
+            prop_assert!(row.is_sorted_by(|a, b| a.0 < b.0), "{row:?}");
+            for to in 0..ranks as u32 {
+                let bytes = expected.get(&(from, to)).copied().unwrap_or(0.0);
+                let in_row = row.iter().find(|(partner, _)| *partner == to).map_or(0.0, |(_, bytes)| *bytes);
+                prop_assert!(same(matrix.bytes(from, to), bytes), "{from} {to}: {} {bytes}", matrix.bytes(from, to));
+                prop_assert!(same(in_row, bytes));
+            }
+        }
+        let mut sums = ByClass::default();
+        let mut talking = [0; 3];
+        let mut most = [0.0_f64; 3];
+        for ((from, to), bytes) in &expected {
+            let class = place.class(*from, *to);
+            sums.add(class, *bytes);
+            talking[class as usize] += 1;
+            most[class as usize] = most[class as usize].max(*bytes);
+        }
+        let summary = traffic.summary(&place);
+        prop_assert!(same(summary.sent.get(), sums.total()));
+        for row in &summary.pairs {
+            prop_assert!(same(row.bytes.get(), sums.of(row.class)), "{row:?} {sums:?}");
+            prop_assert_eq!(row.talking, talking[row.class as usize]);
+            prop_assert!(same(row.most.get(), most[row.class as usize]), "{row:?} {most:?}");
+        }
+        let rows: f64 = summary.exchanges.iter().map(|row| row.sent.get()).sum();
+        prop_assert!(same(rows, sums.total()));
+        let domains = by_domain(&matrix, &place);
+        let inside: f64 = domains.iter().map(|row| row.inside.get()).sum();
+        let (sent, received) =
+            domains.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
+        prop_assert!(same(inside, sums.same_domain) && same(sent, sums.across()) && same(received, sums.across()));
+        let rails = by_rail(&matrix, &place);
+        let along: f64 = rails.iter().map(|row| row.along.get()).sum();
+        let (sent, received) =
+            rails.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
+        prop_assert!(same(along, sums.same_rail) && same(sent, sums.other_rail) && same(received, sums.other_rail));
+    }
+
+    /// Stages that are listed in another order, and exchanges in another order, are the same traffic.
+    #[test]
+    fn order_does_not_matter((traffic, domain) in any_traffic()) {
+        let mut turned = traffic.clone();
+        turned.exchanges.reverse();
+        for exchange in &mut turned.exchanges {
+            exchange.groups.stages.reverse();
+        }
+        let (a, b) = (by_hand(&traffic, domain), by_hand(&turned, domain));
+        prop_assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+        prop_assert!(a.values().zip(b.values()).all(|(a, b)| same(*a, *b)));
+    }
+}
