@@ -2,8 +2,26 @@
 //!
 //! Responsible for: interning at the speed of reading. Refuses to mean anything by a name.
 
-use indexmap::IndexSet;
+use indexmap::{Equivalent, IndexSet};
 use rustc_hash::FxBuildHasher;
+use std::hash::{Hash, Hasher};
+
+/// Bytes that may be a name: found without checking that they are text.
+struct Raw<'a>(&'a [u8]);
+
+impl Hash for Raw<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // As `str` hashes itself.
+        state.write(self.0);
+        state.write_u8(0xff);
+    }
+}
+
+impl Equivalent<Box<str>> for Raw<'_> {
+    fn equivalent(&self, key: &Box<str>) -> bool {
+        self.0 == key.as_bytes()
+    }
+}
 
 /// A name, by its place in [`Names`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +45,11 @@ impl Names {
     /// The place of a name that is there.
     pub fn find(&self, name: &str) -> Option<NameId> {
         self.names.get_index_of(name).map(|at| NameId(at as u32))
+    }
+
+    /// The same by its bytes, which need not be text.
+    pub fn find_bytes(&self, name: &[u8]) -> Option<NameId> {
+        self.names.get_index_of(&Raw(name)).map(|at| NameId(at as u32))
     }
 
     /// The name at a place; empty when there is none.
@@ -63,5 +86,6 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!((names.get(b), names.len(), names.find("aten::mul")), ("aten::add", 2, None));
         assert_eq!(names.get(NameId(9)), "");
+        assert_eq!((names.find_bytes(b"aten::add"), names.find_bytes(b"aten\xff")), (Some(b), None));
     }
 }

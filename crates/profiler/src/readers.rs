@@ -1,15 +1,20 @@
 //! From the bytes of a file to what was recorded.
 //!
-//! Responsible for: taking compressions off ([`inflate`]), telling formats apart by content ([`detect`]), and the list of readers; each format is a module of its
+//! Responsible for: taking compressions off ([`inflate()`], [`open`]), telling formats apart by content ([`detect`]), and the list of readers; each format is a module of its
 //! own. Refuses paths and names of files: content decides. A damaged event costs that event, a damaged file what comes after the damage, and
 //! [`crate::trace::ReadReport`] says both.
 
+mod inflate;
+mod kineto;
 mod megascan;
 mod objects;
 mod primus;
 
+pub use inflate::{inflate, open};
+
 use crate::{RankTrace, passes::Passes};
 use railwright_spec::problem::Problem;
+use std::io::Read;
 
 /// What one file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,11 +43,21 @@ pub trait Reader: Sync {
 
     /// Reads a whole inflated file. `label` is what errors call it.
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem>;
+
+    /// The same from a stream of inflated bytes; readers of large files hold only a window of it.
+    fn read_stream(&self, label: &str, source: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
+        let mut bytes = Vec::new();
+        source
+            .read_to_end(&mut bytes)
+            .map_err(|e| Problem::new(format!("it could not be read: {e}")).in_file(label))?;
+        self.read(label, &bytes, keep)
+    }
 }
 
 /// All readers, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Reader] {
-    &[&primus::PrimusRank, &primus::PrimusConfig, &megascan::MegaScan]
+    // The most particular first: the tables of pipeline tracers are events of the Chrome format too.
+    &[&primus::PrimusRank, &primus::PrimusConfig, &megascan::MegaScan, &kineto::Kineto]
 }
 
 /// The reader of bytes, if one knows them.

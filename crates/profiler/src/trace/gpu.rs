@@ -178,6 +178,14 @@ impl GpuActivities {
         }
     }
 
+    /// Keeps the rows for which `wanted` says so.
+    pub fn retain(&mut self, mut wanted: impl FnMut(GpuActivity) -> bool) {
+        *self = self.iter().filter(|&row| wanted(row)).fold(Self::default(), |mut kept, row| {
+            kept.push(row);
+            kept
+        });
+    }
+
     /// Moves all times: `to` gives the new time of an old one.
     pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
         for time in self.start.iter_mut().chain(&mut self.end) {

@@ -113,6 +113,11 @@ impl HostActivities {
         &self.start
     }
 
+    /// The column of ends.
+    pub fn ends(&self) -> &[i64] {
+        &self.end
+    }
+
     /// The column of kinds.
     pub fn kinds(&self) -> &[HostKind] {
         &self.kind
@@ -123,6 +128,7 @@ impl HostActivities {
         &self.name
     }
 
+<<<<<<< HEAD
     /// The column of ends.
     pub fn ends(&self) -> &[i64] {
         &self.end
@@ -171,6 +177,14 @@ impl HostActivities {
         ];
         let even = lengths.iter().all(|&length| length == start.len());
         even.then_some(Self { start, end, name, kind, thread, correlation, collective, shapes })
+=======
+    /// Keeps the rows for which `wanted` says so.
+    pub fn retain(&mut self, mut wanted: impl FnMut(HostActivity) -> bool) {
+        *self = self.iter().filter(|&row| wanted(row)).fold(Self::default(), |mut kept, row| {
+            kept.push(row);
+            kept
+        });
+>>>>>>> c44a829 (Traces of PyTorch's profiler and of Chrome's format become columns: one tolerant pass in windows, exact to the nanosecond)
     }
 
     /// Moves all times: `to` gives the new time of an old one.

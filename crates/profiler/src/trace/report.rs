@@ -76,6 +76,25 @@ impl ReadReport {
         }
     }
 
+    /// Notes many damages of a kind whose places are not known.
+    pub fn note_many(&mut self, kind: DamageKind, count: u64) {
+        if count == 0 {
+            return;
+        }
+        match self.damages.iter_mut().find(|d| d.kind == kind) {
+            Some(damage) => damage.count += count,
+            None => self.damages.push(Damage { kind, count, places: Vec::new() }),
+        }
+    }
+
+    /// Counts an event that is not needed.
+    pub fn leave_out(&mut self, what: &'static str) {
+        match self.left_out.iter_mut().find(|(name, _)| name == what) {
+            Some((_, count)) => *count += 1,
+            None => self.left_out.push((what.to_owned(), 1)),
+        }
+    }
+
     /// How much of a kind there was.
     pub fn count(&self, kind: DamageKind) -> u64 {
         self.damages.iter().find(|d| d.kind == kind).map_or(0, |d| d.count)

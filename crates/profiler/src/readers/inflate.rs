@@ -1,0 +1,48 @@
+//! Taking compressions off.
+//!
+//! Responsible for: gzip (also of many members) and zstd, told by their first bytes; anything else is handed on. Refuses archives, which hold many files.
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// Whether bytes begin as gzip does.
+fn is_gzip(head: &[u8]) -> bool {
+    head.starts_with(&[0x1f, 0x8b])
+}
+
+/// Whether bytes begin as zstd does.
+fn is_zstd(head: &[u8]) -> bool {
+    head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+}
+
+/// The inflated stream of a stream, whatever it is compressed with.
+pub fn open<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+    let mut head = [0; 4];
+    let mut filled = 0;
+    while filled < head.len() {
+        match source.read(&mut head[filled..])? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    let whole = io::Cursor::new(head).take(filled as u64).chain(source);
+    Ok(if is_gzip(&head[..filled]) {
+        Box::new(MultiGzDecoder::new(whole))
+    } else if is_zstd(&head[..filled]) {
+        Box::new(StreamingDecoder::new(whole).map_err(io::Error::other)?)
+    } else {
+        Box::new(whole)
+    })
+}
+
+/// Whole bytes, inflated if they are compressed.
+pub fn inflate(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+    if !is_gzip(bytes) && !is_zstd(bytes) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let mut inflated = Vec::new();
+    open(bytes)?.read_to_end(&mut inflated)?;
+    Ok(Cow::Owned(inflated))
+}

@@ -1,0 +1,330 @@
+//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as others do.
+//!
+//! Responsible for: one pass over the file in windows, without ever holding a tree of it: head, events, what is after them. Refuses to
+//! give up at damage: reading goes on at the next event that can be read, and the report says what was lost and where.
+
+mod arguments;
+mod category;
+mod collective;
+mod event;
+mod fill;
+mod finish;
+mod head;
+mod numbers;
+mod rows;
+mod scan;
+mod stream;
+
+use super::{Keep, Reader, Recording};
+use crate::RankTrace;
+use crate::trace::{DamageKind, Identity};
+use fill::{Fill, Spot};
+use head::Head;
+use railwright_spec::problem::Problem;
+use scan::Stop;
+use std::io::Read;
+
+/// The reader of Chrome's trace format.
+pub(super) struct Kineto;
+
+impl Reader for Kineto {
+    fn name(&self) -> &'static str {
+        "PyTorch profiler"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        let head = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
+        match head.first() {
+            Some(b'{') => {
+                memchr::memmem::find(head, b"\"traceEvents\"").is_some()
+                    || memchr::memmem::find(head, b"\"schemaVersion\"").is_some()
+                    || memchr::memmem::find(head, b"\"deviceProperties\"").is_some()
+            }
+            Some(b'[') => {
+                memchr::memmem::find(head, b"\"ph\"").is_some()
+                    && memchr::memmem::find(head, b"\"ts\"").is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem> {
+        let mut parser = Parser::new(label, keep);
+        parser.feed(bytes, true);
+        parser.end().map(|trace| vec![Recording::Rank(Box::new(trace))])
+    }
+
+    fn read_stream(&self, label: &str, source: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
+        stream::read(label, source, keep).map(|trace| vec![Recording::Rank(Box::new(trace))])
+    }
+}
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// An event or a value of the head beyond this many bytes is damage.
+const LONGEST: usize = 64 << 20;
+
+/// Where in the file reading is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the first bracket.
+    Start,
+    /// Within the outermost object.
+    Head,
+    /// Within the array of events; the flag says whether an object is around it.
+    Events { within: bool },
+    /// Damage was met; looking for the next event.
+    Lost { within: bool },
+    /// After the last bracket.
+    Done,
+}
+
+/// A trace while it is being read.
+struct Parser {
+    state: State,
+    identity: Identity,
+    head: Head,
+    fill: Fill,
+    /// Bytes and lines before the window.
+    offset: u64,
+    lines: u64,
+    /// Whether an array of events was met.
+    found: bool,
+}
+
+/// What to do after a step.
+enum Next {
+    /// Go on at this place of the window.
+    At(usize),
+    /// More bytes are needed from this place on.
+    More(usize),
+}
+
+impl Parser {
+    fn new(label: &str, keep: Keep) -> Self {
+        let identity = Identity { label: label.to_owned(), ..Identity::default() };
+        Self {
+            state: State::Start,
+            identity,
+            head: Head::default(),
+            fill: Fill::new(keep),
+            offset: 0,
+            lines: 0,
+            found: false,
+        }
+    }
+
+    /// Takes the next window and says how many bytes of it are done with; the rest must come again at the beginning of the next one.
+    fn feed(&mut self, window: &[u8], last: bool) -> usize {
+        let mut at = 0;
+        loop {
+            let next = match self.state {
+                State::Start => self.start(window, at, last),
+                State::Head => self.member(window, at, last),
+                State::Events { within } => self.event(window, at, last, within),
+                State::Lost { within } => self.lost(window, at, last, within),
+                State::Done => self.after(window, at),
+            };
+            match next {
+                Next::At(place) => at = place,
+                Next::More(place) => {
+                    let done = place.min(window.len());
+                    self.offset += done as u64;
+                    self.lines += memchr::memchr_iter(b'\n', &window[..done]).count() as u64;
+                    return done;
+                }
+            }
+        }
+    }
+
+    fn end(mut self) -> Result<RankTrace, Problem> {
+        self.fill.report.bytes = self.offset;
+        let label = self.identity.label.clone();
+        if !self.found {
+            let problem = if self.offset == 0 {
+                Problem::new("the file is empty")
+            } else {
+                Problem::new("there are no trace events in it")
+            };
+            return Err(problem.in_file(label));
+        }
+        Ok(finish::finish(self.fill, &self.head, self.identity))
+    }
+
+    fn spot<'a>(&self, window: &'a [u8], at: usize) -> Spot<'a> {
+        Spot { offset: self.offset + at as u64, before: &window[..at.min(window.len())], lines: self.lines }
+    }
+
+    fn note(&mut self, kind: DamageKind, window: &[u8], at: usize, what: impl FnOnce() -> String) {
+        let spot = self.spot(window, at);
+        self.fill.note(kind, spot, what);
+    }
+
+    fn start(&mut self, window: &[u8], at: usize, last: bool) -> Next {
+        let at = if window[at..].starts_with(BOM) { at + BOM.len() } else { at };
+        match scan::next(window, at) {
+            Ok((at, b'{')) => {
+                self.state = State::Head;
+                Next::At(at + 1)
+            }
+            Ok((at, b'[')) => {
+                self.found = true;
+                self.state = State::Events { within: false };
+                Next::At(at + 1)
+            }
+            Ok(_) => {
+                self.state = State::Done;
+                Next::More(window.len())
+            }
+            Err(_) => Next::More(if last { window.len() } else { at }),
+        }
+    }
+
+    /// One member of the outermost object.
+    fn member(&mut self, window: &[u8], at: usize, last: bool) -> Next {
+        match self.try_member(window, at) {
+            Ok(next) => Next::At(next),
+            Err(Stop::Incomplete) if !last && window.len() - at < LONGEST => Next::More(at),
+            Err(stop) => {
+                // The head is damaged: the events may still be found.
+                let found = memchr::memmem::find(&window[at..], b"\"traceEvents\"").filter(|_| !self.found);
+                let place =
+                    found.and_then(|f| memchr::memchr(b'[', &window[at + f..]).map(|b| at + f + b + 1));
+                let (place, what) = match (place, stop) {
+                    (Some(place), _) => {
+                        (place, "the head is damaged here; what it says up to the events was left out")
+                    }
+                    (None, Stop::Incomplete) => (window.len(), "the file ends before its closing bracket"),
+                    (None, Stop::Bad { why, .. }) => (window.len(), why),
+                };
+                let kind = match (found, stop) {
+                    (None, Stop::Incomplete) => DamageKind::Truncated,
+                    _ => DamageKind::UnreadableEvent,
+                };
+                let seen = self.found || found.is_some();
+                if seen {
+                    self.note(kind, window, at, || what.to_owned());
+                }
+                if found.is_some() {
+                    self.found = true;
+                    self.state = State::Events { within: true };
+                    return Next::At(place);
+                }
+                Next::More(window.len())
+            }
+        }
+    }
+
+    fn try_member(&mut self, window: &[u8], at: usize) -> Result<usize, Stop> {
+        let (here, byte) = scan::next(window, at)?;
+        match byte {
+            b',' => return Ok(here + 1),
+            b'}' => {
+                self.state = State::Done;
+                return Ok(here + 1);
+            }
+            b'"' => {}
+            _ => return Err(Stop::Bad { at: here, why: "no member of the outermost object begins here" }),
+        }
+        let (key, after) = scan::text(window, here + 1)?;
+        let (colon, byte) = scan::next(window, after)?;
+        if byte != b':' {
+            return Err(Stop::Bad { at: colon, why: "no `:` after the name of a member" });
+        }
+        let (value, byte) = scan::next(window, colon + 1)?;
+        if key.bytes == b"traceEvents" && byte == b'[' {
+            self.found = true;
+            self.state = State::Events { within: true };
+            return Ok(value + 1);
+        }
+        let end = scan::skip(window, value)?;
+        scan::separator(window, end)?;
+        if let Err(why) =
+            self.head.take(key.bytes, &window[value..end], &mut self.identity, &mut self.fill.groups)
+        {
+            let name = String::from_utf8_lossy(key.bytes).into_owned();
+            self.note(DamageKind::UnreadableEvent, window, value, || {
+                format!("`{name}` could not be read: {why}")
+            });
+        }
+        Ok(end)
+    }
+
+    /// One event, or the end of the array.
+    fn event(&mut self, window: &[u8], at: usize, last: bool, within: bool) -> Next {
+        let (here, byte) = match scan::next(window, at) {
+            Ok(found) => found,
+            Err(_) if last => {
+                self.note(DamageKind::Truncated, window, window.len(), || {
+                    "the file ends before the bracket that closes its events".to_owned()
+                });
+                return Next::More(window.len());
+            }
+            Err(_) => return Next::More(window.len()),
+        };
+        match byte {
+            b',' => Next::At(here + 1),
+            b']' => {
+                self.state = if within { State::Head } else { State::Done };
+                Next::At(here + 1)
+            }
+            b'{' => match event::read(window, here) {
+                Ok((event, end)) => {
+                    let spot = self.spot(window, here);
+                    self.fill.add(&event, spot);
+                    Next::At(end)
+                }
+                Err(Stop::Incomplete) if !last && window.len() - here < LONGEST => Next::More(here),
+                Err(Stop::Incomplete) if last && event::resume(window, here + 1).is_none() => {
+                    let lost = window.len() - here;
+                    self.note(DamageKind::Truncated, window, here, || {
+                        format!("the file breaks off within an event; its last {lost} bytes were left out")
+                    });
+                    Next::More(window.len())
+                }
+                Err(stop) => {
+                    let (place, why) = match stop {
+                        Stop::Bad { at, why } => (at, why),
+                        Stop::Incomplete => (here, "it does not end"),
+                    };
+                    let byte = self.offset + place as u64;
+                    self.note(DamageKind::UnreadableEvent, window, here, || format!("{why} (byte {byte})"));
+                    self.fill.report.events += 1;
+                    self.state = State::Lost { within };
+                    Next::At(here + 1)
+                }
+            },
+            _ => {
+                self.note(DamageKind::UnreadableEvent, window, here, || "no event begins here".to_owned());
+                self.state = State::Lost { within };
+                Next::At(here)
+            }
+        }
+    }
+
+    /// Looks for the next event after damage, or for the end of the array when there is none.
+    fn lost(&mut self, window: &[u8], at: usize, last: bool, within: bool) -> Next {
+        if let Some(place) = event::resume(window, at) {
+            self.state = State::Events { within };
+            return Next::At(place);
+        }
+        if !last {
+            return Next::More(at.max(window.len().saturating_sub(event::PREFIX)));
+        }
+        self.state = State::Events { within };
+        let end = memchr::memrchr(b']', &window[at..]).map_or(window.len(), |end| at + end);
+        Next::At(end)
+    }
+
+    fn after(&mut self, window: &[u8], at: usize) -> Next {
+        if self.found
+            && self.fill.report.count(DamageKind::TrailingData) == 0
+            && let Ok((here, _)) = scan::next(window, at)
+        {
+            self.note(DamageKind::TrailingData, window, here, || {
+                "there is more after the end of the trace; it was left out".to_owned()
+            });
+        }
+        Next::More(window.len())
+    }
+}

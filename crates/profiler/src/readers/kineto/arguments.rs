@@ -1,0 +1,106 @@
+//! The `args` of an event: what ties it to others, where it ran, and what it says as a communication.
+//!
+//! Responsible for: picking the members that the profiler uses out of the many that traces hold. Refuses to interpret them.
+
+use super::scan;
+
+/// The members of `args` that are used, as they are written, without quotes; empty when missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Arguments<'a> {
+    pub(super) correlation: &'a [u8],
+    pub(super) stream: &'a [u8],
+    pub(super) device: &'a [u8],
+    pub(super) bytes: &'a [u8],
+    pub(super) shapes: &'a [u8],
+    pub(super) types: &'a [u8],
+    pub(super) collective: Words<'a>,
+    /// The first used member that comes twice.
+    pub(super) twice: Option<&'static str>,
+}
+
+/// The words of a collective.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Words<'a> {
+    pub(super) label: &'a [u8],
+    pub(super) elements_in: &'a [u8],
+    pub(super) elements_out: &'a [u8],
+    pub(super) element: &'a [u8],
+    pub(super) group_name: &'a [u8],
+    pub(super) group_description: &'a [u8],
+    pub(super) group_ranks: &'a [u8],
+    pub(super) group_size: &'a [u8],
+    pub(super) group_start: &'a [u8],
+    pub(super) group_stride: &'a [u8],
+    pub(super) sequence: &'a [u8],
+    pub(super) source: &'a [u8],
+    pub(super) destination: &'a [u8],
+}
+
+/// Reads an `args` object, as far as it can be read.
+pub(super) fn read(object: &[u8]) -> Arguments<'_> {
+    let mut all = Arguments::default();
+    let mut at = 1;
+    while let Ok((here, byte)) = scan::next(object, at) {
+        at = match byte {
+            b'"' => here + 1,
+            b',' => {
+                at = here + 1;
+                continue;
+            }
+            _ => break,
+        };
+        let Ok((key, after)) = scan::text(object, at) else { break };
+        let Ok((here, b':')) = scan::next(object, after) else { break };
+        let Ok((here, byte)) = scan::next(object, here + 1) else { break };
+        let Ok(after) = scan::skip(object, here) else { break };
+        let value = if byte == b'"' { &object[here + 1..after - 1] } else { &object[here..after] };
+        at = after;
+        put(&mut all, key.bytes, value);
+    }
+    all
+}
+
+fn put<'a>(all: &mut Arguments<'a>, key: &[u8], value: &'a [u8]) {
+    let words = &mut all.collective;
+    let (name, place) = match key {
+        b"correlation" => ("correlation", &mut all.correlation),
+        b"stream" => ("stream", &mut all.stream),
+        b"device" => ("device", &mut all.device),
+        b"bytes" => ("bytes", &mut all.bytes),
+        b"Input Dims" | b"Input dims" => ("Input Dims", &mut all.shapes),
+        b"Input type" => ("Input type", &mut all.types),
+        b"Collective name" => ("Collective name", &mut words.label),
+        b"In msg nelems" => ("In msg nelems", &mut words.elements_in),
+        b"Out msg nelems" => ("Out msg nelems", &mut words.elements_out),
+        b"dtype" => ("dtype", &mut words.element),
+        b"Process Group Name" | b"Process Group ID" => ("Process Group Name", &mut words.group_name),
+        b"Process Group Description" => ("Process Group Description", &mut words.group_description),
+        b"Process Group Ranks" => ("Process Group Ranks", &mut words.group_ranks),
+        b"Group size" => ("Group size", &mut words.group_size),
+        b"Global rank start" => ("Global rank start", &mut words.group_start),
+        b"Global rank stride" => ("Global rank stride", &mut words.group_stride),
+        b"Seq" => ("Seq", &mut words.sequence),
+        b"Src Rank" => ("Src Rank", &mut words.source),
+        b"Dst Rank" => ("Dst Rank", &mut words.destination),
+        _ => return,
+    };
+    if !place.is_empty() && all.twice.is_none() {
+        all.twice = Some(name);
+    }
+    *place = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn used_members_are_picked_and_others_passed_over() {
+        let all = read(
+            br#"{ "External id": 6, "grid": [2, 1, 1], "stream": "22", "correlation": 23642,
+                "Process Group Ranks": "[0, 1]", "dtype": "Float", "correlation": 5 }"#,
+        );
+        assert_eq!((all.stream, all.correlation, all.twice), (&b"22"[..], &b"5"[..], Some("correlation")));
+        assert_eq!((all.collective.group_ranks, all.collective.element), (&b"[0, 1]"[..], &b"Float"[..]));
+    }
+}

@@ -1,0 +1,41 @@
+//! What the category of an event makes of it.
+//!
+//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Refuses categories of others; their rows are told
+//! apart by their process.
+
+use crate::trace::{GpuKind, HostKind};
+
+/// What an event becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A row of the device.
+    Gpu(GpuKind),
+    /// A row of the host.
+    Host(HostKind),
+    /// Nothing, for a reason.
+    LeftOut(&'static str),
+    /// Its process decides.
+    Unknown,
+}
+
+/// The role of a category.
+pub(super) fn role(category: &[u8]) -> Role {
+    match category {
+        b"cpu_op" | b"Operator" => Role::Host(HostKind::Operator),
+        b"cuda_runtime" | b"cuda_driver" | b"Runtime" => Role::Host(HostKind::Runtime),
+        b"kernel" | b"Kernel" => Role::Gpu(GpuKind::Kernel),
+        b"gpu_memcpy" | b"Memcpy" => Role::Gpu(GpuKind::Copy),
+        b"gpu_memset" | b"Memset" => Role::Gpu(GpuKind::Set),
+        b"gpu_user_annotation" => Role::Gpu(GpuKind::Annotation),
+        b"cuda_sync" => Role::Gpu(GpuKind::Sync),
+        b"user_annotation" => Role::Host(HostKind::Annotation),
+        b"python_function" => Role::Host(HostKind::Python),
+        b"overhead" | b"Overhead" => Role::Host(HostKind::Overhead),
+        b"Trace" => Role::LeftOut("the profiler's own span"),
+        b"cuda_profiler_range" => Role::LeftOut("ranges of hardware counters"),
+        b"enqueue" | b"dequeue" => Role::Host(HostKind::Runtime),
+        other if other.ends_with(b"_runtime") || other.ends_with(b"_driver") => Role::Host(HostKind::Runtime),
+        other if other.ends_with(b"_insight") => Role::LeftOut("insights of other profilers"),
+        _ => Role::Unknown,
+    }
+}

@@ -1,0 +1,246 @@
+//! What collectives say of themselves, and the groups that they name.
+//!
+//! Responsible for: the words of the recorder to [`CollectiveCall`] and [`RankGroup`]. Refuses to tell a group's dimension.
+
+use super::arguments::Words;
+use super::numbers;
+use crate::trace::{CollectiveCall, RankGroup};
+use railwright_step::CollectiveKind;
+use std::collections::BTreeMap;
+
+/// The groups that a trace lists or names, each once by its name and ranks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups {
+    list: Vec<RankGroup>,
+    /// The words of a group as they were written, to its place: the same words come thousands of times.
+    known: BTreeMap<Vec<u8>, Option<u32>>,
+}
+
+impl Groups {
+    /// Adds a group that the head of the trace lists.
+    pub(super) fn list(&mut self, group: RankGroup) {
+        match self.list.iter_mut().find(|g| g.name == group.name) {
+            Some(known) => *known = group,
+            None => self.list.push(group),
+        }
+        self.known.clear();
+    }
+
+    /// The groups in the order in which they came.
+    pub(super) fn into_list(self) -> Vec<RankGroup> {
+        self.list
+    }
+
+    fn find(&mut self, words: &Words<'_>) -> Option<u32> {
+        let key = [
+            words.group_name,
+            words.group_description,
+            words.group_ranks,
+            words.group_size,
+            words.group_start,
+            words.group_stride,
+        ]
+        .join(&0);
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let place = self.place(words);
+        self.known.insert(key, place);
+        place
+    }
+
+    fn place(&mut self, words: &Words<'_>) -> Option<u32> {
+        let size = numbers::small(words.group_size);
+        let ranks = ranks(words.group_ranks).filter(|r| !r.is_empty()).or_else(|| stride(words, size));
+        let name = text(words.group_name);
+        let description = description(&text(words.group_description));
+        if name.is_empty() && ranks.is_none() {
+            return None;
+        }
+        let same = |group: &RankGroup| {
+            let agrees = ranks.is_none() || group.ranks.is_none() || group.ranks == ranks;
+            agrees && if name.is_empty() { group.ranks == ranks } else { group.name == name }
+        };
+        if let Some(at) = self.list.iter().position(same) {
+            let group = &mut self.list[at];
+            group.ranks = group.ranks.take().or(ranks);
+            group.size = group.size.or(size);
+            group.description = group.description.take().or(description);
+            return Some(at as u32);
+        }
+        let size = size.or(ranks.as_ref().map(|r| r.len() as u32));
+        self.list.push(RankGroup { name, description, ranks, size });
+        Some(self.list.len() as u32 - 1)
+    }
+}
+
+/// The call that an event's words describe.
+pub(super) fn call(words: &Words<'_>, groups: &mut Groups) -> CollectiveCall {
+    let label = text(words.label);
+    let element = Some(text(words.element)).filter(|e| !e.is_empty());
+    let kind = kind(&label);
+    let peer = match kind {
+        Some(CollectiveKind::Send) => words.destination,
+        Some(CollectiveKind::Receive) => words.source,
+        _ => &[],
+    };
+    CollectiveCall {
+        kind,
+        elements_in: numbers::whole(words.elements_in),
+        elements_out: numbers::whole(words.elements_out),
+        element_bytes: element.as_deref().and_then(element_bytes),
+        element,
+        group: groups.find(words),
+        sequence: numbers::whole(words.sequence),
+        peer: numbers::small(peer),
+        label,
+    }
+}
+
+/// The call that an annotation of gloo describes (`gloo:all_reduce`), with shapes and types of its inputs as they are written.
+pub(super) fn annotated(name: &str, shapes: &[u8], types: &[u8]) -> CollectiveCall {
+    let label = name.rsplit(':').next().unwrap_or_default().to_owned();
+    let elements = serde_json::from_slice::<Vec<Vec<u64>>>(shapes)
+        .ok()
+        .map(|all| all.iter().filter(|s| !s.is_empty()).map(|s| s.iter().product::<u64>()).sum::<u64>());
+    let element = serde_json::from_slice::<Vec<String>>(types).ok().and_then(|t| t.into_iter().next());
+    let element = element.filter(|e| !e.is_empty());
+    CollectiveCall {
+        kind: kind(&label),
+        elements_in: elements,
+        elements_out: elements,
+        element_bytes: element.as_deref().and_then(element_bytes),
+        element,
+        label,
+        ..CollectiveCall::default()
+    }
+}
+
+/// What kind of collective a label names, in the spellings of PyTorch, its backends and of kernels.
+pub(super) fn kind(label: &str) -> Option<CollectiveKind> {
+    let plain: String = label.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
+    // Reduce-scatter before reduce, all-to-all before all: the longer word decides.
+    const WORDS: [(&str, CollectiveKind); 12] = [
+        ("reducescatter", CollectiveKind::ReduceScatter),
+        ("allreduce", CollectiveKind::AllReduce),
+        ("allgather", CollectiveKind::AllGather),
+        ("alltoall", CollectiveKind::AllToAll),
+        ("broadcast", CollectiveKind::Broadcast),
+        ("barrier", CollectiveKind::Barrier),
+        ("recv", CollectiveKind::Receive),
+        ("receive", CollectiveKind::Receive),
+        ("send", CollectiveKind::Send),
+        ("gather", CollectiveKind::AllGather),
+        ("scatter", CollectiveKind::Broadcast),
+        ("reduce", CollectiveKind::Reduce),
+    ];
+    if plain.contains("send") && plain.contains("recv") {
+        return None;
+    }
+    WORDS.iter().find(|(word, _)| plain.contains(word)).map(|&(_, kind)| kind)
+}
+
+/// Bytes of an element by its type's name (`Float`, `BFloat16`, `c10::Half`, `float`, ...).
+pub(super) fn element_bytes(name: &str) -> Option<u32> {
+    let plain = name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
+    Some(match plain.as_str() {
+        "byte" | "char" | "bool" | "int8" | "uint8" | "signed char" | "unsigned char" => 1,
+        plain if plain.starts_with("float8") => 1,
+        "half" | "bfloat16" | "float16" | "short" | "int16" | "uint16" | "short int" => 2,
+        "float" | "float32" | "int" | "int32" | "uint32" => 4,
+        "double" | "float64" | "long" | "int64" | "uint64" | "long int" | "complexfloat" => 8,
+        "complexdouble" => 16,
+        _ => return None,
+    })
+}
+
+/// A description, unless it says that there is none.
+pub(super) fn description(text: &str) -> Option<String> {
+    (!text.is_empty() && text != "undefined").then(|| text.to_owned())
+}
+
+/// Ranks written as a list, `[0, 1]`; nothing when the list was cut short with `...`.
+pub(super) fn ranks(text: &[u8]) -> Option<Vec<u32>> {
+    let inner = text.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
+    if inner.trim_ascii().is_empty() {
+        return Some(Vec::new());
+    }
+    inner.split(|&b| b == b',').map(numbers::small).collect()
+}
+
+/// Ranks from the first of them, their distance and their number. A size beyond every job is not believed.
+fn stride(words: &Words<'_>, size: Option<u32>) -> Option<Vec<u32>> {
+    let (start, step) = (numbers::small(words.group_start)?, numbers::small(words.group_stride)?);
+    let size = size.filter(|&s| s > 1 && s <= 1 << 20 && step > 0)?;
+    (0..size).map(|i| i.checked_mul(step)?.checked_add(start)).collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_every_spelling_have_a_kind() {
+        for (label, wanted) in [
+            ("allreduce", Some(CollectiveKind::AllReduce)),
+            ("_reduce_scatter_base", Some(CollectiveKind::ReduceScatter)),
+            ("_allgather_base", Some(CollectiveKind::AllGather)),
+            ("all_to_allv", Some(CollectiveKind::AllToAll)),
+            ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", Some(CollectiveKind::AllReduce)),
+            ("ncclDevKernel_SendRecv", None),
+            ("recv", Some(CollectiveKind::Receive)),
+            ("wait", None),
+        ] {
+            assert_eq!(kind(label), wanted, "{label}");
+        }
+    }
+
+    #[test]
+    fn groups_are_known_by_name_and_ranks() {
+        let mut groups = Groups::default();
+        groups.list(RankGroup {
+            name: "13".into(),
+            description: None,
+            ranks: Some(vec![0, 1]),
+            size: Some(2),
+        });
+        let words = Words {
+            label: b"allreduce",
+            elements_in: b"6144",
+            element: b"Float",
+            group_name: b"13",
+            group_description: b"undefined",
+            group_ranks: b"[0, 1]",
+            group_size: b"2",
+            ..Words::default()
+        };
+        let known = call(&words, &mut groups);
+        assert_eq!((known.group, known.element_bytes, known.elements_in), (Some(0), Some(4), Some(6144)));
+        // A list that was cut short says nothing; start, stride and size do.
+        let cut = Words {
+            group_name: b"7",
+            group_ranks: b"[0, 8, 16, ...]",
+            group_size: b"40",
+            group_start: b"0",
+            group_stride: b"8",
+            ..words
+        };
+        let call = call(&cut, &mut groups);
+        let groups = groups.into_list();
+        let ranks = groups[call.group.unwrap_or_default() as usize].ranks.clone().unwrap_or_default();
+        assert_eq!((ranks.len(), ranks[39], groups.len()), (40, 312, 2));
+    }
+
+    #[test]
+    fn gloo_tells_shapes_instead_of_numbers() {
+        let call = annotated("gloo:all_reduce", b"[[256, 256], []]", br#"["float", ""]"#);
+        assert_eq!(
+            (call.kind, call.elements_in, call.element_bytes),
+            (Some(CollectiveKind::AllReduce), Some(65536), Some(4))
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! From filled columns to a rank's trace: rows without categories, times that cannot be, order, overlaps.
+//!
+//! Responsible for: everything that needs all events. Refuses to move a time: outlying events are dropped, overlaps are counted and kept.
+
+use super::fill::{Fill, LONG};
+use super::head::Head;
+use super::rows::ProcessRole;
+use crate::RankTrace;
+use crate::trace::{DamageKind, GpuActivity, GpuKind, HostKind, Identity, NONE, Source};
+
+/// The trace.
+pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> RankTrace {
+    place_pending(&mut fill);
+    for open in fill.begun.left() {
+        fill.report.note(DamageKind::UnmatchedBegin, open.offset, || "a begin without its end".to_owned());
+    }
+    drop_outliers(&mut fill);
+    fill.gpu.sort();
+    fill.host.sort();
+    count_overlaps(&mut fill);
+    if head.base != 0 {
+        fill.gpu.map_times(|t| t.saturating_add(head.base));
+        fill.host.map_times(|t| t.saturating_add(head.base));
+    }
+    identity.source = if head.kineto || fill.kineto { Source::Kineto } else { Source::ChromeTrace };
+    identity.device =
+        fill.devices.iter().max_by_key(|(id, count)| (*count, u32::MAX - id)).map(|(id, _)| *id);
+    fill.report.kept = (fill.gpu.len() + fill.host.len()) as u64;
+    RankTrace {
+        identity,
+        names: fill.names,
+        gpu: fill.gpu,
+        host: fill.host,
+        collectives: fill.collectives,
+        groups: fill.groups.into_list(),
+        report: fill.report,
+    }
+}
+
+fn place_pending(fill: &mut Fill) {
+    for row in std::mem::take(&mut fill.pending) {
+        let mut activity = row.activity;
+        match fill.processes.role(fill.threads.process(activity.thread)) {
+            ProcessRole::Device(kind) => fill.gpu.push(GpuActivity {
+                start: activity.start,
+                end: activity.end,
+                name: activity.name,
+                kind,
+                stream: row.stream,
+                correlation: None,
+                collective: None,
+                bytes: 0,
+            }),
+            ProcessRole::Runtime => {
+                activity.kind = HostKind::Runtime;
+                fill.host.push(activity);
+            }
+            ProcessRole::Host => fill.host.push(activity),
+            ProcessRole::Derived => fill.report.leave_out("rows derived from others"),
+        }
+    }
+}
+
+/// Drops events that lie hours from all others (a `ts` of 0 among absolute times).
+fn drop_outliers(fill: &mut Fill) {
+    // One suspect is the first event itself: then all others are near it.
+    if fill.suspects.len() < 2 && !has_long_rows(fill) {
+        return;
+    }
+    let mut starts: Vec<i64> = fill.gpu.starts().iter().chain(fill.host.starts()).copied().collect();
+    if starts.len() < 4 {
+        return;
+    }
+    let quarter = starts.len() / 4;
+    let low = *starts.select_nth_unstable(quarter).1;
+    let middle = *starts.select_nth_unstable(quarter * 2).1;
+    let high = *starts.select_nth_unstable(quarter * 3).1;
+    let reach = high.saturating_sub(low).saturating_mul(20).saturating_add(LONG);
+    let (first, last) = (middle.saturating_sub(reach), middle.saturating_add(reach));
+    let fits = |start: i64, end: i64| start >= first && end <= last;
+    let mut dropped = Vec::new();
+    fill.gpu.retain(|row| {
+        fits(row.start, row.end) || {
+            dropped.push((row.start, row.name));
+            false
+        }
+    });
+    fill.host.retain(|row| {
+        fits(row.start, row.end) || {
+            dropped.push((row.start, row.name));
+            false
+        }
+    });
+    for (start, name) in dropped {
+        let suspect = fill.suspects.iter().find(|s| s.start == start);
+        let (offset, line) = suspect.map_or((0, 0), |s| (s.offset, s.line));
+        let name = fill.names.get(name);
+        fill.report.note(DamageKind::OutlyingTime, offset, || {
+            let away = start.saturating_sub(middle) as f64 / 1e9;
+            format!("line {line}: `{name}` lies {away:.0} s from the middle of the trace")
+        });
+    }
+}
+
+fn has_long_rows(fill: &Fill) -> bool {
+    let long = |(start, end): (&i64, &i64)| end.saturating_sub(*start) > LONG;
+    fill.gpu.starts().iter().zip(fill.gpu.ends()).any(long)
+        || fill.host.starts().iter().zip(fill.host.ends()).any(long)
+}
+
+/// Counts rows that begin within another of their stream or thread and end after it.
+fn count_overlaps(fill: &mut Fill) {
+    let mut streams: Vec<(u32, Vec<i64>)> = Vec::new();
+    let mut count = 0;
+    for ((&start, &end), (&stream, &kind)) in
+        fill.gpu.starts().iter().zip(fill.gpu.ends()).zip(fill.gpu.streams().iter().zip(fill.gpu.kinds()))
+    {
+        // Annotations lie over kernels by design, and waits belong to no stream.
+        if matches!(kind, GpuKind::Annotation | GpuKind::Sync) || stream == NONE {
+            continue;
+        }
+        let at = streams.iter().position(|(s, _)| *s == stream).unwrap_or_else(|| {
+            streams.push((stream, Vec::new()));
+            streams.len() - 1
+        });
+        count += overlaps(&mut streams[at].1, start, end);
+    }
+    let mut threads: Vec<Vec<i64>> = Vec::new();
+    for row in fill.host.iter() {
+        let at = row.thread as usize;
+        if at >= threads.len() {
+            threads.resize(at + 1, Vec::new());
+        }
+        count += overlaps(&mut threads[at], row.start, row.end);
+    }
+    fill.report.note_many(DamageKind::PartialOverlap, count);
+}
+
+fn overlaps(open: &mut Vec<i64>, start: i64, end: i64) -> u64 {
+    while open.last().is_some_and(|&last| last <= start) {
+        open.pop();
+    }
+    let partly = open.last().is_some_and(|&last| end > last);
+    open.push(end);
+    u64::from(partly)
+}

@@ -1,0 +1,135 @@
+//! What stands beside the events: whose trace it is.
+//!
+//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in the file they are.
+//! Refuses to fail: a value that cannot be read is reported and passed over.
+
+use super::collective::{self, Groups};
+use super::numbers;
+use crate::trace::{Device, Identity, RankGroup};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What the head says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Head {
+    /// The zero of the events' times, in nanoseconds.
+    pub(super) base: i64,
+    /// Whether anything in it is of PyTorch's own.
+    pub(super) kineto: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Distributed {
+    backend: Option<String>,
+    rank: Option<i64>,
+    world_size: Option<i64>,
+    pg_config: Value,
+    nccl_version: Option<String>,
+}
+
+impl Head {
+    /// Takes a member of the outermost object; an error says why it could not be read.
+    pub(super) fn take(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        identity: &mut Identity,
+        groups: &mut Groups,
+    ) -> Result<(), String> {
+        match key {
+            b"schemaVersion" | b"traceName" | b"trace_id" => self.kineto = true,
+            b"baseTimeNanoseconds" | b"baseTimeNanos" => {
+                self.kineto = true;
+                let quoted = value.strip_prefix(b"\"").and_then(|v| v.strip_suffix(b"\""));
+                self.base = numbers::whole(quoted.unwrap_or(value))
+                    .and_then(|v| i64::try_from(v).ok())
+                    .ok_or_else(|| "the base of time is no whole number".to_owned())?;
+            }
+            b"host_name" | b"hostname" => {
+                identity.host = serde_json::from_slice::<String>(value).ok().filter(|h| !h.is_empty());
+            }
+            b"deviceProperties" => {
+                self.kineto = true;
+                let devices: Vec<Value> = serde_json::from_slice(value).map_err(|e| e.to_string())?;
+                identity.devices = devices.iter().enumerate().map(device).collect();
+            }
+            b"distributedInfo" => {
+                self.kineto = true;
+                let said: Distributed = serde_json::from_slice(value).map_err(|e| e.to_string())?;
+                identity.rank = said.rank.and_then(|r| u32::try_from(r).ok());
+                identity.world_size = said.world_size.and_then(|w| u32::try_from(w).ok()).filter(|&w| w > 0);
+                identity.backend = said.backend.filter(|b| !b.is_empty() && b != "undefined");
+                identity.communication_library = said.nccl_version.filter(|v| !v.is_empty());
+                for group in said.pg_config.as_array().into_iter().flatten() {
+                    groups.list(listed(group));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| if value.is_null() { String::new() } else { value.to_string() }, str::to_owned)
+}
+
+fn number(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|v| u32::try_from(v).ok())
+}
+
+fn device((at, value): (usize, &Value)) -> Device {
+    Device {
+        id: number(&value["id"]).unwrap_or(at as u32),
+        name: text(&value["name"]),
+        memory_bytes: value["totalGlobalMem"].as_u64(),
+        multiprocessors: number(&value["numSms"]),
+    }
+}
+
+fn listed(group: &Value) -> RankGroup {
+    let ranks = match &group["ranks"] {
+        Value::Array(ranks) => ranks.iter().map(number).collect(),
+        Value::String(ranks) => collective::ranks(ranks.as_bytes()),
+        _ => None,
+    };
+    RankGroup {
+        name: text(&group["pg_name"]),
+        description: collective::description(&text(&group["pg_desc"])),
+        size: number(&group["pg_size"]).or(ranks.as_ref().map(|r: &Vec<u32>| r.len() as u32)),
+        ranks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identity_and_groups_are_read() {
+        let (mut head, mut identity, mut groups) = (Head::default(), Identity::default(), Groups::default());
+        let info = br#"{"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": [
+            {"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]},
+            {"pg_name": "1", "pg_desc": "undefined", "pg_size": 1, "ranks": "[3]"}]}"#;
+        head.take(b"distributedInfo", info, &mut identity, &mut groups).unwrap_or_default();
+        head.take(b"baseTimeNanoseconds", b"1719853884000000000", &mut identity, &mut groups)
+            .unwrap_or_default();
+        let devices = br#"[{"id": 0, "name": "Tesla V100", "totalGlobalMem": 34079637504, "numSms": 80}]"#;
+        head.take(b"deviceProperties", devices, &mut identity, &mut groups).unwrap_or_default();
+        assert_eq!(
+            (identity.rank, identity.world_size, head.base),
+            (Some(3), Some(8), 1_719_853_884_000_000_000)
+        );
+        assert_eq!(identity.devices[0].multiprocessors, Some(80));
+        let groups = groups.into_list();
+        assert_eq!(
+            (groups[0].description.as_deref(), groups[1].ranks.clone()),
+            (Some("default_pg"), Some(vec![3]))
+        );
+        assert!(head.take(b"distributedInfo", b"[1", &mut identity, &mut Groups::default()).is_err());
+    }
+}

@@ -1,0 +1,167 @@
+//! Tokens of JSON as trace writers really write it.
+//!
+//! Responsible for: finding where strings, bare words and nested values end, at the speed of memory, without allocating. Accepts what strict
+//! JSON refuses but readers can live with: raw control characters in strings, `NaN`, `Infinity`, a comma too many. Refuses what makes
+//! the rest doubtful: a string that is followed by anything but a separator (a quote within a name).
+
+/// Why a token could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The bytes end before the token does.
+    Incomplete,
+    /// The bytes are no JSON from here on.
+    Bad {
+        /// Where.
+        at: usize,
+        /// Why, in a lowercase fragment.
+        why: &'static str,
+    },
+}
+
+/// The inside of a string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text<'a> {
+    /// The bytes between the quotes, as they are written.
+    pub(super) bytes: &'a [u8],
+    /// Whether there is a backslash among them.
+    pub(super) escaped: bool,
+}
+
+/// The place of the next byte that is not blank, and that byte.
+pub(super) fn next(bytes: &[u8], mut at: usize) -> Result<(usize, u8), Stop> {
+    while let Some(&byte) = bytes.get(at) {
+        if byte > b' ' {
+            return Ok((at, byte));
+        }
+        at += 1;
+    }
+    Err(Stop::Incomplete)
+}
+
+/// The string whose opening quote is before `at`, and the place after its closing quote.
+pub(super) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
+    let mut escaped = false;
+    let mut from = at;
+    // Most strings are short: a plain loop wins over setting a search up.
+    let near = bytes.len().min(at + 24);
+    loop {
+        let found = match bytes.get(from..near).and_then(|s| s.iter().position(|&b| b == b'"' || b == b'\\'))
+        {
+            Some(found) => from + found,
+            None => {
+                let far = from.max(near);
+                let rest = bytes.get(far..).ok_or(Stop::Incomplete)?;
+                far + memchr::memchr2(b'"', b'\\', rest).ok_or(Stop::Incomplete)?
+            }
+        };
+        if bytes[found] == b'"' {
+            return Ok((Text { bytes: &bytes[at..found], escaped }, found + 1));
+        }
+        escaped = true;
+        from = found + 2;
+    }
+}
+
+/// The place after a bare word (number, `true`, `NaN`, ...) that begins at `at`.
+pub(super) fn word(bytes: &[u8], at: usize) -> Result<usize, Stop> {
+    let rest = bytes.get(at..).ok_or(Stop::Incomplete)?;
+    let length = rest
+        .iter()
+        .position(|&b| b <= b' ' || matches!(b, b',' | b'}' | b']' | b'"' | b'{' | b'[' | b':'))
+        .ok_or(Stop::Incomplete)?;
+    if length == 0 { Err(Stop::Bad { at, why: "a value is missing" }) } else { Ok(at + length) }
+}
+
+/// The place after a value of any kind that begins at `at`. A nested value is only matched for its brackets.
+pub(super) fn skip(bytes: &[u8], at: usize) -> Result<usize, Stop> {
+    match bytes.get(at) {
+        None => Err(Stop::Incomplete),
+        Some(b'"') => Ok(text(bytes, at + 1)?.1),
+        Some(b'{' | b'[') => skip_nested(bytes, at),
+        Some(_) => word(bytes, at),
+    }
+}
+
+fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
+    let mut depth = 0u32;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                at = text(bytes, at)?.1;
+                separator(bytes, at)?;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Ok(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    Err(Stop::Incomplete)
+}
+
+/// That a separator follows a string: else a quote stood within it, and what is inside and what outside of strings is no longer known.
+pub(super) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
+    let (at, byte) = next(bytes, at)?;
+    if matches!(byte, b',' | b':' | b'}' | b']') {
+        return Ok(());
+    }
+    Err(Stop::Bad { at, why: "no separator after a string; a quote stands within it" })
+}
+
+/// The string as text: escapes read, control characters as blanks, bytes that are no UTF-8 replaced. The flag says whether anything had to
+/// be repaired.
+pub(super) fn decode(text: Text<'_>) -> (String, bool) {
+    let mut repaired = false;
+    let quoted = [b"\"".as_slice(), text.bytes, b"\""].concat();
+    let decoded = serde_json::from_slice::<String>(&quoted).unwrap_or_else(|_| {
+        repaired = true;
+        let lossy = String::from_utf8_lossy(text.bytes);
+        let blanked: String = lossy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // With control characters gone, escapes may be fine; a path with single backslashes is kept as it is.
+        serde_json::from_str::<String>(&format!("\"{blanked}\"")).unwrap_or(blanked)
+    });
+    (decoded, repaired)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_end_at_the_first_quote_that_is_not_escaped() {
+        let bytes = br#"a\"b\\", 1"#;
+        let (text, end) = text(bytes, 0).unwrap_or_default();
+        assert_eq!((text.bytes, text.escaped, end), (br#"a\"b\\"#.as_slice(), true, 7));
+        assert_eq!(decode(text), ("a\"b\\".to_owned(), false));
+        let long = format!("{}\\\"{}\"", "x".repeat(40), "y".repeat(40));
+        assert_eq!(super::text(long.as_bytes(), 0).map(|(_, end)| end), Ok(83));
+        assert_eq!(super::text(b"cut\\", 0), Err(Stop::Incomplete));
+    }
+
+    #[test]
+    fn nested_values_are_skipped_with_the_brackets_in_their_strings() {
+        let bytes = br#"{"a": "}]", "b": [1, {"c": NaN}]}, 2"#;
+        assert_eq!(skip(bytes, 0), Ok(33));
+        assert_eq!(skip(&bytes[..30], 0), Err(Stop::Incomplete));
+    }
+
+    #[test]
+    fn a_quote_within_a_string_is_found_at_once() {
+        let bytes = br#"{"a": "x"y", "b": 1}"#;
+        assert!(matches!(skip(bytes, 0), Err(Stop::Bad { at: 9, .. })));
+    }
+
+    #[test]
+    fn what_can_be_repaired_is() {
+        let decoded = |bytes: &[u8]| decode(Text { bytes, escaped: bytes.contains(&b'\\') });
+        assert_eq!(decoded(b"a\x01b\nc"), ("a b c".to_owned(), true));
+        assert_eq!(decoded(b"a\xffb"), ("a\u{fffd}b".to_owned(), true));
+        assert_eq!(decoded(br"C:\path\q"), (r"C:\path\q".to_owned(), true));
+        assert_eq!(decoded(br"tab\tA"), ("tab\tA".to_owned(), false));
+    }
+}

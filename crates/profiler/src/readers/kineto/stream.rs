@@ -1,0 +1,60 @@
+//! Reading a trace from a stream: windows instead of the whole file in memory.
+//!
+//! Responsible for: keeping just enough bytes for one event. Refuses to fail where the stream does (a `.gz` that was cut): what came before is
+//! kept, and the report says so.
+
+use super::{LONGEST, Parser};
+use crate::RankTrace;
+use crate::readers::Keep;
+use crate::trace::DamageKind;
+use railwright_spec::problem::Problem;
+use std::io::Read;
+
+/// Bytes read at a time: small enough for the cache, large enough for long calls of the decompressor.
+const WINDOW: usize = 1 << 20;
+
+/// Reads a trace from a stream of inflated bytes.
+pub(super) fn read(label: &str, source: &mut dyn Read, keep: Keep) -> Result<RankTrace, Problem> {
+    let mut parser = Parser::new(label, keep);
+    let mut buffer = vec![0; WINDOW];
+    let mut filled = 0;
+    let mut broken = None;
+    loop {
+        let mut ended = false;
+        while filled < buffer.len() {
+            match source.read(&mut buffer[filled..]) {
+                Ok(0) => {
+                    ended = true;
+                    break;
+                }
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    broken = Some(error);
+                    ended = true;
+                    break;
+                }
+            }
+        }
+        let done = parser.feed(&buffer[..filled], ended);
+        if ended {
+            break;
+        }
+        buffer.copy_within(done..filled, 0);
+        filled -= done;
+        if filled == buffer.len() {
+            if filled >= 2 * LONGEST {
+                return Err(Problem::new("an event is longer than any event can be").in_file(label));
+            }
+            buffer.resize(buffer.len() * 2, 0);
+        }
+    }
+    if let Some(error) = broken {
+        if parser.offset == 0 {
+            return Err(Problem::new(format!("it could not be read: {error}")).in_file(label));
+        }
+        let place = parser.offset;
+        parser.fill.report.note(DamageKind::Truncated, place, || format!("the stream breaks off: {error}"));
+    }
+    parser.end()
+}
