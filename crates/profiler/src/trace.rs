@@ -44,3 +44,8 @@ pub const NONE: u32 = u32::MAX;
 pub fn some(value: u32) -> Option<u32> {
     (value != NONE).then_some(value)
 }
+
+/// Puts a column into a new order, given the old places of its rows.
+fn reorder<T: Copy>(column: &mut Vec<T>, places: &[u32]) {
+    *column = places.iter().map(|&at| column[at as usize]).collect();
+}

@@ -198,12 +198,17 @@ impl GpuActivities {
         if self.start.is_sorted() {
             return;
         }
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_by_key(|&at| self.start[at as usize]);
-        *self =
-            order.iter().filter_map(|&at| self.get(at as usize)).fold(Self::default(), |mut sorted, row| {
-                sorted.push(row);
-                sorted
-            });
+        let mut order: Vec<(i64, u32)> = self.start.iter().copied().zip(0..).collect();
+        order.sort();
+        let places: Vec<u32> = order.into_iter().map(|(_, at)| at).collect();
+        let Self { start, end, name, kind, stream, correlation, collective, bytes } = self;
+        super::reorder(start, &places);
+        super::reorder(end, &places);
+        super::reorder(name, &places);
+        super::reorder(kind, &places);
+        super::reorder(stream, &places);
+        super::reorder(correlation, &places);
+        super::reorder(collective, &places);
+        super::reorder(bytes, &places);
     }
 }

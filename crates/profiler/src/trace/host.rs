@@ -128,12 +128,6 @@ impl HostActivities {
         &self.name
     }
 
-<<<<<<< HEAD
-    /// The column of ends.
-    pub fn ends(&self) -> &[i64] {
-        &self.end
-    }
-
     /// The column of threads.
     pub fn threads(&self) -> &[u32] {
         &self.thread
@@ -177,14 +171,14 @@ impl HostActivities {
         ];
         let even = lengths.iter().all(|&length| length == start.len());
         even.then_some(Self { start, end, name, kind, thread, correlation, collective, shapes })
-=======
+    }
+
     /// Keeps the rows for which `wanted` says so.
     pub fn retain(&mut self, mut wanted: impl FnMut(HostActivity) -> bool) {
         *self = self.iter().filter(|&row| wanted(row)).fold(Self::default(), |mut kept, row| {
             kept.push(row);
             kept
         });
->>>>>>> c44a829 (Traces of PyTorch's profiler and of Chrome's format become columns: one tolerant pass in windows, exact to the nanosecond)
     }
 
     /// Moves all times: `to` gives the new time of an old one.
@@ -200,12 +194,18 @@ impl HostActivities {
         if (1..self.len()).all(|at| key(at - 1) <= key(at)) {
             return;
         }
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_by_key(|&at| key(at as usize));
-        *self =
-            order.iter().filter_map(|&at| self.get(at as usize)).fold(Self::default(), |mut sorted, row| {
-                sorted.push(row);
-                sorted
-            });
+        let mut order: Vec<(i64, i64, u32)> =
+            (0..self.len()).map(|at| (self.start[at], -self.end[at], at as u32)).collect();
+        order.sort();
+        let places: Vec<u32> = order.into_iter().map(|(_, _, at)| at).collect();
+        let Self { start, end, name, kind, thread, correlation, collective, shapes } = self;
+        super::reorder(start, &places);
+        super::reorder(end, &places);
+        super::reorder(name, &places);
+        super::reorder(kind, &places);
+        super::reorder(thread, &places);
+        super::reorder(correlation, &places);
+        super::reorder(collective, &places);
+        super::reorder(shapes, &places);
     }
 }
