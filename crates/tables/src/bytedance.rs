@@ -5,7 +5,7 @@
 //! Times are seconds from the start of the step, stored in single precision: 46 s are told apart by 4 us. One rank stands for
 //! all that share its stage and replica, so the step between ranks says how many do.
 
-use crate::columns::{self, Columns};
+use crate::parquet::{self, Columns};
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_spec::problem::Problem;
@@ -27,8 +27,8 @@ impl Reader for OperatorTable {
 
     /// The columns stand at the end of a Parquet file: with the beginning alone nobody can tell.
     fn matches(&self, bytes: &[u8]) -> bool {
-        bytes.starts_with(columns::MAGIC)
-            && columns::names(bytes).is_some_and(|names| {
+        bytes.starts_with(parquet::MAGIC)
+            && parquet::names(bytes).is_some_and(|names| {
                 ["optype", "start_ts", "duration", "dp_rank", "stage"]
                     .iter()
                     .all(|n| names.iter().any(|m| m == n))

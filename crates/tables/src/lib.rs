@@ -4,12 +4,14 @@
 //! It is a crate of its own because these libraries are large. Refuses to analyse; `railwright-profiler` does.
 
 mod bytedance;
-mod columns;
+mod parquet;
+pub mod store;
 
 pub use bytedance::OperatorTable;
 use railwright_profiler::readers::Reader;
+use store::SavedProfile;
 
 /// The readers of this crate, to be asked beside [`railwright_profiler::readers::all`].
 pub fn readers() -> &'static [&'static dyn Reader] {
-    &[&OperatorTable]
+    &[&SavedProfile, &OperatorTable]
 }

@@ -3,6 +3,7 @@
 //! Responsible for: the named columns of a flat table as numbers and texts, whatever width its writer chose, within bounds that the length of the
 //! file sets. Refuses nested columns, and tables that claim more rows than their bytes can hold.
 
+use super::{pages, told};
 use bytes::Bytes;
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -12,8 +13,6 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use railwright_profiler::Names;
 use railwright_spec::problem::{Problem, did_you_mean};
 
-/// How a Parquet file begins and ends.
-pub(crate) const MAGIC: &[u8] = b"PAR1";
 /// Rows of a table for each of its bytes, at most: constant columns pack well, a table of events has at least one that is not.
 const ROWS_PER_BYTE: usize = 16;
 /// How many values are decoded at once.
@@ -69,6 +68,7 @@ impl Columns {
             ))
             .in_file(label));
         }
+        pages::check(bytes, about).map_err(unreadable)?;
         let schema = about.file_metadata().schema_descr();
         let mut table = Self { label: label.to_owned(), rows, named: Vec::new(), texts: Names::default() };
         for (at, column) in schema.columns().iter().enumerate() {
@@ -160,14 +160,6 @@ impl Column {
             Self::Text(cells) => cells.len(),
         }
     }
-}
-
-/// Parquet's error without the name of its kind.
-pub(crate) fn told(error: &ParquetError) -> String {
-    let text = error.to_string();
-    let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 fn read_chunk(

@@ -1,0 +1,164 @@
+//! Tables of our own from Parquet.
+//!
+//! Responsible for: whole columns, decoded straight into the vectors that keep them. Refuses a column of another type than ours and rows that the file
+//! cannot hold.
+
+use super::{pages, told};
+use bytes::Bytes;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use railwright_profiler::trace::NONE;
+use railwright_spec::problem::Problem;
+
+/// Rows of a table for each byte of its file, at most, beyond [`SMALL`].
+const ROWS_PER_BYTE: usize = 64;
+/// So many rows are never suspicious.
+const SMALL: usize = 1 << 20;
+
+/// A table of ours.
+pub(crate) struct Table {
+    label: String,
+    file: SerializedFileReader<Bytes>,
+    rows: usize,
+}
+
+impl Table {
+    /// Opens it; no column is read yet.
+    pub(crate) fn open(label: String, bytes: &Bytes) -> Result<Self, Problem> {
+        let length = bytes.len();
+        let opened = SerializedFileReader::new(bytes.clone()).and_then(|file| {
+            let about = file.metadata();
+            let rows = usize::try_from(about.file_metadata().num_rows()).unwrap_or(usize::MAX);
+            let groups: i64 = about
+                .row_groups()
+                .iter()
+                .map(parquet::file::metadata::RowGroupMetaData::num_rows)
+                .fold(0, i64::saturating_add);
+            if rows > length.saturating_mul(ROWS_PER_BYTE).max(SMALL) || usize::try_from(groups) != Ok(rows) {
+                return Err(ParquetError::General(format!("{length} bytes do not hold {rows} rows")));
+            }
+            pages::check(bytes, about)?;
+            Ok((file, rows))
+        });
+        match opened {
+            Ok((file, rows)) => Ok(Self { label, file, rows }),
+            Err(error) => Err(Problem::new(told(&error)).in_file(label)),
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn wrong(&self, name: &str, what: &str) -> Problem {
+        Problem::new(format!("column `{name}` {what}")).in_file(&self.label)
+    }
+
+    /// A column's cells, with the levels that say which rows have one (none when all have).
+    fn column<T: DataType>(
+        &self,
+        name: &str,
+        typed: fn(ColumnReader) -> Option<ColumnReaderImpl<T>>,
+    ) -> Result<(Vec<T::T>, Vec<i16>), Problem> {
+        let columns = self.file.metadata().file_metadata().schema_descr().columns();
+        let at = columns
+            .iter()
+            .position(|column| column.name() == name)
+            .ok_or_else(|| self.wrong(name, "is not there"))?;
+        if columns[at].max_rep_level() > 0 || columns[at].max_def_level() > 1 {
+            return Err(self.wrong(name, "is nested"));
+        }
+        let optional = columns[at].max_def_level() == 1;
+        let (mut cells, mut levels) = (Vec::with_capacity(self.rows), Vec::new());
+        for group in 0..self.file.num_row_groups() {
+            let reader = self.file.get_row_group(group).and_then(|group| group.get_column_reader(at));
+            let reader = reader.map_err(|error| self.wrong(name, &told(&error)))?;
+            let mut reader = typed(reader).ok_or_else(|| self.wrong(name, "is of another type"))?;
+            let left = self.rows - if optional { levels.len() } else { cells.len() };
+            let levels = optional.then_some(&mut levels);
+            reader
+                .read_records(left, levels, None, &mut cells)
+                .map_err(|error| self.wrong(name, &told(&error)))?;
+        }
+        if self.rows != if optional { levels.len() } else { cells.len() } {
+            return Err(self.wrong(name, "ends early"));
+        }
+        Ok((cells, levels))
+    }
+
+    /// Signed numbers.
+    pub(crate) fn signed(&self, name: &str) -> Result<Vec<i64>, Problem> {
+        let (cells, levels) = self.column::<Int64Type>(name, |reader| match reader {
+            ColumnReader::Int64ColumnReader(reader) => Some(reader),
+            _ => None,
+        })?;
+        self.all(name, &levels)?;
+        Ok(cells)
+    }
+
+    /// Numbers, made into what they stand for.
+    pub(crate) fn numbers<V>(&self, name: &str, to: impl Fn(u32) -> V) -> Result<Vec<V>, Problem> {
+        let (cells, levels) = self.small(name)?;
+        if levels.is_empty() {
+            return Ok(cells.into_iter().map(|n| to(n.cast_unsigned())).collect());
+        }
+        let mut present = cells.into_iter();
+        let cell =
+            |level: i16| if level > 0 { present.next().map_or(NONE, i32::cast_unsigned) } else { NONE };
+        Ok(levels.into_iter().map(cell).map(to).collect())
+    }
+
+    fn small(&self, name: &str) -> Result<(Vec<i32>, Vec<i16>), Problem> {
+        self.column::<Int32Type>(name, |reader| match reader {
+            ColumnReader::Int32ColumnReader(reader) => Some(reader),
+            _ => None,
+        })
+    }
+
+    /// Sizes.
+    pub(crate) fn sizes(&self, name: &str) -> Result<Vec<u64>, Problem> {
+        Ok(self.signed(name)?.into_iter().map(i64::cast_unsigned).collect())
+    }
+
+    /// Sizes, or none.
+    pub(crate) fn sizes_or_none(&self, name: &str) -> Result<Vec<Option<u64>>, Problem> {
+        let (cells, levels) = self.column::<Int64Type>(name, |reader| match reader {
+            ColumnReader::Int64ColumnReader(reader) => Some(reader),
+            _ => None,
+        })?;
+        let mut present = cells.into_iter().map(i64::cast_unsigned);
+        Ok(levels.into_iter().map(|level| if level > 0 { present.next() } else { None }).collect())
+    }
+
+    /// Texts.
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<ByteArray>, Problem> {
+        let (cells, levels) = self.bytes(name)?;
+        self.all(name, &levels)?;
+        Ok(cells)
+    }
+
+    /// Texts, or none.
+    pub(crate) fn texts_or_none(&self, name: &str) -> Result<Vec<Option<ByteArray>>, Problem> {
+        let (cells, levels) = self.bytes(name)?;
+        let mut present = cells.into_iter();
+        Ok(levels.into_iter().map(|level| if level > 0 { present.next() } else { None }).collect())
+    }
+
+    fn bytes(&self, name: &str) -> Result<(Vec<ByteArray>, Vec<i16>), Problem> {
+        self.column::<ByteArrayType>(name, |reader| match reader {
+            ColumnReader::ByteArrayColumnReader(reader) => Some(reader),
+            _ => None,
+        })
+    }
+
+    fn all(&self, name: &str, levels: &[i16]) -> Result<(), Problem> {
+        if levels.is_empty() {
+            Ok(())
+        } else {
+            Err(self.wrong(name, "may be empty, where a value is needed"))
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! A saved profile: the ranks of a job and the passes that were read, in one file that opens at once.
+//!
+//! Responsible for: one tar archive (so that any tool can take it apart) whose first member, [`MANIFEST`], says version, ranks and the checksum of
+//! every other member; the columns are Parquet, the rest is JSON. What was saved comes back equal. Refuses files of newer versions, and
+//! members whose checksum is wrong.
+//!
+//! Ranks are independent of each other: [`Store::rank`] and [`rank_parts`] may be called side by side.
+
+mod archive;
+mod passes;
+mod rank;
+#[cfg(test)]
+mod tests;
+
+pub use archive::Part;
+pub use passes::passes_parts;
+pub use rank::rank_parts;
+
+use archive::Archive;
+use bytes::Bytes;
+use railwright_profiler::job::{Job, Member};
+use railwright_profiler::passes::Passes;
+use railwright_profiler::readers::{Keep, Reader, Recording};
+use railwright_spec::problem::{Problem, Warning};
+use serde::{Deserialize, Serialize};
+
+/// The name of the first member.
+pub const MANIFEST: &str = "railwright-profile.json";
+/// The version of the file. It grows when older programs could not read it, or would read it wrongly.
+pub const VERSION: u32 = 1;
+/// What the manifest says the file is.
+const FORMAT: &str = "railwright profile";
+
+/// The first member of the archive.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Manifest {
+    format: String,
+    version: u32,
+    written_by: String,
+    world_size: u32,
+    ranks: Vec<u32>,
+    passes: u32,
+    warnings: Vec<Told>,
+    parts: Vec<Sealed>,
+}
+
+/// A warning, readable.
+#[derive(Debug, Serialize, Deserialize)]
+struct Told {
+    id: String,
+    message: String,
+}
+
+/// A member with its checksum (CRC-32).
+#[derive(Debug, Serialize, Deserialize)]
+struct Sealed {
+    name: String,
+    bytes: u64,
+    crc32: u32,
+}
+
+/// What was saved.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saved {
+    /// The ranks.
+    pub job: Job,
+    /// The passes of pipelines that were read beside them.
+    pub passes: Vec<Passes>,
+}
+
+/// Writes a job and passes, rank after rank.
+pub fn save(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
+    let mut parts = Vec::new();
+    for member in &job.members {
+        parts.extend(rank_parts(member)?);
+    }
+    for (index, passes) in passes.iter().enumerate() {
+        parts.extend(passes_parts(index, passes)?);
+    }
+    assemble(job, passes.len(), parts)
+}
+
+/// Puts parts that were made side by side into a file. `job` is asked for what belongs to all ranks.
+pub fn assemble(job: &Job, passes: usize, parts: Vec<Part>) -> Result<Vec<u8>, Problem> {
+    let told = |warning: &Warning| Told { id: warning.id.clone(), message: warning.message.clone() };
+    let sealed = |part: &Part| Sealed {
+        name: part.name.clone(),
+        bytes: part.bytes.len() as u64,
+        crc32: crc32fast::hash(&part.bytes),
+    };
+    let manifest = Manifest {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        written_by: format!("railwright {}", env!("CARGO_PKG_VERSION")),
+        world_size: job.world_size,
+        ranks: job.members.iter().map(|member| member.rank).collect(),
+        passes: passes as u32,
+        warnings: job.warnings.iter().map(told).collect(),
+        parts: parts.iter().map(sealed).collect(),
+    };
+    let first = Part { name: MANIFEST.to_owned(), bytes: json(&manifest)? };
+    archive::pack(std::iter::once(first).chain(parts))
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
+    serde_json::to_vec(value).map_err(|error| Problem::new(format!("cannot write JSON: {error}")))
+}
+
+/// Whether bytes begin like a saved profile.
+pub fn is_store(head: &[u8]) -> bool {
+    head.strip_prefix(MANIFEST.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
+}
+
+/// An opened saved profile; nothing but its manifest was read.
+#[derive(Debug)]
+pub struct Store {
+    label: String,
+    manifest: Manifest,
+    archive: Archive,
+}
+
+impl Store {
+    /// Opens it.
+    pub fn open(label: &str, bytes: impl Into<Bytes>) -> Result<Self, Problem> {
+        let bytes = bytes.into();
+        if !is_store(&bytes) {
+            return Err(Problem::new("not a saved profile")
+                .in_file(label)
+                .hint("`railwright profile PATH... -o run.railwright` writes one"));
+        }
+        let archive = Archive::open(label, bytes)?;
+        let first = archive.get(MANIFEST).unwrap_or_default();
+        let manifest: Manifest = serde_json::from_slice(&first).map_err(|error| {
+            Problem::new(format!("the manifest of the saved profile is damaged: {error}")).in_file(label)
+        })?;
+        if manifest.format != FORMAT || manifest.version == 0 {
+            return Err(Problem::new("the manifest does not say that this is a saved profile").in_file(label));
+        }
+        if manifest.version > VERSION {
+            let told = format!(
+                "the saved profile is of version {}, written by {}; this program reads up to version {VERSION}",
+                manifest.version, manifest.written_by
+            );
+            return Err(Problem::new(told)
+                .in_file(label)
+                .hint("read it with that program, or read the traces again"));
+        }
+        Ok(Self { label: label.to_owned(), manifest, archive })
+    }
+
+    /// How many ranks were saved.
+    pub fn ranks(&self) -> usize {
+        self.manifest.ranks.len()
+    }
+
+    /// The rank at a place.
+    pub fn rank(&self, at: usize) -> Result<Member, Problem> {
+        let rank = self.manifest.ranks.get(at).ok_or_else(|| self.missing("the rank"))?;
+        rank::read(*rank, self).map_err(|problem| problem.in_file(&self.label))
+    }
+
+    /// The tables of passes that were saved.
+    pub fn passes(&self) -> Result<Vec<Passes>, Problem> {
+        (0..self.manifest.passes as usize).map(|index| passes::read(index, self)).collect()
+    }
+
+    /// The job of ranks that were read.
+    pub fn job(&self, mut members: Vec<Member>) -> Job {
+        members.sort_by_key(|member| member.rank);
+        members.dedup_by_key(|member| member.rank);
+        let warnings = self.manifest.warnings.iter();
+        Job {
+            members,
+            world_size: self.manifest.world_size,
+            warnings: warnings.map(|told| Warning::new(told.id.clone(), told.message.clone())).collect(),
+        }
+    }
+
+    /// Reads everything, rank after rank.
+    pub fn load(&self) -> Result<Saved, Problem> {
+        let members = (0..self.ranks()).map(|at| self.rank(at)).collect::<Result<_, _>>()?;
+        Ok(Saved { job: self.job(members), passes: self.passes()? })
+    }
+
+    /// A member whose checksum is right.
+    fn part(&self, name: &str) -> Result<Bytes, Problem> {
+        let sealed = self.manifest.parts.iter().find(|part| part.name == name);
+        let sealed = sealed.ok_or_else(|| self.missing(name))?;
+        let bytes = self.archive.get(name).ok_or_else(|| self.missing(name))?;
+        if bytes.len() as u64 != sealed.bytes || crc32fast::hash(&bytes) != sealed.crc32 {
+            return Err(Problem::new(format!(
+                "`{name}` in the saved profile is damaged: its checksum is wrong"
+            ))
+            .in_file(&self.label)
+            .hint("copy the file again, or read the traces again"));
+        }
+        Ok(bytes)
+    }
+
+    fn missing(&self, what: &str) -> Problem {
+        Problem::new(format!("the saved profile lacks {what}")).in_file(&self.label)
+    }
+
+    /// A problem of a member, told with the file it is in.
+    fn within(&self, part: &str) -> String {
+        format!("{} ({part})", self.label)
+    }
+}
+
+/// The reader of saved profiles.
+#[derive(Clone, Copy, Debug)]
+pub struct SavedProfile;
+
+impl Reader for SavedProfile {
+    fn name(&self) -> &'static str {
+        "saved profile"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        is_store(head)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        let saved = Store::open(label, Bytes::copy_from_slice(bytes))?.load()?;
+        let ranks = saved.job.members.into_iter().map(|member| {
+            let mut trace = member.trace;
+            trace.identity.rank = Some(member.rank);
+            Recording::Rank(Box::new(trace))
+        });
+        Ok(ranks.chain(saved.passes.into_iter().map(Recording::Passes)).collect())
+    }
+}

@@ -1,0 +1,145 @@
+//! What is saved comes back equal; what is damaged is told.
+
+use super::*;
+use crate::OperatorTable;
+use proptest::prelude::*;
+use railwright_profiler::RankTrace;
+use railwright_profiler::trace::{
+    CollectiveCall, DamageKind, Device, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, Source,
+};
+use railwright_step::CollectiveKind;
+
+const GPU: [GpuKind; 5] = [GpuKind::Kernel, GpuKind::Copy, GpuKind::Set, GpuKind::Annotation, GpuKind::Sync];
+const HOST: [HostKind; 6] = [
+    HostKind::Operator,
+    HostKind::Runtime,
+    HostKind::Annotation,
+    HostKind::Collective,
+    HostKind::Overhead,
+    HostKind::Python,
+];
+
+prop_compose! {
+    fn a_trace()(
+        rank in proptest::option::of(0_u32..4000),
+        words in proptest::collection::vec(".{0,12}", 1..6),
+        rows in proptest::collection::vec(
+            (any::<i64>(), any::<i64>(), 0_usize..6, 0_u32..6, any::<u32>(), proptest::option::of(0_u32..3)),
+            0..60,
+        ),
+        calls in 3_u64..6,
+        damages in 0_u64..5,
+    ) -> RankTrace {
+        let mut trace = RankTrace::default();
+        trace.identity.label = format!("a \"trace\"/{rank:?}.json");
+        trace.identity.source = if rank.is_some() { Source::NsightSystems } else { Source::Kineto };
+        trace.identity.rank = rank;
+        trace.identity.host = words.first().cloned();
+        trace.identity.devices.push(Device { id: 3, name: "H100".to_owned(), memory_bytes: Some(u64::MAX), multiprocessors: None });
+        let ids: Vec<_> = words.iter().map(|word| trace.names.intern(word)).collect();
+        trace.groups.push(RankGroup { name: "0".to_owned(), description: None, ranks: Some(vec![0, 7]), size: Some(2) });
+        for at in 0..calls {
+            trace.collectives.push(CollectiveCall {
+                kind: (at % 2 == 0).then_some(CollectiveKind::AllGather),
+                label: "_allgather_base".to_owned(),
+                elements_in: Some(u64::MAX - at),
+                elements_out: None,
+                element: (at > 2).then(|| "BFloat16".to_owned()),
+                element_bytes: Some(2),
+                group: (at % 2 == 0).then_some(0),
+                sequence: Some(at),
+                peer: (at == 1).then_some(u32::MAX),
+            });
+        }
+        for (start, end, kind, name, number, call) in rows {
+            let name = ids[name as usize % ids.len()];
+            trace.gpu.push(GpuActivity {
+                start, end, name, kind: GPU[kind % 5], stream: number, correlation: Some(number).filter(|n| n % 3 > 0 && *n < u32::MAX),
+                collective: call, bytes: u64::from(number) << 31,
+            });
+            trace.host.push(HostActivity {
+                start: end, end: start, name, kind: HOST[kind], thread: number % 7, correlation: None, collective: call,
+                shapes: (number % 2 == 0).then_some(name),
+            });
+        }
+        for at in 0..damages {
+            trace.report.note(DamageKind::BadTime, at, || "an event".to_owned());
+        }
+        trace
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn what_is_saved_comes_back(traces in proptest::collection::vec(a_trace(), 0..4)) {
+        let job = Job::new(traces);
+        let bytes = save(&job, &[]).expect("saved");
+        prop_assert!(is_store(&bytes));
+        let saved = Store::open("x", bytes.clone()).and_then(|store| store.load()).expect("opened");
+        prop_assert_eq!(&saved.job, &job);
+        prop_assert_eq!(save(&saved.job, &saved.passes).expect("saved again"), bytes);
+    }
+}
+
+fn passes() -> Passes {
+    let bytes: &[u8] = include_bytes!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/traces/bytedance_whatif/trace-ST.parquet"
+    ));
+    let mut read = OperatorTable.read("ST", bytes, Keep::default()).expect("a table");
+    let Some(Recording::Passes(passes)) = read.pop() else { panic!("passes") };
+    passes
+}
+
+#[test]
+fn passes_come_back_smaller_than_they_came() {
+    let passes = passes();
+    let bytes = save(&Job::default(), std::slice::from_ref(&passes)).expect("saved");
+    assert!(bytes.len() < 77_037, "{} bytes", bytes.len());
+    let saved = Store::open("x", bytes.clone()).and_then(|store| store.load()).expect("opened");
+    assert_eq!(saved.passes, [passes]);
+    let read = SavedProfile.read("x", &bytes, Keep::default()).expect("read");
+    assert_eq!(read, [Recording::Passes(saved.passes[0].clone())]);
+}
+
+#[test]
+fn every_flipped_byte_is_told_or_does_no_harm() {
+    let mut trace = RankTrace::default();
+    let name = trace.names.intern("kernel");
+    for at in 0..40 {
+        trace.gpu.push(GpuActivity { start: at, end: at + 1, name, ..GpuActivity::default() });
+    }
+    let job = Job::new(vec![trace]);
+    let good = save(&job, &[]).expect("saved");
+    let (mut told, mut silent) = (0, 0);
+    for at in (0..good.len()).step_by(7) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x55;
+        match Store::open("x", bytes).and_then(|store| store.load()) {
+            Ok(saved) => {
+                // The flip hit padding, an owner, or a word of the manifest that is only words.
+                assert_eq!(saved.job.members, job.members, "byte {at}");
+                silent += 1;
+            }
+            Err(problem) => {
+                assert!(problem.to_string().starts_with('x'), "{problem}");
+                told += 1;
+            }
+        }
+    }
+    assert!(told > 300, "{told} told, {silent} silent");
+    for length in (0..good.len() - 2048).step_by(101) {
+        Store::open("x", good[..length].to_vec()).and_then(|store| store.load()).expect_err("cut off");
+    }
+}
+
+#[test]
+fn a_newer_version_is_told() {
+    let good = save(&Job::default(), &[]).expect("saved");
+    let text = String::from_utf8(good).expect("JSON only").replace("\"version\":1", "\"version\":7");
+    let problem = Store::open("x", text.into_bytes()).expect_err("newer");
+    assert!(problem.message.contains("version 7"), "{problem}");
+    assert!(Store::open("y", b"{}".to_vec()).expect_err("other").message.contains("not a saved profile"));
+}
