@@ -91,13 +91,14 @@ impl CollectiveCost {
     };
 }
 
-/// Answers how long a collective takes among ranks: in closed form ([`Fabric`]) or by simulating flows.
-pub trait CollectiveTimer {
+/// Answers how long a collective takes among ranks: in closed form ([`Fabric`]) or by simulating flows
+/// ([`Fabric::answered_by`]).
+pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
     /// One collective of one group; `sharing` counts the concurrent groups that share each NIC (1: every rank has its own).
     fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 
-    /// One message between two ranks.
-    fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost;
+    /// One message from a rank of a group to the next.
+    fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 }
 
 #[cfg(test)]

@@ -103,8 +103,18 @@ pub fn estimate(
     if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
         return Err(problem);
     }
-    let machine = Machine::new(cluster);
-    let costing = Costing::new(model, cluster, plan, &machine)?;
+    estimate_on(&Machine::new(cluster), model, cluster, plan, options)
+}
+
+/// Estimates a run that is known to be possible on a machine that was prepared: with simulated collectives, say.
+pub fn estimate_on(
+    machine: &Machine,
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    options: &EstimateOptions,
+) -> Result<Estimate, Problem> {
+    let costing = Costing::new(model, cluster, plan, machine)?;
     of_evaluation(&costing, &evaluate(&costing)?, options)
 }
 

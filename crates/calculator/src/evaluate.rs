@@ -72,8 +72,7 @@ pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
     let whole = Bytes::new(costing.tokens * h * costing.activation_bytes);
     let part = whole / plan.tensor_parallel as f64;
     let fabric = &costing.machine.fabric;
-    let inside = costing.layout.pipeline.is_inside_domain();
-    let mut time = fabric.send(part, inside, 1.0).time / costing.software.collective_rate;
+    let mut time = fabric.send(part, &costing.layout.pipeline, 1.0).time / costing.software.collective_rate;
     if !plan.sequence_parallel && plan.tensor_parallel > 1 {
         time += fabric.time(Collective::AllGather, whole, &costing.layout.tensor, 1.0).time
             / costing.software.collective_rate;

@@ -51,8 +51,18 @@ pub fn timeline_with(model: &Model, cluster: &Cluster, plan: &Plan, detail: Deta
     if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
         return Err(problem);
     }
-    let machine = Machine::new(cluster);
-    let costing = Costing::new(model, cluster, plan, &machine)?;
+    timeline_on(&Machine::new(cluster), model, cluster, plan, detail)
+}
+
+/// The timeline of a run that is known to be possible on a machine that was prepared: with simulated collectives, say.
+pub fn timeline_on(
+    machine: &Machine,
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    detail: Detail,
+) -> Result<Step, Problem> {
+    let costing = Costing::new(model, cluster, plan, machine)?;
     let evaluation = evaluate(&costing)?;
     of_evaluation(&costing, &evaluation, detail)
 }

@@ -6,6 +6,7 @@
 
 pub mod balance;
 pub mod exchanges;
+pub mod flows;
 pub mod ranking;
 pub mod recompute;
 pub mod remedies;

@@ -9,6 +9,7 @@ use super::{Collective, CollectiveCost, CollectiveTimer, Source, expert};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use std::sync::Arc;
 
 /// Group sizes whose laws are kept; larger ones are worked out when asked for.
 const KEPT_RANKS: u64 = 128;
@@ -29,6 +30,8 @@ pub struct Fabric {
     node: Option<Links>,
     node_size: u64,
     network: Network,
+    /// Who answers instead, if anybody.
+    timer: Option<Arc<dyn CollectiveTimer>>,
 }
 
 /// One kind of link that joins a set of devices.
@@ -125,7 +128,15 @@ impl Fabric {
             node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size)),
             node_size,
             network: Network::new(cluster, class),
+            timer: None,
         }
+    }
+
+    /// The same where another timer answers: one that simulates flows on a topology.
+    #[must_use]
+    pub fn answered_by(mut self, timer: Arc<dyn CollectiveTimer>) -> Self {
+        self.timer = Some(timer);
+        self
     }
 
     /// The same with another pace: multiples of what passes before bytes flow, inside domains and between them. Tori keep theirs.
@@ -144,13 +155,16 @@ impl Fabric {
     /// `sharing` counts the concurrent groups that share each NIC; 1 is normal, because each rank has its own share of the
     /// node's NICs in [`railwright_spec::cluster::Network::bandwidth`].
     pub fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
+        if let Some(timer) = &self.timer {
+            return timer.time(op, bytes, group, sharing);
+        }
         let (ranks, bytes) = (group.ranks, bytes.get());
         if ranks <= 1 || bytes.is_nan() || bytes <= 0.0 {
             return CollectiveCost::NOTHING;
         }
         let (links, local) = self.locality(group);
         if op == Collective::SendReceive {
-            return self.send(Bytes::new(bytes), local >= ranks, sharing);
+            return self.message(Bytes::new(bytes), local >= ranks, sharing);
         }
         if let Collective::ExpertDispatch { copies, most_domains } = op {
             let span = Span { ranks, local, stride: group.stride, sharing: sharing.max(1.0) };
@@ -163,8 +177,15 @@ impl Fabric {
         self.network.time(links, op, bytes, &span)
     }
 
-    /// One message between two ranks, in one domain or across the network.
-    pub fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {
+    /// One message from a rank of a group to the next, which lies in its domain if the whole group does.
+    pub fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
+        match &self.timer {
+            Some(timer) => timer.send(bytes, group, sharing),
+            None => self.message(bytes, group.is_inside_domain(), sharing),
+        }
+    }
+
+    fn message(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {
         if bytes.get().is_nan() || bytes.get() <= 0.0 {
             CollectiveCost::NOTHING
         } else if same_domain {
@@ -192,8 +213,8 @@ impl CollectiveTimer for Fabric {
         Self::time(self, op, bytes, group, sharing)
     }
 
-    fn send(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {
-        Self::send(self, bytes, same_domain, sharing)
+    fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
+        Self::send(self, bytes, group, sharing)
     }
 }
 

@@ -162,7 +162,7 @@ fn pipeline(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Commu
         count,
         time: evaluation.transfer * count,
         exposed: None,
-        cost: costing.machine.fabric.send(bytes, group.is_inside_domain(), 1.0),
+        cost: costing.machine.fabric.send(bytes, &group, 1.0),
     }));
 }
 

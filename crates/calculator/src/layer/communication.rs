@@ -112,7 +112,7 @@ fn context(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
     let whole = Bytes::new(costing.tokens * cp * kv_width * e);
     match plan.context_kind {
         ContextKind::Ring => {
-            let slice = fabric.send(whole / cp, group.is_inside_domain(), 1.0).time / rate;
+            let slice = fabric.send(whole / cp, group, 1.0).time / rate;
             let travel = slice * (cp - 1.0);
             for (work, factor) in [(&mut cost.forward, 1.0), (&mut cost.backward_input, 2.0)] {
                 let time = travel * factor;

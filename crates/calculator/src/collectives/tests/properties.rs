@@ -119,7 +119,7 @@ fn nothing_to_do_takes_no_time() {
         assert_eq!(fabric.time(op, Bytes::ZERO, &eight, 1.0), CollectiveCost::NOTHING);
         assert_eq!(fabric.time(op, Bytes::new(f64::NAN), &eight, 1.0), CollectiveCost::NOTHING);
     }
-    assert_eq!(fabric.send(Bytes::ZERO, false, 1.0), CollectiveCost::NOTHING);
+    assert_eq!(fabric.send(Bytes::ZERO, &Group::new(2, 8, 8), 1.0), CollectiveCost::NOTHING);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn oversubscription_hurts_all_to_all_more_than_rings() {
 #[test]
 fn neighbours_on_a_mesh_have_one_link() {
     let mesh = Machine { link: "xGMI", link_gb: 448.0, ..Machine::h100() }.fabric();
-    let rate = 4e9 / mesh.send(Bytes::new(4e9), true, 1.0).time.get() / 1e9;
+    let rate = 4e9 / mesh.send(Bytes::new(4e9), &Group::new(2, 1, 8), 1.0).time.get() / 1e9;
     // MI300X, 2 ranks: 47.7 GB/s measured of one 64 GB/s link.
     assert!((40.0..64.0).contains(&rate), "{rate}");
 }
