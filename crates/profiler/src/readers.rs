@@ -9,9 +9,13 @@ mod kineto;
 mod megascan;
 mod objects;
 mod primus;
+mod records;
 
 pub use inflate::{inflate, open};
 
+use crate::flight::FlightRecord;
+use crate::log::TrainingLog;
+use crate::monitors::{inspector, xpu_timer};
 use crate::{RankTrace, passes::Passes};
 use railwright_spec::problem::Problem;
 use std::io::Read;
@@ -24,6 +28,24 @@ pub enum Recording {
     Rank(Box<RankTrace>),
     /// Passes of a pipeline, operator by operator, of one rank or of many.
     Passes(Passes),
+    /// What one rank's flight recorder dumped.
+    Flight(Box<FlightRecord>),
+    /// A training log.
+    Log(Box<TrainingLog>),
+    /// Lines of NCCL Inspector.
+    Inspector {
+        /// The collectives.
+        records: Vec<inspector::Record>,
+        /// Lines that could not be read.
+        damaged: u64,
+    },
+    /// XPUTimer's metrics.
+    Metrics {
+        /// The gauges.
+        gauges: Vec<xpu_timer::Gauge>,
+        /// Lines that could not be read.
+        damaged: u64,
+    },
 }
 
 /// What to keep.
@@ -57,10 +79,43 @@ pub trait Reader: Sync {
 /// All readers, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Reader] {
     // The most particular first: the tables of pipeline tracers are events of the Chrome format too.
-    &[&primus::PrimusRank, &primus::PrimusConfig, &megascan::MegaScan, &kineto::Kineto]
+    &[
+        &records::FlightRecords,
+        &records::Inspector,
+        &records::XpuTimer,
+        &primus::PrimusRank,
+        &primus::PrimusConfig,
+        &megascan::MegaScan,
+        &kineto::Kineto,
+        &records::Logs,
+    ]
 }
 
 /// The reader of bytes, if one knows them.
 pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     all().iter().copied().find(|reader| reader.matches(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_fixture_finds_its_reader() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/");
+        for (file, name) in [
+            ("generated_torch215_gloo_pp2dp2/fr_ok_rank_0.json", "flight record"),
+            ("generated_torch215_gloo_pp2dp2/fr_ok_trace_rank_3.pickle", "flight record"),
+            ("xpu_timer_metrics/normal_xpu_timer_metric_0.prom.gz", "XPUTimer metrics"),
+            ("logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz", "training log"),
+            ("param_dlrm_8r/worker0_step_12.1694128201545.pt.trace.json.gz", kineto::Kineto.name()),
+            ("format_samples/ascend_trace_view.json.gz", kineto::Kineto.name()),
+        ] {
+            let whole = std::fs::read(format!("{folder}{file}")).expect("a fixture");
+            let bytes = inflate(&whole).expect("bytes");
+            let head = &bytes[..bytes.len().min(1 << 16)];
+            assert_eq!(detect(head).map(Reader::name), Some(name), "{file}");
+        }
+        assert!(detect(b"hello").is_none());
+    }
 }

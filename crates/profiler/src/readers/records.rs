@@ -1,0 +1,93 @@
+//! Readers of what is no trace: flight records, training logs, and the lines and metrics of monitors.
+//!
+//! Responsible for: joining [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers. Refuses nothing that these read.
+
+use super::{Keep, Reader, Recording};
+use crate::{flight, log::TrainingLog, monitors};
+use railwright_spec::problem::Problem;
+
+/// Flight records, JSON or pickle.
+pub(super) struct FlightRecords;
+
+impl Reader for FlightRecords {
+    fn name(&self) -> &'static str {
+        "flight record"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        flight::matches(head)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        Ok(vec![Recording::Flight(Box::new(flight::read(label, bytes)?))])
+    }
+}
+
+/// NCCL Inspector's lines.
+pub(super) struct Inspector;
+
+impl Reader for Inspector {
+    fn name(&self) -> &'static str {
+        "NCCL Inspector lines"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        monitors::inspector::matches(head)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        let (records, damaged) = monitors::inspector::read(label, bytes)?;
+        Ok(vec![Recording::Inspector { records, damaged }])
+    }
+}
+
+/// XPUTimer's metrics.
+pub(super) struct XpuTimer;
+
+impl Reader for XpuTimer {
+    fn name(&self) -> &'static str {
+        "XPUTimer metrics"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        monitors::xpu_timer::matches(head)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        let (gauges, damaged) = monitors::xpu_timer::read(label, &String::from_utf8_lossy(bytes))?;
+        Ok(vec![Recording::Metrics { gauges, damaged }])
+    }
+}
+
+/// Training logs. Their reports may begin megabytes into the file, so this reader is asked last and looks at marks of their heads too.
+pub(super) struct Logs;
+
+impl Reader for Logs {
+    fn name(&self) -> &'static str {
+        "training log"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        const MARKS: [&[u8]; 6] = [
+            b"elapsed time per iteration (ms)",
+            b"iter time (s):",
+            b"tps:",
+            b"- arguments -",
+            b"[INFO] [",
+            b"NCCL INFO",
+        ];
+        !matches!(head.iter().find(|b| !b.is_ascii_whitespace()), Some(b'{' | b'['))
+            && MARKS.iter().any(|mark| memchr::memmem::find(head, mark).is_some())
+            || memchr::memmem::find(head, MARKS[0]).is_some()
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        let log = TrainingLog::read(&String::from_utf8_lossy(bytes));
+        if log.reports.is_empty() {
+            return Err(Problem::new("no iteration is reported in this log").in_file(label).hint(
+                "reports of Megatron-LM (`elapsed time per iteration (ms)`), DeepSpeed (`iter time (s)`) and torchtitan (`tps:`) are known",
+            ));
+        }
+        Ok(vec![Recording::Log(Box::new(log))])
+    }
+}
