@@ -9,7 +9,7 @@ mod heat;
 mod lines;
 
 pub use bars::{Bars, Part, bars};
-pub use heat::{Heat, heat};
+pub use heat::{Heat, Pixels, heat, heat_pixels};
 pub use lines::{Curve, Lines, lines};
 
 use std::fmt::Write as _;

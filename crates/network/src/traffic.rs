@@ -7,10 +7,12 @@
 //! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] says who sends how much to whom when one
 //! group makes one of its calls; everything else is a sum of that.
 
+mod cells;
 mod classes;
 mod exchange;
 mod flows;
 mod groups;
+mod links;
 mod matrix;
 mod merged;
 mod place;
@@ -19,9 +21,11 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+pub use cells::Cells;
 pub use classes::ByClass;
 pub use exchange::{Algorithm, Exchange};
 pub use groups::{Axis, Groups, Numbering};
+pub use links::{BusiestLink, Direction, LinkRow, Loads};
 pub use matrix::Matrix;
 pub use place::{PairClass, Place};
 pub use places::{DomainRow, RailRow, by_domain, by_rail};

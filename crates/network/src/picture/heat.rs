@@ -14,12 +14,16 @@ pub struct Heat<'a> {
     pub side: u32,
     /// The first device shown.
     pub first: u32,
-    /// Bytes from the first to the second; 0 is left blank.
+    /// Devices that a cell stands for.
+    pub per_cell: u32,
+    /// Bytes from the first cell to the second, numbered from `first / per_cell`; 0 is left blank.
     pub bytes: &'a dyn Fn(u32, u32) -> f64,
 }
 
 /// Cells along a side at most.
 const MOST: u32 = 1024;
+/// Pixels along a side, about.
+const PIXELS: u32 = 1024;
 
 /// Draws the square; `None` where it has more cells than fit.
 pub fn heat(chart: &Heat<'_>) -> Option<String> {
@@ -30,8 +34,8 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
     let (left, top) = (72.0, 64.0);
     let size = cell * f64::from(chart.side);
     let mut out = open(left + size + 130.0, top + size + 44.0, &chart.title);
-    let value = |i: u32, j: u32| (chart.bytes)(chart.first + i, chart.first + j);
-    let decade = |bytes: f64| if bytes > 0.0 { Some(bytes.log10().floor() as i32) } else { None };
+    let first = chart.first / chart.per_cell.max(1);
+    let value = |i: u32, j: u32| (chart.bytes)(first + i, first + j);
     let mut seen = std::collections::BTreeSet::new();
     let mut rows = String::new();
     for i in 0..chart.side {
@@ -51,7 +55,7 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
                     top + f64::from(i) * cell,
                     f64::from(end - start) * cell,
                     cell,
-                    shade.max(0)
+                    shade
                 );
             }
             start = end;
@@ -62,14 +66,14 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
     for &shade in &seen {
         // The more bytes, the more solid.
         let solid = 0.25 + 0.75 * f64::from(shade - least + 1) / f64::from(most - least + 1);
-        let _ = write!(out, ".d{}{{fill:var(--s0);fill-opacity:{solid:.2}}}", shade.max(0));
+        let _ = write!(out, ".d{}{{fill:var(--s0);fill-opacity:{solid:.2}}}", shade);
     }
     let _ = writeln!(
         out,
         "rect{{shape-rendering:crispEdges}}</style>\n<rect x=\"{left}\" y=\"{top}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"none\" class=\"grid\"/>"
     );
     out.push_str(&rows);
-    for (place, text) in [(0.0, chart.first), (size, chart.first + chart.side)] {
+    for (place, text) in [(0.0, chart.first), (size, chart.first + chart.side * chart.per_cell.max(1))] {
         let _ = writeln!(
             out,
             "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text><text class=\"faint\" x=\"{:.1}\" \
@@ -95,7 +99,7 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
             "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" class=\"d{}\"/><text class=\"ink\" x=\"{:.1}\" \
              y=\"{:.1}\">{}</text>",
             left + size + 16.0,
-            shade.max(&0),
+            shade,
             left + size + 34.0,
             y + 10.0,
             escape(&decade_name(*shade))
@@ -103,6 +107,56 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
     }
     out.push_str("</svg>\n");
     Some(out)
+}
+
+/// The power of ten that bytes reach; less than a byte, as an average may be, counts as one.
+fn decade(bytes: f64) -> Option<i32> {
+    (bytes > 0.0).then(|| (bytes.log10().floor() as i32).max(0))
+}
+
+/// A picture in pixels, three bytes each from the upper left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pixels {
+    /// Pixels along a side.
+    pub side: u32,
+    /// Red, green, blue.
+    pub rgb: Vec<u8>,
+}
+
+/// The same square in pixels, without words: the more bytes, the darker, by the logarithm; white is nothing. `None` where it has more
+/// cells than fit.
+pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
+    if chart.side == 0 || chart.side > MOST {
+        return None;
+    }
+    let first = chart.first / chart.per_cell.max(1);
+    let mut logs: Vec<Option<f64>> = Vec::with_capacity((chart.side * chart.side) as usize);
+    for i in 0..chart.side {
+        for j in 0..chart.side {
+            let bytes = (chart.bytes)(first + i, first + j);
+            logs.push((bytes > 0.0).then(|| bytes.max(1.0).log10()));
+        }
+    }
+    let known = || logs.iter().flatten().copied();
+    let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    // From a light blue to a dark one, so that it reads in grey too.
+    let shade = |log: f64| {
+        let share = if most > least { (log - least) / (most - least) } else { 1.0 };
+        [(205.0, 12.0), (224.0, 35.0), (244.0, 90.0)]
+            .map(|(light, dark)| (light + (dark - light) * share).round() as u8)
+    };
+    let scale = (PIXELS / chart.side).max(1);
+    let side = scale * chart.side;
+    let mut rgb = Vec::with_capacity((side * side * 3) as usize);
+    for row in logs.chunks_exact(chart.side as usize) {
+        let mut line = Vec::with_capacity((side * 3) as usize);
+        for log in row {
+            let pixel = log.map_or([255; 3], shade);
+            line.extend(std::iter::repeat_n(pixel, scale as usize).flatten());
+        }
+        rgb.extend(std::iter::repeat_n(line, scale as usize).flatten());
+    }
+    Some(Pixels { side, rgb })
 }
 
 /// A decade of bytes in words.
@@ -124,11 +178,23 @@ mod tests {
     #[test]
     fn cells_of_one_shade_are_one_mark() {
         let bytes = |i: u32, j: u32| if i == j { 0.0 } else { 5e6 };
-        let chart = Heat { title: "t".to_owned(), side: 4, first: 0, bytes: &bytes };
+        let chart = Heat { title: "t".to_owned(), side: 4, first: 0, per_cell: 1, bytes: &bytes };
         let svg = heat(&chart).expect("small");
         // Two of the four rows are broken in two by the diagonal.
         assert_eq!(svg.matches("class=\"d6\"").count(), 6 + 1);
         assert!(svg.contains("from 1 MB"));
         assert_eq!(heat(&Heat { side: 5000, ..chart }), None);
+    }
+
+    #[test]
+    fn pixels_darken_with_bytes() {
+        let bytes = |i: u32, j: u32| if i == j { 0.0 } else { 10_f64.powi((i + j) as i32) };
+        let chart = Heat { title: "t".to_owned(), side: 4, first: 0, per_cell: 2, bytes: &bytes };
+        let pixels = heat_pixels(&chart).expect("small");
+        assert_eq!((pixels.side, pixels.rgb.len()), (1024, 1024 * 1024 * 3));
+        let at = |i: usize, j: usize| pixels.rgb[(i * 256 * 1024 + j * 256) * 3];
+        assert_eq!((at(0, 0), at(0, 1), at(2, 3)), (255, 205, 12));
+        assert!(at(0, 1) > at(0, 2) && at(1, 2) == at(0, 3));
+        assert!(heat(&chart).expect("small").contains(">8</text>"), "the last device's number");
     }
 }

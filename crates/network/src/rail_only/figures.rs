@@ -153,7 +153,7 @@ fn heat_maps() -> Vec<Figure> {
                 }
             };
             let title = format!("Figure 4: {name}, two domains of 256, model-parallel groups of {group}");
-            let svg = heat(&Heat { title, side: 2 * domain, first: 0, bytes: &bytes })?;
+            let svg = heat(&Heat { title, side: 2 * domain, first: 0, per_cell: 1, bytes: &bytes })?;
             Some(named(&format!("figure-4-{}", index + 1), svg))
         })
         .collect()

@@ -1,6 +1,7 @@
 //! Sums that must agree, over any traffic.
 
 use super::*;
+use crate::topology::{DesignSpec, Detail, Forwarding, Kind, Layer, Topology};
 use proptest::prelude::*;
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
@@ -115,6 +116,51 @@ proptest! {
         let (sent, received) =
             rails.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
         prop_assert!(same(along, sums.same_rail) && same(sent, sums.other_rail) && same(received, sums.other_rail));
+    }
+
+    /// Cells are sums of pairs, and what enters a network's links leaves them again.
+    #[test]
+    fn cells_and_links_carry_the_same((traffic, domain) in any_traffic(), side in 1_u32..9, kind in 0_usize..4) {
+        let ranks = traffic.numbering.ranks();
+        let place = Place::new(ranks, domain);
+        let matrix = Matrix::new(&traffic, place.domain);
+        let cells = Cells::new(&matrix, side);
+        let expected = by_hand(&traffic, place.domain);
+        let mut sums = vec![0.0; (cells.side * cells.side) as usize];
+        for ((from, to), bytes) in &expected {
+            sums[(from / cells.per_cell * cells.side + to / cells.per_cell) as usize] += bytes;
+        }
+        for i in 0..cells.side {
+            for j in 0..cells.side {
+                prop_assert!(same(cells.sum(i, j), sums[(i * cells.side + j) as usize]));
+            }
+        }
+        let kind = [Kind::Clos, Kind::RailOnly, Kind::DualPlane, Kind::RailOptimized][kind];
+        let devices = ranks.next_multiple_of(place.domain);
+        let spec = DesignSpec { kind: Some(kind), devices: Some(devices), domain: Some(place.domain), radix: Some(8), ..DesignSpec::default() };
+        let Ok(design) = spec.resolve() else { return Ok(()) };
+        let place = Place::on(&design, ranks).expect("large enough");
+        let topology = Topology::build(&design, Detail::Links).expect("small");
+        let loads = Loads::new(&matrix, &topology);
+        prop_assert_eq!(loads.unjoined, 0.0);
+        let mut by_class = ByClass::default();
+        for ((from, to), bytes) in &expected {
+            by_class.add(place.class(*from, *to), *bytes);
+        }
+        let rows = loads.rows(&topology.graph);
+        let of = |layer: Layer, direction: Direction| {
+            rows.iter().find(|row| (row.layer, row.direction) == (layer, direction)).map_or(0.0, |row| row.bytes.get())
+        };
+        for layer in [Layer::ScaleUp, Layer::Host, Layer::Access, Layer::LeafSpine, Layer::SpineCore] {
+            prop_assert!(same(of(layer, Direction::Up), of(layer, Direction::Down)), "{layer:?} {rows:?}");
+        }
+        prop_assert!(same(of(Layer::Access, Direction::Up), by_class.across()));
+        prop_assert!(same(of(Layer::Host, Direction::Up), by_class.across()));
+        // What is forwarded passes a domain too.
+        let forwarded = if design.joins_rails() && design.forwarding == Forwarding::None { 0.0 } else { by_class.other_rail };
+        prop_assert!(same(of(Layer::ScaleUp, Direction::Up), by_class.same_domain + forwarded), "{rows:?} {by_class:?}");
+        prop_assert!(of(Layer::LeafSpine, Direction::Up) <= by_class.across() * (1.0 + 1e-9));
+        prop_assert!(of(Layer::SpineCore, Direction::Up) <= of(Layer::LeafSpine, Direction::Up) * (1.0 + 1e-9));
     }
 
     /// Stages that are listed in another order, and exchanges in another order, are the same traffic.

@@ -1,0 +1,136 @@
+//! What a step puts on every link of a network.
+//!
+//! Responsible for: sending each pair's bytes along the way that the topology gives them, and what that is by layer. Refuses to know when
+//! bytes travel and what they wait for ([`crate::flow`] does).
+
+use super::Matrix;
+use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+
+/// Which way links of a layer lead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From devices upwards.
+    Up,
+    /// Down towards devices.
+    Down,
+    /// Among equals: within and between groups of a dragonfly, in a torus.
+    Either,
+}
+
+/// Links of one layer and direction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LinkRow {
+    /// Which layer.
+    pub layer: Layer,
+    /// Which way.
+    pub direction: Direction,
+    /// Links.
+    pub links: u64,
+    /// Those of them that carry anything.
+    pub used: u64,
+    /// What all of them carry in a step.
+    pub bytes: Bytes,
+    /// What one carries, on average over all.
+    pub mean: Bytes,
+    /// What the busiest carries.
+    pub most: Bytes,
+    /// How long the busiest is busy at its bandwidth: no step is shorter.
+    pub busy: Seconds,
+    /// The busiest link.
+    pub busiest: Option<BusiestLink>,
+}
+
+/// The ends of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BusiestLink {
+    /// Its number.
+    pub link: LinkId,
+    /// Where it starts.
+    pub from: NodeId,
+    /// Where it ends.
+    pub to: NodeId,
+}
+
+/// Bytes on links.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loads {
+    /// By the link's number.
+    pub bytes: Vec<f64>,
+    /// What no way joins.
+    pub unjoined: f64,
+}
+
+impl Loads {
+    /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).
+    pub fn new(matrix: &Matrix, topology: &Topology) -> Self {
+        let mut loads = Self { bytes: vec![0.0; topology.graph.link_count()], unjoined: 0.0 };
+        matrix.for_each(|from, to, bytes| match topology.route(from, to, 0) {
+            Some(route) => {
+                for hop in &route.hops {
+                    loads.bytes[hop.link.index()] += bytes * hop.share;
+                }
+            }
+            None => loads.unjoined += bytes,
+        });
+        loads
+    }
+
+    /// By layer and direction, from the devices upwards. Layers without links are left out.
+    pub fn rows(&self, graph: &Graph) -> Vec<LinkRow> {
+        let mut rows: Vec<LinkRow> = Vec::new();
+        for (index, bytes) in self.bytes.iter().enumerate() {
+            let link = LinkId(index as u32);
+            let layer = graph.class(link).layer;
+            let direction = direction(layer, link);
+            let place = rows.iter().position(|row| (row.layer, row.direction) == (layer, direction));
+            let place = place.unwrap_or_else(|| {
+                rows.push(LinkRow::empty(layer, direction));
+                rows.len() - 1
+            });
+            let row = &mut rows[place];
+            row.links += 1;
+            row.bytes += Bytes::new(*bytes);
+            if *bytes > 0.0 {
+                row.used += 1;
+                row.busy = row.busy.max(Bytes::new(*bytes) / graph.capacity(link));
+            }
+            if *bytes > row.most.get() {
+                row.most = Bytes::new(*bytes);
+                row.busiest = Some(BusiestLink { link, from: graph.from(link), to: graph.to(link) });
+            }
+        }
+        for row in &mut rows {
+            row.mean = row.bytes / row.links as f64;
+        }
+        rows.sort_by_key(|row| (row.layer, row.direction));
+        rows
+    }
+}
+
+impl LinkRow {
+    const fn empty(layer: Layer, direction: Direction) -> Self {
+        Self {
+            layer,
+            direction,
+            links: 0,
+            used: 0,
+            bytes: Bytes::ZERO,
+            mean: Bytes::ZERO,
+            most: Bytes::ZERO,
+            busy: Seconds::ZERO,
+            busiest: None,
+        }
+    }
+}
+
+/// Cables are laid upwards: of their two links the first leads up.
+const fn direction(layer: Layer, link: LinkId) -> Direction {
+    match layer {
+        Layer::Local | Layer::Global | Layer::Torus => Direction::Either,
+        _ if link.0.is_multiple_of(2) => Direction::Up,
+        _ => Direction::Down,
+    }
+}
