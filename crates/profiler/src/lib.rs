@@ -13,6 +13,7 @@ pub mod monitors;
 pub mod names;
 pub mod passes;
 pub mod readers;
+pub mod replay;
 pub mod trace;
 
 pub use job::Job;

@@ -1,0 +1,219 @@
+//! The graph of one step: what waits for what.
+//!
+//! Responsible for: dependencies between the passes of a step, who meets whom in a communication, and an order in which one sweep
+//! computes the longest path. Refuses a schedule: the order in which a rank recorded its passes is the schedule.
+//!
+//! Streams of a rank are its arithmetic, one for each direction of messages, and its data parallel communication. What ran after the last
+//! arithmetic (reducing, clipping, the update) ran in the order in which it was recorded.
+
+use super::links::{Links, link};
+use crate::passes::{Pass, PassKind, PassShape};
+
+/// Time that passes between the end of a pass and the start of the one that waited for it, by why it waited.
+pub(super) mod lag {
+    /// None: an order without a cost.
+    pub(in crate::replay) const NONE: u8 = 0;
+    /// A message that was not recorded.
+    pub(in crate::replay) const HOP: u8 = 1;
+    /// From one pass to the next on one rank: the first of the classes.
+    pub(in crate::replay) const TURN: u8 = 2;
+    /// How many classes there are.
+    pub(in crate::replay) const COUNT: usize = TURN as usize + 3 * 16;
+}
+
+/// A dependency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dependency {
+    /// What must end first, by its place in the step.
+    pub from: u32,
+    /// Class of the time in between.
+    pub lag: u8,
+}
+
+/// The graph of one step. Passes are meant by their place in the step.
+#[derive(Clone, Debug)]
+pub(super) struct StepGraph {
+    pub step: u32,
+    /// Where the step's passes begin in all passes.
+    pub first: usize,
+    /// When the step begins.
+    pub origin: i64,
+    /// What it took.
+    pub measured: i64,
+    /// What it took beyond the end of its last pass.
+    pub outside: i64,
+    /// Passes so that everything comes after what it waits for; those who meet are neighbours.
+    order: Vec<u32>,
+    /// Where the meetings (or single passes) of the order end.
+    unit_ends: Vec<u32>,
+    dependency_ends: Vec<u32>,
+    dependencies: Vec<Dependency>,
+    /// Dependencies that were left out because they go in a circle.
+    pub circular: u32,
+}
+
+/// Buffers that one replay after the other uses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Times {
+    pub starts: Vec<i64>,
+    pub ends: Vec<i64>,
+}
+
+impl StepGraph {
+    /// The graph of a step's passes, which are in order of rank and start.
+    pub(super) fn new(passes: &[Pass], first: usize, shape: &PassShape, measured: Option<i64>) -> Self {
+        let origin = passes.iter().map(|p| p.start).min().unwrap_or(0);
+        let last = passes.iter().map(|p| p.end).max().unwrap_or(0);
+        let measured = measured.unwrap_or(last - origin).max(last - origin);
+        let Links { mut edges, groups } = link(passes, shape);
+        edges.sort_unstable_by_key(|&(to, d)| (to, d.from, d.lag));
+        edges.dedup();
+        let mut graph = Self {
+            step: passes.first().map_or(0, |p| p.step),
+            first,
+            origin,
+            measured,
+            outside: measured - (last - origin),
+            order: Vec::with_capacity(passes.len()),
+            unit_ends: Vec::new(),
+            dependency_ends: Vec::with_capacity(passes.len()),
+            dependencies: Vec::with_capacity(edges.len()),
+            circular: 0,
+        };
+        let places = graph.arrange(passes, &edges, groups);
+        // What comes later in the order cannot be waited for.
+        let mut edges = edges.into_iter().peekable();
+        for to in 0..passes.len() as u32 {
+            while let Some((_, dependency)) = edges.next_if(|&(t, _)| t == to) {
+                if places[dependency.from as usize] < places[to as usize] {
+                    graph.dependencies.push(dependency);
+                } else {
+                    graph.circular += 1;
+                }
+            }
+            graph.dependency_ends.push(graph.dependencies.len() as u32);
+        }
+        graph
+    }
+
+    /// Finds the order; the place of every pass's unit in it.
+    fn arrange(&mut self, passes: &[Pass], edges: &[(u32, Dependency)], groups: Vec<Vec<u32>>) -> Vec<u32> {
+        const NOWHERE: u32 = u32::MAX;
+        let mut unit_of = vec![NOWHERE; passes.len()];
+        let mut units: Vec<Vec<u32>> = Vec::with_capacity(passes.len());
+        let singles = (0..passes.len() as u32).map(|at| vec![at]);
+        for members in groups.into_iter().chain(singles) {
+            if members.iter().any(|&m| unit_of[m as usize] != NOWHERE) {
+                continue;
+            }
+            members.iter().for_each(|&m| unit_of[m as usize] = units.len() as u32);
+            units.push(members);
+        }
+        let mut waits = vec![0_u32; units.len()];
+        let mut next: Vec<Vec<u32>> = vec![Vec::new(); units.len()];
+        for &(to, from) in edges {
+            waits[unit_of[to as usize] as usize] += 1;
+            next[unit_of[from.from as usize] as usize].push(unit_of[to as usize]);
+        }
+        // Where units wait in a circle, the one that was recorded first goes ahead.
+        let start = |unit: &[u32]| unit.iter().map(|&m| passes[m as usize].start).min().unwrap_or(0);
+        let mut by_start: Vec<u32> = (0..units.len() as u32).collect();
+        by_start.sort_by_key(|&u| start(&units[u as usize]));
+        let mut stuck = by_start.iter();
+        let mut places = vec![NOWHERE; units.len()];
+        let mut ready: std::collections::VecDeque<u32> =
+            by_start.iter().copied().filter(|&u| waits[u as usize] == 0).collect();
+        let mut place = 0;
+        while place < units.len() as u32 {
+            let unit = ready.pop_front().or_else(|| stuck.next().copied());
+            let Some(unit) = unit.map(|u| u as usize) else { break };
+            if places[unit] != NOWHERE {
+                continue;
+            }
+            places[unit] = place;
+            place += 1;
+            self.order.extend(&units[unit]);
+            self.unit_ends.push(self.order.len() as u32);
+            for &other in &next[unit] {
+                let waits = &mut waits[other as usize];
+                *waits = waits.saturating_sub(1);
+                if *waits == 0 {
+                    ready.push_back(other);
+                }
+            }
+        }
+        unit_of.into_iter().map(|u| places[u as usize]).collect()
+    }
+
+    /// How many passes there are.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// What a pass waits for.
+    pub(super) fn dependencies(&self, at: usize) -> &[Dependency] {
+        let from = at.checked_sub(1).map_or(0, |before| self.dependency_ends[before]);
+        &self.dependencies[from as usize..self.dependency_ends[at] as usize]
+    }
+
+    /// Those who meet in a communication, single passes as themselves, in the order of replay.
+    pub(super) fn units(&self) -> impl Iterator<Item = &[u32]> {
+        let mut from = 0;
+        self.unit_ends.iter().map(move |&end| {
+            let unit = &self.order[from as usize..end as usize];
+            from = end;
+            unit
+        })
+    }
+
+    /// When a pass could start at the earliest, by when others ended.
+    pub(super) fn ready(&self, at: usize, lags: &[i64; lag::COUNT], ends: &[i64], origin: i64) -> i64 {
+        let dependencies = self.dependencies(at).iter();
+        dependencies.map(|d| ends[d.from as usize] + lags[d.lag as usize]).max().unwrap_or(origin)
+    }
+
+    /// The longest path: starts and ends of all passes from the step's beginning, and the last end.
+    /// `durations` are those of arithmetic and the transfers of communications; `delays` are what passes begin later than they could.
+    ///
+    /// start = max(end of what it waits for + lag) + delay; end = start + duration, of those who meet max(start) + transfer.
+    pub(super) fn run(
+        &self,
+        durations: &[i64],
+        delays: Option<&[i64]>,
+        lags: &[i64; lag::COUNT],
+        times: &mut Times,
+    ) -> i64 {
+        times.starts.clear();
+        times.starts.resize(self.len(), 0);
+        times.ends.clear();
+        times.ends.resize(self.len(), 0);
+        let mut last = 0;
+        for unit in self.units() {
+            let mut meet = i64::MIN;
+            for &at in unit {
+                let at = at as usize;
+                let start = self.ready(at, lags, &times.ends, 0) + delays.map_or(0, |d| d[at]);
+                times.starts[at] = start;
+                meet = meet.max(start);
+            }
+            for &at in unit {
+                let end = meet + durations[at as usize];
+                times.ends[at as usize] = end;
+                last = last.max(end);
+            }
+        }
+        last
+    }
+}
+
+/// Class of the time between two passes of one rank: what comes after what, on the first, the last or a stage in between.
+pub(super) fn turn(from: &Pass, to: &Pass, stages: u32) -> u8 {
+    let kind = |pass: &Pass| match pass.kind {
+        PassKind::Forward => 0,
+        PassKind::Backward => 1,
+        PassKind::BackwardInput => 2,
+        _ => 3,
+    };
+    let place = if to.stage == 0 { 0 } else { 1 + u8::from(to.stage + 1 == stages) };
+    lag::TURN + place * 16 + kind(from) * 4 + kind(to)
+}

@@ -1,0 +1,336 @@
+//! Which passes of a step wait for each other, and which meet.
+//!
+//! Responsible for: messages between neighbouring stages to the passes that they serve, data parallel communication to what it follows and feeds,
+//! and where messages were not recorded, arrows from pass to pass. Refuses to guess what has no counterpart: it waits for nothing.
+
+use super::graph::{Dependency, lag, turn};
+use crate::passes::{Pass, PassKind, PassShape};
+use std::collections::BTreeMap;
+
+/// Edges (who waits, for what) and groups of those who meet.
+pub(super) struct Links {
+    pub edges: Vec<(u32, Dependency)>,
+    pub groups: Vec<Vec<u32>>,
+}
+
+/// Where a pass of the pipeline is: replica, shard, virtual stage, micro batch.
+type Spot = (u32, u32, u32, u32);
+
+/// How stages and chunks lie along the model.
+struct Layout {
+    stages: u32,
+    /// Odd chunks go from the last stage back to the first.
+    zigzag: bool,
+}
+
+impl Layout {
+    fn virtual_stage(&self, pass: &Pass) -> u32 {
+        let stage = if self.zigzag && pass.chunk % 2 == 1 {
+            self.stages.saturating_sub(1 + pass.stage)
+        } else {
+            pass.stage
+        };
+        pass.chunk.saturating_mul(self.stages).saturating_add(stage)
+    }
+}
+
+/// Passes of the pipeline by where they are, for search.
+struct Index(Vec<(Spot, u32)>);
+
+impl Index {
+    fn new(mut spots: Vec<(Spot, u32)>) -> Self {
+        spots.sort_unstable();
+        Self(spots)
+    }
+
+    fn find(&self, spot: Spot) -> Option<u32> {
+        self.0.binary_search_by_key(&spot, |&(s, _)| s).ok().map(|at| self.0[at].1)
+    }
+}
+
+/// Whether a pass hands gradients on.
+fn is_backward(kind: PassKind) -> bool {
+    matches!(kind, PassKind::Backward | PassKind::BackwardInput)
+}
+
+/// Links the passes of a step, which are in order of rank and start.
+pub(super) fn link(passes: &[Pass], shape: &PassShape) -> Links {
+    let layout = Layout { stages: shape.pipeline_parallel.max(1), zigzag: zigzag(passes) };
+    let batches = micro_batches(passes);
+    let spot = |at: usize| {
+        let pass = &passes[at];
+        (pass.replica, pass.shard, layout.virtual_stage(pass), batches[at])
+    };
+    let of = |keep: fn(PassKind) -> bool| {
+        Index::new(
+            (0..passes.len()).filter(|&at| keep(passes[at].kind)).map(|at| (spot(at), at as u32)).collect(),
+        )
+    };
+    let forward = of(|kind| kind == PassKind::Forward);
+    let backward = of(is_backward);
+    let mut links = Links { edges: Vec::with_capacity(passes.len() * 3), groups: Vec::new() };
+    let mut start = 0;
+    let mut messages = Messages::default();
+    while start < passes.len() {
+        let rank = passes[start].rank;
+        let end = start + passes[start..].partition_point(|p| p.rank == rank);
+        links.rank(passes, start..end, layout.stages);
+        messages.take(passes, start..end, &batches, &layout, &mut links);
+        start = end;
+    }
+    let recorded = messages.join(&mut links);
+    for at in 0..passes.len() {
+        let (replica, shard, stage, batch) = spot(at);
+        let kind = passes[at].kind;
+        let to = at as u32;
+        let mut depend = |from: Option<u32>, lag| {
+            if let Some(from) = from.filter(|&from| from != to) {
+                links.edges.push((to, Dependency { from, lag }));
+            }
+        };
+        if kind == PassKind::Forward && !recorded.forward {
+            depend(stage.checked_sub(1).and_then(|s| forward.find((replica, shard, s, batch))), lag::HOP);
+        }
+        if is_backward(kind) {
+            // The last stage turns around; its forward pass may be a rank's own or, zigzag, too.
+            let next = stage.checked_add(1).and_then(|s| backward.find((replica, shard, s, batch)));
+            if next.is_none() {
+                depend(forward.find((replica, shard, stage, batch)), lag::NONE);
+            } else if !recorded.backward {
+                depend(next, lag::HOP);
+            }
+        }
+        if kind == PassKind::BackwardWeight {
+            depend(backward.find((replica, shard, stage, batch)), lag::NONE);
+        }
+    }
+    links.meetings(passes, layout.stages);
+    links
+}
+
+/// Whether the second chunk begins on the last stage.
+fn zigzag(passes: &[Pass]) -> bool {
+    let first = |stage: u32| {
+        let of = passes.iter().filter(|p| p.kind == PassKind::Forward && p.chunk == 1 && p.stage == stage);
+        of.map(|p| p.start).min()
+    };
+    let last = passes.iter().filter(|p| p.chunk == 1).map(|p| p.stage).max().unwrap_or(0);
+    matches!((first(0), first(last)), (Some(a), Some(b)) if last > 0 && b < a)
+}
+
+/// Micro batches as recorded, else counted on each rank by kind and chunk.
+fn micro_batches(passes: &[Pass]) -> Vec<u32> {
+    let mut counts: BTreeMap<(u32, u32, PassKind), u32> = BTreeMap::new();
+    let counted = passes.iter().map(|pass| {
+        let count = counts.entry((pass.rank, pass.chunk, pass.kind)).or_insert(0);
+        let here = *count;
+        *count += 1;
+        pass.micro_batch.unwrap_or(here)
+    });
+    counted.collect()
+}
+
+impl Links {
+    fn depend(&mut self, to: usize, from: usize, lag: u8) {
+        self.edges.push((to as u32, Dependency { from: from as u32, lag }));
+    }
+
+    /// A rank's own order: arithmetic, each direction of messages, data parallel communication, and what follows the last arithmetic.
+    fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32) {
+        let compute: Vec<usize> = range.clone().filter(|&at| passes[at].kind.is_compute()).collect();
+        for pair in compute.windows(2) {
+            self.depend(pair[1], pair[0], turn(&passes[pair[0]], &passes[pair[1]], stages));
+        }
+        let chain = |links: &mut Self, keep: &dyn Fn(usize) -> bool, after: Option<usize>| {
+            let mut before = after;
+            for at in range.clone().filter(|&at| keep(at)) {
+                if let Some(before) = before {
+                    links.depend(at, before, lag::NONE);
+                }
+                before = Some(at);
+            }
+        };
+        use PassKind as K;
+        for kind in [K::SendForward, K::ReceiveForward, K::SendBackward, K::ReceiveBackward] {
+            chain(self, &|at| passes[at].kind == kind, None);
+        }
+        let data_parallel = |kind| matches!(kind, K::ParameterGather | K::GradientReduce);
+        chain(self, &|at| data_parallel(passes[at].kind), None);
+        let rest = |at: usize| !passes[at].kind.is_compute() && !passes[at].kind.is_message();
+        let Some(&last) = compute.iter().max_by_key(|&&at| passes[at].end) else {
+            chain(self, &rest, None);
+            return;
+        };
+        // Starts and ends of neighbours cross by what a recorder cannot tell apart.
+        let after = |at: usize| passes[at].start >= passes[last].start + passes[last].duration() / 2;
+        chain(self, &|at| rest(at) && after(at), Some(last));
+        for at in range.clone().filter(|&at| rest(at) && !after(at)) {
+            let pass = &passes[at];
+            let of_chunk = compute.iter().filter(|&&c| passes[c].chunk == pass.chunk);
+            match pass.kind {
+                K::ParameterGather => {
+                    let fed = of_chunk.copied().find(|&c| passes[c].kind == K::Forward);
+                    let later = range.clone().any(|o| {
+                        o > at && passes[o].kind == K::ParameterGather && passes[o].chunk == pass.chunk
+                    });
+                    if let Some(fed) = fed.filter(|&fed| !later && passes[fed].end >= pass.end) {
+                        self.depend(fed, at, lag::NONE);
+                    }
+                }
+                K::GradientReduce => {
+                    let before = of_chunk
+                        .copied()
+                        .rfind(|&c| passes[c].end <= pass.end && passes[c].kind != K::Forward);
+                    if let Some(before) = before {
+                        self.depend(at, before, lag::NONE);
+                    }
+                }
+                _ => {
+                    // It ran between passes: the next one waited for it if it did not overlap.
+                    let before = compute.iter().copied().rfind(|&c| passes[c].end <= pass.start);
+                    let next = compute.iter().copied().find(|&c| passes[c].start >= pass.end);
+                    if let Some(before) = before {
+                        self.depend(at, before, lag::NONE);
+                    }
+                    if let Some(next) = next {
+                        self.depend(next, at, lag::NONE);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Who meets in collectives: replicas in theirs, the first and the last stage over the embedding, shards over norms, all when clipping.
+    fn meetings(&mut self, passes: &[Pass], stages: u32) {
+        let mut counts: BTreeMap<(u32, PassKind, u32), u32> = BTreeMap::new();
+        let mut meetings: BTreeMap<(PassKind, u32, u32, u32, u32, u32), Vec<u32>> = BTreeMap::new();
+        for (at, pass) in passes.iter().enumerate() {
+            use PassKind as K;
+            let all = u32::MAX;
+            let (stage, replica, shard) = match pass.kind {
+                K::ParameterGather | K::GradientReduce | K::RemainderReduce => (pass.stage, all, pass.shard),
+                K::EmbeddingReduce if pass.stage == 0 || pass.stage + 1 == stages => {
+                    (all, pass.replica, pass.shard)
+                }
+                K::NormReduce => (pass.stage, pass.replica, all),
+                K::GradientClip => (all, all, all),
+                _ => continue,
+            };
+            let count = counts.entry((pass.rank, pass.kind, pass.chunk)).or_insert(0);
+            let key = (pass.kind, *count, pass.chunk, stage, replica, shard);
+            *count += 1;
+            meetings.entry(key).or_default().push(at as u32);
+        }
+        self.groups.extend(meetings.into_values().filter(|members| members.len() > 1));
+    }
+}
+
+/// Messages by the pass that they come from: both ends meet.
+#[derive(Default)]
+struct Messages {
+    /// (backward, spot of the receiving pass) to the two ends.
+    ends: BTreeMap<(bool, Spot), Vec<u32>>,
+}
+
+/// Which messages were recorded.
+struct Recorded {
+    forward: bool,
+    backward: bool,
+}
+
+impl Messages {
+    /// Takes the messages of a rank: each to the pass that it serves, which waits for it or which it waits for.
+    fn take(
+        &mut self,
+        passes: &[Pass],
+        range: std::ops::Range<usize>,
+        batches: &[u32],
+        layout: &Layout,
+        links: &mut Links,
+    ) {
+        use PassKind as K;
+        let highest = passes.iter().filter(|p| p.kind == K::Forward).map(|p| layout.virtual_stage(p)).max();
+        let highest = highest.unwrap_or(0);
+        for kind in [K::SendForward, K::ReceiveForward, K::SendBackward, K::ReceiveBackward] {
+            let back = matches!(kind, K::SendBackward | K::ReceiveBackward);
+            let send = matches!(kind, K::SendForward | K::SendBackward);
+            let own = |k: PassKind| if back { is_backward(k) } else { k == K::Forward };
+            let served: Vec<usize> = range.clone().filter(|&at| own(passes[at].kind)).collect();
+            let found: Vec<usize> = range.clone().filter(|&at| passes[at].kind == kind).collect();
+            if found.is_empty() || served.is_empty() {
+                continue;
+            }
+            // The first stage receives no activations and the last one sends none; gradients the other way round.
+            let edge = if back == send { 0 } else { highest };
+            let eligible: Vec<usize> =
+                served.iter().copied().filter(|&at| layout.virtual_stage(&passes[at]) != edge).collect();
+            let found = real(passes, found, &served, send);
+            // Some recorders note messages for every pass, those at the ends of the model, too.
+            let partners = if found.len() > eligible.len() { &served } else { &eligible };
+            let by_number = found.iter().all(|&at| passes[at].micro_batch.is_some());
+            for (nth, &at) in found.iter().enumerate() {
+                let numbered = || {
+                    eligible
+                        .iter()
+                        .copied()
+                        .find(|&c| batches[c] == batches[at] && passes[c].chunk == passes[at].chunk)
+                };
+                let partner = if by_number && eligible.len() <= found.len() { numbered() } else { None };
+                let Some(partner) = partner.or_else(|| partners.get(nth).copied()) else { continue };
+                let stage = layout.virtual_stage(&passes[partner]);
+                if stage == edge {
+                    continue;
+                }
+                let receiving = match (back, send) {
+                    (_, false) => stage,
+                    (false, true) => stage + 1,
+                    (true, true) => stage - 1,
+                };
+                let pass = &passes[partner];
+                let spot = (pass.replica, pass.shard, receiving, batches[partner]);
+                self.ends.entry((back, spot)).or_default().push(at as u32);
+                let order = served.iter().position(|&c| c == partner).unwrap_or(0);
+                if send {
+                    links.depend(at, partner, lag::NONE);
+                } else {
+                    links.depend(partner, at, lag::NONE);
+                    if let Some(before) = order.checked_sub(1) {
+                        links.depend(at, served[before], lag::NONE);
+                    }
+                }
+                if order == 0 && back {
+                    // The first gradients are asked for one forward pass before the first backward pass.
+                    let compute: Vec<usize> =
+                        range.clone().filter(|&c| passes[c].kind.is_compute() && c < served[0]).collect();
+                    if let Some(&before) = compute.len().checked_sub(2).and_then(|n| compute.get(n)) {
+                        links.depend(at, before, lag::NONE);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets both ends of every message meet. A message of which one end is missing ends when its own end does.
+    fn join(self, links: &mut Links) -> Recorded {
+        let mut recorded = Recorded { forward: false, backward: false };
+        for ((back, _), ends) in self.ends {
+            if ends.len() == 2 {
+                *(if back { &mut recorded.backward } else { &mut recorded.forward }) = true;
+                links.groups.push(ends);
+            }
+        }
+        recorded
+    }
+}
+
+/// Leaves out messages that recorders note without sending them: receives after the last pass that could need them, sends
+/// before the first that could have produced them.
+fn real(passes: &[Pass], found: Vec<usize>, served: &[usize], send: bool) -> Vec<usize> {
+    let close = 50_000;
+    let first_end = served.iter().map(|&at| passes[at].end).min().unwrap_or(i64::MIN);
+    let last_start = served.iter().map(|&at| passes[at].start).max().unwrap_or(i64::MAX);
+    let keep = |&at: &usize| {
+        if send { passes[at].end >= first_end - close } else { passes[at].start <= last_start + close }
+    };
+    found.into_iter().filter(keep).collect()
+}

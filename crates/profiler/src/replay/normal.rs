@@ -1,0 +1,96 @@
+//! What a pass normally takes.
+//!
+//! Responsible for: medians and spreads of each rank's own passes, and the ideal of each kind over the job. Refuses means where one
+//! stall would move them.
+
+use super::gaps::median;
+use crate::passes::{Pass, PassKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How durations of passes of one sort are spread, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    /// How many there are.
+    pub count: usize,
+    /// The middle one.
+    pub median: i64,
+    /// The middle distance to it.
+    pub deviation: i64,
+}
+
+impl Spread {
+    fn of(values: &mut [i64]) -> Self {
+        let middle = median(values);
+        for value in values.iter_mut() {
+            *value = (*value - middle).abs();
+        }
+        Self { count: values.len(), median: middle, deviation: median(values) }
+    }
+}
+
+/// What passes normally take: by rank, chunk and kind over all steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Normal {
+    own: BTreeMap<(u32, u32, PassKind), Spread>,
+    /// By stage, chunk and kind, over ranks.
+    peers: BTreeMap<(u32, u32, PassKind), Spread>,
+}
+
+impl Normal {
+    pub(super) fn of(passes: &[Pass], durations: &[i64]) -> Self {
+        let spreads = |key: fn(&Pass) -> (u32, u32, PassKind)| {
+            let mut values: BTreeMap<_, Vec<i64>> = BTreeMap::new();
+            for (pass, &duration) in passes.iter().zip(durations) {
+                values.entry(key(pass)).or_default().push(duration);
+            }
+            values.into_iter().map(|(key, mut values)| (key, Spread::of(&mut values))).collect()
+        };
+        Self { own: spreads(|p| (p.rank, p.chunk, p.kind)), peers: spreads(|p| (p.stage, p.chunk, p.kind)) }
+    }
+
+    /// What is normal for a pass: its own rank's, or of too few its peers'.
+    pub fn of_pass(&self, pass: &Pass) -> Spread {
+        let own = self.own.get(&(pass.rank, pass.chunk, pass.kind)).copied().unwrap_or_default();
+        if own.count >= 3 { own } else { self.of_peers(pass).unwrap_or(own) }
+    }
+
+    /// What is normal on a pass's stage.
+    pub fn of_peers(&self, pass: &Pass) -> Option<Spread> {
+        self.peers.get(&(pass.stage, pass.chunk, pass.kind)).copied()
+    }
+
+    /// Mean over ranks and chunks of the medians of a kind, and how many sorts there are.
+    pub fn balanced(&self, kind: PassKind) -> Option<i64> {
+        let medians: Vec<i64> = self.own.iter().filter(|(k, _)| k.2 == kind).map(|(_, s)| s.median).collect();
+        let sum: i128 = medians.iter().map(|&m| i128::from(m)).sum();
+        (!medians.is_empty()).then(|| (sum / medians.len() as i128) as i64)
+    }
+}
+
+/// The ideal of a job without stragglers: passes of a kind all take the same, over all ranks and steps. Arithmetic takes the mean (somebody has
+/// to do the work), communication the median transfer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ideal {
+    by_kind: BTreeMap<PassKind, i64>,
+}
+
+impl Ideal {
+    pub(super) fn of(passes: &[Pass], durations: &[i64]) -> Self {
+        let mut values: BTreeMap<PassKind, Vec<i64>> = BTreeMap::new();
+        for (pass, &duration) in passes.iter().zip(durations) {
+            values.entry(pass.kind).or_default().push(duration);
+        }
+        let ideal = |(kind, mut values): (PassKind, Vec<i64>)| {
+            let sum: i128 = values.iter().map(|&v| i128::from(v)).sum();
+            let mean = (sum / values.len().max(1) as i128) as i64;
+            (kind, if kind.is_communication() { median(&mut values) } else { mean })
+        };
+        Self { by_kind: values.into_iter().map(ideal).collect() }
+    }
+
+    /// What a pass ideally takes, in nanoseconds.
+    pub fn duration(&self, pass: &Pass) -> i64 {
+        self.by_kind.get(&pass.kind).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,261 @@
+//! What if: the job with some passes ideal and the rest as they were, and the other way round.
+//!
+//! Responsible for: slowdown by stragglers and the shares of kinds, stages, replicas, ranks and steps in it. Refuses delays of launches: both sides of
+//! every comparison go without them.
+//!
+//! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest ideal) / T_ideal, all T means over steps.
+
+use super::{Delays, Ideal, Replay, Runner};
+use crate::passes::{Pass, PassKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Which passes are meant: those that fit every list; an empty list fits all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Subset {
+    /// Kinds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<PassKind>,
+    /// Ranks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<u32>,
+    /// Stages.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<u32>,
+    /// Replicas.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replicas: Vec<u32>,
+    /// Steps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<u32>,
+    /// Micro batches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub micro_batches: Vec<u32>,
+}
+
+impl Subset {
+    /// Whether a pass is meant.
+    pub fn holds(&self, pass: &Pass) -> bool {
+        let fits = |list: &[u32], value: u32| list.is_empty() || list.contains(&value);
+        (self.kinds.is_empty() || self.kinds.contains(&pass.kind))
+            && fits(&self.ranks, pass.rank)
+            && fits(&self.stages, pass.stage)
+            && fits(&self.replicas, pass.replica)
+            && fits(&self.steps, pass.step)
+            && (self.micro_batches.is_empty()
+                || pass.micro_batch.is_some_and(|m| self.micro_batches.contains(&m)))
+    }
+}
+
+/// What a subset of passes has to do with a slowdown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// Which passes.
+    pub subset: Subset,
+    /// Nanoseconds of a step that would be saved if they were ideal.
+    pub saved: i64,
+    /// The same as a share of all that could be saved.
+    pub recovered: f64,
+    /// The slowdown that they make alone, everything else ideal.
+    pub alone: f64,
+}
+
+/// How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Slowdown {
+    /// As recorded.
+    pub measured: i64,
+    /// Replayed, passes beginning when they can.
+    pub replayed: i64,
+    /// Replayed with every pass ideal.
+    pub ideal: i64,
+    /// Replayed by ideal.
+    pub slowdown: f64,
+    /// Share of the time that stragglers waste.
+    pub wasted: f64,
+}
+
+/// The answers of a what-if analysis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// The slowdown of all.
+    pub slowdown: Slowdown,
+    /// By kind, the largest first.
+    pub kinds: Vec<Share>,
+    /// By stage, in order.
+    pub stages: Vec<Share>,
+    /// By replica, in order; empty when there is one.
+    pub replicas: Vec<Share>,
+    /// The worst 3 % of ranks, by the smaller of the slowdowns that their replica and their stage make alone.
+    pub worst_ranks: Share,
+    /// The last stage.
+    pub last_stage: Share,
+    /// Correlation of forward and backward times of the same micro batch and rank, less what is normal for the rank: near 1 when micro batches differ in
+    /// work (sequence lengths), which no rank is to blame for.
+    pub micro_batch_correlation: Option<f64>,
+    /// Standard deviation of forward times over micro batches as a share of what is normal.
+    pub micro_batch_spread: f64,
+}
+
+/// A what-if analysis under way.
+#[derive(Debug)]
+struct Analysis<'a, 'b> {
+    replay: &'b Replay<'a>,
+    ideal: Vec<i64>,
+    slowdown: Slowdown,
+    runner: Runner,
+}
+
+impl Replay<'_> {
+    /// The ideal of each kind.
+    pub fn ideal(&self) -> Ideal {
+        Ideal::of(self.passes, &self.durations)
+    }
+
+    /// The slowdown and who has which share in it.
+    pub fn what_if(&self) -> WhatIf {
+        let mut analysis = Analysis::new(self);
+        let lists = |key: fn(&Pass) -> u32| {
+            let mut values: Vec<u32> = self.passes.iter().map(key).collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        };
+        let mut of_kinds: Vec<PassKind> = self.passes.iter().map(|p| p.kind).collect();
+        of_kinds.sort_unstable();
+        of_kinds.dedup();
+        let kind = |k| Subset { kinds: vec![k], ..Subset::default() };
+        let mut kinds: Vec<Share> = of_kinds.into_iter().map(|k| analysis.share(kind(k))).collect();
+        kinds.sort_by(|a, b| b.alone.total_cmp(&a.alone).then(a.subset.kinds.cmp(&b.subset.kinds)));
+        let stage = |s| Subset { stages: vec![s], ..Subset::default() };
+        let stages: Vec<Share> = lists(|p| p.stage).into_iter().map(|s| analysis.share(stage(s))).collect();
+        let of_replicas = lists(|p| p.replica);
+        let replica = |r| Subset { replicas: vec![r], ..Subset::default() };
+        let replicas: Vec<Share> = of_replicas.into_iter().map(|r| analysis.share(replica(r))).collect();
+        let ranks = worst(self.passes, &stages, &replicas);
+        let worst_ranks = analysis.share(Subset { ranks, ..Subset::default() });
+        let last_stage = match stages.last() {
+            Some(last) => last.clone(),
+            None => analysis.share(Subset::default()),
+        };
+        let (micro_batch_correlation, micro_batch_spread) = self.micro_batches();
+        WhatIf {
+            slowdown: analysis.slowdown,
+            kinds,
+            stages,
+            replicas: if replicas.len() > 1 { replicas } else { Vec::new() },
+            worst_ranks,
+            last_stage,
+            micro_batch_correlation,
+            micro_batch_spread,
+        }
+    }
+
+    /// What making some passes ideal would save.
+    pub fn what_if_ideal(&self, subset: Subset) -> (Slowdown, Share) {
+        let mut analysis = Analysis::new(self);
+        let share = analysis.share(subset);
+        (analysis.slowdown, share)
+    }
+
+    /// Correlation of what forward and backward passes of the same micro batch take beyond what is normal, and the spread of forward passes. Passes far
+    /// off (stalls) are left out.
+    fn micro_batches(&self) -> (Option<f64>, f64) {
+        type Key = (u32, u32, u32, u32);
+        let mut pairs: BTreeMap<Key, [Option<f64>; 2]> = BTreeMap::new();
+        for (at, pass) in self.passes.iter().enumerate() {
+            let side = match pass.kind {
+                PassKind::Forward => 0,
+                PassKind::Backward | PassKind::BackwardInput => 1,
+                _ => continue,
+            };
+            let Some(batch) = pass.micro_batch else { continue };
+            let normal = self.normal.of_pass(pass).median as f64;
+            let relative = self.durations[at] as f64 / normal.max(1.0) - 1.0;
+            if relative.abs() < 2.0 {
+                pairs.entry((pass.step, pass.rank, pass.chunk, batch)).or_default()[side] = Some(relative);
+            }
+        }
+        let both: Vec<(f64, f64)> = pairs.values().filter_map(|&[f, b]| Some((f?, b?))).collect();
+        let n = both.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| both.iter().map(of).sum::<f64>() / n.max(1.0);
+        let (mf, mb) = (mean(|p| p.0), mean(|p| p.1));
+        let (mut cross, mut ff, mut bb) = (0.0, 0.0, 0.0);
+        for (f, b) in &both {
+            cross += (f - mf) * (b - mb);
+            ff += (f - mf) * (f - mf);
+            bb += (b - mb) * (b - mb);
+        }
+        let correlation = cross / (ff * bb).sqrt();
+        ((both.len() >= 8 && correlation.is_finite()).then_some(correlation), (ff / n.max(1.0)).sqrt())
+    }
+}
+
+/// The worst 3 % of ranks, by the smaller of what their replica and their stage make alone.
+fn worst(passes: &[Pass], stages: &[Share], replicas: &[Share]) -> Vec<u32> {
+    let alone = |list: &[Share], of: fn(&Subset) -> &[u32], value: u32| {
+        list.iter().find(|s| of(&s.subset).contains(&value)).map_or(1.0, |s| s.alone)
+    };
+    let mut places: Vec<(u32, u32, u32)> = passes.iter().map(|p| (p.rank, p.stage, p.replica)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut scored: Vec<(f64, u32)> = places
+        .into_iter()
+        .map(|(rank, stage, replica)| {
+            let by_stage = alone(stages, |s| &s.stages, stage);
+            (alone(replicas, |s| &s.replicas, replica).min(by_stage), rank)
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    scored.truncate((scored.len() * 3).div_ceil(100));
+    scored.into_iter().map(|(_, rank)| rank).collect()
+}
+
+impl<'a, 'b> Analysis<'a, 'b> {
+    fn new(replay: &'b Replay<'a>) -> Self {
+        let ideal_of = replay.ideal();
+        let ideal: Vec<i64> = replay.passes.iter().map(|p| ideal_of.duration(p)).collect();
+        let mut runner = Runner::default();
+        let mut mean = |duration: &dyn Fn(usize) -> i64| {
+            let sum: i128 = (0..replay.len())
+                .map(|s| i128::from(replay.time(s, Delays::Dropped, duration, &mut runner)))
+                .sum();
+            (sum / replay.len().max(1) as i128) as i64
+        };
+        let replayed = mean(&|p| replay.durations[p]);
+        let best = mean(&|p| ideal[p]);
+        let measured: i128 = replay.graphs.iter().map(|g| i128::from(g.measured)).sum();
+        let ratio = replayed as f64 / (best as f64).max(1.0);
+        let slowdown = Slowdown {
+            measured: (measured / replay.len().max(1) as i128) as i64,
+            replayed,
+            ideal: best,
+            slowdown: ratio,
+            wasted: 1.0 - 1.0 / ratio.max(f64::MIN_POSITIVE),
+        };
+        Self { replay, ideal, slowdown, runner }
+    }
+
+    fn mean(&mut self, holds: &[bool], ideal_where: bool) -> i64 {
+        let (replay, ideal) = (self.replay, &self.ideal);
+        let duration = |p: usize| if holds[p] == ideal_where { ideal[p] } else { replay.durations[p] };
+        let sum: i128 = (0..replay.len())
+            .map(|s| i128::from(replay.time(s, Delays::Dropped, duration, &mut self.runner)))
+            .sum();
+        (sum / replay.len().max(1) as i128) as i64
+    }
+
+    fn share(&mut self, subset: Subset) -> Share {
+        let holds: Vec<bool> = self.replay.passes.iter().map(|p| subset.holds(p)).collect();
+        let removed = self.mean(&holds, true);
+        let alone = self.mean(&holds, false);
+        let all = self.slowdown.replayed - self.slowdown.ideal;
+        let saved = self.slowdown.replayed - removed;
+        Share {
+            subset,
+            saved,
+            recovered: if all == 0 { 0.0 } else { saved as f64 / all as f64 },
+            alone: alone as f64 / (self.slowdown.ideal as f64).max(1.0),
+        }
+    }
+}

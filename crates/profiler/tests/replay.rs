@@ -1,0 +1,77 @@
+//! Replays against derived answers on recorded jobs (`fixtures/traces/reference/pipeline/primus_whatif.csv`, `reference/truth/CASES.csv`).
+
+mod support;
+
+use railwright_profiler::passes::{PassKind, Passes};
+use railwright_profiler::replay::{Replay, Subset};
+
+/// What the stall of a forward pass cost its step, in milliseconds.
+fn cost(passes: &Passes, step: u32, stage: u32, micro_batch: u32) -> f64 {
+    let replay = Replay::new(passes).unwrap();
+    let stall = Subset {
+        kinds: vec![PassKind::Forward],
+        stages: vec![stage],
+        steps: vec![step],
+        micro_batches: vec![micro_batch],
+        ..Subset::default()
+    };
+    let costs = replay.cost_of_excess(&stall);
+    assert!(costs.iter().all(|&(of, cost)| of == step || cost == 0), "other steps do not change");
+    costs.iter().find(|c| c.0 == step).map_or(f64::NAN, |c| c.1 as f64 / 1e6)
+}
+
+#[test]
+fn every_step_is_reproduced_within_one_percent() {
+    let primus = support::primus();
+    let replay = Replay::new(&primus).unwrap();
+    let steps = replay.replayed();
+    for row in support::reference("pipeline/primus_whatif.csv").iter().filter(|row| row[0] == "pp8") {
+        let measured: f64 = row[2].parse().unwrap();
+        let step = steps.iter().find(|s| s.step.to_string() == row[1]).expect("the step");
+        assert!((step.measured as f64 / 1e6 - measured).abs() < 0.001, "{row:?}");
+        // The reference replay, with one latency of 2 ms for everything, is within 0.36 %.
+        assert!(step.error().abs() < 0.002, "{row:?}: {}", step.error());
+    }
+    // A message is 0.78 ms under way, and a rank turns from a backward to a forward pass in as long.
+    assert!((700_000..900_000).contains(&replay.gaps().hop), "{:?}", replay.gaps());
+    assert_eq!(replay.circular(), 0);
+
+    let megatron = support::megatron_app();
+    let steps = Replay::new(&megatron).unwrap().replayed();
+    assert_eq!(steps.len(), 20);
+    // The first step is a start: two thirds of it are no pass at all.
+    assert!(steps[1..].iter().all(|s| s.error().abs() < 0.01), "{steps:?}");
+}
+
+/// Rows primus_pp8_step11, 15, 16 and 18.
+#[test]
+fn a_stall_costs_what_the_step_lost_and_nothing_where_slack_absorbed_it() {
+    let primus = support::primus();
+    for (step, stage, micro_batch, truth) in
+        [(11, 0, 7, 0.0), (15, 1, 4, 3.0), (16, 2, 8, 218.0), (18, 3, 10, 248.0)]
+    {
+        let cost = cost(&primus, step, stage, micro_batch);
+        assert!((cost - truth).abs() <= 15.0, "step {step}: {cost} ms, not {truth}");
+    }
+    // The other passes of that step cost nothing to speak of.
+    assert!(cost(&primus, 16, 3, 8).abs() < 1.0);
+}
+
+#[test]
+fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
+    let primus = support::primus();
+    let replay = Replay::new(&primus).unwrap();
+    let nothing = Subset { ranks: vec![99], ..Subset::default() };
+    assert!(replay.cost_of_excess(&nothing).iter().all(|c| c.1 == 0));
+    let mut before = vec![0; replay.len()];
+    for stages in [vec![2], vec![2, 3], (0..8).collect()] {
+        let costs = replay.cost_of_excess(&Subset { stages, ..Subset::default() });
+        for (now, before) in costs.iter().zip(&mut before) {
+            assert!(now.1 >= *before, "{now:?}");
+            *before = now.1;
+        }
+    }
+    assert_eq!(replay.what_if_ideal(nothing).1.saved, 0);
+    let all = replay.what_if_ideal(Subset::default()).1;
+    assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
+}
