@@ -4,16 +4,21 @@
 //! answers off them. Bytes in, values out: files, threads and progress belong to the program. Refuses to
 //! predict: comparing with the calculator's step is an analysis of `railwright-step`.
 
+pub mod clocks;
 pub mod communication;
 pub mod flight;
+pub mod groups;
 pub mod hang;
 pub mod job;
+pub mod joined;
 pub mod log;
+pub mod matching;
 pub mod monitors;
 pub mod names;
 pub mod passes;
 pub mod readers;
 pub mod replay;
+pub mod testing;
 pub mod trace;
 
 pub use job::Job;

@@ -38,6 +38,8 @@ struct Library {
     contains: Vec<String>,
     #[serde(default)]
     excludes: Vec<String>,
+    #[serde(default)]
+    host: bool,
     #[serde(default = "yes")]
     communicates: bool,
 }
@@ -136,6 +138,11 @@ impl NameTable {
     pub fn operation(&self, label: &str) -> Option<Operation> {
         let text = plain(label);
         self.operations.iter().find(|(word, _)| text.contains(word)).map(|&(_, operation)| operation)
+    }
+
+    /// Whether a host operation of this class is the communication itself (as Gloo's are), not the call that starts it.
+    pub fn on_host(&self, class: Class) -> bool {
+        self.libraries.get(usize::from(class.library)).is_some_and(|library| library.host)
     }
 
     /// The name of a library.

@@ -1,0 +1,202 @@
+//! The clocks of ranks on one time.
+//!
+//! Responsible for: offset and drift of every rank's clock from matched collectives that nobody can leave before everyone has entered, bounds from
+//! causality, residuals, and moving traces onto one clock. Refuses to fit drift over less than a second, and to move clocks that already
+//! agree better than it matters.
+
+mod bounds;
+mod solve;
+
+use crate::matching::{Matching, Part};
+use crate::{Job, RankTrace};
+use railwright_spec::problem::Warning;
+use serde::Serialize;
+
+/// Spans from which drift is fitted, in nanoseconds: below a second, jitter looks like drift.
+pub const DRIFT_SPAN: i64 = 1_000_000_000;
+
+/// Clocks that differ by no more than this may share a host's clock, in nanoseconds: between processes of one host, device clocks were seen
+/// to differ by up to 71 microseconds.
+pub const ONE_HOST: i64 = 100_000;
+
+/// What to do with the clocks of ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockPolicy {
+    /// Leave them when they agree within [`ONE_HOST`] and within a tenth of what a collective takes, else align them.
+    #[default]
+    Auto,
+    /// Align them in any case.
+    Align,
+    /// Leave them as they were recorded.
+    Recorded,
+}
+
+/// One rank's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct RankClock {
+    /// The rank.
+    pub rank: u32,
+    /// What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at [`Self::about`].
+    pub offset: i64,
+    /// How that grows, in parts per million; 0 when the span is too short to tell.
+    pub drift_ppm: f64,
+    /// When, by its own clock, in nanoseconds.
+    pub about: i64,
+    /// The median distance of its ends from the common ends, in nanoseconds.
+    pub residual: i64,
+    /// How many collectives say so.
+    pub collectives: u32,
+    /// The least offset that causality allows, in nanoseconds, where it bounds it.
+    pub least: Option<i64>,
+    /// The greatest.
+    pub greatest: Option<i64>,
+    /// The rank that stands for the time of this one: ranks that share none are on separate times.
+    pub against: u32,
+}
+
+impl RankClock {
+    /// A time of this rank's clock on the common time.
+    pub fn common(&self, time: i64) -> i64 {
+        let drift = self.drift_ppm * 1e-6 * time.wrapping_sub(self.about) as f64;
+        time.saturating_sub(self.offset).saturating_sub(drift.round() as i64)
+    }
+}
+
+/// The clocks of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Clocks {
+    /// One for each member, in order.
+    pub clocks: Vec<RankClock>,
+    /// Whether times were moved.
+    pub applied: bool,
+    /// Why, in a sentence.
+    pub reason: String,
+    /// The greatest offset between any two ranks that share a time, in nanoseconds.
+    pub spread: i64,
+}
+
+impl Clocks {
+    /// Estimates the clocks of a job and decides by a policy whether they are to be moved.
+    pub fn of(job: &Job, matching: &Matching, policy: ClockPolicy) -> Self {
+        let clocks = solve::solve(job, matching);
+        let mut spread = 0;
+        for clock in &clocks {
+            spread = spread.max(clock.offset.abs());
+            spread = clocks.iter().take(1).fold(spread, |spread, first| {
+                if first.against == clock.against {
+                    spread.max((clock.offset - first.offset).abs())
+                } else {
+                    spread
+                }
+            });
+        }
+        let mut found = Self { clocks, applied: false, reason: String::new(), spread };
+        (found.applied, found.reason) = found.decide(matching, policy);
+        found
+    }
+
+    fn decide(&self, matching: &Matching, policy: ClockPolicy) -> (bool, String) {
+        let spread = micro(self.spread);
+        let tied = self.clocks.iter().filter(|clock| clock.collectives > 0).count();
+        if tied < 2 {
+            return (false, "no two ranks share a collective, so nothing ties their clocks".to_owned());
+        }
+        let drift = self.clocks.iter().map(|clock| clock.drift_ppm.abs()).fold(0.0, f64::max);
+        match policy {
+            ClockPolicy::Recorded => {
+                (false, format!("times are as recorded; clocks differ by up to {spread}"))
+            }
+            ClockPolicy::Align => (true, format!("clocks differed by up to {spread} and were aligned")),
+            ClockPolicy::Auto => {
+                let usual = usual_duration(matching);
+                if self.spread <= ONE_HOST && self.spread <= usual / 10 && drift < 20.0 {
+                    let told = format!(
+                        "clocks agree within {spread}, as those of one host do: times are as recorded"
+                    );
+                    (false, told)
+                } else {
+                    (true, format!("clocks differed by up to {spread} and were aligned"))
+                }
+            }
+        }
+    }
+
+    /// Moves a member's trace onto the common time.
+    pub fn align_trace(&self, member: usize, trace: &mut RankTrace) {
+        let Some(clock) = self.clocks.get(member).copied().filter(|_| self.applied) else { return };
+        trace.gpu.map_times(|time| clock.common(time));
+        trace.host.map_times(|time| clock.common(time));
+    }
+
+    /// Moves a member's parts onto the common time.
+    pub fn align_parts(&self, member: usize, parts: &mut [Part]) {
+        let Some(clock) = self.clocks.get(member).copied().filter(|_| self.applied) else { return };
+        for part in parts {
+            (part.start, part.end) = (clock.common(part.start), clock.common(part.end));
+        }
+    }
+
+    /// What is doubtful about the clocks.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let first = self.clocks.first().map_or(0, |clock| clock.against);
+        let apart: Vec<u32> =
+            self.clocks.iter().filter(|clock| clock.against != first).map(|clock| clock.rank).collect();
+        if !apart.is_empty() {
+            let told = format!(
+                "{} of {} ranks (the first is {}) share no collective with rank {first}: their clocks could not be compared with its",
+                apart.len(),
+                self.clocks.len(),
+                apart[0]
+            );
+            warnings.push(Warning::new("clocks-not-tied", told));
+        }
+        let out = |clock: &&RankClock| {
+            clock.least.is_some_and(|least| clock.offset < least - 5_000)
+                || clock.greatest.is_some_and(|greatest| clock.offset > greatest + 5_000)
+        };
+        if let Some(worst) = self.clocks.iter().find(out) {
+            let told = format!(
+                "no clock of rank {} is in keeping with causality: a collective seems to end before another rank entered it; matches around it may be wrong",
+                worst.rank
+            );
+            warnings.push(Warning::new("clock-causality", told));
+        }
+        warnings
+    }
+}
+
+impl Job {
+    /// Moves all traces onto one time, if the clocks say so.
+    pub fn align(&mut self, clocks: &Clocks) {
+        for (at, member) in self.members.iter_mut().enumerate() {
+            clocks.align_trace(at, &mut member.trace);
+        }
+    }
+}
+
+/// The mean duration of a matched part, in nanoseconds.
+fn usual_duration(matching: &Matching) -> i64 {
+    let (mut sum, mut count) = (0_i64, 0_i64);
+    for collective in &matching.collectives {
+        for &at in matching.members(collective) {
+            sum = sum.saturating_add(matching.part(at).duration());
+            count += 1;
+        }
+    }
+    if count == 0 { 0 } else { sum / count }
+}
+
+/// Nanoseconds for people.
+pub(crate) fn micro(time: i64) -> String {
+    let us = time as f64 * 1e-3;
+    match us.abs() {
+        a if a < 1e3 => format!("{us:.1} us"),
+        a if a < 1e6 => format!("{:.2} ms", us * 1e-3),
+        _ => format!("{:.3} s", us * 1e-6),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What causality says of a clock.
+//!
+//! Responsible for: nobody leaves a blocking collective before the last has entered it, nobody has received what was not being sent; an offset
+//! outside of these bounds is moved to their edge. Refuses to choose where the bounds contradict each other; that is a warning.
+
+use super::RankClock;
+use super::solve::Point;
+
+/// The greatest and the second greatest of a list, by member: the greatest of all others in one step.
+#[derive(Clone, Copy)]
+struct Two {
+    best: i64,
+    who: u32,
+    next: i64,
+}
+
+impl Two {
+    fn of(values: impl Iterator<Item = (u32, i64)>) -> Self {
+        let none = Self { best: i64::MIN, who: u32::MAX, next: i64::MIN };
+        values.fold(none, |two, (who, value)| {
+            if value > two.best {
+                Self { best: value, who, next: two.best }
+            } else {
+                Self { next: two.next.max(value), ..two }
+            }
+        })
+    }
+
+    fn without(self, who: u32) -> i64 {
+        if who == self.who { self.next } else { self.best }
+    }
+}
+
+/// Bounds every clock by those of the others and moves it into its bounds; twice, since each bounds the others.
+pub(super) fn bounds(points: &[Point], clocks: &mut [RankClock]) {
+    for _ in 0..2 {
+        for clock in clocks.iter_mut() {
+            (clock.least, clock.greatest) = (None, None);
+        }
+        for point in points {
+            // Times on the common time, so that a bound is how far a clock may still move.
+            let place = |&(member, start, end): &(u32, i64, i64)| {
+                let clock = &clocks[member as usize];
+                (member, clock.common(start), clock.common(end))
+            };
+            let parts: Vec<(u32, i64, i64)> = point.parts.iter().map(place).collect();
+            let latest_start = Two::of(parts.iter().map(|&(member, start, _)| (member, start)));
+            // The negative makes the earliest end the greatest.
+            let earliest_end = Two::of(parts.iter().map(|&(member, _, end)| (member, -end)));
+            for &(member, start, end) in &parts {
+                let binds_end = point.receiver.is_none_or(|receiver| receiver == member);
+                let binds_start = point.receiver.is_none_or(|receiver| receiver != member);
+                let clock = &mut clocks[member as usize];
+                let entered = latest_start.without(member);
+                if binds_end && entered > i64::MIN {
+                    // end - move >= the latest start of the others.
+                    let most = clock.offset.saturating_add(end.saturating_sub(entered));
+                    clock.greatest = Some(clock.greatest.map_or(most, |known| known.min(most)));
+                }
+                let left = earliest_end.without(member);
+                if binds_start && left > i64::MIN {
+                    // start - move <= the earliest end of the others.
+                    let least = clock.offset.saturating_add(start.saturating_add(left));
+                    clock.least = Some(clock.least.map_or(least, |known| known.max(least)));
+                }
+            }
+        }
+        for clock in clocks.iter_mut() {
+            if clock.rank == clock.against {
+                continue;
+            }
+            let (least, greatest) = (clock.least.unwrap_or(i64::MIN), clock.greatest.unwrap_or(i64::MAX));
+            if least <= greatest {
+                clock.offset = clock.offset.clamp(least, greatest);
+            }
+        }
+    }
+}

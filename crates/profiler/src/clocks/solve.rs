@@ -1,0 +1,275 @@
+//! Offsets over the graph of communicators.
+//!
+//! Responsible for: first offsets along the best ties (a tree), then least absolute deviations: every rank moves by the median distance of its ends
+//! from the common ends, until nobody moves. Refuses broadcasts, reductions to one rank and messages where anything better ties two ranks:
+//! somebody may leave those early.
+
+use super::bounds::bounds;
+use super::{DRIFT_SPAN, RankClock};
+use crate::Job;
+use crate::communication::Operation;
+use crate::matching::Matching;
+use crate::matching::line::{Line, median};
+
+/// At most so many rounds: each costs a look at every matched end.
+const ROUNDS: u32 = 12;
+
+/// Nobody moves any more, in nanoseconds.
+const SETTLED: f64 = 100.0;
+
+/// A common end: who left when.
+pub(super) struct Point {
+    /// (member, start, end) by their own clocks.
+    pub parts: Vec<(u32, i64, i64)>,
+    /// Whether nobody can leave before everyone has entered.
+    pub blocking: bool,
+    /// Who receives, of a message: only it is bound.
+    pub receiver: Option<u32>,
+}
+
+pub(super) fn points(matching: &Matching) -> Vec<Point> {
+    let mut points = Vec::with_capacity(matching.collectives.len());
+    for collective in matching.collectives.iter().filter(|collective| collective.consistent) {
+        let communicator = matching.communicator(collective);
+        let size = matching.members(collective).len();
+        // Of two ranks in one kernel of messages either may only send; larger ones are all-to-alls or rings.
+        let blocking =
+            collective.operation.is_none_or(Operation::blocks_all) && communicator.channel.is_none();
+        let receiver = communicator.channel.and_then(|(_, to)| {
+            communicator.members.iter().find(|member| member.rank == to).map(|member| member.member)
+        });
+        if size > 1 && (blocking || receiver.is_some()) {
+            let parts = matching.members(collective).iter().map(|&at| {
+                let part = matching.part(at);
+                (at.member, part.start, part.end)
+            });
+            points.push(Point { parts: parts.collect(), blocking, receiver });
+        }
+    }
+    points
+}
+
+pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
+    let count = job.members.len();
+    let points = points(matching);
+    let (mut lines, roots) = ties(count, matching);
+    // Ranks that messages alone tie have no other ends to go by.
+    let mut blocking = vec![0_u32; count];
+    for point in points.iter().filter(|point| point.blocking) {
+        for &(member, _, _) in &point.parts {
+            blocking[member as usize] += 1;
+        }
+    }
+    let used: Vec<&Point> = points
+        .iter()
+        .filter(|point| {
+            point.blocking || point.parts.iter().any(|&(member, _, _)| blocking[member as usize] == 0)
+        })
+        .collect();
+    let mut scratch = Vec::new();
+    for round in 0..ROUNDS {
+        let deviations = deviations(count, &used, &lines);
+        let mut moved = 0.0_f64;
+        for (line, mine) in lines.iter_mut().zip(&deviations) {
+            if mine.is_empty() {
+                continue;
+            }
+            let span = mine.last().map_or(0, |last| last.0) - mine[0].0;
+            let sloped = span >= DRIFT_SPAN && mine.len() >= 8;
+            let fit = Line::fit(mine, sloped, &mut scratch);
+            // What is about moves to the middle of what this rank has seen.
+            let moved_about = line.at(fit.about);
+            *line = Line {
+                offset: moved_about + fit.offset,
+                drift: line.drift + fit.drift,
+                about: fit.about,
+                residual: fit.residual,
+                span,
+            };
+            moved = moved.max(fit.offset.abs() + fit.drift.abs() * span as f64);
+        }
+        if round >= 2 && moved < SETTLED {
+            break;
+        }
+    }
+    let mut clocks: Vec<RankClock> = Vec::with_capacity(count);
+    let gauge = gauge(&lines, &roots);
+    for (at, member) in job.members.iter().enumerate() {
+        let line = &lines[at];
+        let base = &gauge[roots[at]];
+        clocks.push(RankClock {
+            rank: member.rank,
+            offset: (line.offset - base.at(line.about)).round() as i64,
+            drift_ppm: (line.drift - base.drift) * 1e6,
+            about: line.about,
+            residual: line.residual.round() as i64,
+            collectives: 0,
+            least: None,
+            greatest: None,
+            against: job.members[roots[at]].rank,
+        });
+    }
+    for point in &points {
+        for &(member, _, _) in &point.parts {
+            clocks[member as usize].collectives += 1;
+        }
+    }
+    bounds(&points, &mut clocks);
+    clocks
+}
+
+/// The first rank of every component is its time.
+fn gauge(lines: &[Line], roots: &[usize]) -> Vec<Line> {
+    let mut gauge = lines.to_vec();
+    for (at, &root) in roots.iter().enumerate() {
+        gauge[at] = lines[root];
+    }
+    gauge
+}
+
+/// For every member (time, distance of its end from the common end) by time.
+fn deviations(count: usize, points: &[&Point], lines: &[Line]) -> Vec<Vec<(i64, i64)>> {
+    let mut deviations: Vec<Vec<(i64, i64)>> = vec![Vec::new(); count];
+    let mut ends: Vec<f64> = Vec::new();
+    for point in points {
+        let base = point.parts[0].2;
+        ends.clear();
+        let common =
+            |&(member, _, end): &(u32, i64, i64)| (end - base) as f64 - lines[member as usize].at(end);
+        ends.extend(point.parts.iter().map(common));
+        let middle = median(&mut ends);
+        for part in &point.parts {
+            deviations[part.0 as usize].push((part.2, (common(part) - middle).round() as i64));
+        }
+    }
+    for mine in &mut deviations {
+        mine.sort_unstable();
+    }
+    deviations
+}
+
+/// First lines along the ties with the smallest residuals, and the first rank that each rank is tied to.
+fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
+    struct Tie {
+        cost: f64,
+        a: usize,
+        b: usize,
+        line: Line,
+    }
+    let mut ties: Vec<Tie> = Vec::new();
+    let mut scratch = Vec::new();
+    for (id, communicator) in matching.communicators.iter().enumerate() {
+        let Some(first) = communicator.members.first() else { continue };
+        let _ = id;
+        for other in &communicator.members[1..] {
+            let mut line = other.line;
+            if line == Line::default() {
+                continue;
+            }
+            if communicator.channel.is_some() {
+                // A message ties two ranks, but looser than any collective.
+                line.residual += 1e9;
+            }
+            ties.push(Tie { cost: line.residual, a: first.member as usize, b: other.member as usize, line });
+        }
+    }
+    // Communicators that numbers matched have no lines yet.
+    for pairs in sequence_pairs(matching) {
+        let (a, b, points, loose) = pairs;
+        let line = Line::fit(&points, true, &mut scratch);
+        let cost = line.residual + if loose { 1e9 } else { 0.0 };
+        ties.push(Tie { cost, a, b, line });
+    }
+    ties.sort_by(|x, y| x.cost.total_cmp(&y.cost).then((x.a, x.b).cmp(&(y.a, y.b))));
+    let mut neighbours: Vec<Vec<(usize, Line, bool)>> = vec![Vec::new(); count];
+    let mut parent: Vec<usize> = (0..count).collect();
+    for tie in ties {
+        let (a, b) = (find(&mut parent, tie.a), find(&mut parent, tie.b));
+        if a != b {
+            parent[a.max(b)] = a.min(b);
+            neighbours[tie.a].push((tie.b, tie.line, true));
+            neighbours[tie.b].push((tie.a, tie.line, false));
+        }
+    }
+    let mut lines = vec![Line::default(); count];
+    let mut roots = vec![usize::MAX; count];
+    for root in 0..count {
+        if roots[root] != usize::MAX {
+            continue;
+        }
+        roots[root] = root;
+        let mut queue = vec![root];
+        while let Some(at) = queue.pop() {
+            for &(next, line, forward) in &neighbours[at] {
+                if roots[next] != usize::MAX {
+                    continue;
+                }
+                roots[next] = root;
+                // A line says by how much the second clock is ahead of the first, at times of the second.
+                let sign = if forward { 1.0 } else { -1.0 };
+                let about = if forward { line.about } else { line.about - line.offset.round() as i64 };
+                let here = if forward { line.about - line.offset.round() as i64 } else { line.about };
+                let drift = if line.span >= DRIFT_SPAN { line.drift } else { 0.0 };
+                lines[next] = Line {
+                    offset: lines[at].at(here) + sign * line.offset,
+                    drift: lines[at].drift + sign * drift,
+                    about,
+                    residual: line.residual,
+                    span: line.span,
+                };
+                queue.push(next);
+            }
+        }
+    }
+    (lines, roots)
+}
+
+fn find(parent: &mut [usize], mut at: usize) -> usize {
+    while parent[at] != at {
+        parent[at] = parent[parent[at]];
+        at = parent[at];
+    }
+    at
+}
+
+/// (first member, other member, points, whether messages) of communicators that were matched by number.
+fn sequence_pairs(matching: &Matching) -> Vec<(usize, usize, Vec<(i64, i64)>, bool)> {
+    let mut found: Vec<Vec<(usize, Vec<(i64, i64)>)>> = vec![Vec::new(); matching.communicators.len()];
+    for collective in &matching.collectives {
+        let at = collective.communicator as usize;
+        if matching.communicators[at].how != crate::matching::How::Sequence {
+            continue;
+        }
+        let members = matching.members(collective);
+        let Some((&first, rest)) = members.split_first() else { continue };
+        let reference = matching.communicators[at].members[0].member;
+        if first.member != reference {
+            continue;
+        }
+        let end = matching.part(first).end;
+        for &other in rest {
+            let mine = matching.part(other).end;
+            let list = &mut found[at];
+            let place = match list.binary_search_by_key(&(other.member as usize), |entry| entry.0) {
+                Ok(place) => place,
+                Err(place) => {
+                    list.insert(place, (other.member as usize, Vec::new()));
+                    place
+                }
+            };
+            list[place].1.push((mine, mine - end));
+        }
+    }
+    let mut pairs = Vec::new();
+    for (communicator, list) in matching.communicators.iter().zip(found) {
+        for (other, points) in list {
+            pairs.push((
+                communicator.members[0].member as usize,
+                other,
+                points,
+                communicator.channel.is_some(),
+            ));
+        }
+    }
+    pairs
+}

@@ -1,0 +1,168 @@
+//! Process groups, joined over the ranks of a job.
+//!
+//! Responsible for: telling that a group of one rank and a group of another are the same, and what parallel dimension it serves. A group's
+//! name is a counter of its own rank, so the set of ranks joins them: of several groups with one set, equal names where there are any, else the
+//! order in which they were made. Refuses to guess a dimension: "unknown (size, stride)" is an answer.
+
+mod dimension;
+mod layout;
+mod rank_set;
+
+pub(crate) use dimension::described;
+pub use dimension::{Evidence, GroupDimension, Habits, infer};
+pub use layout::Layout;
+pub use rank_set::RankSet;
+
+use crate::Job;
+use crate::trace::RankGroup;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A group, by its place in [`Groups::groups`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct GroupId(pub u32);
+
+/// A process group of the job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// Its ranks; none when no trace lists them.
+    pub ranks: Option<RankSet>,
+    /// How many ranks it has.
+    pub size: u32,
+    /// What the traces say it is for.
+    pub description: Option<String>,
+    /// What the ranks call it, each name once; at most [`Group::NAMES`].
+    pub names: Vec<String>,
+    /// The dimension it serves.
+    pub dimension: GroupDimension,
+}
+
+impl Group {
+    /// How many names are kept.
+    pub const NAMES: usize = 4;
+}
+
+/// The groups of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Groups {
+    /// The groups: by set of ranks, description and order.
+    pub groups: Vec<Group>,
+    /// For each member of the job and each of its trace's groups, which it is.
+    #[serde(skip)]
+    pub of: Vec<Vec<Option<GroupId>>>,
+}
+
+/// What joins groups of different ranks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// Listed sets come before unlisted ones.
+    unlisted: bool,
+    ranks: RankSet,
+    size: u32,
+    description: Option<String>,
+    /// A name where the ranks share names, else empty.
+    name: String,
+    /// Which of several with the same rest.
+    ordinal: u32,
+}
+
+impl Groups {
+    /// Joins the groups of all ranks. Dimensions are unknown until [`infer`] has looked.
+    pub fn of(job: &Job) -> Self {
+        let world = job.world_size;
+        // Names that more than one rank uses for one set and description.
+        let mut users: BTreeMap<(RankSet, Option<&str>), BTreeMap<&str, u32>> = BTreeMap::new();
+        let mut traced: BTreeMap<(RankSet, Option<&str>), BTreeSet<u32>> = BTreeMap::new();
+        for member in &job.members {
+            for group in &member.trace.groups {
+                let Some(ranks) = listed(group, world) else { continue };
+                let key = (ranks, group.description.as_deref());
+                *users.entry(key.clone()).or_default().entry(&group.name).or_default() += 1;
+                traced.entry(key).or_default().insert(member.rank);
+            }
+        }
+        let shares_names = |key: &(RankSet, Option<&str>)| {
+            let most = users.get(key).and_then(|names| names.values().max().copied()).unwrap_or(0);
+            most > 1 || traced.get(key).is_none_or(|ranks| ranks.len() < 2)
+        };
+        let mut keys: BTreeMap<Key, Vec<(usize, usize)>> = BTreeMap::new();
+        for (at, member) in job.members.iter().enumerate() {
+            let mut order: Vec<usize> = (0..member.trace.groups.len()).collect();
+            order.sort_by_key(|&local| made(&member.trace.groups[local].name, local));
+            let mut counts: BTreeMap<(Option<RankSet>, Option<&str>), u32> = BTreeMap::new();
+            for local in order {
+                let group = &member.trace.groups[local];
+                let ranks = listed(group, world);
+                let description = group.description.as_deref();
+                let shared = match &ranks {
+                    Some(set) => shares_names(&(set.clone(), description)),
+                    None => true,
+                };
+                let count = counts.entry((ranks.clone(), description)).or_default();
+                let ordinal = *count;
+                *count += 1;
+                let key = Key {
+                    unlisted: ranks.is_none(),
+                    size: group.size.or(ranks.as_ref().map(RankSet::len)).unwrap_or(0),
+                    ranks: ranks.unwrap_or_default(),
+                    description: group.description.clone(),
+                    name: if shared { group.name.clone() } else { String::new() },
+                    ordinal: if shared { 0 } else { ordinal },
+                };
+                keys.entry(key).or_default().push((at, local));
+            }
+        }
+        let mut groups = Self {
+            groups: Vec::with_capacity(keys.len()),
+            of: job.members.iter().map(|m| vec![None; m.trace.groups.len()]).collect(),
+        };
+        for (key, places) in keys {
+            let id = GroupId(groups.groups.len() as u32);
+            let mut names: Vec<String> = Vec::new();
+            for (at, local) in places {
+                groups.of[at][local] = Some(id);
+                let name = &job.members[at].trace.groups[local].name;
+                if names.len() < Group::NAMES && !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+            let ranks = (!key.unlisted).then_some(key.ranks);
+            let dimension = GroupDimension::unknown(ranks.as_ref(), key.size);
+            groups.groups.push(Group {
+                ranks,
+                size: key.size,
+                description: key.description,
+                names,
+                dimension,
+            });
+        }
+        groups
+    }
+
+    /// A group.
+    pub fn get(&self, id: GroupId) -> Option<&Group> {
+        self.groups.get(id.0 as usize)
+    }
+
+    /// What a member's own group is.
+    pub fn id(&self, member: usize, local: u32) -> Option<GroupId> {
+        *self.of.get(member)?.get(local as usize)?
+    }
+}
+
+/// The ranks of a group: listed, or all when it is as large as the world.
+fn listed(group: &RankGroup, world: u32) -> Option<RankSet> {
+    match &group.ranks {
+        Some(ranks) => Some(RankSet::new(ranks)),
+        None if group.size == Some(world) && world > 1 => Some(RankSet::range(0, 1, world)),
+        None => None,
+    }
+}
+
+/// The order in which groups were made: names are counters, unless they are not.
+fn made(name: &str, local: usize) -> (u64, usize) {
+    (name.parse().unwrap_or(u64::MAX), local)
+}
+
+#[cfg(test)]
+mod tests;

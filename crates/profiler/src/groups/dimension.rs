@@ -1,0 +1,201 @@
+//! Which dimension a group serves.
+//!
+//! Responsible for: asking, in this order, what the user says, what the description says, how sets of ranks tile the world, and what the group
+//! does. Refuses to guess beyond that.
+
+use super::{Groups, Layout, RankSet};
+use crate::communication::Operation;
+use railwright_step::Dimension;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Why a group is taken for a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// The user said the sizes of dimensions.
+    Sizes,
+    /// The framework described the group.
+    Description,
+    /// Sets of ranks tile the world in one way.
+    Tiling,
+    /// What it does: messages, all-to-all, many equal all-reduces.
+    Operations,
+    /// Nothing told.
+    Nothing,
+}
+
+/// The dimension of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GroupDimension {
+    /// Which; [`Dimension::Other`] when unknown or none of them.
+    pub dimension: Dimension,
+    /// What to call it.
+    pub label: String,
+    /// Why.
+    pub evidence: Evidence,
+}
+
+impl GroupDimension {
+    pub(super) fn unknown(ranks: Option<&RankSet>, size: u32) -> Self {
+        let label = match ranks.and_then(RankSet::stride) {
+            Some(stride) => format!("unknown (size {size}, stride {stride})"),
+            None => format!("unknown (size {size})"),
+        };
+        Self { dimension: Dimension::Other, label, evidence: Evidence::Nothing }
+    }
+
+    fn known(dimension: Dimension, evidence: Evidence) -> Self {
+        Self { dimension, label: dimension.name().to_owned(), evidence }
+    }
+}
+
+/// What a group was seen doing: for each operation and size how often on its busiest rank.
+pub type Habits = BTreeMap<(Option<Operation>, Option<u64>), u32>;
+
+/// Finds the dimension of every group. `habits` are by the place of the group; `steps` is how many steps were recorded.
+pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &[Habits], steps: u32) {
+    let tiles = tiling(groups, world);
+    for (at, group) in groups.groups.iter_mut().enumerate() {
+        let from_layout = layout.zip(group.ranks.as_ref()).and_then(|(l, set)| l.dimension(set));
+        if let Some(dimension) = from_layout {
+            group.dimension = GroupDimension::known(dimension, Evidence::Sizes);
+            continue;
+        }
+        if let Some(described) = group.description.as_deref().and_then(described) {
+            group.dimension = match described {
+                Some(dimension) => GroupDimension::known(dimension, Evidence::Description),
+                None => GroupDimension {
+                    dimension: Dimension::Other,
+                    label: group.description.clone().unwrap_or_default(),
+                    evidence: Evidence::Description,
+                },
+            };
+            continue;
+        }
+        let tiled = group.ranks.as_ref().and_then(|set| tiles.get(&(set.stride()?, set.len())).copied());
+        let does = habits.get(at).and_then(|habits| habit(habits, steps));
+        if let Some(dimension) = tiled {
+            group.dimension = GroupDimension::known(dimension, Evidence::Tiling);
+        } else if let Some(dimension) = does {
+            group.dimension = GroupDimension::known(dimension, Evidence::Operations);
+        }
+    }
+}
+
+/// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).
+pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
+    let text = description.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let mesh = text.strip_prefix("mesh_").unwrap_or(&text);
+    let is = |words: &[&str]| words.contains(&mesh);
+    // Groups of several dimensions say the inner one too: the outer one is what they are for.
+    if has(&["embedding"]) {
+        Some(None)
+    } else if has(&["expert_data", "data_parallel", "data parallel", "intra_distributed_optimizer"])
+        || is(&[
+            "dp",
+            "fsdp",
+            "ddp",
+            "hsdp",
+            "data",
+            "dp_shard",
+            "dp_replicate",
+            "dp_cp",
+            "dp_shard_cp",
+            "zero",
+        ])
+    {
+        Some(Some(Dimension::Data))
+    } else if has(&["pipeline"]) || is(&["pp", "stage"]) {
+        Some(Some(Dimension::Pipeline))
+    } else if has(&["expert_tensor", "expert_model", "expert_parallel"])
+        || is(&["ep", "etp", "expert", "moe", "ep_group"])
+    {
+        Some(Some(Dimension::Expert))
+    } else if has(&["context_parallel", "context parallel", "sequence_parallel"])
+        || is(&["cp", "context", "sp", "ulysses", "ring"])
+    {
+        Some(Some(Dimension::Context))
+    } else if has(&["tensor", "model_parallel"]) || is(&["tp", "model"]) {
+        Some(Some(Dimension::Tensor))
+    } else {
+        None
+    }
+}
+
+/// Dimensions by (stride, size) where the listed sets leave one reading: two or more classes of sets, each of which tiles the world, whose
+/// strides follow from each other's sizes and whose sizes make the world. The innermost is tensor, then data, then
+/// pipeline, which is how Megatron numbers ranks; with two classes the outer one must be told by what it does.
+fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
+    let mut classes: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for group in &groups.groups {
+        let Some(set) = &group.ranks else { continue };
+        let (Some(stride), size) = (set.stride(), set.len()) else { continue };
+        let start = set.ranks().first().copied().unwrap_or_default();
+        let block = u64::from(stride) * u64::from(size);
+        let tiles = size > 1 && u64::from(world) % block == 0 && u64::from(start) % block < u64::from(stride);
+        if tiles && size < world {
+            classes.insert((stride, size));
+        }
+    }
+    // A chain from stride 1 upwards that makes the world.
+    let mut chain: Vec<(u32, u32)> = Vec::new();
+    let mut inner = 1;
+    while inner < world {
+        let mut next = classes.iter().filter(|&&(stride, _)| stride == inner);
+        let (Some(&class), None) = (next.next(), next.next()) else { return BTreeMap::new() };
+        chain.push(class);
+        inner *= class.1;
+    }
+    if inner != world {
+        return BTreeMap::new();
+    }
+    match chain.as_slice() {
+        [tensor, data, pipeline] => BTreeMap::from([
+            (*tensor, Dimension::Tensor),
+            (*data, Dimension::Data),
+            (*pipeline, Dimension::Pipeline),
+        ]),
+        _ => BTreeMap::new(),
+    }
+}
+
+/// The dimension that operations give away.
+fn habit(habits: &Habits, steps: u32) -> Option<Dimension> {
+    let count = |wanted: &dyn Fn(Operation) -> bool| -> u32 {
+        habits.iter().filter(|((o, _), _)| o.is_some_and(wanted)).map(|(_, n)| n).sum()
+    };
+    let all: u32 = habits.values().sum();
+    if all == 0 {
+        return None;
+    }
+    if count(&|o| o.is_message()) * 2 > all {
+        return Some(Dimension::Pipeline);
+    }
+    let exchanges = count(&|o| {
+        matches!(o, Operation::AllToAll | Operation::Dispatch | Operation::Combine | Operation::Notify)
+    });
+    if exchanges * 2 > all {
+        return Some(Dimension::Expert);
+    }
+    // Activations have one size, over and over within a step; buckets of gradients come once a step.
+    let reduces = count(&|o| o == Operation::AllReduce);
+    let most = habits
+        .iter()
+        .filter(|((o, bytes), _)| *o == Some(Operation::AllReduce) && bytes.is_some())
+        .map(|(_, n)| *n)
+        .max()
+        .unwrap_or(0);
+    if reduces * 2 > all && most >= 3 * steps.max(1) && most * 2 > all {
+        return Some(Dimension::Tensor);
+    }
+    // Shards of parameters and gradients: as many reduces as there are sizes to gather.
+    let gathers = count(&|o| o == Operation::AllGather);
+    let scatters = count(&|o| o == Operation::ReduceScatter);
+    let sizes = habits.keys().map(|(_, bytes)| *bytes).collect::<BTreeSet<_>>().len() as u32;
+    if gathers > 0 && scatters > 0 && sizes * steps.max(1) * 4 >= all {
+        return Some(Dimension::Data);
+    }
+    (reduces * 2 > all && most <= steps.max(1) * 2 && all >= 2).then_some(Dimension::Data)
+}

@@ -1,0 +1,97 @@
+//! The order of ranks as the user says it.
+//!
+//! Responsible for: sizes of dimensions from the innermost to the outermost, and which dimension a set of ranks therefore belongs to. Refuses
+//! sizes that do not make the world.
+
+use super::RankSet;
+use railwright_spec::problem::Problem;
+use railwright_step::Dimension;
+
+/// Dimensions and their sizes, the innermost first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    sizes: Vec<(Dimension, u32)>,
+}
+
+impl Layout {
+    /// Reads `tp=2,cp=1,dp=4,pp=2`: the innermost first. A dimension that is not named has size 1.
+    pub fn read(text: &str) -> Result<Self, Problem> {
+        let mut sizes: Vec<(Dimension, u32)> = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let hint = "write sizes from the innermost dimension outwards, such as `tp=8,cp=1,dp=4,pp=2`";
+            let wrong = |message: String| Problem::new(message).hint(hint);
+            let (name, size) = part
+                .split_once('=')
+                .ok_or_else(|| wrong(format!("`{part}` is not a dimension and its size")))?;
+            let dimension = match name.trim().to_ascii_lowercase().as_str() {
+                "tp" | "tensor" => Dimension::Tensor,
+                "cp" | "context" => Dimension::Context,
+                "ep" | "expert" => Dimension::Expert,
+                "dp" | "data" | "fsdp" => Dimension::Data,
+                "pp" | "pipeline" => Dimension::Pipeline,
+                other => return Err(wrong(format!("`{other}` is not a dimension (tp, cp, ep, dp, pp)"))),
+            };
+            let size: u32 = size
+                .trim()
+                .parse()
+                .ok()
+                .filter(|&size| size > 0)
+                .ok_or_else(|| wrong(format!("`{}` is not a size", size.trim())))?;
+            if sizes.iter().any(|&(known, _)| known == dimension) {
+                return Err(wrong(format!("`{}` comes twice", name.trim())));
+            }
+            sizes.push((dimension, size));
+        }
+        if sizes.is_empty() {
+            return Err(Problem::new("no dimension is given").hint("such as `tp=8,dp=4,pp=2`"));
+        }
+        Ok(Self { sizes })
+    }
+
+    /// How many ranks the sizes make.
+    pub fn world(&self) -> u64 {
+        self.sizes.iter().map(|&(_, size)| u64::from(size)).product()
+    }
+
+    /// The dimension of a set of ranks: the one whose size and stride it has; of several neighbouring dimensions in one set, the
+    /// outermost that is not of size 1.
+    pub fn dimension(&self, set: &RankSet) -> Option<Dimension> {
+        let (stride, size) = (set.stride()?, set.len());
+        let start = *set.ranks().first()?;
+        for from in 0..self.sizes.len() {
+            let inner: u64 = self.sizes[..from].iter().map(|&(_, size)| u64::from(size)).product();
+            let mut together = 1;
+            for &(dimension, width) in &self.sizes[from..] {
+                together *= u64::from(width);
+                let fits = u64::from(stride) == inner && u64::from(size) == together && width > 1;
+                if fits && u64::from(start) % (inner * together) < inner {
+                    return Some(dimension);
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_belong_to_the_dimension_with_their_stride() {
+        let layout = Layout::read("tp=2, cp=1,dp=4,pp=2").unwrap();
+        assert_eq!(layout.world(), 16);
+        assert_eq!(layout.dimension(&RankSet::new(&[6, 7])), Some(Dimension::Tensor));
+        assert_eq!(layout.dimension(&RankSet::new(&[1, 3, 5, 7])), Some(Dimension::Data));
+        assert_eq!(layout.dimension(&RankSet::new(&[3, 11])), Some(Dimension::Pipeline));
+        assert_eq!(layout.dimension(&RankSet::new(&[7, 8])), None);
+        assert_eq!(layout.dimension(&RankSet::new(&[0, 1, 5])), None);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "tp", "tp=0", "xp=2", "tp=2,tp=2", "tp=two"] {
+            assert!(Layout::read(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A set of ranks.
+//!
+//! Responsible for: comparing sets and writing them as start, stride and size. Refuses duplicates and keeps order.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// Ranks, each once, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RankSet(Box<[u32]>);
+
+impl RankSet {
+    /// The set of these ranks.
+    pub fn new(ranks: &[u32]) -> Self {
+        let mut ranks = ranks.to_vec();
+        ranks.sort_unstable();
+        ranks.dedup();
+        Self(ranks.into())
+    }
+
+    /// `size` ranks from `start`, `stride` apart.
+    pub fn range(start: u32, stride: u32, size: u32) -> Self {
+        Self((0..size).map(|k| start + k * stride).collect())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The ranks in order.
+    pub fn ranks(&self) -> &[u32] {
+        &self.0
+    }
+
+    /// Whether a rank is in it.
+    pub fn contains(&self, rank: u32) -> bool {
+        self.0.binary_search(&rank).is_ok()
+    }
+
+    /// The distance of neighbours when it is the same for all; a single rank has 1.
+    pub fn stride(&self) -> Option<u32> {
+        let mut gaps = self.0.windows(2).map(|pair| pair[1] - pair[0]);
+        let Some(first) = gaps.next() else { return Some(1) };
+        gaps.all(|gap| gap == first).then_some(first)
+    }
+}
+
+impl fmt::Display for RankSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let few = |ranks: &[u32]| ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        match (self.0.as_ref(), self.stride()) {
+            ([], _) => f.write_str("none"),
+            (ranks @ ([_] | [_, _]), _) => f.write_str(&few(ranks)),
+            ([first, .., last], Some(1)) => write!(f, "{first}-{last}"),
+            ([first, .., last], Some(stride)) => write!(f, "{first}-{last}:{stride}"),
+            (ranks, None) if ranks.len() <= 8 => f.write_str(&few(ranks)),
+            (ranks, None) => write!(f, "{},... ({} ranks)", few(&ranks[..6]), ranks.len()),
+        }
+    }
+}
+
+impl Serialize for RankSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_written_as_people_write_them() {
+        for (ranks, text, stride) in [
+            (vec![3, 1], "1,3", Some(2)),
+            (vec![0, 1, 2, 3], "0-3", Some(1)),
+            (vec![8, 0, 4, 4], "0-8:4", Some(4)),
+            (vec![0, 1, 5], "0,1,5", None),
+            (vec![7], "7", Some(1)),
+        ] {
+            let set = RankSet::new(&ranks);
+            assert_eq!((set.to_string().as_str(), set.stride()), (text, stride));
+        }
+    }
+}

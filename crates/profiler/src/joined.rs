@@ -1,0 +1,122 @@
+//! The ranks of a job joined: groups, matched collectives, one time.
+//!
+//! Responsible for: the order of the steps (groups, parts, matching, clocks, moving everything onto one time, dimensions) and the one value that analyses of many
+//! ranks start from. Refuses to judge what it joined.
+
+use crate::Job;
+use crate::clocks::{ClockPolicy, Clocks};
+use crate::communication::NameTable;
+use crate::groups::{Groups, Habits, Layout, infer};
+use crate::matching::{Matching, parts};
+use crate::trace::HostKind;
+use railwright_spec::problem::Warning;
+use std::collections::BTreeSet;
+
+/// How to join.
+#[derive(Clone, Debug, Default)]
+pub struct JoinOptions {
+    /// Names that communicate; the shipped table when none is given.
+    pub names: Option<NameTable>,
+    /// Sizes of dimensions as the user says them.
+    pub layout: Option<Layout>,
+    /// What to do with the clocks.
+    pub clocks: ClockPolicy,
+}
+
+/// The ranks of a job, joined. Times of its parts are those of the job's traces after [`join`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Joined {
+    /// The process groups.
+    pub groups: Groups,
+    /// The collectives.
+    pub matching: Matching,
+    /// The clocks.
+    pub clocks: Clocks,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// Joins the ranks of a job and moves its traces onto one time.
+pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
+    let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
+    let mut groups = Groups::of(job);
+    let parts = parts(job, table, &groups);
+    let mut matching = Matching::of(job, &groups, parts);
+    let clocks = Clocks::of(job, &matching, options.clocks);
+    job.align(&clocks);
+    for (at, parts) in matching.parts.iter_mut().enumerate() {
+        clocks.align_parts(at, parts);
+    }
+    let habits = habits(&groups, &matching);
+    let layout = options.layout.as_ref();
+    infer(&mut groups, job.world_size, layout, &habits, steps(job));
+    let mut warnings = clocks.warnings();
+    if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
+        let told = format!(
+            "the sizes of the dimensions make {} ranks, but the job has {}",
+            layout.world(),
+            job.world_size
+        );
+        warnings.push(Warning::new("layout-world-size", told));
+    }
+    warnings.extend(mismatches(job, &matching));
+    Joined { groups, matching, clocks, warnings }
+}
+
+/// How often each group did what, on the rank where it did most.
+fn habits(groups: &Groups, matching: &Matching) -> Vec<Habits> {
+    let mut habits = vec![Habits::new(); groups.groups.len()];
+    for communicator in &matching.communicators {
+        let Some(group) = communicator.group else { continue };
+        let Some(first) =
+            communicator.members.iter().max_by_key(|m| (m.parts.len(), std::cmp::Reverse(m.rank)))
+        else {
+            continue;
+        };
+        for &part in &first.parts {
+            let part = &matching.parts[first.member as usize][part as usize];
+            *habits[group.0 as usize].entry((part.operation, part.bytes)).or_default() += 1;
+        }
+    }
+    habits
+}
+
+/// How many steps were recorded, as annotations say; 1 when they do not.
+fn steps(job: &Job) -> u32 {
+    let count = |member: &crate::job::Member| {
+        let trace = &member.trace;
+        let of_steps: BTreeSet<u32> = (0..trace.names.len() as u32)
+            .filter(|&id| trace.names.get(crate::NameId(id)).starts_with("ProfilerStep#"))
+            .collect();
+        let seen = trace
+            .host
+            .kinds()
+            .iter()
+            .zip(trace.host.names())
+            .filter(|(kind, name)| **kind != HostKind::Runtime && of_steps.contains(&name.0));
+        seen.count() as u32
+    };
+    job.members.first().map_or(1, count).max(1)
+}
+
+/// Warnings about communicators whose lists disagree.
+fn mismatches(job: &Job, matching: &Matching) -> Vec<Warning> {
+    let wrong = matching.collectives.iter().filter(|collective| !collective.consistent).count();
+    let mut warnings = Vec::new();
+    if wrong > 0 {
+        let told = format!(
+            "{wrong} of {} matched collectives differ in operation or size between their ranks; they are not used for clocks",
+            matching.collectives.len()
+        );
+        warnings.push(Warning::new("collective-mismatch", told));
+    }
+    let parts: usize = matching.parts.iter().map(Vec::len).sum();
+    let alone: u32 = (0..job.members.len()).map(|member| matching.unmatched(member)).sum();
+    if job.members.len() > 1 && f64::from(alone) > 0.25 * parts as f64 {
+        let told = format!(
+            "{alone} of {parts} communications found no counterpart on another rank: waits are known for the rest only"
+        );
+        warnings.push(Warning::new("unmatched-communication", told));
+    }
+    warnings
+}

@@ -1,0 +1,329 @@
+//! Collectives of one communicator, matched across ranks.
+//!
+//! Responsible for: which parts of which ranks are one communication: by their number where there is one, else by their order after a shift that is
+//! searched together with the difference of the clocks; messages by channel. Refuses to trust order alone: half of all multi-rank traces
+//! have lost leading kernels on some rank, and lists that do not fit each other stay apart.
+
+mod assign;
+pub mod line;
+mod part;
+mod shift;
+
+pub use part::{Lane, Part, parts};
+pub use shift::compatible;
+
+use crate::Job;
+use crate::communication::Operation;
+use crate::groups::{GroupId, Groups};
+use assign::{Key, assign};
+use line::Line;
+use serde::Serialize;
+use shift::{Fit, Scratch};
+use std::collections::BTreeMap;
+
+/// What tied the parts of a communicator together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// Their numbers.
+    Sequence,
+    /// Their order, shifted.
+    Order,
+}
+
+/// One rank's list in a communicator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Membership {
+    /// The member of the job.
+    pub member: u32,
+    /// Its rank.
+    pub rank: u32,
+    /// Its parts, in order: places in [`Matching::parts`] of the member.
+    pub parts: Vec<u32>,
+    /// How many leading collectives it misses (lost kernels, or a window that opens later).
+    pub lost: u32,
+    /// Its item `k` is item `k + shift` of the communicator's first member; with numbers, of the lowest number.
+    pub shift: i32,
+    /// Pairs with the first member whose operation or size differs.
+    pub mismatches: u32,
+    /// What its clock shows more than that of the first member.
+    pub line: Line,
+}
+
+/// Ranks that communicate with each other, in an order of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Communicator {
+    /// The process group, if the traces say it.
+    pub group: Option<GroupId>,
+    /// The lane that stands for the communicator where the traces say none.
+    pub lane: Option<Lane>,
+    /// From whom to whom, when it holds messages.
+    pub channel: Option<(u32, u32)>,
+    /// How it was matched.
+    pub how: How,
+    /// The ranks that were traced and take part; the first is the one that the others were compared with.
+    pub members: Vec<Membership>,
+}
+
+/// One communication of several ranks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collective {
+    /// Its communicator, by its place.
+    pub communicator: u32,
+    /// Its number within the communicator, from 0.
+    pub index: u32,
+    /// What it does, as the most telling of its parts says.
+    pub operation: Option<Operation>,
+    /// Its size; the largest of its parts' when they differ.
+    pub bytes: Option<u64>,
+    /// Whether every member of the communicator takes part.
+    pub complete: bool,
+    /// Whether its parts agree on operation and size.
+    pub consistent: bool,
+    first: u32,
+    count: u32,
+}
+
+/// A part, by its member and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PartRef {
+    /// The member of the job.
+    pub member: u32,
+    /// The place among its parts.
+    pub part: u32,
+}
+
+/// What was matched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matching {
+    /// Every member's parts, by start.
+    pub parts: Vec<Vec<Part>>,
+    /// The communicators.
+    pub communicators: Vec<Communicator>,
+    /// The communications with two parts or more, by communicator and order.
+    pub collectives: Vec<Collective>,
+    /// For every member's part the collective that it belongs to.
+    pub of: Vec<Vec<Option<u32>>>,
+    refs: Vec<PartRef>,
+}
+
+impl Matching {
+    /// Matches the parts of a job.
+    pub fn of(job: &Job, groups: &Groups, parts: Vec<Vec<Part>>) -> Self {
+        let mut matching =
+            Self { of: parts.iter().map(|p| vec![None; p.len()]).collect(), parts, ..Self::default() };
+        let mut scratch = Scratch::default();
+        let mut strays: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (key, lists) in assign(job, groups, &matching.parts) {
+            let alone = lists.len() == 1;
+            if alone && key.group.is_none() && key.channel.is_none() {
+                // A stream that only one rank has may be another number on the others.
+                for (member, list) in lists {
+                    strays.entry(member).or_default().extend(list);
+                }
+            } else if !alone {
+                matching.communicate(job, key, lists, &mut scratch);
+            }
+        }
+        if strays.len() > 1 {
+            for (member, list) in &mut strays {
+                let parts = &matching.parts[*member as usize];
+                list.sort_by_key(|&part| parts[part as usize].start);
+            }
+            let key = Key { group: None, lane: Some(Lane::Stream(crate::trace::NONE)), channel: None };
+            matching.communicate(job, key, strays, &mut scratch);
+        }
+        matching.index();
+        matching
+    }
+
+    /// The parts of a collective, by member.
+    pub fn members(&self, collective: &Collective) -> &[PartRef] {
+        let first = collective.first as usize;
+        &self.refs[first..first + collective.count as usize]
+    }
+
+    /// A part.
+    pub fn part(&self, at: PartRef) -> &Part {
+        &self.parts[at.member as usize][at.part as usize]
+    }
+
+    /// The communicator of a collective.
+    pub fn communicator(&self, collective: &Collective) -> &Communicator {
+        &self.communicators[collective.communicator as usize]
+    }
+
+    /// How many parts of a member found no counterpart.
+    pub fn unmatched(&self, member: usize) -> u32 {
+        self.of.get(member).map_or(0, |of| of.iter().filter(|c| c.is_none()).count() as u32)
+    }
+
+    fn communicate(&mut self, job: &Job, key: Key, lists: BTreeMap<u32, Vec<u32>>, scratch: &mut Scratch) {
+        if let Some(members) = self.by_sequence(job, &lists) {
+            self.add(key, How::Sequence, members);
+            return;
+        }
+        // Without a declared set of ranks several communicators may share a lane's number: take the ranks that fit the longest list, then go on
+        // with the rest.
+        let declared = key.group.is_some() || key.channel.is_some();
+        let mut rest = lists;
+        while rest.len() > 1 {
+            let longest = rest.values().map(Vec::len).max().unwrap_or(0);
+            let Some(first) = rest.iter().find(|(_, list)| list.len() == longest).map(|(m, _)| *m) else {
+                break;
+            };
+            let reference = rest.remove(&first).unwrap_or_default();
+            let first_parts: Vec<&Part> = self.of_list(first, &reference);
+            let interval = shift::usual_interval(&first_parts, scratch);
+            let mut members = vec![Membership {
+                member: first,
+                rank: job.members[first as usize].rank,
+                parts: reference.clone(),
+                lost: 0,
+                shift: 0,
+                mismatches: 0,
+                line: Line::default(),
+            }];
+            let fits: Vec<Fit> = rest
+                .iter()
+                .map(|(member, list)| shift::best(&first_parts, &self.of_list(*member, list), scratch))
+                .collect();
+            // Groups of one job run alike, so a rank of another group fits somewhat; those of the same group end together.
+            let nearest = fits.iter().map(|fit| fit.line.residual).fold(f64::INFINITY, f64::min);
+            let together = (4.0 * nearest).max(5_000.0);
+            let mut apart = BTreeMap::new();
+            for ((member, list), fit) in rest.into_iter().zip(fits) {
+                let fitting = fit.is_good(interval) && fit.line.residual <= together;
+                if fit.pairs == 0 || !(declared || fitting) {
+                    apart.insert(member, list);
+                    continue;
+                }
+                members.push(Membership {
+                    member,
+                    rank: job.members[member as usize].rank,
+                    parts: list,
+                    lost: 0,
+                    shift: fit.shift,
+                    mismatches: fit.mismatches,
+                    line: fit.line,
+                });
+            }
+            rest = apart;
+            if members.len() > 1 {
+                self.add(key, How::Order, members);
+            }
+        }
+    }
+
+    fn of_list(&self, member: u32, list: &[u32]) -> Vec<&Part> {
+        list.iter().map(|&part| &self.parts[member as usize][part as usize]).collect()
+    }
+
+    /// Memberships by number, if every part has one and none comes twice.
+    fn by_sequence(&self, job: &Job, lists: &BTreeMap<u32, Vec<u32>>) -> Option<Vec<Membership>> {
+        for (member, list) in lists {
+            let mut last = None;
+            for part in self.of_list(*member, list) {
+                let sequence = part.sequence?;
+                if last.is_some_and(|last| sequence <= last) {
+                    return None;
+                }
+                last = Some(sequence);
+            }
+        }
+        let member = |(&member, list): (&u32, &Vec<u32>)| Membership {
+            member,
+            rank: job.members[member as usize].rank,
+            parts: list.clone(),
+            lost: 0,
+            shift: 0,
+            mismatches: 0,
+            line: Line::default(),
+        };
+        Some(lists.iter().map(member).collect())
+    }
+
+    /// Adds a communicator and its collectives.
+    fn add(&mut self, key: Key, how: How, mut members: Vec<Membership>) {
+        let id = self.communicators.len() as u32;
+        // Where each part stands: (position, member, part).
+        let mut places: Vec<(i64, PartRef)> = Vec::new();
+        for membership in &members {
+            for (k, &part) in membership.parts.iter().enumerate() {
+                let at = PartRef { member: membership.member, part };
+                let position = match how {
+                    How::Sequence => self.part(at).sequence.unwrap_or_default() as i64,
+                    How::Order => k as i64 + i64::from(membership.shift),
+                };
+                places.push((position, at));
+            }
+        }
+        places.sort_unstable();
+        let origin = places.first().map_or(0, |p| p.0);
+        let common = members.len();
+        let full = places.chunk_by(|a, b| a.0 == b.0).find(|same| same.len() == common).map(|same| same[0].0);
+        let before = full.map_or(0, |full| places.partition_point(|place| place.0 < full));
+        let all = places[..before].chunk_by(|a, b| a.0 == b.0).count() as u32;
+        let mut has: BTreeMap<u32, u32> = BTreeMap::new();
+        for (_, at) in &places[..before] {
+            *has.entry(at.member).or_default() += 1;
+        }
+        for membership in &mut members {
+            membership.lost = all - has.get(&membership.member).copied().unwrap_or(0).min(all);
+        }
+        let mut index = 0;
+        for same in places.chunk_by(|a, b| a.0 == b.0) {
+            let position = match how {
+                How::Sequence => index,
+                How::Order => (same[0].0 - origin) as u32,
+            };
+            index += 1;
+            if same.len() < 2 {
+                continue;
+            }
+            let parts = same.iter().map(|&(_, at)| self.part(at));
+            let told = |o: &Operation| !matches!(o, Operation::SendReceive);
+            let operations: Vec<Operation> = parts.clone().filter_map(|part| part.operation).collect();
+            let operation = operations.iter().copied().find(told).or(operations.first().copied());
+            let bytes = parts.clone().filter_map(|part| part.bytes).max();
+            let least = parts.clone().filter_map(|part| part.bytes).min();
+            let uneven = matches!(operation, Some(Operation::AllToAll | Operation::SendReceive));
+            let consistent =
+                parts.clone().all(|part| compatible(operation, part.operation)) && (uneven || bytes == least);
+            let first = self.refs.len() as u32;
+            let number = self.collectives.len() as u32;
+            for &(_, at) in same {
+                self.of[at.member as usize][at.part as usize] = Some(number);
+                self.refs.push(at);
+            }
+            self.collectives.push(Collective {
+                communicator: id,
+                index: position,
+                operation,
+                bytes,
+                complete: same.len() == common,
+                consistent,
+                first,
+                count: same.len() as u32,
+            });
+        }
+        self.communicators.push(Communicator {
+            group: key.group,
+            lane: key.lane,
+            channel: key.channel,
+            how,
+            members,
+        });
+    }
+
+    /// Parts of a collective in order of member.
+    fn index(&mut self) {
+        for collective in &self.collectives {
+            let (first, count) = (collective.first as usize, collective.count as usize);
+            self.refs[first..first + count].sort_unstable();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! Which communicator a part belongs to.
+//!
+//! Responsible for: the group that a part names; else the group that all named parts of its stream name; else the only group that can be meant; else
+//! the stream itself. Messages go by channel. Refuses messages of which nobody says the other end.
+
+use super::{Lane, Part};
+use crate::Job;
+use crate::communication::Operation;
+use crate::groups::{GroupId, Groups, RankSet, described};
+use railwright_step::Dimension;
+use std::collections::BTreeMap;
+
+/// What makes a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub group: Option<GroupId>,
+    pub lane: Option<Lane>,
+    pub channel: Option<(u32, u32)>,
+}
+
+/// The parts of every communicator, by member.
+pub(super) fn assign(
+    job: &Job,
+    groups: &Groups,
+    parts: &[Vec<Part>],
+) -> BTreeMap<Key, BTreeMap<u32, Vec<u32>>> {
+    let mut lists: BTreeMap<Key, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+    for (at, (member, parts)) in job.members.iter().zip(parts).enumerate() {
+        let candidates = Candidates::of(at, groups, parts);
+        for (place, part) in parts.iter().enumerate() {
+            let Some(key) = candidates.key(member.rank, part, groups) else { continue };
+            lists.entry(key).or_default().entry(at as u32).or_default().push(place as u32);
+        }
+    }
+    lists
+}
+
+/// What can be meant by a part of one rank that names no group.
+struct Candidates {
+    /// The group of all named parts of a lane.
+    lanes: BTreeMap<Lane, Option<GroupId>>,
+    /// The only group of the rank that is described as pipeline.
+    pipeline: Option<GroupId>,
+    /// The only other group, leaving out the one of all ranks unless there is no other.
+    other: Option<GroupId>,
+}
+
+impl Candidates {
+    fn of(member: usize, groups: &Groups, parts: &[Part]) -> Self {
+        let mut lanes: BTreeMap<Lane, Option<GroupId>> = BTreeMap::new();
+        for part in parts {
+            if let Some(group) = part.group {
+                let known = lanes.entry(part.lane).or_insert(Some(group));
+                if *known != Some(group) {
+                    *known = None;
+                }
+            }
+        }
+        let mut own: Vec<GroupId> = groups.of.get(member).into_iter().flatten().flatten().copied().collect();
+        own.sort_unstable();
+        own.dedup();
+        own.retain(|&id| groups.get(id).is_some_and(|group| group.size > 1 && group.ranks.is_some()));
+        let is_pipeline = |id: &GroupId| {
+            let text = groups.get(*id).and_then(|group| group.description.as_deref());
+            text.and_then(described) == Some(Some(Dimension::Pipeline))
+        };
+        let is_default = |id: &GroupId| {
+            groups.get(*id).and_then(|group| group.description.as_deref()) == Some("default_pg")
+        };
+        let only = |mut ids: Vec<GroupId>| if ids.len() == 1 { ids.pop() } else { None };
+        let pipeline = only(own.iter().copied().filter(is_pipeline).collect());
+        let rest: Vec<GroupId> = own.iter().copied().filter(|id| !is_pipeline(id)).collect();
+        let named: Vec<GroupId> = rest.iter().copied().filter(|id| !is_default(id)).collect();
+        let other = if named.is_empty() { only(rest) } else { only(named) };
+        Self { lanes, pipeline, other }
+    }
+
+    fn key(&self, rank: u32, part: &Part, groups: &Groups) -> Option<Key> {
+        if part.operation == Some(Operation::Copy) {
+            return None;
+        }
+        let message = part.operation.filter(|operation| operation.is_message());
+        let group = part
+            .group
+            .or_else(|| self.lanes.get(&part.lane).copied().flatten())
+            .or(if message.is_some() { self.pipeline } else { self.other });
+        let Some(operation) = message else {
+            let lane = group.is_none().then_some(part.lane);
+            return Some(Key { group, lane, channel: None });
+        };
+        let ranks = group.and_then(|id| groups.get(id)?.ranks.as_ref()).map_or(&[][..], RankSet::ranks);
+        let peer = part.peer.or_else(|| match ranks {
+            &[a, b] if a == rank => Some(b),
+            &[a, b] if b == rank => Some(a),
+            _ => None,
+        })?;
+        let channel = if operation == Operation::Send { (rank, peer) } else { (peer, rank) };
+        Some(Key { group, lane: None, channel: Some(channel) })
+    }
+}

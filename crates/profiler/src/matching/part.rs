@@ -1,0 +1,173 @@
+//! One rank's part in a communication.
+//!
+//! Responsible for: picking the activities that communicate out of a trace, with all that is said of each: by its own description, by its
+//! name, by the framework's range around the call that launched it. Refuses to join ranks.
+
+use crate::communication::{Classes, NameTable, Operation};
+use crate::groups::{GroupId, Groups};
+use crate::trace::{GpuKind, HostKind};
+use crate::{Job, NameId, RankTrace};
+use std::collections::BTreeMap;
+
+/// Where a part ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// On a stream of the device.
+    Stream(u32),
+    /// On a thread of the host; all threads of a rank are one lane, since a library's pool takes any.
+    Host,
+}
+
+/// One rank's part in a communication.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// From when, in nanoseconds.
+    pub start: i64,
+    /// Until when, in nanoseconds.
+    pub end: i64,
+    /// Where it ran.
+    pub lane: Lane,
+    /// Its row among the rank's device activities, or among its host activities when its lane is the host.
+    pub row: u32,
+    /// Its name in the rank's trace.
+    pub name: NameId,
+    /// What it does.
+    pub operation: Option<Operation>,
+    /// Among whom.
+    pub group: Option<GroupId>,
+    /// Its number within its group.
+    pub sequence: Option<u64>,
+    /// The other rank of a message.
+    pub peer: Option<u32>,
+    /// Its size by nccl-tests' convention (see [`railwright_step::Collective::bytes`]).
+    pub bytes: Option<u64>,
+}
+
+impl Part {
+    /// How long, in nanoseconds.
+    pub fn duration(&self) -> i64 {
+        self.end - self.start
+    }
+}
+
+/// The parts of every member of a job, by start.
+pub fn parts(job: &Job, table: &NameTable, groups: &Groups) -> Vec<Vec<Part>> {
+    job.members.iter().enumerate().map(|(at, member)| of_member(at, &member.trace, table, groups)).collect()
+}
+
+fn of_member(member: usize, trace: &RankTrace, table: &NameTable, groups: &Groups) -> Vec<Part> {
+    let classes = table.classes(&trace.names);
+    let mut parts: Vec<Part> = Vec::new();
+    let mut mute: Vec<usize> = Vec::new();
+    for (row, activity) in trace.gpu.iter().enumerate() {
+        let class = classes.get(activity.name);
+        let counts = match activity.kind {
+            GpuKind::Kernel => class.is_some() || activity.collective.is_some(),
+            GpuKind::Copy => class.is_some(),
+            _ => false,
+        };
+        if !counts {
+            continue;
+        }
+        let mut part = Part {
+            start: activity.start,
+            end: activity.end,
+            lane: Lane::Stream(activity.stream),
+            row: row as u32,
+            name: activity.name,
+            operation: class.and_then(|class| class.operation),
+            group: None,
+            sequence: None,
+            peer: None,
+            bytes: (activity.kind == GpuKind::Copy && activity.bytes > 0).then_some(activity.bytes),
+        };
+        describe(&mut part, member, trace, activity.collective, table, groups);
+        if matches!(part.operation, None | Some(Operation::SendReceive)) {
+            mute.push(parts.len());
+        }
+        parts.push(part);
+    }
+    if !mute.is_empty() {
+        ask_the_host(&mut parts, &mute, trace, &classes);
+    }
+    // Host libraries communicate on the host; for device libraries the host only enqueues.
+    for (row, activity) in trace.host.iter().enumerate() {
+        let Some(class) = classes.get(activity.name).filter(|&class| table.on_host(class)) else { continue };
+        if activity.kind == HostKind::Runtime {
+            continue;
+        }
+        let mut part = Part {
+            start: activity.start,
+            end: activity.end,
+            lane: Lane::Host,
+            row: row as u32,
+            name: activity.name,
+            operation: class.operation,
+            group: None,
+            sequence: None,
+            peer: None,
+            bytes: None,
+        };
+        describe(&mut part, member, trace, activity.collective, table, groups);
+        parts.push(part);
+    }
+    parts.sort_by_key(|part| (part.start, part.lane, part.row));
+    parts
+}
+
+/// What the part's own description says.
+fn describe(
+    part: &mut Part,
+    member: usize,
+    trace: &RankTrace,
+    call: Option<u32>,
+    table: &NameTable,
+    groups: &Groups,
+) {
+    let Some(call) = call.and_then(|call| trace.collectives.get(call as usize)) else { return };
+    // The name of a kernel is exact, but for the kernel that moves messages of any kind.
+    if matches!(part.operation, None | Some(Operation::SendReceive)) {
+        let said = call.kind.map(Operation::from).or_else(|| table.operation(&call.label));
+        part.operation = said.or(part.operation);
+    }
+    part.group = call.group.and_then(|local| groups.id(member, local));
+    part.sequence = call.sequence;
+    part.peer = call.peer;
+    let elements = match part.operation {
+        Some(Operation::AllGather | Operation::Gather | Operation::Receive) => {
+            call.elements_out.or(call.elements_in)
+        }
+        Some(Operation::AllToAll | Operation::SendReceive) => call.elements_in.max(call.elements_out),
+        _ => call.elements_in.or(call.elements_out),
+    };
+    let bytes = elements.zip(call.element_bytes).map(|(n, size)| n.saturating_mul(u64::from(size)));
+    part.bytes = bytes.or(part.bytes);
+}
+
+/// Asks the framework's range around the launch (`nccl:all_to_all`) what a kernel does that says nothing.
+fn ask_the_host(parts: &mut [Part], mute: &[usize], trace: &RankTrace, classes: &Classes) {
+    let correlations: BTreeMap<u32, usize> = mute
+        .iter()
+        .filter_map(|&at| Some((trace.gpu.get(parts[at].row as usize)?.correlation?, at)))
+        .collect();
+    let mut ranges: BTreeMap<u32, Vec<(i64, i64, Operation)>> = BTreeMap::new();
+    let mut launches: Vec<(usize, u32, i64)> = Vec::new();
+    for row in trace.host.iter() {
+        if row.kind == HostKind::Runtime {
+            if let Some(&at) = row.correlation.and_then(|correlation| correlations.get(&correlation)) {
+                launches.push((at, row.thread, row.start));
+            }
+        } else if let Some(operation) = classes.get(row.name).and_then(|class| class.operation) {
+            ranges.entry(row.thread).or_default().push((row.start, row.end, operation));
+        }
+    }
+    for (at, thread, time) in launches {
+        let Some(ranges) = ranges.get(&thread) else { continue };
+        let after = ranges.partition_point(|range| range.0 <= time);
+        // Ranges nest two or three deep at most.
+        let around = ranges[..after].iter().rev().take(4).find(|range| range.1 >= time);
+        if let Some(&(_, _, operation)) = around {
+            parts[at].operation = Some(operation);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! By how many places one rank's collectives are behind another's.
+//!
+//! Responsible for: trying shifts together with a line of the clocks' difference, so that neither lost kernels nor clocks that are seconds apart
+//! deceive. Refuses shifts that leave less than half of the shorter list to compare.
+
+use super::Part;
+use super::line::Line;
+use crate::communication::Operation;
+
+/// How two lists of one communicator fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fit {
+    /// The second list's item `k` belongs to the first list's item `k + shift`.
+    pub shift: i32,
+    /// Pairs whose operation or size differs.
+    pub mismatches: u32,
+    /// Pairs.
+    pub pairs: u32,
+    /// What is to be taken from the second clock to get the first.
+    pub line: Line,
+}
+
+impl Fit {
+    /// Whether nothing speaks against the two lists being of one communicator: `interval` is the usual time between collectives.
+    pub(super) fn is_good(&self, interval: f64) -> bool {
+        self.mismatches * 5 <= self.pairs && self.line.residual <= (interval / 4.0).max(20_000.0)
+    }
+}
+
+/// Whether two operations can be the two sides of one: what is not known differs from nothing.
+pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return true };
+    let loose = |o: Operation| matches!(o, Operation::SendReceive | Operation::AllToAll) || o.is_message();
+    a == b
+        || (loose(a) && loose(b) && (a == Operation::SendReceive || b == Operation::SendReceive))
+        || (a.is_message() && b.is_message())
+}
+
+/// Whether two parts can belong to one collective, by operation and size.
+fn alike(a: &Part, b: &Part) -> bool {
+    let sized = !matches!(a.operation, Some(Operation::AllToAll | Operation::SendReceive));
+    compatible(a.operation, b.operation)
+        && !(sized && a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b && a > 0 && b > 0))
+}
+
+/// The best shift: the fewest mismatches first, then the smallest residual, then the smallest shift.
+pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> Fit {
+    let difference = first.len() as i32 - second.len() as i32;
+    let (low, high) = (difference.min(0) - 3, difference.max(0) + 3);
+    let near = search(first, second, low..=high, None, scratch);
+    let Some(near) = near else { return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default() } };
+    // A poor fit may have lost more than the counts say: look farther.
+    let interval = usual_interval(first, scratch);
+    if near.is_good(interval / 2.0) && near.mismatches == 0 {
+        return near;
+    }
+    let far = (first.len().min(second.len()) / 4).min(64) as i32;
+    let wider = search(first, second, low - far..=low - 1, Some(near), scratch).unwrap_or(near);
+    search(first, second, high + 1..=high + far, Some(wider), scratch).unwrap_or(wider)
+}
+
+/// Space that searches use again.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    points: Vec<(i64, i64)>,
+    values: Vec<f64>,
+}
+
+fn search(
+    first: &[&Part],
+    second: &[&Part],
+    shifts: std::ops::RangeInclusive<i32>,
+    known: Option<Fit>,
+    scratch: &mut Scratch,
+) -> Option<Fit> {
+    let mut best = known;
+    let mut order: Vec<i32> = shifts.collect();
+    order.sort_by_key(|shift| (shift.abs(), *shift < 0));
+    let enough = (first.len().min(second.len())).div_ceil(2);
+    for shift in order {
+        let from = usize::try_from(-shift).unwrap_or(0);
+        let to = usize::try_from(shift).unwrap_or(0);
+        let pairs = first.iter().skip(to).zip(second.iter().skip(from));
+        scratch.points.clear();
+        let mut mismatches = 0;
+        for (a, b) in pairs {
+            mismatches += u32::from(!alike(a, b));
+            scratch.points.push((b.end, b.end - a.end));
+        }
+        if scratch.points.len() < enough || scratch.points.is_empty() {
+            continue;
+        }
+        if best.is_some_and(|best| mismatches > best.mismatches) {
+            continue;
+        }
+        let line = Line::fit(&scratch.points, true, &mut scratch.values);
+        let fit = Fit { shift, mismatches, pairs: scratch.points.len() as u32, line };
+        let better = best.is_none_or(|best| {
+            fit.mismatches < best.mismatches
+                || (fit.mismatches == best.mismatches
+                    // A longer shift must be clearly better: a regular job fits itself a step later.
+                    && fit.line.residual + 200.0 < best.line.residual * 0.7)
+        });
+        if better {
+            best = Some(fit);
+        }
+    }
+    best
+}
+
+/// The median time between the ends of neighbours, in nanoseconds.
+pub(super) fn usual_interval(parts: &[&Part], scratch: &mut Scratch) -> f64 {
+    scratch.values.clear();
+    scratch.values.extend(parts.windows(2).map(|pair| (pair[1].end - pair[0].end).abs() as f64));
+    super::line::median(&mut scratch.values)
+}

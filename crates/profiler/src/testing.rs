@@ -1,0 +1,22 @@
+//! Jobs whose truth is known, for tests and benches of this crate and of its users.
+//!
+//! Responsible for: making the traces of a job that runs by a simple plan with chosen faults ([`Synthetic`]), and mutations of any job: clocks that are
+//! off, leading kernels that are lost, many ranks made of few. Refuses randomness: what varies does so by a fixed recurrence.
+
+mod mutate;
+mod synthetic;
+
+pub use mutate::{drop_leading, keep, move_clock, replicate};
+pub use synthetic::Synthetic;
+
+/// Numbers that look random and are the same on every run (a linear congruence).
+#[derive(Clone, Copy, Debug)]
+pub struct Recurrence(pub u64);
+
+impl Recurrence {
+    /// The next number below a limit; 0 for a limit of 0.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if limit == 0 { 0 } else { (self.0 >> 33) % limit }
+    }
+}

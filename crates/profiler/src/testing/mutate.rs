@@ -1,0 +1,66 @@
+//! Mutations of traces.
+//!
+//! Responsible for: what recorders do to traces: clocks that are off, kernels that are lost; and scale: replicas of a job. Refuses to change what ran.
+
+use crate::communication::NameTable;
+use crate::trace::{GpuActivities, GpuActivity};
+use crate::{Job, RankTrace};
+
+/// Puts a clock off by `offset` nanoseconds and lets it run fast by `ppm` parts per million from the trace's first activity on.
+pub fn move_clock(trace: &mut RankTrace, offset: i64, ppm: f64) {
+    let first = trace.gpu.starts().first().into_iter().chain(trace.host.starts().first()).min().copied();
+    let first = first.unwrap_or_default();
+    let to = |time: i64| time + offset + ((time - first) as f64 * ppm * 1e-6).round() as i64;
+    trace.gpu.map_times(to);
+    trace.host.map_times(to);
+}
+
+/// Loses the first `count` communication kernels and all device activities that began before the last of them ended, as a profiler does that
+/// starts late.
+pub fn drop_leading(trace: &mut RankTrace, count: usize) {
+    if count == 0 {
+        return;
+    }
+    let classes = NameTable::shipped().classes(&trace.names);
+    let last = trace.gpu.iter().filter(|row| classes.communicates(row.name)).take(count).last();
+    let Some(until) = last.map(|row| row.end) else { return };
+    keep(trace, |row| row.start >= until);
+}
+
+/// Keeps only some device activities.
+pub fn keep(trace: &mut RankTrace, wanted: impl Fn(&GpuActivity) -> bool) {
+    let mut kept = GpuActivities::default();
+    for row in trace.gpu.iter().filter(wanted) {
+        kept.push(row);
+    }
+    trace.gpu = kept;
+}
+
+/// `copies` replicas of a job as one job: replica `k` has the ranks `k * n ..`, and its groups are moved with it, so that its ranks communicate among
+/// themselves as they did. A group of the whole world stays one of the replica alone.
+pub fn replicate(job: &Job, copies: u32) -> Job {
+    let size = job.world_size;
+    let mut traces = Vec::with_capacity(job.members.len() * copies as usize);
+    for copy in 0..copies {
+        for member in &job.members {
+            let mut trace = member.trace.clone();
+            let moved = copy * size;
+            trace.identity.rank = Some(member.rank + moved);
+            trace.identity.world_size = Some(size * copies);
+            trace.identity.label = format!("{} (replica {copy})", trace.identity.label);
+            for group in &mut trace.groups {
+                if group.ranks.is_none() && group.size == Some(size) {
+                    group.ranks = Some((0..size).collect());
+                }
+                for rank in group.ranks.iter_mut().flatten() {
+                    *rank += moved;
+                }
+            }
+            for call in &mut trace.collectives {
+                call.peer = call.peer.map(|peer| peer + moved);
+            }
+            traces.push(trace);
+        }
+    }
+    Job::new(traces)
+}

@@ -1,0 +1,264 @@
+//! A job that runs by a plan.
+//!
+//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce and an optimizer, launched by a host that
+//! runs ahead, on ranks of which some are slow, late or idle; what waits is simulated, so the traces are consistent. Refuses to
+//! be realistic beyond that.
+
+use super::Recurrence;
+use crate::Job;
+use crate::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, RankTrace};
+use railwright_step::CollectiveKind;
+
+const COMPUTE: u32 = 7;
+const COMMUNICATION: u32 = 20;
+/// Midnight of a day in 2024, in nanoseconds.
+const EPOCH: i64 = 1_710_000_000_000_000_000;
+
+/// The plan of a job.
+#[derive(Clone, Debug)]
+pub struct Synthetic {
+    /// Ranks of a tensor parallel group, neighbours.
+    pub tensor: u32,
+    /// Replicas.
+    pub data: u32,
+    /// Steps.
+    pub steps: u32,
+    /// Layers of a step.
+    pub layers: u32,
+    /// Kernels of a layer.
+    pub kernels: u32,
+    /// Nanoseconds of a layer's kernels.
+    pub compute: i64,
+    /// Nanoseconds that a tensor parallel all-reduce moves data for; the data parallel one takes ten times that.
+    pub transfer: i64,
+    /// By how much kernels vary, in parts per thousand.
+    pub jitter: u64,
+    /// Whether collectives say their group and size.
+    pub described: bool,
+    /// Whether they say their number.
+    pub numbered: bool,
+    /// (rank, factor): kernels that take longer.
+    pub slow_chip: Vec<(u32, f64)>,
+    /// (rank, factor): more kernels of the same kind.
+    pub more_work: Vec<(u32, f64)>,
+    /// (rank, step, nanoseconds): the host stands still in the middle of a step.
+    pub stalls: Vec<(u32, u32, i64)>,
+    /// (rank, nanoseconds): the host takes that long for every launch.
+    pub slow_host: Vec<(u32, i64)>,
+}
+
+impl Default for Synthetic {
+    fn default() -> Self {
+        Self {
+            tensor: 2,
+            data: 2,
+            steps: 4,
+            layers: 8,
+            kernels: 4,
+            compute: 1_000_000,
+            transfer: 100_000,
+            jitter: 20,
+            described: true,
+            numbered: false,
+            slow_chip: Vec::new(),
+            more_work: Vec::new(),
+            stalls: Vec::new(),
+            slow_host: Vec::new(),
+        }
+    }
+}
+
+/// One rank while it runs.
+struct Runner {
+    trace: RankTrace,
+    host: i64,
+    device: i64,
+    correlation: u32,
+    random: Recurrence,
+    launch: i64,
+}
+
+impl Runner {
+    fn launched(&mut self, name: &str, at: i64) -> u32 {
+        self.correlation += 1;
+        let name = self.trace.names.intern(name);
+        self.trace.host.push(HostActivity {
+            start: at,
+            end: at + 4_000,
+            name,
+            kind: HostKind::Runtime,
+            correlation: Some(self.correlation),
+            ..HostActivity::default()
+        });
+        self.correlation
+    }
+
+    fn kernel(&mut self, name: &str, duration: i64) {
+        self.host += self.launch;
+        let correlation = self.launched("cudaLaunchKernel", self.host);
+        let start = self.device.max(self.host + 6_000);
+        self.device = start + duration;
+        let name = self.trace.names.intern(name);
+        self.trace.gpu.push(GpuActivity {
+            start,
+            end: start + duration,
+            name,
+            kind: GpuKind::Kernel,
+            stream: COMPUTE,
+            correlation: Some(correlation),
+            ..GpuActivity::default()
+        });
+    }
+}
+
+impl Synthetic {
+    /// How many ranks it has.
+    pub fn world(&self) -> u32 {
+        self.tensor * self.data
+    }
+
+    /// Runs it.
+    pub fn job(&self) -> Job {
+        let mut ranks: Vec<Runner> = (0..self.world()).map(|rank| self.start(rank)).collect();
+        let tensor: Vec<Vec<usize>> = (0..self.data)
+            .map(|replica| (0..self.tensor).map(|shard| (replica * self.tensor + shard) as usize).collect())
+            .collect();
+        let data: Vec<Vec<usize>> = (0..self.tensor)
+            .map(|shard| (0..self.data).map(|replica| (replica * self.tensor + shard) as usize).collect())
+            .collect();
+        for step in 0..self.steps {
+            let begins: Vec<i64> = ranks.iter().map(|rank| rank.host).collect();
+            for layer in 0..self.layers {
+                for rank in 0..ranks.len() {
+                    self.layer(&mut ranks[rank], rank as u32, step, layer);
+                }
+                for group in &tensor {
+                    self.reduce(&mut ranks, group, 1, self.transfer, 4_194_304);
+                }
+            }
+            for group in &data {
+                self.reduce(&mut ranks, group, 2, self.transfer * 10, 67_108_864 + u64::from(step) * 4);
+            }
+            for (rank, begin) in ranks.iter_mut().zip(begins) {
+                rank.kernel("multi_tensor_adam", self.compute / 2);
+                // The host fetches the loss: it is never more than a step ahead.
+                rank.host = rank.host.max(rank.device);
+                let name = rank.trace.names.intern(&format!("ProfilerStep#{step}"));
+                rank.trace.host.push(HostActivity {
+                    start: begin,
+                    end: rank.host,
+                    name,
+                    kind: HostKind::Annotation,
+                    ..HostActivity::default()
+                });
+            }
+        }
+        let mut traces: Vec<RankTrace> = ranks.into_iter().map(|rank| rank.trace).collect();
+        for trace in &mut traces {
+            trace.gpu.sort();
+            trace.host.sort();
+        }
+        Job::new(traces)
+    }
+
+    fn start(&self, rank: u32) -> Runner {
+        let mut trace = RankTrace::default();
+        trace.identity.label = format!("synthetic rank {rank}");
+        trace.identity.rank = Some(rank);
+        trace.identity.world_size = Some(self.world());
+        let shard = rank % self.tensor;
+        let first = rank - shard;
+        let group = |name: String, ranks: Vec<u32>| RankGroup {
+            name,
+            description: None,
+            size: Some(ranks.len() as u32),
+            ranks: Some(ranks),
+        };
+        trace.groups = vec![
+            group("0".to_owned(), (0..self.world()).collect()),
+            // Names are counters of the rank, as in real jobs.
+            group((1 + rank / self.tensor).to_string(), (first..first + self.tensor).collect()),
+            group((10 + shard).to_string(), (0..self.data).map(|r| r * self.tensor + shard).collect()),
+        ];
+        let launch = self.slow_host.iter().find(|slow| slow.0 == rank).map_or(5_000, |slow| slow.1);
+        Runner {
+            trace,
+            host: EPOCH,
+            device: EPOCH,
+            correlation: 0,
+            random: Recurrence(u64::from(rank) * 977 + 5),
+            launch,
+        }
+    }
+
+    fn layer(&self, rank: &mut Runner, number: u32, step: u32, layer: u32) {
+        let factor =
+            |list: &[(u32, f64)]| list.iter().find(|entry| entry.0 == number).map_or(1.0, |entry| entry.1);
+        let kernels = (f64::from(self.kernels) * factor(&self.more_work)).round() as u32;
+        let usual = self.compute as f64 / f64::from(self.kernels.max(1)) * factor(&self.slow_chip);
+        if layer == self.layers / 2 {
+            let stall = self
+                .stalls
+                .iter()
+                .filter(|stall| stall.0 == number && stall.1 == step)
+                .map(|s| s.2)
+                .sum::<i64>();
+            if stall > 0 {
+                // A host that stands still stops feeding once the device has caught up.
+                rank.host = rank.host.max(rank.device) + stall;
+            }
+        }
+        for k in 0..kernels {
+            let wobble = 1.0 + (rank.random.below(2 * self.jitter + 1) as f64 - self.jitter as f64) * 1e-3;
+            let name = if k % 2 == 0 { "sm90_gemm_bf16" } else { "layer_norm_kernel" };
+            rank.kernel(name, (usual * wobble) as i64);
+        }
+    }
+
+    fn reduce(&self, ranks: &mut [Runner], group: &[usize], local: u32, transfer: i64, elements: u64) {
+        let mut starts = Vec::with_capacity(group.len());
+        for &at in group {
+            let rank = &mut ranks[at];
+            rank.host += rank.launch;
+            let correlation = rank.launched("cudaLaunchKernelExC", rank.host);
+            starts.push((rank.device.max(rank.host + 6_000), correlation));
+        }
+        let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
+        for (&at, (start, correlation)) in group.iter().zip(starts) {
+            let rank = &mut ranks[at];
+            // Ends differ by what a device takes to notice.
+            let end = enter + transfer + rank.random.below(1_000) as i64;
+            rank.device = end;
+            let sequence = rank.trace.collectives.iter().filter(|call| call.group == Some(local)).count();
+            let call = self.described.then(|| {
+                rank.trace.collectives.push(CollectiveCall {
+                    kind: Some(CollectiveKind::AllReduce),
+                    label: "allreduce".to_owned(),
+                    elements_in: Some(elements),
+                    elements_out: Some(elements),
+                    element: Some("BFloat16".to_owned()),
+                    element_bytes: Some(2),
+                    group: Some(local),
+                    sequence: self.numbered.then_some(sequence as u64),
+                    peer: None,
+                });
+                rank.trace.collectives.len() as u32 - 1
+            });
+            let name = rank
+                .trace
+                .names
+                .intern("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
+            rank.trace.gpu.push(GpuActivity {
+                start,
+                end,
+                name,
+                kind: GpuKind::Kernel,
+                // Undescribed groups are told apart by their stream.
+                stream: COMMUNICATION + local,
+                correlation: Some(correlation),
+                collective: call,
+                bytes: 0,
+            });
+        }
+    }
+}
