@@ -4,6 +4,8 @@
 
 mod model;
 mod names;
+#[allow(dead_code, reason = "the commands of the profiler are being written")]
+pub(crate) mod traces;
 
 pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;

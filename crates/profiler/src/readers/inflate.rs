@@ -18,7 +18,7 @@ fn is_zstd(head: &[u8]) -> bool {
 }
 
 /// The inflated stream of a stream, whatever it is compressed with.
-pub fn open<'a>(mut source: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+pub fn open<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let mut head = [0; 4];
     let mut filled = 0;
     while filled < head.len() {

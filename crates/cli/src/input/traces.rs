@@ -1,0 +1,201 @@
+//! Traces from the disk: files, folders, globs and archives to recordings, on all cores.
+//!
+//! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
+//! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
+
+mod progress;
+mod sources;
+
+use super::cannot;
+use progress::Progress;
+use railwright_profiler::RankTrace;
+use railwright_profiler::readers::{self, Keep, Recording};
+use railwright_spec::problem::Problem;
+use rayon::prelude::*;
+use sources::Source;
+use std::io::{ErrorKind, Read};
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    /// What files hold, in the order of their paths.
+    pub(crate) recordings: Vec<Recording>,
+    /// Files that could not be read, and why.
+    pub(crate) problems: Vec<Problem>,
+    /// How many files were looked at, members of archives each counted.
+    pub(crate) files: usize,
+}
+
+impl Loaded {
+    /// The traces of ranks alone.
+    pub(crate) fn into_ranks(self) -> Vec<RankTrace> {
+        self.recordings
+            .into_iter()
+            .filter_map(|recording| match recording {
+                Recording::Rank(trace) => Some(*trace),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// Bytes by which a format is told.
+const HEAD: u64 = 1 << 16;
+
+/// Reads all that `paths` name: files, folders, globs, archives. Fails when none of it can be read.
+pub(crate) fn load(paths: &[String], keep: Keep, shows_progress: bool) -> Result<Loaded, Problem> {
+    let mut problems = Vec::new();
+    let mut sources = Vec::new();
+    for path in paths {
+        match sources::of(path) {
+            Ok(found) => sources.extend(found),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let progress = Progress::new(shows_progress, sources.iter().map(Source::bytes).sum());
+    // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
+    let read: Vec<Vec<Result<Vec<Recording>, Problem>>> = sources
+        .par_iter()
+        .with_max_len(1)
+        .map(|source| source.each(&progress, &|label, stream| read(label, stream, keep)))
+        .collect();
+    progress.finish();
+    let mut loaded = Loaded::default();
+    for (source, results) in sources.iter().zip(read) {
+        for result in results {
+            match result {
+                // A folder holds other things too: what nobody asked for by name is not missed.
+                Ok(recordings) if recordings.is_empty() && !source.named() => {}
+                Ok(recordings) if recordings.is_empty() => {
+                    loaded.files += 1;
+                    problems.push(unknown(&source.label()));
+                }
+                Ok(recordings) => {
+                    loaded.files += 1;
+                    loaded.recordings.extend(recordings);
+                }
+                Err(problem) => {
+                    loaded.files += 1;
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    if loaded.recordings.is_empty() {
+        let nothing = || {
+            Problem::new("there is no trace here")
+                .in_file(paths.join(" "))
+                .hint("name files, folders, globs or archives that hold traces")
+        };
+        return Err(problems.into_iter().next().unwrap_or_else(nothing));
+    }
+    loaded.problems = problems;
+    Ok(loaded)
+}
+
+fn unknown(label: &str) -> Problem {
+    Problem::new("no reader knows this format").in_file(label).hint(format!(
+        "what is read: {}",
+        readers::all().iter().map(|r| r.name()).collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// Reads one file's stream; nothing when no reader knows it.
+fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
+    let failed = |error: &std::io::Error| cannot(error, label);
+    let mut stream = readers::open(stream).map_err(|e| failed(&e))?;
+    let mut head = Vec::new();
+    match (&mut stream).take(HEAD).read_to_end(&mut head) {
+        Err(error) if head.is_empty() => return Err(failed(&error)),
+        // What came before a broken end is enough to tell the format; the reader meets the break again.
+        Ok(_) | Err(_) => {}
+    }
+    if head.is_empty() {
+        return Err(Problem::new("the file is empty").in_file(label));
+    }
+    let Some(reader) = readers::detect(&head) else { return Ok(Vec::new()) };
+    let mut whole = head.as_slice().chain(stream);
+    reader.read_stream(label, &mut whole, keep).map_err(|problem| problem.in_file(label))
+}
+
+/// Whether an error means the end of what can be read.
+fn is_end(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::UnexpectedEof)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("railwright-traces-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
+        folder
+    }
+
+    fn trace(rank: u32) -> String {
+        format!(
+            r#"{{"schemaVersion": 1, "distributedInfo": {{"rank": {rank}, "world_size": 4}}, "traceEvents": [
+            {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 2, "args": {{"stream": 7}}}}]}}"#
+        )
+    }
+
+    fn ranks(loaded: Loaded) -> Vec<Option<u32>> {
+        loaded.into_ranks().iter().map(|t| t.identity.rank).collect()
+    }
+
+    fn gzip(text: &str) -> Vec<u8> {
+        let mut out = flate2_encoder();
+        let _ = out.write_all(text.as_bytes());
+        out.finish().unwrap_or_default()
+    }
+
+    fn flate2_encoder() -> flate2::write::GzEncoder<Vec<u8>> {
+        flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast())
+    }
+
+    #[test]
+    fn files_folders_globs_and_archives_are_read_in_order_and_bad_files_cost_themselves() {
+        let folder = folder("mixed");
+        let at = |name: &str| folder.join(name).display().to_string();
+        let put = |name: &str, bytes: &[u8]| {
+            std::fs::write(folder.join(name), bytes).unwrap_or_else(|e| panic!("{e}"))
+        };
+        put("rank10.json", trace(3).as_bytes());
+        put("rank2.json.gz", &gzip(&trace(2)));
+        put("empty.json", b"");
+        put("notes.txt", b"nothing of interest");
+        let mut archive = tar::Builder::new(Vec::new());
+        for rank in 0..2_u32 {
+            let bytes = if rank == 0 { trace(0).into_bytes() } else { gzip(&trace(1)) };
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_cksum();
+            let _ = archive.append_data(&mut header, format!("r{rank}.json"), bytes.as_slice());
+        }
+        let archive = archive.into_inner().unwrap_or_default();
+        put("both.tar", &archive);
+        let load = |paths: &[String]| load(paths, Keep::default(), false).unwrap_or_else(|e| panic!("{e}"));
+
+        let all = load(&[folder.display().to_string()]);
+        assert_eq!(
+            all.problems.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(),
+            ["the file is empty"]
+        );
+        // In order of name, numbers by their value: both.tar, rank2, rank10.
+        assert_eq!(ranks(all), [Some(0), Some(1), Some(2), Some(3)]);
+        assert_eq!(ranks(load(&[at("rank*")])), [Some(2), Some(3)]);
+        assert_eq!(ranks(load(&[at("both.tar"), at("rank10.json")])), [Some(0), Some(1), Some(3)]);
+        put("both.tar.gz", &{
+            let mut out = flate2_encoder();
+            let _ = out.write_all(&archive);
+            out.finish().unwrap_or_default()
+        });
+        assert_eq!(ranks(load(&[at("both.tar.gz")])), [Some(0), Some(1)]);
+        let named = load(&[at("notes.txt"), at("rank10.json"), at("missing.json")]);
+        assert_eq!((named.problems.len(), named.files), (2, 2));
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+}

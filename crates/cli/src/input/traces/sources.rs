@@ -1,0 +1,241 @@
+//! What a path on the command line means: a file, a folder of files, a glob, an archive of members.
+//!
+//! Responsible for: the list of streams to read, in an order that people expect (`rank2` before `rank10`). Members of a plain archive are
+//! streams of their own, so that they can be read side by side. Refuses to look at contents beyond telling an archive.
+
+use super::progress::Progress;
+use super::{Recording, is_end};
+use crate::input::{cannot, missing};
+use railwright_profiler::readers;
+use railwright_spec::problem::Problem;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// The most files that one path may stand for.
+const MOST: usize = 1 << 20;
+
+/// Something to read.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    path: PathBuf,
+    bytes: u64,
+    named: bool,
+    part: Part,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// The whole file.
+    Whole,
+    /// A member of a plain archive: its name and first byte.
+    Member { name: String, offset: u64 },
+    /// All members of a compressed archive, one after another.
+    Archive,
+}
+
+/// What reads a stream under a label.
+type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Vec<Recording>, Problem> + Sync);
+
+impl Source {
+    /// Bytes on the disk.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether the user named it, rather than a folder that holds it.
+    pub(super) fn named(&self) -> bool {
+        self.named
+    }
+
+    /// What errors call it.
+    pub(super) fn label(&self) -> String {
+        match &self.part {
+            Part::Member { name, .. } => format!("{}/{name}", self.path.display()),
+            _ => self.path.display().to_string(),
+        }
+    }
+
+    /// Reads every stream in it.
+    pub(super) fn each(
+        &self,
+        progress: &Progress,
+        read: Reading<'_>,
+    ) -> Vec<Result<Vec<Recording>, Problem>> {
+        let label = self.label();
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) => return vec![Err(cannot(&error, &label))],
+        };
+        match &self.part {
+            Part::Whole => vec![read(&label, &mut progress.watch(file))],
+            Part::Member { offset, .. } => match file.seek(SeekFrom::Start(*offset)) {
+                Ok(_) => vec![read(&label, &mut progress.watch(file.take(self.bytes)))],
+                Err(error) => vec![Err(cannot(&error, &label))],
+            },
+            Part::Archive => members(&label, &mut progress.watch(file), read),
+        }
+    }
+}
+
+/// The members of a compressed archive, one after another; a broken end costs what is after it.
+fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<Vec<Recording>, Problem>> {
+    let failed = |error: &std::io::Error| Err(cannot(error, label));
+    let stream = match readers::open(stream) {
+        Ok(stream) => stream,
+        Err(error) => return vec![failed(&error)],
+    };
+    let mut archive = tar::Archive::new(stream);
+    let mut results = Vec::new();
+    let entries = match archive.entries() {
+        Ok(entries) => entries,
+        Err(error) => return vec![failed(&error)],
+    };
+    for entry in entries {
+        match entry {
+            Ok(mut entry) if entry.header().entry_type().is_file() => {
+                let name = entry.path().map(|p| p.display().to_string()).unwrap_or_default();
+                if !hidden(Path::new(&name)) {
+                    results.push(read(&format!("{label}/{name}"), &mut entry));
+                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                results.push(failed(&error));
+                break;
+            }
+        }
+    }
+    results
+}
+
+/// What a path stands for.
+pub(super) fn of(path: &str) -> Result<Vec<Source>, Problem> {
+    let named = Path::new(path);
+    let files = if named.is_dir() {
+        folder(named, 0)?
+    } else if named.exists() || !path.contains(['*', '?', '[']) {
+        return file(named, true).map_err(|error| cannot(&error, path));
+    } else {
+        let pattern =
+            glob::glob(path).map_err(|e| Problem::new(format!("this is no pattern: {e}")).in_file(path))?;
+        let mut found: Vec<PathBuf> = pattern.flatten().take(MOST).collect();
+        sort(&mut found);
+        if found.is_empty() {
+            return Err(Problem::new("no file matches this pattern").in_file(path).hint(missing(named)));
+        }
+        let mut files = Vec::new();
+        for path in found {
+            if path.is_dir() { files.extend(folder(&path, 0)?) } else { files.push(path) }
+        }
+        files
+    };
+    if files.is_empty() {
+        return Err(Problem::new("there is no file in this folder").in_file(path));
+    }
+    files
+        .iter()
+        .map(|path| file(path, false).map_err(|error| cannot(&error, &path.display().to_string())))
+        .collect::<Result<Vec<_>, _>>()
+        .map(|all| all.into_iter().flatten().collect())
+}
+
+/// The files of a folder; of its folders only when it holds none itself.
+fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
+    let entries = fs::read_dir(path).map_err(|error| cannot(&error, &path.display().to_string()))?;
+    let mut all: Vec<PathBuf> =
+        entries.flatten().map(|e| e.path()).filter(|p| !hidden(p)).take(MOST).collect();
+    sort(&mut all);
+    let (folders, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|p| p.is_dir());
+    if !files.is_empty() || depth >= 8 {
+        return Ok(files);
+    }
+    let mut inner = Vec::new();
+    for path in folders {
+        inner.extend(folder(&path, depth + 1)?);
+    }
+    Ok(inner)
+}
+
+fn hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+/// A file as one stream, or an archive as its members.
+fn file(path: &Path, named: bool) -> std::io::Result<Vec<Source>> {
+    let mut file = File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let whole = |part| Source { path: path.to_owned(), bytes, named, part };
+    let mut head = [0; 512];
+    let filled = fill(&mut file, &mut head)?;
+    if is_archive(&head[..filled]) {
+        file.rewind()?;
+        return Ok(index(file, path, named).unwrap_or_else(|| vec![whole(Part::Archive)]));
+    }
+    // A compressed archive shows itself only when inflated.
+    file.rewind()?;
+    let mut inner = [0; 512];
+    let compressed = head.starts_with(&[0x1f, 0x8b]) || head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+    let inflated = if compressed {
+        readers::open(&mut file).and_then(|mut s| fill(&mut s, &mut inner)).unwrap_or(0)
+    } else {
+        0
+    };
+    Ok(vec![whole(if is_archive(&inner[..inflated]) { Part::Archive } else { Part::Whole })])
+}
+
+fn fill(source: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match source.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if is_end(&error) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+fn is_archive(head: &[u8]) -> bool {
+    head.get(257..262) == Some(b"ustar")
+}
+
+/// The members of a plain archive; nothing when its index is broken, so that it is read from the front as far as it goes.
+fn index(file: File, path: &Path, named: bool) -> Option<Vec<Source>> {
+    let mut archive = tar::Archive::new(file);
+    let mut members = Vec::new();
+    for entry in archive.entries_with_seek().ok()?.take(MOST) {
+        let entry = entry.ok()?;
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let name = entry.path().ok()?.display().to_string();
+        if hidden(Path::new(&name)) {
+            continue;
+        }
+        let part = Part::Member { name, offset: entry.raw_file_position() };
+        members.push(Source { path: path.to_owned(), bytes: entry.size(), named, part });
+    }
+    Some(members)
+}
+
+/// In order of name, with numbers by their value.
+fn sort(paths: &mut [PathBuf]) {
+    paths.sort_by_cached_key(|path| natural(&path.display().to_string()));
+}
+
+fn natural(name: &str) -> Vec<(u128, String)> {
+    let mut key = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let words = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(words);
+        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at(digits);
+        key.push((0, word.to_owned()));
+        key.push((number.parse().unwrap_or(u128::MAX), number.to_owned()));
+        rest = after;
+    }
+    key
+}
