@@ -14,12 +14,18 @@ pub mod joined;
 pub mod log;
 pub mod matching;
 pub mod monitors;
+pub mod kernels;
+pub mod launches;
 pub mod names;
 pub mod passes;
+pub mod phases;
 pub mod readers;
 pub mod replay;
 pub mod testing;
 pub mod trace;
+pub mod view;
+pub mod waterfall;
+pub mod windows;
 
 pub use job::Job;
 pub use names::{NameId, Names};

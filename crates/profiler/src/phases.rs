@@ -1,0 +1,244 @@
+//! For which part of the step each activity of a device runs: forward, backward, recompute, optimizer.
+//!
+//! Responsible for: following a row to the call that launched it and from there to the operators and annotations around that call on
+//! its thread; and, where no call was recorded, to what the same kernel does elsewhere and to its neighbours on the stream. Refuses
+//! to guess: what is not clear is [`Phase::Other`], and [`Phases::by`] says how many rows were found which way.
+
+mod marks;
+
+use crate::RankTrace;
+use crate::trace::{GpuActivities, GpuKind, HostKind, NONE};
+use marks::{Mark, mark};
+use railwright_step::Phase;
+use serde::Serialize;
+
+/// How the phases of a rank's rows were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FoundBy {
+    /// By what stands around their launch.
+    pub launch: u64,
+    /// By the annotation of the device around them.
+    pub annotation: u64,
+    /// By their own name.
+    pub name: u64,
+    /// By what the same kernel does wherever its launch is known.
+    pub same_kernel: u64,
+    /// By the rows before and after them on their stream, which agree.
+    pub neighbours: u64,
+    /// Not at all.
+    pub unknown: u64,
+}
+
+/// The phases of a rank's rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Of each row of the device.
+    pub gpu: Vec<Phase>,
+    /// How they were found.
+    pub by: FoundBy,
+}
+
+/// Finds the phases of a device's rows; `launches` as [`crate::launches::launches`] gives them.
+pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phases {
+    let host = host_phases(trace);
+    let mut found: Vec<Option<Phase>> = vec![None; gpu.len()];
+    let mut by = FoundBy::default();
+    let work = |at: usize| matches!(gpu.kinds()[at], GpuKind::Kernel | GpuKind::Copy | GpuKind::Set);
+    for (at, &launch) in launches.iter().enumerate() {
+        if work(at) && launch != NONE {
+            found[at] = host.get(launch as usize).copied().flatten();
+            by.launch += u64::from(found[at].is_some());
+        }
+    }
+    annotated(trace, gpu, &mut found, &mut by);
+    by_name(trace, gpu, &mut found, &mut by);
+    same_kernel(trace, gpu, &mut found, &mut by);
+    neighbours(gpu, &mut found, &mut by);
+    by.unknown = (0..gpu.len()).filter(|&at| work(at) && found[at].is_none()).count() as u64;
+    Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
+}
+
+/// What every name of a trace says, asked once for each name that is seen.
+struct Marks<'a> {
+    trace: &'a RankTrace,
+    known: Vec<Option<Mark>>,
+}
+
+impl<'a> Marks<'a> {
+    fn new(trace: &'a RankTrace) -> Self {
+        Self { trace, known: vec![None; trace.names.len()] }
+    }
+
+    fn of(&mut self, name: crate::NameId) -> Mark {
+        let Some(cell) = self.known.get_mut(name.0 as usize) else { return Mark::None };
+        *cell.get_or_insert_with(|| mark(self.trace.names.get(name)))
+    }
+}
+
+/// One thread while its rows go by.
+#[derive(Clone, Default)]
+struct Thread {
+    /// Open rows: until when, the phase within, and whether an operator is among them.
+    open: Vec<(i64, Option<Phase>, bool)>,
+}
+
+/// The phase at every row of the host. Work that an operator launches outside of every mark is forward work, if the trace holds a
+/// backward pass at all.
+pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
+    let host = &trace.host;
+    let mut marks = Marks::new(trace);
+    let mut threads: Vec<Thread> = Vec::new();
+    let mut phases: Vec<Option<Phase>> = Vec::with_capacity(host.len());
+    let mut unmarked: Vec<u32> = Vec::new();
+    let mut backward = false;
+    for (at, row) in host.iter().enumerate() {
+        if row.kind == HostKind::Overhead || row.kind == HostKind::Python {
+            phases.push(None);
+            continue;
+        }
+        let place = row.thread as usize;
+        if place >= threads.len() {
+            // Threads are numbered as they appear, so this grows by one.
+            threads.resize(place.min(host.len()) + 1, Thread::default());
+        }
+        let Some(thread) = threads.get_mut(place) else {
+            phases.push(None);
+            continue;
+        };
+        while thread.open.last().is_some_and(|(end, ..)| *end <= row.start) {
+            thread.open.pop();
+        }
+        let (around, operator) =
+            thread.open.last().map_or((None, false), |(_, phase, operator)| (*phase, *operator));
+        if row.kind == HostKind::Runtime {
+            if around.is_none() && operator {
+                unmarked.push(at as u32);
+            }
+            phases.push(around);
+            continue;
+        }
+        let within = match marks.of(row.name) {
+            Mark::None => around,
+            Mark::Phase(phase) => Some(narrowed(around, phase)),
+            Mark::Checkpoint => Some(Phase::Recompute),
+        };
+        backward |= within == Some(Phase::Backward);
+        if within.is_none() && row.kind == HostKind::Operator {
+            unmarked.push(at as u32);
+        }
+        phases.push(within);
+        thread.open.push((row.end, within, operator || row.kind == HostKind::Operator));
+    }
+    if backward {
+        for at in unmarked {
+            phases[at as usize] = Some(Phase::Forward);
+        }
+    }
+    phases
+}
+
+/// A mark within another: the half of a backward pass and what is done again within it are more exact than the pass, and a module's
+/// `forward` within them is no forward pass.
+fn narrowed(around: Option<Phase>, inner: Phase) -> Phase {
+    match (around, inner) {
+        (Some(outer @ (Phase::BackwardInput | Phase::BackwardWeight)), Phase::Backward) => outer,
+        (Some(outer @ (Phase::Recompute | Phase::Optimizer)), Phase::Forward) => outer,
+        (Some(Phase::Backward), Phase::Forward) => Phase::Recompute,
+        (_, inner) => inner,
+    }
+}
+
+/// Rows under an annotation of the device on their own stream.
+fn annotated(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
+    if !gpu.kinds().contains(&GpuKind::Annotation) {
+        return;
+    }
+    let mut marks = Marks::new(trace);
+    // Stream, until when, what it says; few are open at once.
+    let mut open: Vec<(u32, i64, Phase)> = Vec::new();
+    for (at, row) in gpu.iter().enumerate() {
+        open.retain(|(_, end, _)| *end > row.start);
+        if row.kind == GpuKind::Annotation {
+            if let Mark::Phase(phase) = marks.of(row.name) {
+                open.push((row.stream, row.end, phase));
+            }
+        } else if row.kind != GpuKind::Sync
+            && found[at].is_none()
+            && let Some((.., phase)) = open.iter().rev().find(|(stream, ..)| *stream == row.stream)
+        {
+            found[at] = Some(*phase);
+            by.annotation += 1;
+        }
+    }
+}
+
+/// Rows whose own name says it.
+fn by_name(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
+    let mut known: Vec<Option<Option<Phase>>> = vec![None; trace.names.len()];
+    for (at, (name, kind)) in gpu.names().iter().zip(gpu.kinds()).enumerate() {
+        if found[at].is_none()
+            && *kind == GpuKind::Kernel
+            && let Some(cell) = known.get_mut(name.0 as usize)
+        {
+            found[at] = *cell.get_or_insert_with(|| marks::kernel(trace.names.get(*name)));
+            by.name += u64::from(found[at].is_some());
+        }
+    }
+}
+
+/// Rows whose kernel runs for one phase alone wherever that is known.
+fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
+    if found.iter().all(Option::is_some) {
+        return;
+    }
+    let mut of: Vec<Option<Result<Phase, ()>>> = vec![None; trace.names.len()];
+    for (name, phase) in gpu.names().iter().zip(found.iter()) {
+        if let (Some(cell), Some(phase)) = (of.get_mut(name.0 as usize), phase) {
+            *cell = Some(match cell {
+                None => Ok(*phase),
+                Some(Ok(known)) if *known == *phase => Ok(*phase),
+                Some(_) => Err(()),
+            });
+        }
+    }
+    for (at, (name, kind)) in gpu.names().iter().zip(gpu.kinds()).enumerate() {
+        if found[at].is_none()
+            && *kind == GpuKind::Kernel
+            && let Some(Some(Ok(phase))) = of.get(name.0 as usize)
+        {
+            found[at] = Some(*phase);
+            by.same_kernel += 1;
+        }
+    }
+}
+
+/// Rows between two of one phase on their stream.
+fn neighbours(gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
+    // Stream, the last phase known, the rows since.
+    let mut streams: Vec<(u32, Option<Phase>, Vec<usize>)> = Vec::new();
+    for (at, (&stream, kind)) in gpu.streams().iter().zip(gpu.kinds()).enumerate() {
+        if matches!(kind, GpuKind::Annotation | GpuKind::Sync) {
+            continue;
+        }
+        let place = streams.iter().position(|(known, ..)| *known == stream).unwrap_or_else(|| {
+            streams.push((stream, None, Vec::new()));
+            streams.len() - 1
+        });
+        let (_, last, since) = &mut streams[place];
+        let Some(phase) = found[at] else {
+            since.push(at);
+            continue;
+        };
+        if *last == Some(phase) {
+            by.neighbours += since.len() as u64;
+            for &row in since.iter() {
+                found[row] = Some(phase);
+            }
+        }
+        since.clear();
+        *last = Some(phase);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! What the name of an operator or an annotation says about the part of the step that runs within it.
+//!
+//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of people's own ranges. Refuses names that say nothing; what stands within
+//! them keeps the part around them.
+
+use railwright_step::Phase;
+
+/// What a name says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Nothing.
+    None,
+    /// A part of the step.
+    Phase(Phase),
+    /// The backward pass of a checkpoint: what it calls directly is forward work done again.
+    Checkpoint,
+}
+
+/// What the name of an operator or an annotation says.
+pub(super) fn mark(name: &str) -> Mark {
+    if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
+        return if is_checkpoint(function) { Mark::Checkpoint } else { Mark::Phase(Phase::Backward) };
+    }
+    if name.starts_with("aten::") || name.starts_with("nccl:") || name.starts_with("c10d::") {
+        return Mark::None;
+    }
+    if name.starts_with("Optimizer.step#") || name.starts_with("Optimizer.zero_grad#") {
+        return Mark::Phase(Phase::Optimizer);
+    }
+    if is_checkpoint(name) {
+        return Mark::Checkpoint;
+    }
+    let lower = name.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(&["dataloader", "wait_for_batch", "batch-generator", "get_batch"]) {
+        return Mark::Phase(Phase::Other);
+    }
+    if has(&["recomput", "rematerial"]) {
+        return Mark::Phase(Phase::Recompute);
+    }
+    if has(&["backward_weight", "backward-weight", "weight_grad", "wgrad"]) {
+        return Mark::Phase(Phase::BackwardWeight);
+    }
+    if has(&["backward_input", "backward-input", "input_grad", "dgrad"]) {
+        return Mark::Phase(Phase::BackwardInput);
+    }
+    // A range around both says neither.
+    if has(&["forward_backward", "forward-backward", "fwd_bwd", "forwardbackward"]) {
+        return Mark::None;
+    }
+    if has(&["backward", "bwd"]) {
+        return Mark::Phase(Phase::Backward);
+    }
+    if has(&["optimizer", "grad_clip", "clip_grad", "grad-clip", "optim_step"]) {
+        return Mark::Phase(Phase::Optimizer);
+    }
+    if has(&["forward", "fwd"]) {
+        return Mark::Phase(Phase::Forward);
+    }
+    Mark::None
+}
+
+fn is_checkpoint(name: &str) -> bool {
+    name.starts_with("CheckpointFunctionBackward")
+        || name.starts_with("CheckpointWithoutOutputFunctionBackward")
+}
+
+/// What the name of a kernel that nobody launched says: compilers and libraries write the pass into it.
+pub(super) fn kernel(name: &str) -> Option<Phase> {
+    let lower = name.to_ascii_lowercase();
+    let head = lower.split('(').next().unwrap_or_default();
+    if ["adamfunctor", "fusedadam", "sgdfunctor"].iter().any(|word| head.contains(word)) {
+        return Some(Phase::Optimizer);
+    }
+    let backward = ["backward", "bwd", "dgrad", "wgrad", "grad_input"];
+    backward.iter().any(|word| head.contains(word)).then_some(Phase::Backward)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_their_part() {
+        for (name, phase) in [
+            ("autograd::engine::evaluate_function: MmBackward0", Phase::Backward),
+            ("Optimizer.step#NorMuon.step", Phase::Optimizer),
+            ("Optimizer.zero_grad#Adam.zero_grad", Phase::Optimizer),
+            ("## forward ##", Phase::Forward),
+            ("DistributedDataParallel.forward", Phase::Forward),
+            ("train_step/optimizer", Phase::Optimizer),
+            ("## backward ##", Phase::Backward),
+            ("stage1/forward", Phase::Forward),
+            ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", Phase::Other),
+            ("recompute_attention", Phase::Recompute),
+            ("layer_3 wgrad", Phase::BackwardWeight),
+        ] {
+            assert_eq!(mark(name), Mark::Phase(phase), "{name}");
+        }
+        assert_eq!(mark("autograd::engine::evaluate_function: CheckpointFunctionBackward"), Mark::Checkpoint);
+        for name in [
+            "aten::embedding_dense_backward",
+            "train_step/forward_backward",
+            "ProfilerStep#3",
+            "nccl:all_reduce",
+        ] {
+            assert_eq!(mark(name), Mark::None, "{name}");
+        }
+        assert_eq!(kernel("triton_red_fused_rms_norm_backward_3"), Some(Phase::Backward));
+        assert_eq!(kernel("void multi_tensor<AdamFunctor<float>>(int)"), Some(Phase::Optimizer));
+        assert_eq!(kernel("volta_sgemm(backward)"), None);
+    }
+}

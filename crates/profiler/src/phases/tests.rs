@@ -1,0 +1,108 @@
+//! Phases on small hand-made traces.
+
+use super::*;
+use crate::launches::launches;
+use crate::trace::{GpuActivity, HostActivity};
+
+/// Rows of the host as (start, end, kind, name, thread, correlation) and of the device as (start, name, correlation).
+fn trace(
+    host: &[(i64, i64, HostKind, &str, u32, Option<u32>)],
+    gpu: &[(i64, &str, Option<u32>)],
+) -> RankTrace {
+    let mut trace = RankTrace::default();
+    for &(start, end, kind, name, thread, correlation) in host {
+        let name = trace.names.intern(name);
+        trace.host.push(HostActivity {
+            start,
+            end,
+            name,
+            kind,
+            thread,
+            correlation,
+            ..HostActivity::default()
+        });
+    }
+    for &(start, name, correlation) in gpu {
+        let name = trace.names.intern(name);
+        trace.gpu.push(GpuActivity {
+            start,
+            end: start + 5,
+            name,
+            stream: 7,
+            correlation,
+            ..GpuActivity::default()
+        });
+    }
+    trace.host.sort();
+    trace
+}
+
+fn found(trace: &RankTrace) -> (Vec<Phase>, FoundBy) {
+    let launches = launches(trace, &trace.gpu);
+    let phases = phases(trace, &trace.gpu, &launches);
+    (phases.gpu, phases.by)
+}
+
+#[test]
+fn launches_lead_to_phases() {
+    use HostKind::{Annotation, Operator, Runtime};
+    let trace = trace(
+        &[
+            (0, 10, Operator, "aten::mm", 0, None),
+            (2, 3, Runtime, "cudaLaunchKernel", 0, Some(1)),
+            (20, 60, Operator, "autograd::engine::evaluate_function: CheckpointFunctionBackward", 1, None),
+            (22, 30, Operator, "aten::mm", 1, None),
+            (23, 24, Runtime, "cudaLaunchKernel", 1, Some(2)),
+            (32, 50, Operator, "autograd::engine::evaluate_function: MmBackward0", 1, None),
+            (34, 35, Runtime, "cudaLaunchKernel", 1, Some(3)),
+            (70, 90, Annotation, "Optimizer.step#Adam.step", 0, None),
+            (71, 72, Runtime, "cudaLaunchKernel", 0, Some(4)),
+            (95, 96, Runtime, "cudaMemcpyAsync", 0, Some(5)),
+        ],
+        &[
+            (4, "gemm", Some(1)),
+            (24, "gemm", Some(2)),
+            (36, "gemm", Some(3)),
+            (73, "adam", Some(4)),
+            (98, "copy", Some(5)),
+        ],
+    );
+    let (phases, by) = found(&trace);
+    assert_eq!(phases, [Phase::Forward, Phase::Recompute, Phase::Backward, Phase::Optimizer, Phase::Other]);
+    assert_eq!((by.launch, by.unknown), (4, 1));
+}
+
+#[test]
+fn rows_without_launch_are_known_by_name_kernel_or_neighbours() {
+    use HostKind::{Annotation, Runtime};
+    let trace = trace(
+        &[
+            (100, 200, Annotation, "## forward ##", 0, None),
+            (101, 102, Runtime, "cudaLaunchKernel", 0, Some(1)),
+            (103, 104, Runtime, "cudaLaunchKernel", 0, Some(2)),
+        ],
+        &[
+            (0, "lonely", None),
+            (10, "only_in_forward", None),
+            (20, "rms_norm_bwd_kernel", None),
+            (110, "only_in_forward", Some(1)),
+            (120, "between", None),
+            (130, "last", Some(2)),
+            (140, "after", None),
+        ],
+    );
+    let (phases, by) = found(&trace);
+    use Phase::{Backward, Forward, Other};
+    assert_eq!(phases, [Other, Forward, Backward, Forward, Forward, Forward, Other]);
+    assert_eq!((by.name, by.same_kernel, by.neighbours, by.unknown), (1, 1, 1, 2));
+}
+
+#[test]
+fn inference_has_no_phases() {
+    use HostKind::{Operator, Runtime};
+    let trace = trace(
+        &[(0, 10, Operator, "aten::mm", 0, None), (2, 3, Runtime, "cudaLaunchKernel", 0, Some(1))],
+        &[(4, "gemm", Some(1))],
+    );
+    assert_eq!(found(&trace).0, [Phase::Other]);
+}

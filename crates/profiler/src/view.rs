@@ -1,0 +1,191 @@
+//! One rank's device activities with what the analyses ask of every row: its family, whether it communicates, its launch, its phase.
+//!
+//! Responsible for: working these out once, so that everything that reads a trace agrees on them. A trace without a device (CPU training
+//! over gloo) gets a device of its own: the outermost operators of its threads, and its communication. Refuses to measure.
+
+mod host_device;
+
+use crate::RankTrace;
+use crate::communication::NameTable;
+use crate::kernels::KernelTable;
+use crate::launches::launches;
+use crate::phases::{FoundBy, host_phases, phases};
+use crate::trace::{GpuActivities, GpuKind, NONE};
+use railwright_step::{OperatorFamily, Phase};
+use std::borrow::Cow;
+
+/// What names mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tables {
+    /// Which names communicate; asked first.
+    pub communication: NameTable,
+    /// What the others are for.
+    pub kernels: KernelTable,
+}
+
+impl Tables {
+    /// The tables that ship with the program.
+    pub fn shipped() -> Self {
+        Self { communication: NameTable::shipped().clone(), kernels: KernelTable::shipped() }
+    }
+}
+
+/// What a row of the device is to the analyses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Arithmetic.
+    Compute,
+    /// Communication.
+    Communication,
+    /// Copying or filling memory.
+    Copy,
+    /// Nothing that keeps the device busy: annotations, waits.
+    None,
+}
+
+/// One rank's rows with all that is known of each.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// What was recorded.
+    pub trace: &'a RankTrace,
+    /// The rows of the device.
+    pub gpu: Cow<'a, GpuActivities>,
+    /// Whether the rows are the host's, because there was no device.
+    pub from_host: bool,
+    /// The role of every row.
+    pub role: Vec<Role>,
+    /// The family of every row.
+    pub family: Vec<OperatorFamily>,
+    /// The phase of every row.
+    pub phase: Vec<Phase>,
+    /// The row of the host that launched it, or [`NONE`].
+    pub launch: Vec<u32>,
+    /// How phases were found.
+    pub found_by: FoundBy,
+}
+
+impl<'a> View<'a> {
+    /// Works out a rank's rows.
+    pub fn new(trace: &'a RankTrace, tables: &Tables) -> Self {
+        let busy = |kind: &GpuKind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync);
+        if !trace.gpu.kinds().iter().any(busy) && !trace.host.is_empty() {
+            let (gpu, hosts) = host_device::device(trace, &tables.communication);
+            let phase_of = host_phases(trace);
+            let phase =
+                hosts.iter().map(|&at| phase_of.get(at as usize).copied().flatten().unwrap_or_default());
+            let (role, family) = classes(trace, &gpu, tables);
+            return Self {
+                trace,
+                phase: phase.collect(),
+                found_by: FoundBy { launch: gpu.len() as u64, ..FoundBy::default() },
+                launch: vec![NONE; gpu.len()],
+                gpu: Cow::Owned(gpu),
+                from_host: true,
+                role,
+                family,
+            };
+        }
+        let launch = launches(trace, &trace.gpu);
+        let found = phases(trace, &trace.gpu, &launch);
+        let (role, family) = classes(trace, &trace.gpu, tables);
+        Self {
+            trace,
+            gpu: Cow::Borrowed(&trace.gpu),
+            from_host: false,
+            role,
+            family,
+            phase: found.gpu,
+            launch,
+            found_by: found.by,
+        }
+    }
+
+    /// From the start of the first kernel to the end of the last; of the copies where there is no kernel. `None` when there is neither.
+    pub fn extent(&self) -> Option<(i64, i64)> {
+        let over = |wanted: fn(Role) -> bool| {
+            let rows = self.role.iter().zip(self.gpu.starts()).zip(self.gpu.ends());
+            let rows = rows.filter(|((role, _), _)| wanted(**role)).map(|((_, start), end)| (*start, *end));
+            rows.reduce(|all, row| (all.0.min(row.0), all.1.max(row.1)))
+        };
+        over(|role| matches!(role, Role::Compute | Role::Communication))
+            .or_else(|| over(|role| role == Role::Copy))
+    }
+}
+
+/// The role and the family of every row; names are looked up once each.
+fn classes(trace: &RankTrace, gpu: &GpuActivities, tables: &Tables) -> (Vec<Role>, Vec<OperatorFamily>) {
+    let mut known: Vec<Option<(Role, OperatorFamily)>> = vec![None; trace.names.len()];
+    gpu.iter()
+        .map(|row| {
+            if matches!(row.kind, GpuKind::Annotation | GpuKind::Sync) {
+                return (Role::None, OperatorFamily::Other);
+            }
+            if row.collective.is_some() {
+                return (Role::Communication, OperatorFamily::Collective);
+            }
+            let class = || {
+                let name = trace.names.get(row.name);
+                if tables.communication.class(name).is_some() {
+                    (Role::Communication, OperatorFamily::Collective)
+                } else if row.kind == GpuKind::Kernel {
+                    (Role::Compute, tables.kernels.family(name))
+                } else {
+                    (Role::Copy, OperatorFamily::Copy)
+                }
+            };
+            match known.get_mut(row.name.0 as usize) {
+                Some(cell) => *cell.get_or_insert_with(class),
+                None => class(),
+            }
+        })
+        .unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{GpuActivity, HostActivity, HostKind};
+
+    #[test]
+    fn rows_have_roles_and_annotations_have_none() {
+        let mut trace = RankTrace::default();
+        for (start, name, kind) in [
+            (5, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", GpuKind::Kernel),
+            (7, "volta_sgemm_128x32_nn", GpuKind::Kernel),
+            (9, "Memcpy HtoD (Pageable -> Device)", GpuKind::Copy),
+            (11, "ProfilerStep#3", GpuKind::Annotation),
+        ] {
+            let name = trace.names.intern(name);
+            trace.gpu.push(GpuActivity { start, end: start + 3, name, kind, ..GpuActivity::default() });
+        }
+        let view = View::new(&trace, &Tables::shipped());
+        assert_eq!(view.role, [Role::Communication, Role::Compute, Role::Copy, Role::None]);
+        assert_eq!(view.family[1], OperatorFamily::MatrixProduct);
+        assert_eq!(view.extent(), Some((5, 10)));
+    }
+
+    #[test]
+    fn without_a_device_the_outermost_operators_are_it() {
+        use HostKind::{Annotation, Collective, Operator};
+        let mut trace = RankTrace::default();
+        for (start, end, kind, name, thread) in [
+            (0, 100, Annotation, "ProfilerStep#1", 0),
+            (10, 30, Operator, "aten::linear", 0),
+            (12, 25, Operator, "aten::addmm", 0),
+            (40, 60, Operator, "c10d::recv_", 0),
+            (41, 59, Collective, "gloo:recv", 0),
+            (50, 70, Collective, "gloo:all_reduce", 1),
+        ] {
+            let name = trace.names.intern(name);
+            trace.host.push(HostActivity { start, end, kind, name, thread, ..HostActivity::default() });
+        }
+        let view = View::new(&trace, &Tables::shipped());
+        assert!(view.from_host);
+        let rows: Vec<(i64, i64, Role)> =
+            view.gpu.iter().zip(&view.role).map(|(row, role)| (row.start, row.end, *role)).collect();
+        assert_eq!(
+            rows,
+            [(10, 30, Role::Compute), (41, 59, Role::Communication), (50, 70, Role::Communication)]
+        );
+    }
+}

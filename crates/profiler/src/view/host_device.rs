@@ -1,0 +1,64 @@
+//! A device for a trace that has none.
+//!
+//! Responsible for: rows from the host: the outermost operator on each thread is arithmetic, what communicates is communication. Operators that
+//! only issue a communication are left out, as the communication itself is there. Refuses calls of a runtime: there is none.
+
+use crate::RankTrace;
+use crate::communication::NameTable;
+use crate::trace::{GpuActivities, GpuActivity, GpuKind, HostKind};
+
+/// The rows, and the row of the host that each is.
+pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Vec<u32>) {
+    let mut gpu = GpuActivities::default();
+    let mut hosts = Vec::new();
+    // Until when an operator is open on each thread.
+    let mut open: Vec<i64> = Vec::new();
+    let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
+    let said = trace.host.kinds().contains(&HostKind::Collective);
+    for (at, row) in trace.host.iter().enumerate() {
+        let mut communication = || {
+            known.get_mut(row.name.0 as usize).is_some_and(|cell| {
+                *cell.get_or_insert_with(|| communicates(trace.names.get(row.name), table))
+            })
+        };
+        let kept = match row.kind {
+            HostKind::Collective => true,
+            HostKind::Annotation => !said && communication(),
+            HostKind::Operator if communication() => false,
+            HostKind::Operator => {
+                let place = row.thread as usize;
+                if place >= open.len() {
+                    open.resize(place.min(trace.host.len()) + 1, i64::MIN);
+                }
+                match open.get_mut(place) {
+                    Some(until) if row.start >= *until => {
+                        *until = row.end;
+                        true
+                    }
+                    _ => false,
+                }
+            }
+            HostKind::Runtime | HostKind::Overhead | HostKind::Python => false,
+        };
+        if kept && row.end > row.start {
+            let says = row.collective.is_some() || row.kind != HostKind::Operator;
+            gpu.push(GpuActivity {
+                start: row.start,
+                end: row.end,
+                name: row.name,
+                kind: GpuKind::Kernel,
+                stream: if says { row.thread + (1 << 16) } else { row.thread },
+                correlation: None,
+                collective: row.collective,
+                bytes: 0,
+            });
+            hosts.push(at as u32);
+        }
+    }
+    (gpu, hosts)
+}
+
+/// Whether the name of an operator communicates; the framework's own operators (`c10d::`) only issue what is there by another name.
+fn communicates(name: &str, table: &NameTable) -> bool {
+    name.starts_with("c10d::") || table.class(name).is_some()
+}

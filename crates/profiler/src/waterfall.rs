@@ -1,0 +1,118 @@
+//! The waterfall: every nanosecond of the common window of every rank under exactly one label.
+//!
+//! Responsible for: the labels ([`Label`]), one sweep over each rank ([`RankWaterfall`]), and what only all ranks together show: chips that
+//! are slower than others, and how much of the arithmetic the model needs at peak. The parts of a rank add up to its steps, those of all ranks
+//! to the job, to the nanosecond. Refuses to say what fixing a part would save: waiting moves, and only a replay knows where to.
+
+mod chips;
+mod ideal;
+mod idle;
+mod label;
+mod rank;
+mod sweep;
+
+pub use ideal::{Ideal, Peak};
+pub use label::{Bubble, Group, Hardware, Label, Parts, Share};
+pub use rank::{Exchange, Exchanges, KernelUse, RankWaterfall, Totals, Use};
+pub use sweep::{Piece, sweep};
+
+use crate::Names;
+use serde::Serialize;
+
+/// The waterfall of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waterfall {
+    /// Each rank, in order.
+    pub ranks: Vec<RankWaterfall>,
+    /// All ranks and steps.
+    pub total: Parts,
+    /// Each step over all ranks.
+    pub steps: Vec<Parts>,
+    /// What the model's arithmetic takes at peak, if it is known.
+    pub ideal: Option<Ideal>,
+    /// Ranks whose kernels take longer than the same ones of others: rank, and by which factor.
+    pub slower_chips: Vec<(u32, f64)>,
+}
+
+impl Waterfall {
+    /// Joins the ranks, in their order: takes out what slower chips cost and, where the model's arithmetic is known, what it takes at
+    /// peak. `names` are those of each rank's trace.
+    pub fn join(mut ranks: Vec<RankWaterfall>, names: &[&Names], ideal: Option<Ideal>) -> Self {
+        let slower_chips = chips::take_out(&mut ranks, names);
+        if let Some(ideal) = ideal {
+            for rank in &mut ranks {
+                ideal.take_out(rank);
+            }
+        }
+        let mut total = Parts::default();
+        let mut steps = vec![Parts::default(); ranks.iter().map(|rank| rank.steps.len()).max().unwrap_or(0)];
+        for rank in &ranks {
+            total.merge(&rank.total);
+            for (sum, step) in steps.iter_mut().zip(&rank.steps) {
+                sum.merge(step);
+            }
+        }
+        Self { ranks, total, steps, ideal, slower_chips }
+    }
+
+    /// The time of all labels over all ranks.
+    pub fn time(&self) -> i64 {
+        self.total.total()
+    }
+
+    /// This share of all time.
+    pub fn share(&self, time: i64) -> f64 {
+        if self.time() == 0 { 0.0 } else { time as f64 / self.time() as f64 }
+    }
+
+    /// Model FLOPs utilisation, if the model's arithmetic is known.
+    pub fn utilisation(&self) -> Option<f64> {
+        self.ideal.map(|_| self.share(self.total.get(Label::Ideal)))
+    }
+}
+
+/// How a label's time spreads over ranks, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// What.
+    pub label: Label,
+    /// The least.
+    pub least: i64,
+    /// The one in the middle.
+    pub median: i64,
+    /// The most.
+    pub most: i64,
+    /// Ranks with the most, at most [`Spread::WORST`], worst first.
+    pub worst: Vec<u32>,
+}
+
+impl Spread {
+    /// How many of the worst ranks are named.
+    pub const WORST: usize = 3;
+}
+
+/// How every label's time spreads over ranks, largest medians first.
+pub fn spreads(ranks: &[RankWaterfall]) -> Vec<Spread> {
+    let mut all: Vec<Spread> = Label::all()
+        .filter_map(|label| {
+            let mut times: Vec<(i64, u32)> =
+                ranks.iter().map(|rank| (rank.total.get(label), rank.rank)).collect();
+            times.sort_by_key(|(time, rank)| (std::cmp::Reverse(*time), *rank));
+            let most = times.first().filter(|most| most.0 > 0)?.0;
+            Some(Spread {
+                label,
+                least: times.last()?.0,
+                median: times[times.len() / 2].0,
+                most,
+                worst: times.iter().take(Spread::WORST).map(|(_, rank)| *rank).collect(),
+            })
+        })
+        .collect();
+    all.sort_by_key(|spread| {
+        (std::cmp::Reverse(spread.median), std::cmp::Reverse(spread.most), spread.label)
+    });
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,375 @@
+//! What a nanosecond of a rank is counted as.
+//!
+//! Responsible for: the labels, their order and their groups. Refuses to decide which one applies.
+
+use railwright_step::Dimension;
+use serde::{Serialize, Serializer};
+
+/// How communication that nothing hides divides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// Data moves.
+    Transfer,
+    /// Another rank is waited for.
+    Wait,
+    /// Which of both is not known: the collective could not be matched with the other ranks'.
+    Undivided,
+}
+
+/// What fills a pipeline bubble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bubble {
+    /// The schedule, with equal stages and free messages.
+    Schedule,
+    /// Stages that take unequal time.
+    Imbalance,
+    /// Messages.
+    Message,
+    /// Passes that took longer than they mostly do.
+    Stall,
+    /// Not known which.
+    Undivided,
+}
+
+/// What a nanosecond of a rank is counted as: exactly one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Label {
+    /// What the model's arithmetic would take at the accelerator's peak.
+    Ideal,
+    /// Matrix products: all of their time where the ideal is not known, else what they take above it.
+    MatrixProduct,
+    /// Attention, likewise.
+    Attention,
+    /// Forward work done again.
+    Recompute,
+    /// Norms, elementwise work, lookups, routing, the loss: bound by memory.
+    MemoryBound,
+    /// The optimizer's arithmetic.
+    Optimizer,
+    /// Arithmetic of unknown kind.
+    OtherCompute,
+    /// What the same kernels take longer than on the median rank.
+    SlowerChip,
+    /// Communication with no arithmetic beside it.
+    Exposed(Dimension, Share),
+    /// Copies with neither beside them.
+    Copy,
+    /// Idle because of the pipeline.
+    Bubble(Bubble),
+    /// Idle because the host had not launched yet.
+    Host,
+    /// Idle while the host stood in a call that waits for the device.
+    Sync,
+    /// Idle while the host loaded data.
+    DataLoading,
+    /// Idle with the next work launched already: the device's own gaps, waits for other streams.
+    Gap,
+    /// Idle, and nothing says why.
+    Unexplained,
+}
+
+impl Label {
+    const SHARES: [Share; 3] = [Share::Transfer, Share::Wait, Share::Undivided];
+    const BUBBLES: [Bubble; 5] =
+        [Bubble::Schedule, Bubble::Imbalance, Bubble::Message, Bubble::Stall, Bubble::Undivided];
+    const COMPUTE: [Self; 8] = [
+        Self::Ideal,
+        Self::MatrixProduct,
+        Self::Attention,
+        Self::Recompute,
+        Self::MemoryBound,
+        Self::Optimizer,
+        Self::OtherCompute,
+        Self::SlowerChip,
+    ];
+    const IDLE: [Self; 5] = [Self::Host, Self::Sync, Self::DataLoading, Self::Gap, Self::Unexplained];
+    const EXPOSED: usize = Self::COMPUTE.len();
+    const COPY: usize = Self::EXPOSED + Dimension::ALL.len() * Self::SHARES.len();
+
+    /// How many there are.
+    pub const COUNT: usize = Self::COPY + 1 + Self::BUBBLES.len() + Self::IDLE.len();
+
+    /// Every label, in the order in which they are shown.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let exposed =
+            Dimension::ALL.into_iter().flat_map(|d| Self::SHARES.map(|share| Self::Exposed(d, share)));
+        let bubbles = Self::BUBBLES.map(Self::Bubble);
+        Self::COMPUTE.into_iter().chain(exposed).chain([Self::Copy]).chain(bubbles).chain(Self::IDLE)
+    }
+
+    /// Its place in [`Self::all`].
+    pub const fn place(self) -> usize {
+        match self {
+            Self::Ideal => 0,
+            Self::MatrixProduct => 1,
+            Self::Attention => 2,
+            Self::Recompute => 3,
+            Self::MemoryBound => 4,
+            Self::Optimizer => 5,
+            Self::OtherCompute => 6,
+            Self::SlowerChip => 7,
+            Self::Exposed(dimension, share) => {
+                Self::EXPOSED + dimension as usize * Self::SHARES.len() + share as usize
+            }
+            Self::Copy => Self::COPY,
+            Self::Bubble(bubble) => Self::COPY + 1 + bubble as usize,
+            Self::Host => Self::COPY + 6,
+            Self::Sync => Self::COPY + 7,
+            Self::DataLoading => Self::COPY + 8,
+            Self::Gap => Self::COPY + 9,
+            Self::Unexplained => Self::COPY + 10,
+        }
+    }
+
+    /// What to call it.
+    pub fn name(self) -> String {
+        let unknown = |dimension: Dimension| match dimension {
+            Dimension::Other => "unknown",
+            known => known.name(),
+        };
+        match self {
+            Self::Ideal => "ideal compute".to_owned(),
+            Self::MatrixProduct => "matrix products".to_owned(),
+            Self::Attention => "attention".to_owned(),
+            Self::Recompute => "recompute".to_owned(),
+            Self::MemoryBound => "memory-bound kernels".to_owned(),
+            Self::Optimizer => "optimizer".to_owned(),
+            Self::OtherCompute => "other kernels".to_owned(),
+            Self::SlowerChip => "slower chip".to_owned(),
+            Self::Exposed(dimension, share) => {
+                let share = match share {
+                    Share::Transfer => "transfer",
+                    Share::Wait => "waiting",
+                    Share::Undivided => "undivided",
+                };
+                format!("exposed {} communication, {share}", unknown(dimension))
+            }
+            Self::Copy => "memory copies".to_owned(),
+            Self::Bubble(bubble) => match bubble {
+                Bubble::Schedule => "bubble of the schedule",
+                Bubble::Imbalance => "bubble of unequal stages",
+                Bubble::Message => "bubble of messages",
+                Bubble::Stall => "bubble of stalls",
+                Bubble::Undivided => "pipeline bubble",
+            }
+            .to_owned(),
+            Self::Host => "host-bound".to_owned(),
+            Self::Sync => "synchronisation".to_owned(),
+            Self::DataLoading => "data loading".to_owned(),
+            Self::Gap => "gaps of the device".to_owned(),
+            Self::Unexplained => "unexplained".to_owned(),
+        }
+    }
+
+    /// The line of the first page that it belongs to.
+    pub const fn group(self) -> Group {
+        match self {
+            Self::Ideal => Group::Ideal,
+            Self::MatrixProduct
+            | Self::Attention
+            | Self::Recompute
+            | Self::MemoryBound
+            | Self::Optimizer
+            | Self::OtherCompute
+            | Self::SlowerChip => Group::Compute,
+            Self::Exposed(..) => Group::Communication,
+            Self::Copy => Group::Copy,
+            Self::Bubble(_) => Group::Bubble,
+            Self::Host | Self::Sync | Self::DataLoading => Group::Host,
+            Self::Gap | Self::Unexplained => Group::Other,
+        }
+    }
+
+    /// Whether the device computes.
+    pub const fn is_compute(self) -> bool {
+        matches!(self.group(), Group::Ideal | Group::Compute)
+    }
+
+    /// Which part of the machine holds the rank up.
+    pub const fn hardware(self) -> Hardware {
+        match self {
+            Self::Exposed(_, Share::Wait) | Self::Bubble(_) => Hardware::OtherRanks,
+            Self::Exposed(..) => Hardware::Link,
+            Self::Copy => Hardware::Copies,
+            Self::Host | Self::Sync | Self::DataLoading => Hardware::Host,
+            Self::Unexplained => Hardware::Unknown,
+            _ => Hardware::Device,
+        }
+    }
+}
+
+impl Serialize for Label {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let snake = |text: &str| text.replace([' ', '-'], "_").replace(',', "");
+        serializer.serialize_str(&snake(&self.name()))
+    }
+}
+
+/// A line of the first page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// The model's arithmetic at peak.
+    Ideal,
+    /// Arithmetic above that, or all of it where the ideal is not known.
+    Compute,
+    /// Exposed communication.
+    Communication,
+    /// Copies.
+    Copy,
+    /// Pipeline bubble.
+    Bubble,
+    /// The host.
+    Host,
+    /// Everything else.
+    Other,
+}
+
+impl Group {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 7] =
+        [Self::Ideal, Self::Compute, Self::Communication, Self::Copy, Self::Bubble, Self::Host, Self::Other];
+
+    /// What to call it; `ideal` says whether [`Group::Ideal`] is known.
+    pub const fn name(self, ideal: bool) -> &'static str {
+        match self {
+            Self::Ideal => "ideal compute (MFU)",
+            Self::Compute if ideal => "compute above ideal",
+            Self::Compute => "compute",
+            Self::Communication => "exposed communication",
+            Self::Copy => "memory copies",
+            Self::Bubble => "pipeline bubble",
+            Self::Host => "host",
+            Self::Other => "other idle time",
+        }
+    }
+}
+
+/// A part of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hardware {
+    /// The accelerator.
+    Device,
+    /// The host: launches, waits, data.
+    Host,
+    /// Copy engines and the host bus.
+    Copies,
+    /// Links between accelerators.
+    Link,
+    /// Ranks that come later.
+    OtherRanks,
+    /// Not known.
+    Unknown,
+}
+
+impl Hardware {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Device, Self::Host, Self::Copies, Self::Link, Self::OtherRanks, Self::Unknown];
+
+    /// What to call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Device => "accelerator",
+            Self::Host => "host",
+            Self::Copies => "copies",
+            Self::Link => "links",
+            Self::OtherRanks => "other ranks",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Time by label, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts([i64; Label::COUNT]);
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self([0; Label::COUNT])
+    }
+}
+
+impl Parts {
+    /// Adds time to a label.
+    pub fn add(&mut self, label: Label, time: i64) {
+        self.0[label.place()] += time;
+    }
+
+    /// Moves time from one label to another, at most what is there; how much moved.
+    pub fn shift(&mut self, from: Label, to: Label, time: i64) -> i64 {
+        let moved = time.clamp(0, self.get(from).max(0));
+        self.add(from, -moved);
+        self.add(to, moved);
+        moved
+    }
+
+    /// Adds all of another's.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            *mine += theirs;
+        }
+    }
+
+    /// The time of a label.
+    pub fn get(&self, label: Label) -> i64 {
+        self.0[label.place()]
+    }
+
+    /// The time of all labels that fit.
+    pub fn sum(&self, fits: impl Fn(Label) -> bool) -> i64 {
+        self.iter().filter(|(label, _)| fits(*label)).map(|(_, time)| time).sum()
+    }
+
+    /// The time of a line of the first page.
+    pub fn group(&self, group: Group) -> i64 {
+        self.sum(|label| label.group() == group)
+    }
+
+    /// All time.
+    pub fn total(&self) -> i64 {
+        self.0.iter().sum()
+    }
+
+    /// Labels that are not nothing, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Label, i64)> {
+        Label::all().zip(self.0).filter(|(_, time)| *time != 0)
+    }
+}
+
+impl Serialize for Parts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_list() {
+        let all: Vec<Label> = Label::all().collect();
+        assert_eq!(all.len(), Label::COUNT);
+        for (place, label) in all.iter().enumerate() {
+            assert_eq!(label.place(), place, "{}", label.name());
+        }
+        let mut names: Vec<String> = all.iter().map(|label| label.name()).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), Label::COUNT);
+    }
+
+    #[test]
+    fn time_moves_but_does_not_vanish() {
+        let mut parts = Parts::default();
+        parts.add(Label::MatrixProduct, 10);
+        assert_eq!(parts.shift(Label::MatrixProduct, Label::Ideal, 25), 10);
+        assert_eq!(parts.shift(Label::Attention, Label::Ideal, 5), 0);
+        assert_eq!((parts.total(), parts.group(Group::Ideal)), (10, 10));
+        assert_eq!(serde_json::to_string(&parts).unwrap(), r#"{"ideal_compute":10}"#);
+    }
+}

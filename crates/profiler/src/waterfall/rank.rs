@@ -1,0 +1,320 @@
+//! The waterfall of one rank: its pieces, labelled and summed by step and by kernel.
+//!
+//! Responsible for: one pass over the pieces of the common window. Needs nothing of other ranks but where its communication began to
+//! transfer, so ranks can be done side by side. Refuses what needs all ranks: slower chips and the ideal are taken out in
+//! [`super::Waterfall::join`].
+
+use super::idle::Idle;
+use super::sweep::{Piece, sweep};
+use super::{Bubble, Label, Parts, Share};
+use crate::NameId;
+use crate::trace::NONE;
+use crate::view::{Role, View};
+use crate::windows::Windows;
+use indexmap::IndexMap;
+use railwright_step::{Dimension, OperatorFamily, Phase};
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+/// What is known of a communication from the other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// For whose sake; [`Dimension::Other`] when unknown.
+    pub dimension: Dimension,
+    /// From when on data moves: the last member's start. `None` when it could not be matched.
+    pub transfer_from: Option<i64>,
+}
+
+impl Exchange {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { dimension: Dimension::Other, transfer_from: None };
+}
+
+/// What is known of the communications of one rank: by row of the device, in order of rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exchanges(Vec<(u32, Exchange)>);
+
+impl Exchanges {
+    /// From rows in any order; of two entries of one row the first counts.
+    pub fn new(mut rows: Vec<(u32, Exchange)>) -> Self {
+        rows.sort_by_key(|row| row.0);
+        rows.dedup_by_key(|row| row.0);
+        Self(rows)
+    }
+
+    /// What is known of a row.
+    pub fn get(&self, row: u32) -> Exchange {
+        let found = self.0.binary_search_by_key(&row, |entry| entry.0);
+        found.ok().and_then(|at| self.0.get(at)).map_or(Exchange::UNKNOWN, |entry| entry.1)
+    }
+}
+
+/// One kernel under one label and phase, over all steps of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// Counted as.
+    pub label: Label,
+    /// For which part of the step.
+    pub phase: Phase,
+    /// What kind of operator.
+    pub family: OperatorFamily,
+    /// The kernel, a name of the rank's trace; `None` for idle time.
+    pub name: Option<NameId>,
+    /// The time under this label.
+    pub time: i64,
+    /// How many rows have time under it.
+    pub count: u64,
+    /// The whole time of these rows, whatever hides it.
+    pub duration: i64,
+    /// The longest of them.
+    pub longest: i64,
+}
+
+/// One kernel in one phase, over all steps of a rank, whatever else runs beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelUse {
+    /// The kernel, a name of the rank's trace.
+    pub name: NameId,
+    /// For which part of the step.
+    pub phase: Phase,
+    /// What kind of operator.
+    pub family: OperatorFamily,
+    /// What it is counted as.
+    pub role: Role,
+    /// How many began within the steps.
+    pub count: u64,
+    /// Their time.
+    pub duration: i64,
+    /// The longest.
+    pub longest: i64,
+}
+
+/// The common window of a rank without regard to steps, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// The window.
+    pub window: i64,
+    /// With arithmetic under way.
+    pub compute: i64,
+    /// With communication under way.
+    pub communication: i64,
+    /// With both.
+    pub overlap: i64,
+    /// With communication and no arithmetic.
+    pub exposed: i64,
+    /// With copies and neither.
+    pub copies: i64,
+    /// With nothing.
+    pub idle: i64,
+}
+
+/// One rank's waterfall.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankWaterfall {
+    /// Which rank.
+    pub rank: u32,
+    /// Each step.
+    pub steps: Vec<Parts>,
+    /// All steps together.
+    pub total: Parts,
+    /// The common window, without regard to steps.
+    pub totals: Totals,
+    /// By label, phase and kernel.
+    pub uses: Vec<Use>,
+    /// By kernel and phase.
+    pub kernels: Vec<KernelUse>,
+}
+
+/// What arithmetic is counted as.
+fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
+    match (phase, family) {
+        (Phase::Recompute, _) => Label::Recompute,
+        (Phase::Optimizer, _) | (_, OperatorFamily::Optimizer) => Label::Optimizer,
+        (_, OperatorFamily::MatrixProduct) => Label::MatrixProduct,
+        (_, OperatorFamily::Attention) => Label::Attention,
+        (
+            _,
+            OperatorFamily::Norm
+            | OperatorFamily::Elementwise
+            | OperatorFamily::Embedding
+            | OperatorFamily::Routing
+            | OperatorFamily::Loss
+            | OperatorFamily::Copy,
+        ) => Label::MemoryBound,
+        _ => Label::OtherCompute,
+    }
+}
+
+/// What communication without arithmetic beside it is counted as. Waiting within a message of the pipeline is what a bubble is.
+fn exposed_label(dimension: Dimension, share: Share) -> Label {
+    match (dimension, share) {
+        (Dimension::Pipeline, Share::Wait) => Label::Bubble(Bubble::Undivided),
+        _ => Label::Exposed(dimension, share),
+    }
+}
+
+/// A label, a phase and a kernel in one number; a kernel's family follows from its name.
+fn key(label: Label, phase: Phase, name: u32) -> u64 {
+    u64::from(name) << 32 | (label.place() as u64) << 8 | phase as u64
+}
+
+/// Sums while the pieces go by.
+struct Sums<'a> {
+    view: &'a View<'a>,
+    windows: &'a Windows,
+    /// The step that the next piece may belong to.
+    step: usize,
+    steps: Vec<Parts>,
+    uses: IndexMap<u64, (Use, u32), FxBuildHasher>,
+}
+
+impl Sums<'_> {
+    /// Counts a labelled stretch of a row in the steps that it lies in. Stretches come in order.
+    fn count(&mut self, label: Label, start: i64, end: i64, row: u32) {
+        let steps = &self.windows.steps;
+        while steps.get(self.step).is_some_and(|step| step.end <= start) {
+            self.step += 1;
+        }
+        let mut time = 0;
+        for (at, step) in steps.iter().enumerate().skip(self.step).take_while(|(_, step)| step.start < end) {
+            let part = end.min(step.end) - start.max(step.start);
+            if part > 0 {
+                self.steps[at].add(label, part);
+                time += part;
+            }
+        }
+        if time == 0 {
+            return;
+        }
+        let place = row as usize;
+        let (phase, family, name) = if row == NONE {
+            (Phase::Other, OperatorFamily::Other, None)
+        } else {
+            (self.view.phase[place], self.view.family[place], Some(self.view.gpu.names()[place]))
+        };
+        let key = key(label, phase, name.map_or(NONE, |name| name.0));
+        let fresh = Use { label, phase, family, name, time: 0, count: 0, duration: 0, longest: 0 };
+        let (sum, last) = self.uses.entry(key).or_insert((fresh, NONE));
+        sum.time += time;
+        if row == NONE {
+            sum.count += 1;
+        } else if *last != row {
+            let duration = self.view.gpu.ends()[place] - self.view.gpu.starts()[place];
+            sum.count += 1;
+            sum.duration += duration;
+            sum.longest = sum.longest.max(duration);
+            *last = row;
+        }
+    }
+}
+
+impl RankWaterfall {
+    /// The waterfall of one rank.
+    pub fn new(rank: u32, view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> Self {
+        let pieces = sweep(view, windows.whole());
+        let mut sums = Sums {
+            view,
+            windows,
+            step: 0,
+            steps: vec![Parts::default(); windows.steps.len()],
+            uses: IndexMap::default(),
+        };
+        let mut idle = Idle::new(view);
+        for piece in &pieces {
+            match piece.role {
+                Role::Compute => {
+                    let at = piece.row as usize;
+                    let label = compute_label(view.family[at], view.phase[at]);
+                    sums.count(label, piece.start, piece.end, piece.row);
+                }
+                Role::Communication => {
+                    let Exchange { dimension, transfer_from } = exchanges.get(piece.row);
+                    let Some(from) = transfer_from else {
+                        let label = exposed_label(dimension, Share::Undivided);
+                        sums.count(label, piece.start, piece.end, piece.row);
+                        continue;
+                    };
+                    let cut = from.clamp(piece.start, piece.end);
+                    if cut > piece.start {
+                        sums.count(exposed_label(dimension, Share::Wait), piece.start, cut, piece.row);
+                    }
+                    if piece.end > cut {
+                        sums.count(exposed_label(dimension, Share::Transfer), cut, piece.end, piece.row);
+                    }
+                }
+                Role::Copy => sums.count(Label::Copy, piece.start, piece.end, piece.row),
+                Role::None => {
+                    let mut start = piece.start;
+                    for (label, end) in idle.labels(view, *piece) {
+                        sums.count(label, start, end, NONE);
+                        start = end;
+                    }
+                }
+            }
+        }
+        let Sums { steps, uses, .. } = sums;
+        let mut total = Parts::default();
+        steps.iter().for_each(|step| total.merge(step));
+        Self {
+            rank,
+            steps,
+            total,
+            totals: totals(view, &pieces, windows.common),
+            uses: uses.into_values().map(|(sum, _)| sum).collect(),
+            kernels: kernels(view, windows.span()),
+        }
+    }
+}
+
+/// The common window without regard to steps.
+fn totals(view: &View<'_>, pieces: &[Piece], window: (i64, i64)) -> Totals {
+    let of = |role| {
+        let within =
+            pieces.iter().filter(|p| p.role == role).map(|p| p.end.min(window.1) - p.start.max(window.0));
+        within.filter(|time| *time > 0).sum::<i64>()
+    };
+    let mut communication = 0;
+    let mut until = window.0;
+    for ((role, &start), &end) in view.role.iter().zip(view.gpu.starts()).zip(view.gpu.ends()) {
+        if *role == Role::Communication {
+            let (start, end) = (start.max(until), end.min(window.1));
+            if start < end {
+                communication += end - start;
+                until = end;
+            }
+        }
+    }
+    let exposed = of(Role::Communication);
+    Totals {
+        window: window.1 - window.0,
+        compute: of(Role::Compute),
+        communication,
+        overlap: communication - exposed,
+        exposed,
+        copies: of(Role::Copy),
+        idle: of(Role::None),
+    }
+}
+
+/// Every kernel that began within a stretch, by name and phase.
+fn kernels(view: &View<'_>, span: (i64, i64)) -> Vec<KernelUse> {
+    let mut uses: IndexMap<u64, KernelUse, FxBuildHasher> = IndexMap::default();
+    let starts = view.gpu.starts();
+    let from = starts.partition_point(|start| *start < span.0);
+    let to = starts.partition_point(|start| *start < span.1);
+    for at in from..to.max(from) {
+        let role = view.role[at];
+        if role == Role::None {
+            continue;
+        }
+        let (name, phase) = (view.gpu.names()[at], view.phase[at]);
+        let family = view.family[at];
+        let fresh = KernelUse { name, phase, family, role, count: 0, duration: 0, longest: 0 };
+        let sum = uses.entry(key(Label::OtherCompute, phase, name.0)).or_insert(fresh);
+        let duration = view.gpu.ends()[at] - starts[at];
+        sum.count += 1;
+        sum.duration += duration;
+        sum.longest = sum.longest.max(duration);
+    }
+    uses.into_values().collect()
+}

@@ -1,0 +1,183 @@
+//! One sweep over a rank's rows: every nanosecond of a window belongs to exactly one row, or to none.
+//!
+//! Responsible for: the order of claims. Arithmetic claims first, then communication (so what is left to it is exposed), then copies; of two
+//! rows of one kind the one that began first. Refuses to name anything.
+
+use crate::trace::NONE;
+use crate::view::{Role, View};
+
+/// What a stretch of a rank's time belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// From when.
+    pub start: i64,
+    /// Until when; never before `start`, and the next piece begins there.
+    pub end: i64,
+    /// The row's role; [`Role::None`] when the device is idle.
+    pub role: Role,
+    /// The row it belongs to; where the device is idle, the row that ends the idleness, or [`NONE`].
+    pub row: u32,
+}
+
+/// Cuts a window into pieces that follow each other without gap.
+pub fn sweep(view: &View<'_>, window: (i64, i64)) -> Vec<Piece> {
+    let compute = own(view, window, Role::Compute);
+    let communication = own(view, window, Role::Communication);
+    let copies = own(view, window, Role::Copy);
+    let exposed = without(&communication, &compute);
+    let busy = merged(compute, exposed);
+    let copies = without(&copies, &busy);
+    tiled(merged(busy, copies), window, next(view, window.1))
+}
+
+/// The first row that keeps the device busy from a moment on.
+fn next(view: &View<'_>, from: i64) -> u32 {
+    let first = view.gpu.starts().partition_point(|start| *start < from);
+    let found = view.role[first..].iter().position(|role| *role != Role::None);
+    found.map_or(NONE, |at| (first + at) as u32)
+}
+
+/// The rows of a role inside of the window, each shortened by those before it.
+fn own(view: &View<'_>, window: (i64, i64), role: Role) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut until = window.0;
+    // Rows go by start, but a damaged trace is no reason to lose the order of pieces.
+    let rows = view.gpu.starts().iter().zip(view.gpu.ends()).zip(&view.role).enumerate();
+    for (row, ((&start, &end), _)) in rows.filter(|(_, (_, own))| **own == role) {
+        let (start, end) = (start.max(until), end.min(window.1));
+        if start < end {
+            pieces.push(Piece { start, end, role, row: row as u32 });
+            until = end;
+        }
+    }
+    pieces
+}
+
+/// Pieces without the time of others; both in order and apart.
+fn without(pieces: &[Piece], others: &[Piece]) -> Vec<Piece> {
+    let mut left = Vec::with_capacity(pieces.len());
+    let mut first = 0;
+    for piece in pieces {
+        while others.get(first).is_some_and(|other| other.end <= piece.start) {
+            first += 1;
+        }
+        let mut start = piece.start;
+        for other in others[first..].iter().take_while(|other| other.start < piece.end) {
+            if start < other.start {
+                left.push(Piece { start, end: other.start, ..*piece });
+            }
+            start = start.max(other.end);
+        }
+        if start < piece.end {
+            left.push(Piece { start, ..*piece });
+        }
+    }
+    left
+}
+
+/// Two lists in one order.
+fn merged(a: Vec<Piece>, b: Vec<Piece>) -> Vec<Piece> {
+    if a.is_empty() {
+        return b;
+    }
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        let from = if x.start <= y.start { &mut a } else { &mut b };
+        all.extend(from.next());
+    }
+    all.extend(a);
+    all.extend(b);
+    all
+}
+
+/// The pieces with the idle time between them.
+fn tiled(pieces: Vec<Piece>, window: (i64, i64), next: u32) -> Vec<Piece> {
+    let mut all = Vec::with_capacity(pieces.len() * 2 + 1);
+    let mut until = window.0;
+    for piece in pieces {
+        if until < piece.start {
+            all.push(Piece { start: until, end: piece.start, role: Role::None, row: piece.row });
+        }
+        until = piece.end;
+        all.push(piece);
+    }
+    if until < window.1 {
+        all.push(Piece { start: until, end: window.1, role: Role::None, row: next });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RankTrace;
+    use crate::trace::{GpuActivity, GpuKind};
+    use crate::view::Tables;
+    use proptest::prelude::*;
+
+    fn trace(rows: &[(i64, i64, u8)]) -> RankTrace {
+        let mut trace = RankTrace::default();
+        for &(start, length, kind) in rows {
+            let name = trace
+                .names
+                .intern(["gemm", "ncclDevKernel_AllReduce", "Memcpy DtoH", "note"][usize::from(kind)]);
+            let kind =
+                [GpuKind::Kernel, GpuKind::Kernel, GpuKind::Copy, GpuKind::Annotation][usize::from(kind)];
+            trace.gpu.push(GpuActivity { start, end: start + length, name, kind, ..GpuActivity::default() });
+        }
+        trace.gpu.sort();
+        trace
+    }
+
+    /// The roles of every nanosecond, one after the other, by looking at all rows for each.
+    fn by_looking(view: &View<'_>, window: (i64, i64)) -> Vec<Role> {
+        let at = |time: i64| {
+            let has = |role| {
+                view.gpu
+                    .iter()
+                    .zip(&view.role)
+                    .any(|(row, own)| *own == role && row.start <= time && time < row.end)
+            };
+            [Role::Compute, Role::Communication, Role::Copy]
+                .into_iter()
+                .find(|role| has(*role))
+                .unwrap_or(Role::None)
+        };
+        (window.0..window.1).map(at).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_nanosecond_belongs_to_one_piece(
+            rows in prop::collection::vec((0i64..60, 0i64..20, 0u8..4), 0..40),
+            from in -5i64..30,
+            length in 0i64..70,
+        ) {
+            let trace = trace(&rows);
+            let view = View::new(&trace, &Tables::shipped());
+            let window = (from, from + length);
+            let pieces = sweep(&view, window);
+            let mut until = window.0;
+            let mut roles = Vec::new();
+            for piece in &pieces {
+                prop_assert_eq!(piece.start, until);
+                prop_assert!(piece.end > piece.start);
+                roles.extend(std::iter::repeat_n(piece.role, (piece.end - piece.start) as usize));
+                until = piece.end;
+            }
+            prop_assert_eq!(until, window.1);
+            prop_assert_eq!(roles, by_looking(&view, window));
+        }
+    }
+
+    #[test]
+    fn idle_time_names_the_row_that_ends_it() {
+        let trace = trace(&[(10, 5, 0), (20, 5, 0)]);
+        let view = View::new(&trace, &Tables::shipped());
+        let pieces = sweep(&view, (0, 30));
+        let idle: Vec<u32> = pieces.iter().filter(|p| p.role == Role::None).map(|p| p.row).collect();
+        assert_eq!(idle, [0, 1, NONE]);
+        assert_eq!(sweep(&view, (0, 18)).last().map(|p| (p.end, p.row)), Some((18, 1)));
+    }
+}

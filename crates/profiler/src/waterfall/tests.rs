@@ -1,0 +1,109 @@
+//! Sums that must hold for any trace.
+
+use super::*;
+use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind};
+use crate::view::{Tables, View};
+use crate::windows::windows;
+use crate::{Names, RankTrace};
+use proptest::prelude::*;
+use railwright_spec::quantity::{Flop, FlopPerSecond};
+use railwright_step::Dimension;
+
+type Row = (i64, i64, u8, Option<u32>);
+
+fn trace(rows: &[Row], host: &[(i64, i64, u8)]) -> RankTrace {
+    let mut trace = RankTrace::default();
+    for &(start, length, kind, correlation) in rows {
+        let name =
+            ["gemm", "ncclDevKernel_AllReduce", "Memcpy DtoH", "layer_norm", "fmha"][usize::from(kind)];
+        let name = trace.names.intern(name);
+        let kind = if kind == 2 { GpuKind::Copy } else { GpuKind::Kernel };
+        let row =
+            GpuActivity { start, end: start + length, name, kind, correlation, ..GpuActivity::default() };
+        trace.gpu.push(row);
+    }
+    for (n, &(start, length, kind)) in host.iter().enumerate() {
+        let (name, kind) = [
+            ("cudaLaunchKernel", HostKind::Runtime),
+            ("cudaStreamSynchronize", HostKind::Runtime),
+            ("enumerate(DataLoader)#x", HostKind::Annotation),
+            ("autograd::engine::evaluate_function: X", HostKind::Operator),
+            ("Optimizer.step#A", HostKind::Annotation),
+            ("ProfilerStep#1", HostKind::Annotation),
+            ("ProfilerStep#2", HostKind::Annotation),
+        ][usize::from(kind)];
+        let name = trace.names.intern(name);
+        let correlation = (kind == HostKind::Runtime).then_some(n as u32);
+        let row =
+            HostActivity { start, end: start + length, name, kind, correlation, ..HostActivity::default() };
+        trace.host.push(row);
+    }
+    trace.gpu.sort();
+    trace.host.sort();
+    trace
+}
+
+proptest! {
+    #[test]
+    fn parts_add_up_on_any_trace(
+        ranks in prop::collection::vec(
+            (
+                prop::collection::vec((0i64..400, 0i64..60, 0u8..5, prop::option::of(0u32..30)), 1..50),
+                prop::collection::vec((-50i64..400, 0i64..90, 0u8..7), 0..30),
+            ),
+            1..5,
+        ),
+        transfers in prop::collection::vec((0u32..50, prop::option::of(0i64..450)), 0..20),
+        ideal in prop::option::of(0f64..500.0),
+    ) {
+        let table = Tables::shipped();
+        let traces: Vec<RankTrace> = ranks.iter().map(|(rows, host)| trace(rows, host)).collect();
+        let views: Vec<View<'_>> = traces.iter().map(|trace| View::new(trace, &table)).collect();
+        let windows = windows(&views);
+        let known = transfers.into_iter().enumerate().map(|(n, (row, transfer_from))| {
+            (row, Exchange { dimension: Dimension::ALL[n % 6], transfer_from })
+        });
+        let exchanges = Exchanges::new(known.collect());
+        let ranks: Vec<RankWaterfall> = views
+            .iter()
+            .enumerate()
+            .map(|(rank, view)| RankWaterfall::new(rank as u32, view, &windows, &exchanges))
+            .collect();
+        let names: Vec<&Names> = traces.iter().map(|trace| &trace.names).collect();
+        let ideal = ideal.map(|flop| Ideal { flop_per_step: Flop::new(flop), ranks: 1, peak: FlopPerSecond::new(1e9) });
+        let job = Waterfall::join(ranks, &names, ideal);
+        let (start, end) = windows.span();
+        prop_assert!(!windows.steps.is_empty());
+        prop_assert_eq!(windows.steps.iter().map(|s| s.end - s.start).sum::<i64>(), end - start);
+        for rank in &job.ranks {
+            for (parts, step) in rank.steps.iter().zip(&windows.steps) {
+                prop_assert_eq!(parts.total(), step.end - step.start);
+                prop_assert!(Label::all().all(|label| parts.get(label) >= 0));
+            }
+            prop_assert_eq!(rank.total.total(), end - start);
+            prop_assert_eq!(rank.uses.iter().map(|u| u.time).sum::<i64>(), end - start);
+            let all = rank.totals;
+            prop_assert_eq!(all.compute + all.exposed + all.copies + all.idle, all.window);
+        }
+        prop_assert_eq!(job.time(), (end - start) * job.ranks.len() as i64);
+        prop_assert_eq!(job.steps.iter().map(Parts::total).sum::<i64>(), job.time());
+        let groups: i64 = Group::ALL.iter().map(|group| job.total.group(*group)).sum();
+        prop_assert_eq!(groups, job.time());
+    }
+}
+
+#[test]
+fn communication_divides_where_the_last_rank_came() {
+    let trace = trace(&[(0, 10, 0, None), (10, 100, 1, None), (60, 20, 0, None)], &[]);
+    let view = View::new(&trace, &Tables::shipped());
+    let windows = windows(std::slice::from_ref(&view));
+    let exchange = Exchange { dimension: Dimension::Tensor, transfer_from: Some(90) };
+    let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
+    // Exposed 10..60 and 80..110; waiting until 90.
+    assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Wait)), 60);
+    assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Transfer)), 20);
+    assert_eq!((rank.totals.communication, rank.totals.overlap, rank.totals.exposed), (100, 20, 80));
+    let pipeline = Exchange { dimension: Dimension::Pipeline, transfer_from: Some(90) };
+    let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, pipeline)]));
+    assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
+}

@@ -1,0 +1,187 @@
+//! The steps of a job: where one ends and the next begins, the same for all ranks.
+//!
+//! Responsible for: cutting on the device's clock, because hosts run ahead of it by different amounts; the common window in which all
+//! ranks were recorded. Refuses to align clocks: times are taken as they are, so align them first.
+
+mod cut;
+
+use crate::view::View;
+use cut::Boundary;
+use railwright_spec::problem::Warning;
+use serde::Serialize;
+
+/// What steps were cut by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutBy {
+    /// The first work of the device that was launched within a `ProfilerStep` of the host.
+    Launches,
+    /// The device's copy of `ProfilerStep`.
+    DeviceAnnotations,
+    /// `ProfilerStep` of the host.
+    HostAnnotations,
+    /// The end of what the optimizer launched.
+    Optimizer,
+    /// Nothing: the whole recording is one window.
+    Nothing,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StepWindow {
+    /// Its number as the recorder counts; none where steps were cut without annotations.
+    pub number: Option<u64>,
+    /// From when.
+    pub start: i64,
+    /// Until when.
+    pub end: i64,
+}
+
+impl StepWindow {
+    /// How long.
+    pub fn duration(&self) -> i64 {
+        self.end - self.start
+    }
+}
+
+/// The steps of a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Windows {
+    /// What they were cut by.
+    pub cut_by: CutBy,
+    /// From the last rank's first activity to the first rank's last one: all ranks were recorded.
+    pub common: (i64, i64),
+    /// Steps that every rank recorded, one behind the other; never empty unless nothing was recorded.
+    pub steps: Vec<StepWindow>,
+    /// How far ranks disagree on where steps begin: the largest difference, after alignment.
+    pub spread: i64,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+impl Windows {
+    /// The stretch of all steps.
+    pub fn span(&self) -> (i64, i64) {
+        let start = self.steps.first().map_or(self.common.0, |step| step.start);
+        (start, self.steps.last().map_or(start, |step| step.end))
+    }
+
+    /// The same with one step alone; none if there is no step of this number (or, without numbers, of this place).
+    pub fn only(&self, step: u64) -> Option<Self> {
+        let by_number = self.steps.iter().find(|window| window.number == Some(step));
+        let by_place = || {
+            let numbered = self.steps.iter().any(|window| window.number.is_some());
+            if numbered { None } else { self.steps.get(step as usize) }
+        };
+        let window = by_number.or_else(by_place)?;
+        Some(Self { steps: vec![window.clone()], ..self.clone() })
+    }
+
+    /// All that is looked at: the common window and all steps.
+    pub fn whole(&self) -> (i64, i64) {
+        let (start, end) = self.span();
+        (start.min(self.common.0), end.max(self.common.1))
+    }
+
+    /// How a step is called.
+    pub fn name(&self, at: usize) -> String {
+        self.steps
+            .get(at)
+            .and_then(|step| step.number)
+            .map_or_else(|| at.to_string(), |number| number.to_string())
+    }
+}
+
+/// Finds the steps of ranks whose clocks agree.
+pub fn windows(views: &[View<'_>]) -> Windows {
+    let mut warnings = Vec::new();
+    let extents: Vec<(i64, i64)> = views.iter().filter_map(View::extent).collect();
+    let Some(common) = common(&extents, &mut warnings) else {
+        let nothing = Warning::new(
+            "nothing_recorded",
+            "no rank has an activity of a device or an operator of the host",
+        );
+        return Windows {
+            cut_by: CutBy::Nothing,
+            common: (0, 0),
+            steps: Vec::new(),
+            spread: 0,
+            warnings: vec![nothing],
+        };
+    };
+    for (cut_by, cutter) in cut::METHODS {
+        let cuts: Vec<Vec<Boundary>> =
+            views.iter().filter(|view| view.extent().is_some()).map(cutter).collect();
+        if let Some((steps, spread)) = joined(&cuts) {
+            return Windows { cut_by, common, steps, spread, warnings };
+        }
+    }
+    if views.len() > 1 || extents.len() == 1 {
+        warnings.push(Warning::new(
+            "steps_not_found",
+            "nothing in the traces says where steps begin, so the whole recording is one window",
+        ));
+    }
+    let steps = vec![StepWindow { number: None, start: common.0, end: common.1 }];
+    Windows { cut_by: CutBy::Nothing, common, steps, spread: 0, warnings }
+}
+
+/// The stretch in which all ranks were recorded; that of any rank where there is none.
+fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i64)> {
+    let latest = extents.iter().map(|extent| extent.0).max()?;
+    let earliest = extents.iter().map(|extent| extent.1).min()?;
+    if latest < earliest {
+        return Some((latest, earliest));
+    }
+    warnings.push(Warning::new(
+        "ranks_do_not_overlap",
+        "no moment was recorded on all ranks: these may be traces of different steps or jobs, or clocks that could not be aligned",
+    ));
+    Some((extents.iter().map(|e| e.0).min()?, extents.iter().map(|e| e.1).max()?))
+}
+
+/// Steps that all ranks have: each begins and ends at the median of the ranks' moments.
+fn joined(cuts: &[Vec<Boundary>]) -> Option<(Vec<StepWindow>, i64)> {
+    let first = cuts.first().filter(|first| first.len() > 1)?;
+    let mut steps: Vec<StepWindow> = Vec::new();
+    let mut spread = 0;
+    for (place, boundary) in first[..first.len() - 1].iter().enumerate() {
+        // Ranks meet by number; without numbers by place.
+        let of = |cut: &[Boundary]| {
+            let at = match boundary.number {
+                Some(number) => cut.iter().position(|other| other.number == Some(number))?,
+                None => place,
+            };
+            Some((cut.get(at)?.time, cut.get(at + 1)?.time))
+        };
+        let Some(moments) = cuts.iter().map(|cut| of(cut)).collect::<Option<Vec<(i64, i64)>>>() else {
+            continue;
+        };
+        let mut begins: Vec<i64> = moments.iter().map(|moment| moment.0).collect();
+        let mut ends: Vec<i64> = moments.iter().map(|moment| moment.1).collect();
+        begins.sort_unstable();
+        ends.sort_unstable();
+        spread = spread.max(begins[begins.len() - 1] - begins[0]);
+        // Of two ranks the earlier one begins a step and the later one ends it.
+        let (from, to) = (begins[(begins.len() - 1) / 2], ends[ends.len() / 2]);
+        if from >= to {
+            continue;
+        }
+        match steps.last_mut() {
+            // Only steps that follow each other are shown together.
+            Some(last) => {
+                let before = first.get(place.wrapping_sub(1)).and_then(|boundary| boundary.number);
+                if before != last.number || from <= last.start {
+                    break;
+                }
+                last.end = from;
+            }
+            None => {}
+        }
+        steps.push(StepWindow { number: boundary.number, start: from, end: to });
+    }
+    (!steps.is_empty()).then_some((steps, spread))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Where one rank's steps begin, by each of the ways in which that can be known.
+//!
+//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
+
+use super::CutBy;
+use crate::trace::{GpuKind, HostKind, NONE};
+use crate::view::{Role, View};
+
+/// Where a step begins; the last one of a list is where the last step ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Boundary {
+    /// The number of the step that begins.
+    pub(super) number: Option<u64>,
+    /// When.
+    pub(super) time: i64,
+}
+
+/// The ways, best first.
+pub(super) const METHODS: [(CutBy, fn(&View<'_>) -> Vec<Boundary>); 4] = [
+    (CutBy::Launches, launches),
+    (CutBy::DeviceAnnotations, device_annotations),
+    (CutBy::HostAnnotations, host_annotations),
+    (CutBy::Optimizer, optimizer),
+];
+
+/// The number in `ProfilerStep#12` and in what other frameworks write.
+fn number(name: &str) -> Option<u64> {
+    let rest = ["ProfilerStep#", "ProfilerStep*", "iteration_", "Iteration ", "train_step_", "step_"]
+        .iter()
+        .find_map(|start| name.strip_prefix(start))?;
+    rest.trim().parse().ok()
+}
+
+/// Steps as the host has them: number, from when, until when, in order.
+fn host_steps(view: &View<'_>) -> Vec<(u64, i64, i64)> {
+    let trace = view.trace;
+    let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
+    let mut steps: Vec<(u64, i64, i64)> = Vec::new();
+    let rows = trace.host.kinds().iter().zip(trace.host.names()).enumerate();
+    for (at, (_, name)) in rows.filter(|(_, (kind, _))| **kind == HostKind::Annotation) {
+        let Some(cell) = known.get_mut(name.0 as usize) else { continue };
+        let said = *cell.get_or_insert_with(|| number(trace.names.get(*name)));
+        if let (Some(number), Some(row)) = (said, trace.host.get(at))
+            && steps.iter().all(|(known, ..)| *known != number)
+        {
+            steps.push((number, row.start, row.end));
+        }
+    }
+    steps.sort_by_key(|step| step.1);
+    steps
+}
+
+/// The first kernel of the main stream that was launched in each step of the host, and the end of the last step's last activity.
+fn launches(view: &View<'_>) -> Vec<Boundary> {
+    let steps = host_steps(view);
+    if steps.is_empty() || view.from_host {
+        return Vec::new();
+    }
+    let main = main_stream(view);
+    let host = view.trace.host.starts();
+    let mut first: Vec<Option<i64>> = vec![None; steps.len()];
+    let mut last: Option<i64> = None;
+    for (at, &launch) in view.launch.iter().enumerate() {
+        if launch == NONE || view.role[at] == Role::None {
+            continue;
+        }
+        let Some(&called) = host.get(launch as usize) else { continue };
+        // The step in which the call was made.
+        let step = steps.partition_point(|step| step.1 <= called);
+        if step == 0 || (step == steps.len() && called > steps[step - 1].2) {
+            continue;
+        }
+        if view.role[at] == Role::Compute && view.gpu.streams()[at] == main {
+            let start = view.gpu.starts()[at];
+            let cell = &mut first[step - 1];
+            *cell = Some(cell.map_or(start, |known| known.min(start)));
+        }
+        if step == steps.len() {
+            let end = view.gpu.ends()[at];
+            last = Some(last.map_or(end, |known| known.max(end)));
+        }
+    }
+    let mut boundaries: Vec<Boundary> = steps
+        .iter()
+        .zip(first)
+        .filter_map(|(step, time)| Some(Boundary { number: Some(step.0), time: time? }))
+        .collect();
+    close(&mut boundaries, last);
+    boundaries
+}
+
+/// The stream with the most arithmetic.
+fn main_stream(view: &View<'_>) -> u32 {
+    let mut streams: Vec<(u32, i64)> = Vec::new();
+    for (at, &stream) in view.gpu.streams().iter().enumerate() {
+        if view.role[at] == Role::Compute {
+            let time = view.gpu.ends()[at] - view.gpu.starts()[at];
+            match streams.iter_mut().find(|(known, _)| *known == stream) {
+                Some((_, sum)) => *sum += time,
+                None => streams.push((stream, time)),
+            }
+        }
+    }
+    streams.iter().max_by_key(|(stream, time)| (*time, u32::MAX - stream)).map_or(0, |(stream, _)| *stream)
+}
+
+/// Ends the last step.
+fn close(boundaries: &mut Vec<Boundary>, end: Option<i64>) {
+    if let (Some(end), Some(last)) = (end, boundaries.last().map(|boundary| boundary.time))
+        && end > last
+    {
+        boundaries.push(Boundary { number: None, time: end });
+    }
+}
+
+/// The device's copies of `ProfilerStep`, each of which begins with the first kernel of its step.
+fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
+    let mut boundaries: Vec<Boundary> = Vec::new();
+    let mut end = None;
+    for row in view.gpu.iter().filter(|row| row.kind == GpuKind::Annotation) {
+        if let Some(number) = number(view.trace.names.get(row.name)) {
+            // One for each stream; the first counts.
+            match boundaries.iter_mut().find(|known| known.number == Some(number)) {
+                Some(known) => known.time = known.time.min(row.start),
+                None => boundaries.push(Boundary { number: Some(number), time: row.start }),
+            }
+            end = end.max(Some(row.end));
+        }
+    }
+    boundaries.sort_by_key(|boundary| boundary.time);
+    close(&mut boundaries, end);
+    boundaries
+}
+
+/// The host's own steps.
+fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
+    let steps = host_steps(view);
+    let mut boundaries: Vec<Boundary> =
+        steps.iter().map(|step| Boundary { number: Some(step.0), time: step.1 }).collect();
+    close(&mut boundaries, steps.last().map(|step| step.2));
+    boundaries
+}
+
+/// The ends of the optimizer's work: a step begins where the update before it ended. What comes before the first update is a step only if
+/// the recording began with it, which nobody knows; so it is left out, and two updates make one step.
+fn optimizer(view: &View<'_>) -> Vec<Boundary> {
+    let mut boundaries: Vec<Boundary> = Vec::new();
+    let mut update: Option<i64> = None;
+    for (at, phase) in view.phase.iter().enumerate() {
+        if view.role[at] != Role::Compute {
+            continue;
+        }
+        if *phase == railwright_step::Phase::Optimizer {
+            update = update.max(Some(view.gpu.ends()[at]));
+        } else if *phase == railwright_step::Phase::Backward
+            && let Some(time) = update.take()
+        {
+            boundaries.push(Boundary { number: None, time });
+        }
+    }
+    if let Some(time) = update {
+        boundaries.push(Boundary { number: None, time });
+    }
+    boundaries
+}

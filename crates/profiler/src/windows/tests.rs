@@ -1,0 +1,101 @@
+//! Steps of small hand-made jobs.
+
+use super::*;
+use crate::RankTrace;
+use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind};
+use crate::view::Tables;
+
+/// A rank whose host runs 1000 ns ahead of a device that takes 100 ns for each of three kernels of a step; the device lags by `lag`.
+fn rank(lag: i64, steps: u64, annotated: bool) -> RankTrace {
+    let mut trace = RankTrace::default();
+    let kernel = trace.names.intern("volta_sgemm");
+    let launch = trace.names.intern("cudaLaunchKernel");
+    for step in 0..steps {
+        let begin = step as i64 * 300;
+        if annotated {
+            let name = trace.names.intern(&format!("ProfilerStep#{}", step + 5));
+            let kind = HostKind::Annotation;
+            trace.host.push(HostActivity {
+                start: begin,
+                end: begin + 290,
+                name,
+                kind,
+                ..HostActivity::default()
+            });
+        }
+        for n in 0..3 {
+            let correlation = Some((step * 3 + n) as u32);
+            let start = begin + 10 + n as i64 * 20;
+            let call =
+                HostActivity { start, end: start + 5, name: launch, correlation, ..HostActivity::default() };
+            trace.host.push(HostActivity { kind: HostKind::Runtime, ..call });
+            let start = begin + 1000 + lag + n as i64 * 100;
+            trace.gpu.push(GpuActivity {
+                start,
+                end: start + 100,
+                name: kernel,
+                correlation,
+                ..GpuActivity::default()
+            });
+        }
+    }
+    trace
+}
+
+fn steps(traces: &[RankTrace]) -> Windows {
+    let table = Tables::shipped();
+    let views: Vec<View<'_>> = traces.iter().map(|trace| View::new(trace, &table)).collect();
+    windows(&views)
+}
+
+#[test]
+fn steps_are_cut_where_the_device_begins_them() {
+    let found = steps(&[rank(0, 3, true), rank(6, 3, true), rank(4, 3, true)]);
+    assert_eq!(found.cut_by, CutBy::Launches);
+    assert_eq!(found.common, (1006, 1900));
+    assert_eq!(found.spread, 6);
+    let edges: Vec<(Option<u64>, i64, i64)> =
+        found.steps.iter().map(|s| (s.number, s.start, s.end)).collect();
+    assert_eq!(edges, [(Some(5), 1004, 1304), (Some(6), 1304, 1604), (Some(7), 1604, 1904)]);
+    assert_eq!(found.only(6).unwrap().span(), (1304, 1604));
+    assert!(found.only(9).is_none());
+}
+
+#[test]
+fn a_rank_that_was_recorded_for_less_shortens_the_job() {
+    let found = steps(&[rank(0, 3, true), rank(0, 2, true)]);
+    assert_eq!(
+        found.steps.iter().map(|s| (s.number, s.end)).collect::<Vec<_>>(),
+        [(Some(5), 1300), (Some(6), 1600)]
+    );
+    assert_eq!(found.common, (1000, 1600));
+}
+
+#[test]
+fn without_annotations_the_recording_is_one_window() {
+    let found = steps(&[rank(0, 3, false)]);
+    assert_eq!((found.cut_by, found.span(), found.steps.len()), (CutBy::Nothing, (1000, 1900), 1));
+    assert_eq!(found.warnings[0].id, "steps_not_found");
+    assert_eq!(found.only(0).unwrap().steps.len(), 1);
+}
+
+#[test]
+fn the_devices_own_annotations_serve_where_launches_are_missing() {
+    let mut trace = rank(0, 1, false);
+    trace.host = crate::trace::HostActivities::default();
+    for (number, start) in [(1, 1000), (2, 1150)] {
+        let name = trace.names.intern(&format!("ProfilerStep#{number}"));
+        let kind = GpuKind::Annotation;
+        trace.gpu.push(GpuActivity { start, end: start + 150, name, kind, ..GpuActivity::default() });
+    }
+    trace.gpu.sort();
+    let found = steps(&[trace]);
+    assert_eq!(found.cut_by, CutBy::DeviceAnnotations);
+    assert_eq!(found.steps.iter().map(StepWindow::duration).collect::<Vec<_>>(), [150, 150]);
+}
+
+#[test]
+fn ranks_of_different_times_are_told() {
+    let found = steps(&[rank(0, 1, true), rank(1_000_000, 1, true)]);
+    assert_eq!(found.warnings[0].id, "ranks_do_not_overlap");
+}
