@@ -5,6 +5,7 @@
 
 mod bytedance;
 mod parquet;
+pub mod query;
 pub mod store;
 
 pub use bytedance::OperatorTable;

@@ -73,7 +73,7 @@ pub fn passes_parts(index: usize, passes: &Passes) -> Result<Vec<Part>, Problem>
 /// Reads a table of passes.
 pub(super) fn read(index: usize, store: &Store) -> Result<Passes, Problem> {
     let part = name(index, "about.json");
-    let about: About = serde_json::from_slice(&&store.part(&part)?)
+    let about: About = serde_json::from_slice(&store.part(&part)?)
         .map_err(|error| Problem::new(format!("damaged: {error}")).in_file(store.within(&part)))?;
     let part = name(index, "passes.parquet");
     let label = store.within(&part);

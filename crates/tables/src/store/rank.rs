@@ -133,7 +133,7 @@ pub(super) fn read(rank: u32, store: &Store) -> Result<Member, Problem> {
         Table::open(store.within(&part), &store.part(&part)?)
     };
     let part = name(rank, "about.json");
-    let about: About = serde_json::from_slice(&&store.part(&part)?)
+    let about: About = serde_json::from_slice(&store.part(&part)?)
         .map_err(|error| Problem::new(format!("damaged: {error}")).in_file(store.within(&part)))?;
     let mut names = Names::default();
     let words = table("names.parquet")?;

@@ -1,0 +1,30 @@
+//! What a question brought.
+//!
+//! Responsible for: names of columns and rows of cells, as values. Refuses to be longer than was asked for.
+
+use serde::Serialize;
+
+/// A cell of an answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// Nothing (`NULL`).
+    None,
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+/// The rows that a question brought.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// The names of the columns, as the question gives them.
+    pub columns: Vec<String>,
+    /// The rows, each as long as [`Self::columns`].
+    pub rows: Vec<Vec<Cell>>,
+    /// Whether there are more rows than were asked for.
+    pub more: bool,
+}
