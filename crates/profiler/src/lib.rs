@@ -19,6 +19,7 @@ pub mod monitors;
 pub mod names;
 pub mod passes;
 pub mod phases;
+pub mod pipeline;
 pub mod readers;
 pub mod replay;
 pub mod testing;

@@ -13,6 +13,7 @@ mod links;
 mod normal;
 mod what_if;
 
+pub(crate) use gaps::median;
 pub use gaps::{Gaps, StageClock, align_stages};
 pub use normal::{Ideal, Normal, Spread};
 pub use what_if::{Share, Slowdown, Subset, WhatIf};
@@ -40,6 +41,7 @@ pub struct Replay<'a> {
     delays: Vec<i64>,
     gaps: Gaps,
     normal: Normal,
+    median_step: i64,
 }
 
 /// One step of a replay.
@@ -85,6 +87,7 @@ impl<'a> Replay<'a> {
             delays: vec![0; passes.len()],
             gaps: Gaps::default(),
             normal: Normal::default(),
+            median_step: median(&mut graphs.iter().map(|g| g.measured).collect::<Vec<_>>()),
             passes,
             graphs,
         };
@@ -178,11 +181,12 @@ impl<'a> Replay<'a> {
         graph.run(&runner.durations, delays, self.gaps.lags(), &mut runner.times) + graph.outside
     }
 
-    /// The same between other stages: with `lags` from pass to pass and without what passed after the last pass.
-    fn shape_time(
+    /// The time of a step's order of passes by itself, with or without the gaps between passes, without delays and without what passed
+    /// after the last pass. The runner then has the times of all passes.
+    pub(crate) fn compute_time(
         &self,
         step: usize,
-        lagging: bool,
+        gaps: bool,
         duration: impl Fn(usize) -> i64,
         runner: &mut Runner,
     ) -> i64 {
@@ -191,8 +195,47 @@ impl<'a> Replay<'a> {
         runner.durations.clear();
         runner.durations.extend(range.map(duration));
         let none = [0; lag::COUNT];
-        let lags = if lagging { self.gaps.lags() } else { &none };
+        let lags = if gaps { self.gaps.lags() } else { &none };
         graph.run(&runner.durations, None, lags, &mut runner.times)
+    }
+
+    /// The passes of a step (by its place), when it began and what it took.
+    pub fn step_passes(&self, step: usize) -> (&'a [Pass], i64, i64) {
+        let Some(graph) = self.graphs.get(step) else { return (&[], 0, 0) };
+        (&self.passes[graph.first..graph.first + graph.len()], graph.origin, graph.measured)
+    }
+
+    /// Where a step's passes begin among all passes.
+    pub(crate) fn first_of(&self, step: usize) -> usize {
+        self.graphs.get(step).map_or(0, |g| g.first)
+    }
+
+    /// The median of what steps took.
+    pub(crate) fn median_step(&self) -> i64 {
+        self.median_step
+    }
+
+    /// Of every pass of a step the one that it met last in a communication, itself if it met none.
+    pub(crate) fn latest_of_meetings(&self, step: usize) -> Vec<u32> {
+        let Some(graph) = self.graphs.get(step) else { return Vec::new() };
+        let mut latest: Vec<u32> = (0..graph.len() as u32).collect();
+        for unit in graph.units().filter(|unit| unit.len() > 1) {
+            let start = |m: &u32| self.passes[graph.first + *m as usize].start;
+            if let Some(&last) = unit.iter().max_by_key(|m| (start(m), std::cmp::Reverse(**m))) {
+                unit.iter().for_each(|&m| latest[m as usize] = last);
+            }
+        }
+        latest
+    }
+
+    /// What a pass of a step waited for last, by its place in the step, and the gap that belongs in between.
+    pub(crate) fn binding(&self, step: usize, at: usize) -> Option<(usize, i64)> {
+        let graph = self.graphs.get(step)?;
+        let end = |d: &graph::Dependency| {
+            self.passes[graph.first + d.from as usize].end + self.gaps.lags()[d.lag as usize]
+        };
+        let binding = graph.dependencies(at).iter().max_by_key(|d| end(d))?;
+        Some((binding.from as usize, self.gaps.lags()[binding.lag as usize]))
     }
 
     /// All steps with what their replay takes.
@@ -236,4 +279,12 @@ impl<'a> Replay<'a> {
 pub struct Runner {
     durations: Vec<i64>,
     times: Times,
+}
+
+impl Runner {
+    /// When a pass (by its place in the step) ran in the last replay.
+    pub(crate) fn times_of(&self, at: usize) -> (i64, i64) {
+        let end = self.times.ends.get(at).copied().unwrap_or(0);
+        (self.times.starts.get(at).copied().unwrap_or(end), end)
+    }
 }

@@ -37,7 +37,7 @@ pub struct StageClock {
 }
 
 /// The middle one; of an even number the mean of the two in the middle. 0 of none.
-pub(super) fn median(values: &mut [i64]) -> i64 {
+pub(crate) fn median(values: &mut [i64]) -> i64 {
     let n = values.len();
     if n == 0 {
         return 0;

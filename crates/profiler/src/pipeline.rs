@@ -1,0 +1,423 @@
+//! All pipeline ranks on one page: a step's passes as a schedule on one clock, what every bubble waited for, what every stall cost, and the schedule that was
+//! to be expected beside it.
+//!
+//! Responsible for: the page as a value ([`PipelinePage`]); text and JSON are views of it. It is the same page whether
+//! passes were recorded by a pipeline timer, found in traces or modelled ([`from_step`]). Refuses advice; findings are
+//! made from the page.
+
+mod bubbles;
+mod decomposition;
+
+pub mod from_step;
+
+mod stalls;
+mod verdict;
+
+pub use bubbles::{Bubble, Cause, Causes};
+pub use decomposition::Decomposition;
+pub use stalls::Stall;
+pub use verdict::Verdict;
+
+use crate::passes::{Pass, PassKind, PassShape, Passes};
+use crate::replay::{Gaps, Replay, Runner, StageClock, WhatIf};
+use railwright_spec::problem::{Problem, Warning};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What to show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Which step; else the one that lost most to stalls, or a typical one.
+    pub step: Option<u32>,
+    /// Which replica; else the one that ended last.
+    pub replica: Option<u32>,
+}
+
+/// A pass on the page. Times are nanoseconds since the step began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PassBox {
+    /// What it does.
+    pub kind: PassKind,
+    /// For which micro batch.
+    pub micro_batch: Option<u32>,
+    /// On which virtual stage of its rank.
+    pub chunk: u32,
+    /// From when.
+    pub start: i64,
+    /// Until when.
+    pub end: i64,
+    /// Which stall it is: an index into [`ShownStep::stalls`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall: Option<usize>,
+}
+
+/// A stage's row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// Which stage.
+    pub stage: u32,
+    /// Which rank stands for it.
+    pub rank: u32,
+    /// Its passes, in order.
+    pub boxes: Vec<PassBox>,
+    /// When it had none, and why.
+    pub bubbles: Vec<Bubble>,
+    /// The bubbles summed by cause.
+    pub causes: Causes,
+}
+
+/// A step on the page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ShownStep {
+    /// Which one.
+    pub step: u32,
+    /// Of which replica.
+    pub replica: u32,
+    /// What it took, in nanoseconds.
+    pub measured: i64,
+    /// Where that went.
+    pub parts: Decomposition,
+    /// What its stalls cost together, in nanoseconds.
+    pub stall_cost: i64,
+    /// Its stalls on all ranks, the dearest first.
+    pub stalls: Vec<Stall>,
+    /// Its stages in order.
+    pub rows: Vec<Row>,
+    /// The same order of passes with balanced stages, without latency and without stalls.
+    pub expected: Vec<Row>,
+    /// How long that would take, in nanoseconds.
+    pub expected_duration: i64,
+}
+
+/// A line of the table of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StepRow {
+    /// Which step.
+    pub step: u32,
+    /// What it took, in nanoseconds.
+    pub measured: i64,
+    /// What its replay takes.
+    pub replayed: i64,
+    /// How far the replay is off, as a share.
+    pub error: f64,
+    /// What it took beyond the median step.
+    pub excess: i64,
+    /// How many stalls there were.
+    pub stalls: usize,
+    /// What they cost together, in nanoseconds.
+    pub stall_cost: i64,
+}
+
+/// A line of the table of stages: of its ranks and steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct StageRow {
+    /// Which stage.
+    pub stage: u32,
+    /// How many ranks of it were recorded.
+    pub ranks: usize,
+    /// Median forward pass, in nanoseconds.
+    pub forward: i64,
+    /// Median backward pass with what belongs to it, in nanoseconds.
+    pub backward: i64,
+    /// Share of the time of steps in which it had no pass to run. Steps that took more than one and a half medians (starts) are left out.
+    pub bubble: f64,
+    /// The median of the share over steps and ranks.
+    pub bubble_median: f64,
+    /// The share on the rank with the smallest one.
+    pub least: f64,
+    /// The share on the rank with the largest one.
+    pub most: f64,
+    /// Most memory that a rank of it held, in bytes, where it was recorded.
+    pub memory_bytes: Option<u64>,
+}
+
+/// The page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PipelinePage {
+    /// What was read.
+    pub label: String,
+    /// The job's shape.
+    pub shape: PassShape,
+    /// Stages of which nothing was recorded.
+    pub missing_stages: Vec<u32>,
+    /// The median step, in nanoseconds.
+    pub median_step: i64,
+    /// Where the time of steps goes: the median of every part over steps.
+    pub typical: Decomposition,
+    /// Bubble share of the ideal schedule: (p - 1) / (v m + p - 1).
+    pub ideal_bubble: Option<f64>,
+    /// Steps, in order.
+    pub steps: Vec<StepRow>,
+    /// Stages, in order.
+    pub stages: Vec<StageRow>,
+    /// Stalls of all steps, the dearest first, the longer first of equals; no more than a thousand.
+    pub stalls: Vec<Stall>,
+    /// How many there are.
+    pub stall_count: usize,
+    /// What was fitted between passes.
+    pub gaps: Gaps,
+    /// What was taken off the clocks of stages; empty when they agreed.
+    pub clocks: Vec<StageClock>,
+    /// The slowdown and who has which share in it.
+    pub what_if: WhatIf,
+    /// What to make of it, in order of importance.
+    pub verdicts: Vec<Verdict>,
+    /// One step.
+    pub shown: ShownStep,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// Makes the page.
+///
+/// # Errors
+///
+/// When there is nothing to replay, or the step or replica that was asked for is not there.
+pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Problem> {
+    passes.sort();
+    let clocks = crate::replay::align_stages(&mut passes);
+    let shape = passes.shape.widened(&passes.passes);
+    let replay = Replay::new(&passes)?;
+    let mut runner = Runner::default();
+    let replayed = replay.replayed();
+    let median_step = median(replayed.iter().map(|s| s.measured));
+    let found = stalls::find(&replay);
+    let costs = stalls::cost_by_step(&replay, &found, &mut runner);
+    let steps: Vec<StepRow> = replayed
+        .iter()
+        .enumerate()
+        .map(|(at, s)| StepRow {
+            step: s.step,
+            measured: s.measured,
+            replayed: s.replayed,
+            error: s.error(),
+            excess: s.measured - median_step,
+            stalls: found.iter().filter(|f| f.at_step == at).count(),
+            stall_cost: costs[at],
+        })
+        .collect();
+    let parts: Vec<Decomposition> =
+        (0..replay.len()).map(|at| decomposition::of_step(&replay, at, &mut runner)).collect();
+    let at = choose(&steps, question, &passes.label)?;
+    let (listed, stall_count) = stalls::list(&replay, &found, &steps, &mut runner);
+    let shown = show(&replay, at, question.replica, parts[at], &listed, costs[at], &mut runner)?;
+    let stages = stage_rows(&replay, &passes);
+    let mut page = PipelinePage {
+        missing_stages: (0..shape.pipeline_parallel.min(1 << 16))
+            .filter(|s| stages.iter().all(|row| row.stage != *s))
+            .collect(),
+        label: passes.label.clone(),
+        shape,
+        median_step,
+        typical: Decomposition::median(&parts),
+        ideal_bubble: ideal_bubble(&shape),
+        steps,
+        stages,
+        stalls: listed,
+        stall_count,
+        gaps: replay.gaps().clone(),
+        clocks,
+        what_if: replay.what_if(),
+        verdicts: Vec::new(),
+        shown,
+        warnings: passes.warnings.clone(),
+    };
+    page.doubt(replay.circular());
+    page.verdicts = verdict::verdicts(&page);
+    Ok(page)
+}
+
+impl PipelinePage {
+    /// Notes what makes the page doubtful.
+    fn doubt(&mut self, circular: u64) {
+        if !self.missing_stages.is_empty() {
+            let told = format!(
+                "{} of {} stages were not recorded; what they would have made others wait for shows as launch delays",
+                self.missing_stages.len(),
+                self.shape.pipeline_parallel
+            );
+            self.warnings.push(Warning::new("pipeline-stages-missing", told));
+        }
+        let worst = self.steps.iter().map(|s| s.error.abs()).collect::<Vec<_>>();
+        let typical = median(worst.iter().map(|e| (e * 1e6) as i64)) as f64 / 1e6;
+        if typical > 0.02 {
+            let told = format!(
+                "the replay misses the recorded steps by {:.1} % (median), so the shares of its parts are rough; costs are differences of replays with every \
+                 recorded delay and suffer less",
+                typical * 100.0
+            );
+            self.warnings.push(Warning::new("pipeline-replay-rough", told));
+        }
+        if circular > 0 {
+            let told = format!(
+                "{circular} dependencies went in a circle and were left out: the recording contradicts itself"
+            );
+            self.warnings.push(Warning::new("pipeline-circular", told));
+        }
+    }
+}
+
+/// Bubble share of an ideal schedule: (p - 1) / (v m + p - 1), for p stages, v chunks of a rank, m micro batches.
+pub fn ideal_bubble(shape: &PassShape) -> Option<f64> {
+    let wait = f64::from(shape.pipeline_parallel) - 1.0;
+    let work = f64::from(shape.virtual_pipeline.max(1)) * f64::from(shape.micro_batches);
+    (work > 0.0 && wait >= 0.0).then(|| wait / (work + wait))
+}
+
+fn median(values: impl Iterator<Item = i64>) -> i64 {
+    crate::replay::median(&mut values.collect::<Vec<_>>())
+}
+
+/// The place of the step to show.
+fn choose(steps: &[StepRow], question: &Question, label: &str) -> Result<usize, Problem> {
+    if let Some(step) = question.step {
+        let numbers = || (steps.first().map_or(0, |s| s.step), steps.last().map_or(0, |s| s.step));
+        return steps.iter().position(|s| s.step == step).ok_or_else(|| {
+            let (first, last) = numbers();
+            let between = if steps.len() as u64 > u64::from(last - first) {
+                format!("steps go from {first} to {last}")
+            } else {
+                let list: Vec<String> = steps.iter().take(12).map(|s| s.step.to_string()).collect();
+                let more = if steps.len() > 12 { ", ..." } else { "" };
+                format!("steps are {}{more}", list.join(", "))
+            };
+            Problem::new(format!("there is no step {step} in {label}")).in_file("--step").hint(between)
+        });
+    }
+    // A start that is no training is not what people ask for, if there is anything else.
+    let usual = median(steps.iter().map(|s| s.measured));
+    let ordinary = |s: &StepRow| s.measured < usual * 3 / 2;
+    let dearest = steps.iter().enumerate().filter(|(_, s)| s.stall_cost > 0 && ordinary(s));
+    let dearest = dearest.max_by(|a, b| a.1.stall_cost.cmp(&b.1.stall_cost).then(b.0.cmp(&a.0)));
+    let typical = steps.iter().enumerate().min_by_key(|(_, s)| (s.measured - usual).abs());
+    Ok(dearest.or(typical).map_or(0, |(at, _)| at))
+}
+
+/// One step of one replica.
+fn show(
+    replay: &Replay<'_>,
+    at: usize,
+    replica: Option<u32>,
+    parts: Decomposition,
+    listed: &[Stall],
+    stall_cost: i64,
+    runner: &mut Runner,
+) -> Result<ShownStep, Problem> {
+    let (of_step, origin, measured) = replay.step_passes(at);
+    let step = of_step.first().map_or(0, |p| p.step);
+    let last = of_step.iter().filter(|p| p.kind.is_compute()).max_by_key(|p| p.end);
+    let replica = replica.or(last.map(|p| p.replica)).unwrap_or(0);
+    if of_step.iter().all(|p| p.replica != replica) {
+        let most = of_step.iter().map(|p| p.replica).max().unwrap_or(0);
+        return Err(Problem::new(format!("there is no replica {replica}"))
+            .in_file("--replica")
+            .hint(format!("replicas go from 0 to {most}")));
+    }
+    let stalls: Vec<Stall> = listed.iter().filter(|s| s.step == step).cloned().collect();
+    let ranks = representatives(of_step, replica);
+    let stall_of = |p: &Pass| {
+        stalls.iter().position(|s| {
+            (s.rank, s.kind, s.micro_batch, s.chunk, s.start)
+                == (p.rank, p.kind, p.micro_batch, p.chunk, p.start - origin)
+        })
+    };
+    let boxes = |rank: u32, times: &dyn Fn(usize, &Pass) -> (i64, i64), stalls: bool| {
+        let own = of_step.iter().enumerate().filter(|(_, p)| p.rank == rank && p.kind.is_compute());
+        own.map(|(n, p)| {
+            let (start, end) = times(n, p);
+            let stall = if stalls { stall_of(p) } else { None };
+            PassBox { kind: p.kind, micro_batch: p.micro_batch, chunk: p.chunk, start, end, stall }
+        })
+        .collect::<Vec<_>>()
+    };
+    let walker = bubbles::Walker::new(replay, at);
+    let rows = ranks.iter().map(|&(stage, rank)| {
+        let bubbles = walker.bubbles(rank);
+        let causes = Causes::of(&bubbles);
+        let boxes = boxes(rank, &|_, p| (p.start - origin, p.end - origin), true);
+        Row { stage, rank, boxes, bubbles, causes }
+    });
+    let rows = rows.collect();
+    let expected_duration = decomposition::expected(replay, at, runner);
+    let expected = ranks
+        .iter()
+        .map(|&(stage, rank)| {
+            let boxes = boxes(rank, &|n, _| runner.times_of(n), false);
+            let bubbles = bubbles::schedule(&boxes, expected_duration);
+            Row { stage, rank, causes: Causes::of(&bubbles), boxes, bubbles }
+        })
+        .collect();
+    Ok(ShownStep { step, replica, measured, parts, stall_cost, stalls, rows, expected, expected_duration })
+}
+
+/// For every stage of a replica the rank that computed longest.
+fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
+    let mut busy: BTreeMap<(u32, u32), i64> = BTreeMap::new();
+    for pass in of_step.iter().filter(|p| p.replica == replica && p.kind.is_compute()) {
+        *busy.entry((pass.stage, pass.rank)).or_default() += pass.duration();
+    }
+    let mut best: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
+    for ((stage, rank), time) in busy {
+        let entry = best.entry(stage).or_insert((time, rank));
+        if time > entry.0 {
+            *entry = (time, rank);
+        }
+    }
+    best.into_iter().map(|(stage, (_, rank))| (stage, rank)).collect()
+}
+
+/// The table of stages.
+fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
+    let mut busy: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
+    let mut lengths: BTreeMap<(u32, u8), Vec<i64>> = BTreeMap::new();
+    for p in passes.passes.iter().filter(|p| p.kind.is_compute()) {
+        *busy.entry((p.stage, p.rank, p.step)).or_default() += p.duration();
+        lengths.entry((p.stage, u8::from(p.kind != PassKind::Forward))).or_default().push(p.duration());
+    }
+    // What a recorder says of a rank's own step, else the step of all.
+    let mut own: BTreeMap<(u32, u32), i64> =
+        passes.steps.iter().map(|s| ((s.step, s.rank), s.duration)).collect();
+    for at in 0..replay.len() {
+        let (of_step, _, measured) = replay.step_passes(at);
+        for p in of_step {
+            own.entry((p.step, p.rank)).or_insert(measured);
+        }
+    }
+    let ordinary = replay.median_step() * 3 / 2;
+    let long: Vec<u32> = (0..replay.len())
+        .filter(|&at| replay.len() > 2 && replay.step_passes(at).2 > ordinary)
+        .filter_map(|at| replay.step_passes(at).0.first().map(|p| p.step))
+        .collect();
+    // Of each stage's ranks what they were busy and what their steps took.
+    let mut times: BTreeMap<u32, BTreeMap<u32, Vec<(i64, i64)>>> = BTreeMap::new();
+    for (&(stage, rank, step), &busy) in busy.iter().filter(|((_, _, step), _)| !long.contains(step)) {
+        let total = own.get(&(step, rank)).copied().unwrap_or(0).max(1);
+        times.entry(stage).or_default().entry(rank).or_default().push((busy, total));
+    }
+    let share = |times: &[(i64, i64)]| {
+        let busy: i128 = times.iter().map(|t| i128::from(t.0)).sum();
+        let total: i128 = times.iter().map(|t| i128::from(t.1)).sum();
+        1.0 - busy as f64 / total.max(1) as f64
+    };
+    times
+        .into_iter()
+        .map(|(stage, ranks)| {
+            let all: Vec<(i64, i64)> = ranks.values().flatten().copied().collect();
+            let each: Vec<f64> = ranks.values().map(|v| share(v)).collect();
+            let of = |back: u8| median(lengths.get(&(stage, back)).into_iter().flatten().copied());
+            let memory = passes.steps.iter().filter(|s| ranks.contains_key(&s.rank));
+            let single = |t: &(i64, i64)| ((1.0 - t.0 as f64 / t.1 as f64) * 1e9) as i64;
+            StageRow {
+                stage,
+                ranks: ranks.len(),
+                forward: of(0),
+                backward: of(1),
+                bubble: share(&all),
+                bubble_median: median(all.iter().map(single)) as f64 / 1e9,
+                least: each.iter().copied().fold(1.0, f64::min),
+                most: each.iter().copied().fold(0.0, f64::max),
+                memory_bytes: memory.filter_map(|s| s.memory_bytes).max(),
+            }
+        })
+        .collect()
+}

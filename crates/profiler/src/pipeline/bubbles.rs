@@ -1,0 +1,257 @@
+//! Bubbles and what each waited for.
+//!
+//! Responsible for: following the chain of passes that ended with the pass that a rank waited for, back through other ranks, and giving every nanosecond of the wait the
+//! cause of what the chain did in it. Refuses to blame twice: the pieces of a bubble are disjoint and sum to it.
+//!
+//! A pass on the chain is the schedule for as long as it would take on balanced stages, imbalance for what its rank normally takes beyond that, and stall or
+//! jitter for what it took beyond what is normal.
+
+use super::decomposition::balanced;
+use super::{PassBox, stalls};
+use crate::passes::{Pass, PassKind};
+use crate::replay::Replay;
+use serde::Serialize;
+
+/// Why a rank had no pass to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The schedule: others at work that takes what it takes on balanced stages.
+    Schedule,
+    /// A stage that has more to do than others.
+    Imbalance,
+    /// A message under way, or turning to the next pass.
+    Message,
+    /// A stall.
+    Stall,
+    /// A pass that took a little longer than normal.
+    Jitter,
+    /// A pass that could have begun and did not.
+    Launch,
+    /// Before the first and after the last pass of the pipeline.
+    Outside,
+}
+
+impl Cause {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Schedule,
+        Self::Imbalance,
+        Self::Message,
+        Self::Stall,
+        Self::Jitter,
+        Self::Launch,
+        Self::Outside,
+    ];
+
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::Imbalance => "imbalance",
+            Self::Message => "P2P",
+            Self::Stall => "stall",
+            Self::Jitter => "jitter",
+            Self::Launch => "launch",
+            Self::Outside => "outside",
+        }
+    }
+}
+
+/// A time without a pass, in nanoseconds since the step began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bubble {
+    /// From when.
+    pub start: i64,
+    /// Until when.
+    pub end: i64,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Nanoseconds by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Causes {
+    /// The schedule.
+    pub schedule: i64,
+    /// Imbalance of stages.
+    pub imbalance: i64,
+    /// Messages.
+    pub message: i64,
+    /// Stalls.
+    pub stall: i64,
+    /// Jitter.
+    pub jitter: i64,
+    /// Late launches.
+    pub launch: i64,
+    /// Outside of the pipeline.
+    pub outside: i64,
+}
+
+impl Causes {
+    /// The sums of bubbles.
+    pub fn of(bubbles: &[Bubble]) -> Self {
+        let mut sums = Self::default();
+        for bubble in bubbles {
+            *sums.get_mut(bubble.cause) += bubble.end - bubble.start;
+        }
+        sums
+    }
+
+    fn get_mut(&mut self, cause: Cause) -> &mut i64 {
+        match cause {
+            Cause::Schedule => &mut self.schedule,
+            Cause::Imbalance => &mut self.imbalance,
+            Cause::Message => &mut self.message,
+            Cause::Stall => &mut self.stall,
+            Cause::Jitter => &mut self.jitter,
+            Cause::Launch => &mut self.launch,
+            Cause::Outside => &mut self.outside,
+        }
+    }
+
+    /// One of them.
+    pub fn get(mut self, cause: Cause) -> i64 {
+        *self.get_mut(cause)
+    }
+
+    /// All together.
+    pub fn total(self) -> i64 {
+        Cause::ALL.iter().map(|&cause| self.get(cause)).sum()
+    }
+}
+
+/// The bubbles of a row whose every wait is the schedule's.
+pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
+    let mut bubbles = Vec::new();
+    let mut before = 0;
+    for (start, next) in boxes.iter().map(|b| (b.start, b.end)).chain([(end, end)]) {
+        if start > before {
+            bubbles.push(Bubble { start: before, end: start, cause: Cause::Schedule });
+        }
+        before = before.max(next);
+    }
+    bubbles
+}
+
+/// Follows chains through a step.
+pub(super) struct Walker<'a, 'b> {
+    replay: &'b Replay<'a>,
+    at: usize,
+    of_step: &'a [Pass],
+    first: usize,
+    origin: i64,
+    end: i64,
+    /// Who meets whom.
+    meets: Vec<u32>,
+    last: Option<usize>,
+}
+
+/// A wait that is being explained, from its end to its beginning.
+struct Wait {
+    from: i64,
+    until: i64,
+    pieces: Vec<Bubble>,
+}
+
+impl Wait {
+    /// What passed from `start` to `end`, as far as it is part of the wait and not explained yet.
+    fn explain(&mut self, start: i64, end: i64, cause: Cause) {
+        let (start, end) = (start.max(self.from), end.min(self.until));
+        if start < end {
+            self.until = start;
+            match self.pieces.last_mut() {
+                Some(piece) if piece.cause == cause && piece.start == end => piece.start = start,
+                _ => self.pieces.push(Bubble { start, end, cause }),
+            }
+        }
+    }
+}
+
+impl<'a, 'b> Walker<'a, 'b> {
+    pub(super) fn new(replay: &'b Replay<'a>, at: usize) -> Self {
+        let (of_step, origin, measured) = replay.step_passes(at);
+        let last = (0..of_step.len()).max_by_key(|&n| (of_step[n].end, std::cmp::Reverse(n)));
+        Self {
+            replay,
+            at,
+            of_step,
+            first: replay.first_of(at),
+            origin,
+            end: origin + measured,
+            meets: replay.latest_of_meetings(at),
+            last,
+        }
+    }
+
+    /// The bubbles of a rank, in order.
+    pub(super) fn bubbles(&self, rank: u32) -> Vec<Bubble> {
+        let own = self.of_step.iter().enumerate().filter(|(_, p)| p.rank == rank && p.kind.is_compute());
+        let mut found: Vec<Bubble> = Vec::new();
+        let mut before = self.origin;
+        let mut wait = |from: i64, until: i64, node: Option<usize>, ended: bool| {
+            if from < until {
+                let mut wait = Wait { from, until, pieces: Vec::new() };
+                self.walk(&mut wait, node, ended);
+                found.extend(wait.pieces.into_iter().rev());
+            }
+        };
+        for (n, pass) in own {
+            wait(before, pass.start, Some(n), false);
+            before = before.max(pass.end);
+        }
+        wait(before, self.end, self.last, true);
+        for bubble in &mut found {
+            bubble.start -= self.origin;
+            bubble.end -= self.origin;
+        }
+        found
+    }
+
+    /// Explains a wait for a pass to start, or (`ended`) for one to end.
+    fn walk(&self, wait: &mut Wait, node: Option<usize>, ended: bool) {
+        let Some(mut node) = node else { return wait.explain(wait.from, wait.until, Cause::Outside) };
+        if ended {
+            wait.explain(self.of_step[node].end, wait.until, Cause::Outside);
+            self.explain_pass(wait, node);
+            node = self.latest(node);
+        }
+        while wait.from < wait.until {
+            let Some((from, lag)) = self.replay.binding(self.at, node) else { break };
+            let ends = self.of_step[from].end;
+            let inside = self.of_step[node].kind.is_compute() || self.of_step[node].kind.is_message();
+            let late = if inside { Cause::Launch } else { Cause::Outside };
+            wait.explain(ends.saturating_add(lag), wait.until, late);
+            wait.explain(ends, wait.until, Cause::Message);
+            self.explain_pass(wait, from);
+            node = self.latest(from);
+        }
+        // Nothing came before: the step had not begun.
+        wait.explain(wait.from, wait.until, Cause::Outside);
+    }
+
+    /// The one of those who meet in a communication that came last.
+    fn latest(&self, node: usize) -> usize {
+        self.meets[node] as usize
+    }
+
+    fn explain_pass(&self, wait: &mut Wait, node: usize) {
+        let pass = &self.of_step[node];
+        let duration = self.replay.duration(self.first + node);
+        let start = pass.end - duration;
+        let normal = self.replay.normal().of_pass(pass).median;
+        if pass.kind.is_compute() {
+            let measured = (self.end - self.origin).min(self.replay.median_step());
+            let stalled = stalls::is_stall(self.replay, pass, duration, measured);
+            let beyond = if stalled { Cause::Stall } else { Cause::Jitter };
+            wait.explain(start + normal.min(duration), pass.end, beyond);
+            wait.explain(start + balanced(self.replay, pass).min(duration), pass.end, Cause::Imbalance);
+            wait.explain(start, pass.end, Cause::Schedule);
+        } else if pass.kind.is_message() {
+            wait.explain(start, pass.end, Cause::Message);
+        } else {
+            let cause = if pass.kind == PassKind::DataLoading { Cause::Launch } else { Cause::Outside };
+            wait.explain(start, pass.end, cause);
+        }
+    }
+}

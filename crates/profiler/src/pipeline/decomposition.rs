@@ -1,0 +1,114 @@
+//! Where the time of a step went: work, schedule, imbalance, messages, jitter and stalls.
+//!
+//! Responsible for: each part as the difference of two simulations of the same order of passes, and what no simulation explains, as a number. Refuses to
+//! spread what is unexplained over the rest.
+//!
+//! T = work + schedule + imbalance + messages + jitter + outside + unexplained
+
+use crate::passes::{Pass, PassKind};
+use crate::replay::{Replay, Runner};
+use serde::Serialize;
+
+/// The parts of a step, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Decomposition {
+    /// What it took.
+    pub total: i64,
+    /// What every rank would do were all alike: m (mean forward + mean backward).
+    pub work: i64,
+    /// Bubble of the schedule with balanced stages and messages that take no time.
+    pub schedule: i64,
+    /// What stages that differ add: each rank's own medians.
+    pub imbalance: i64,
+    /// What messages, and turning from one pass to the next, add.
+    pub messages: i64,
+    /// What passes that differ from their medians add, stalls above all. Negative when they were faster.
+    pub jitter: i64,
+    /// What passed before the first and after the last pass of the pipeline: gathering, reducing, the update.
+    pub outside: i64,
+    /// Measured less simulated.
+    pub unexplained: i64,
+}
+
+impl Decomposition {
+    /// The parts with what to call them.
+    pub fn parts(&self) -> [(&'static str, i64); 7] {
+        [
+            ("work", self.work),
+            ("schedule bubble", self.schedule),
+            ("stage imbalance", self.imbalance),
+            ("messages (P2P)", self.messages),
+            ("jitter and stalls", self.jitter),
+            ("outside of the pipeline", self.outside),
+            ("unexplained", self.unexplained),
+        ]
+    }
+
+    /// The median of every part by itself: their sum may differ a little from the median total.
+    pub(super) fn median(all: &[Self]) -> Self {
+        let of = |part: fn(&Self) -> i64| super::median(all.iter().map(part));
+        Self {
+            total: of(|d| d.total),
+            work: of(|d| d.work),
+            schedule: of(|d| d.schedule),
+            imbalance: of(|d| d.imbalance),
+            messages: of(|d| d.messages),
+            jitter: of(|d| d.jitter),
+            outside: of(|d| d.outside),
+            unexplained: of(|d| d.unexplained),
+        }
+    }
+}
+
+/// The parts of a step.
+pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> Decomposition {
+    let passes = replay.passes();
+    let (of_step, _, total) = replay.step_passes(at);
+    let compute = || of_step.iter().filter(|p| p.kind.is_compute());
+    let begin = compute().map(|p| p.start).min().unwrap_or(0);
+    let end = compute().map(|p| p.end).max().unwrap_or(0);
+    let window = end - begin;
+    let mut ranks: Vec<u32> = compute().map(|p| p.rank).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let work: i128 = compute().map(|p| i128::from(balanced(replay, p))).sum();
+    let work = (work / ranks.len().max(1) as i128) as i64;
+    let scheduled = expected(replay, at, runner);
+    let normal = |p: usize| replay.normal().of_pass(&passes[p]).median;
+    let kind = |p: usize| passes[p].kind;
+    let arithmetic = |p: usize, time: i64| if kind(p).is_compute() { time } else { 0 };
+    let pipeline = |p: usize, time: i64| {
+        if kind(p).is_compute() || kind(p).is_message() { time } else { 0 }
+    };
+    let imbalanced = replay.compute_time(at, false, |p| arithmetic(p, normal(p)), runner);
+    let lagging = replay.compute_time(at, true, |p| pipeline(p, normal(p)), runner);
+    let real = replay.compute_time(at, true, |p| pipeline(p, replay.duration(p)), runner);
+    Decomposition {
+        total,
+        work,
+        schedule: scheduled - work,
+        imbalance: imbalanced - scheduled,
+        messages: lagging - imbalanced,
+        jitter: real - lagging,
+        outside: total - window,
+        unexplained: window - real,
+    }
+}
+
+/// What a pass takes when all stages are alike.
+pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
+    let whole = |kind| replay.normal().balanced(kind).unwrap_or(0);
+    match pass.kind {
+        kind @ (PassKind::Forward
+        | PassKind::Backward
+        | PassKind::BackwardInput
+        | PassKind::BackwardWeight) => whole(kind),
+        _ => 0,
+    }
+}
+
+/// How long the order of passes takes with balanced stages and without latency; the runner then has the times of all passes.
+pub(super) fn expected(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> i64 {
+    let passes = replay.passes();
+    replay.compute_time(at, false, |p| balanced(replay, &passes[p]), runner)
+}

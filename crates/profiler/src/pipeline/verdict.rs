@@ -1,0 +1,162 @@
+//! What to make of a page: in sentences with figures, the dearest first.
+//!
+//! Responsible for: which of stalls, a slow worker, a slow stage, micro batches of unequal work and messages cost a step more than steps differ anyway, and saying so when
+//! none does. Refuses to name a culprit below the noise.
+
+use super::PipelinePage;
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// One thing to know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// A stable identifier.
+    pub id: &'static str,
+    /// The sentence.
+    pub message: String,
+    /// What it costs a typical step, in nanoseconds.
+    pub cost: i64,
+}
+
+/// A time for a sentence.
+pub(super) fn time(nanoseconds: i64) -> String {
+    human::seconds(Seconds::new(nanoseconds as f64 / 1e9))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Half of all steps differ from the median by less than this; from a handful of steps nothing is known.
+fn noise(page: &PipelinePage) -> i64 {
+    super::median(page.steps.iter().map(|s| s.excess.abs()))
+}
+
+/// The verdicts on a page.
+pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
+    let steps = page.steps.len().max(1) as i64;
+    // A hundredth of a step is worth a sentence, and what steps differ by anyway is not.
+    let threshold = (page.median_step / 100).max(if steps >= 5 { noise(page) } else { 0 });
+    let mut found: Vec<Verdict> = [worker(page), stage(page), lengths(page), messages(page)]
+        .into_iter()
+        .flatten()
+        .filter(|v| v.cost > threshold)
+        .collect();
+    found.sort_by_key(|v| std::cmp::Reverse(v.cost));
+    // Stalls are judged by what they cost the steps that they hit.
+    found.extend(stalls(page));
+    if found.iter().all(|v| v.cost == 0) {
+        let message = format!("no straggler: nothing costs a step more than {}", time(threshold));
+        found.insert(0, Verdict { id: "pipeline-no-straggler", message, cost: 0 });
+    }
+    found
+}
+
+fn stalls(page: &PipelinePage) -> Option<Verdict> {
+    if page.stall_count == 0 {
+        return None;
+    }
+    let total: i64 = page.steps.iter().map(|s| s.stall_cost).sum();
+    let free = page.stalls.iter().filter(|s| s.cost == 0).count();
+    let hit = page.steps.iter().filter(|s| s.stalls > 0).count();
+    let count =
+        |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
+    let dearest = page.stalls.first().map_or_else(String::new, |s| {
+        let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro batch {m}"));
+        format!(
+            "; the dearest is the {}{batch} on stage {} in step {}: {} longer than normal, {} lost",
+            s.kind.name(),
+            s.stage,
+            s.step,
+            time(s.excess),
+            time(s.cost)
+        )
+    });
+    let message = if total == 0 {
+        format!(
+            "{} in {} cost nothing: slack absorbed them",
+            count(page.stall_count, "stall"),
+            count(hit, "step")
+        )
+    } else {
+        format!(
+            "{} in {} cost {} altogether{dearest}; {} cost nothing",
+            count(page.stall_count, "stall"),
+            count(hit, "step"),
+            time(total),
+            if free == 0 { "none of them".to_owned() } else { format!("{free} of them") }
+        )
+    };
+    Some(Verdict { id: "pipeline-stalls", message, cost: total / page.steps.len().max(1) as i64 })
+}
+
+fn worker(page: &PipelinePage) -> Option<Verdict> {
+    let worst = &page.what_if.worst_ranks;
+    // Where a whole stage is slow, its stage is to blame, and one replica has nobody to be compared with.
+    if page.what_if.replicas.is_empty() || worst.recovered < 0.5 {
+        return None;
+    }
+    let ranks: Vec<String> = worst.subset.ranks.iter().map(u32::to_string).collect();
+    let message = format!(
+        "rank{} {} {} slow: without {} a step would take {} less, {} of all that stragglers cost",
+        if ranks.len() == 1 { "" } else { "s" },
+        ranks.join(", "),
+        if ranks.len() == 1 { "is" } else { "are" },
+        if ranks.len() == 1 { "it" } else { "them" },
+        time(worst.saved),
+        percent(worst.recovered.min(1.0))
+    );
+    Some(Verdict { id: "pipeline-slow-worker", message, cost: worst.saved })
+}
+
+fn stage(page: &PipelinePage) -> Option<Verdict> {
+    let slowest = page.stages.iter().max_by_key(|s| s.forward + s.backward)?;
+    let all: i64 = page.stages.iter().map(|s| s.forward + s.backward).sum();
+    let mean = all / page.stages.len().max(1) as i64;
+    let own = slowest.forward + slowest.backward;
+    if page.typical.imbalance <= 0 || own <= mean {
+        return None;
+    }
+    let last = page.stages.last().is_some_and(|s| s.stage == slowest.stage);
+    let why = if last { " (it has the output layer and the loss as well)" } else { "" };
+    let message = format!(
+        "stage {} has {} more to do than the mean of stages{why}: imbalance costs a step {}, {} of it",
+        slowest.stage,
+        percent(own as f64 / (mean as f64).max(1.0) - 1.0),
+        time(page.typical.imbalance),
+        percent(page.typical.imbalance as f64 / (page.median_step as f64).max(1.0))
+    );
+    Some(Verdict {
+        id: if last { "pipeline-last-stage" } else { "pipeline-slow-stage" },
+        message,
+        cost: page.typical.imbalance,
+    })
+}
+
+fn lengths(page: &PipelinePage) -> Option<Verdict> {
+    let correlation = page.what_if.micro_batch_correlation?;
+    if correlation < 0.8 || page.what_if.micro_batch_spread < 0.03 {
+        return None;
+    }
+    let message = format!(
+        "micro batches differ in work: forward passes vary by {} and backward passes with them (correlation {correlation:.2}), as sequences of unequal length do; {} \
+         of a step",
+        percent(page.what_if.micro_batch_spread),
+        time(page.typical.jitter)
+    );
+    Some(Verdict { id: "pipeline-sequence-lengths", message, cost: page.typical.jitter })
+}
+
+fn messages(page: &PipelinePage) -> Option<Verdict> {
+    let cost = page.typical.messages;
+    let share = cost as f64 / (page.median_step as f64).max(1.0);
+    let hop = if page.gaps.hop > 0 {
+        format!(" ({} from stage to stage)", time(page.gaps.hop))
+    } else {
+        String::new()
+    };
+    let message =
+        format!("messages between stages{hop} cost a step {}, {} of it", time(cost), percent(share));
+    (share > 0.02).then_some(Verdict { id: "pipeline-messages", message, cost })
+}

@@ -1,0 +1,114 @@
+//! Pages of recorded jobs against derived answers (`fixtures/traces/reference/truth/CASES.csv`).
+
+mod support;
+
+use railwright_profiler::passes::PassKind;
+use railwright_profiler::pipeline::{Cause, PipelinePage, Question, page};
+
+fn primus(step: Option<u32>) -> PipelinePage {
+    page(support::primus(), &Question { step, ..Question::default() }).expect("a page")
+}
+
+fn bubbles_are(page: &PipelinePage, truth: &[f64], tolerance: f64) {
+    assert_eq!(page.stages.len(), truth.len());
+    for (stage, truth) in page.stages.iter().zip(truth) {
+        assert!(
+            (stage.bubble - truth).abs() <= tolerance,
+            "stage {}: {}, not {truth}",
+            stage.stage,
+            stage.bubble
+        );
+    }
+}
+
+/// Rows primus_pp8_bubble and megatronapp_pp4_bubble.
+#[test]
+fn bubbles_of_stages() {
+    let page = primus(None);
+    bubbles_are(&page, &[0.363, 0.354, 0.329, 0.314, 0.297, 0.274, 0.271, 0.178], 0.003);
+    assert!((page.ideal_bubble.unwrap() - 7.0 / 23.0).abs() < 1e-12);
+    let megatron = page_of_megatron();
+    bubbles_are(&megatron, &[0.534, 0.554, 0.546, 0.255], 0.01);
+    // Four chunks on each stage, eight micro batches.
+    assert_eq!((megatron.shape.virtual_pipeline, megatron.shape.micro_batches), (4, 8));
+    assert!((megatron.ideal_bubble.unwrap() - 3.0 / 35.0).abs() < 1e-12);
+}
+
+fn page_of_megatron() -> PipelinePage {
+    page(support::megatron_app(), &Question::default()).expect("a page")
+}
+
+/// Row primus_pp8_decomposition.
+#[test]
+fn the_parts_of_a_step() {
+    let page = primus(None);
+    let truth = [64.6, 28.3, 4.9, 0.9, 1.1, 0.0, 0.2];
+    for ((name, part), truth) in page.typical.parts().into_iter().zip(truth) {
+        let share = part as f64 / page.typical.total as f64 * 100.0;
+        assert!((share - truth).abs() <= 0.5, "{name}: {share} %, not {truth}");
+    }
+    let shown = page.shown.parts;
+    assert_eq!(shown.parts().iter().map(|p| p.1).sum::<i64>(), shown.total, "a step's parts sum to it");
+}
+
+/// Rows primus_pp8_step11, 15, 16 and 18: where the stall is, how long, and what it cost.
+#[test]
+fn stalls_and_their_costs() {
+    for (step, stage, micro_batch, excess, cost) in
+        [(11, 0, 7, 283.0, 0.0), (15, 1, 4, 244.5, 3.0), (16, 2, 8, 258.6, 218.0), (18, 3, 10, 280.2, 248.0)]
+    {
+        let page = primus(Some(step));
+        let [stall] = &page.shown.stalls[..] else { panic!("step {step}: {:?}", page.shown.stalls) };
+        assert_eq!((stall.step, stall.stage, stall.micro_batch), (step, stage, Some(micro_batch)));
+        assert_eq!(stall.kind, PassKind::Forward);
+        assert!((stall.excess as f64 / 1e6 - excess).abs() <= 5.0, "step {step}: {stall:?}");
+        assert!((stall.cost as f64 / 1e6 - cost).abs() <= 15.0, "step {step}: {stall:?}");
+        // It is outlined where it is, and only there.
+        let outlined: Vec<_> = page
+            .shown
+            .rows
+            .iter()
+            .flat_map(|row| {
+                row.boxes.iter().filter(|b| b.stall.is_some()).map(|b| (row.stage, b.micro_batch))
+            })
+            .collect();
+        assert_eq!(outlined, [(stage, Some(micro_batch))]);
+        let waited: i64 = page.shown.rows.iter().map(|row| row.causes.get(Cause::Stall)).sum();
+        assert!(waited > 0 || stall.cost == 0, "step {step}: others wait for what costs");
+        // Others may wait and catch up again (step 15); for one nobody waits at all.
+        assert_eq!(waited == 0, step == 11, "step {step}: {waited}");
+    }
+    // Without a question the page opens at the step that lost most, and not at the start of the job.
+    assert_eq!(primus(None).shown.step, 18);
+    let quiet = primus(Some(9)).shown;
+    assert!(quiet.stalls.is_empty() && quiet.rows.iter().all(|row| row.causes.get(Cause::Stall) == 0));
+}
+
+#[test]
+fn every_nanosecond_of_every_row_is_a_pass_or_a_bubble() {
+    for page in [primus(None), primus(Some(1)), page_of_megatron()] {
+        for row in &page.shown.rows {
+            let busy: i64 = row.boxes.iter().map(|b| b.end - b.start).sum();
+            assert_eq!(busy + row.causes.total(), page.shown.measured, "stage {}", row.stage);
+            let mut edges: Vec<(i64, i64)> = row.boxes.iter().map(|b| (b.start, b.end)).collect();
+            edges.extend(row.bubbles.iter().map(|b| (b.start, b.end)));
+            edges.sort_unstable();
+            assert!(edges.windows(2).all(|w| w[0].1 == w[1].0), "stage {}", row.stage);
+        }
+    }
+}
+
+#[test]
+fn verdicts_name_the_last_stage_and_the_stalls() {
+    let page = primus(None);
+    let ids: Vec<_> = page.verdicts.iter().map(|v| v.id).collect();
+    assert_eq!(ids, ["pipeline-last-stage", "pipeline-stalls"], "{:?}", page.verdicts);
+}
+
+#[test]
+fn questions_without_an_answer_say_what_there_is() {
+    let wrong = |step, replica| page(support::primus(), &Question { step, replica }).unwrap_err();
+    assert_eq!(wrong(Some(99), None).hint.as_deref(), Some("steps go from 1 to 20"));
+    assert!(wrong(None, Some(3)).message.contains("no replica 3"));
+    assert!(page(Default::default(), &Question::default()).is_err());
+}
