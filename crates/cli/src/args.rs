@@ -6,6 +6,7 @@ mod output;
 mod run_flags;
 mod search;
 mod solve;
+pub(crate) mod traffic;
 mod whatif;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};

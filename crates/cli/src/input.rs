@@ -14,7 +14,7 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};
 use railwright_spec::quantity::Bytes;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -79,17 +79,32 @@ pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
 
 /// Writes a file.
 pub(crate) fn write(path: &str, text: &str) -> Result<(), Problem> {
-    fs::write(path, text).map_err(|error| {
-        let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
-        let problem = Problem::new(format!("cannot write: {}", cause(&error))).in_file(path);
-        match parent {
-            Some(parent) if !parent.exists() => {
-                problem.hint(format!("the folder `{}` does not exist", parent.display()))
-            }
-            _ if Path::new(path).is_dir() => problem.hint("it is a folder: name a file in it"),
-            _ => problem,
+    fs::write(path, text).map_err(|error| cannot_write(&error, path))
+}
+
+/// Writes a file as it is made, piece by piece.
+pub(crate) fn write_with(
+    path: &str,
+    make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), Problem> {
+    let written = File::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        make(&mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| cannot_write(&error, path))
+}
+
+fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
+    let parent = Path::new(path).parent().filter(|parent| !parent.as_os_str().is_empty());
+    let problem = Problem::new(format!("cannot write: {}", cause(error))).in_file(path);
+    match parent {
+        Some(parent) if !parent.exists() => {
+            problem.hint(format!("the folder `{}` does not exist", parent.display()))
         }
-    })
+        _ if Path::new(path).is_dir() => problem.hint("it is a folder: name a file in it"),
+        _ => problem,
+    }
 }
 
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {

@@ -4,11 +4,13 @@
 //! the calculator's.
 
 use railwright_calculator::collectives::Collective;
-use railwright_calculator::costing::Costing;
-use railwright_calculator::evaluate::Evaluation;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_calculator::exchanges::{Among, StageExchange, of_step};
 use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering, Traffic};
 use railwright_spec::plan::{Plan, RankOrder};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
 use railwright_step::CollectiveKind;
 
 /// How ranks of a plan are numbered.
@@ -20,6 +22,13 @@ pub fn numbering(plan: &Plan) -> Numbering {
         RankOrder::TensorContextPipelineData => inner,
     };
     Numbering { stages: plan.pipeline_parallel, stage_ranks, block }
+}
+
+/// What a step of a run puts between ranks. Fails when the plan is impossible or cannot be priced.
+pub fn traffic_of(run: &Run) -> Result<Traffic, Problem> {
+    let machine = Machine::new(&run.cluster);
+    let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
+    Ok(traffic(&costing, &evaluate(&costing)?))
 }
 
 /// What a step puts between ranks. Gathers and reductions go around rings, an all-to-all goes directly.
@@ -60,8 +69,6 @@ fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: StageExchange
 #[cfg(test)]
 mod tests {
     use super::*;
-    use railwright_calculator::costing::Machine;
-    use railwright_calculator::evaluate::evaluate;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
     use railwright_spec::plan::PlanSpec;

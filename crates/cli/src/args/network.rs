@@ -33,6 +33,9 @@ pub(crate) enum Network {
         railwright network failures rail-only --gpus 16384 --radix 128\n  \
         railwright network failures dual-plane --gpus 15360 --exposed-share 0.2")]
     Failures(Box<Failures>),
+    /// What a step of a run puts between ranks, domains, rails and on links: sums, matrix, heat map
+    #[command(after_long_help = super::traffic::EXAMPLES)]
+    Traffic(Box<super::traffic::Traffic>),
     /// The rail-only paper: every claim beside what comes out here, and its figures
     #[command(
         name = "rail-only",

@@ -2,9 +2,11 @@
 
 mod cost;
 mod failures;
+mod on_network;
 mod rail_only;
 mod show;
 mod topologies;
+mod traffic;
 
 use crate::args::network::{DesignFlags, Network};
 use crate::exit::{Failure, Outcome};
@@ -24,6 +26,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Show(arguments) => show::run(arguments, printer),
         Network::Cost(arguments) => cost::run(arguments, printer),
         Network::Failures(arguments) => failures::run(arguments, printer),
+        Network::Traffic(arguments) => traffic::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }
 }

@@ -22,6 +22,8 @@ pub struct Heat<'a> {
 
 /// Cells along a side at most.
 const MOST: u32 = 1024;
+/// Powers of ten below the most that differ in shade: a few bytes beside gigabytes would leave nothing for what matters.
+const DECADES: i32 = 6;
 /// Pixels along a side, about.
 const PIXELS: u32 = 1024;
 
@@ -61,11 +63,12 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
             start = end;
         }
     }
-    let (least, most) = (seen.first().copied().unwrap_or(0), seen.last().copied().unwrap_or(0));
+    let most = seen.last().copied().unwrap_or(0);
+    let least = seen.first().copied().unwrap_or(0).max(most - DECADES);
     out.push_str("<style>");
     for &shade in &seen {
         // The more bytes, the more solid.
-        let solid = 0.25 + 0.75 * f64::from(shade - least + 1) / f64::from(most - least + 1);
+        let solid = 0.25 + 0.75 * f64::from(shade.max(least) - least + 1) / f64::from(most - least + 1);
         let _ = write!(out, ".d{}{{fill:var(--s0);fill-opacity:{solid:.2}}}", shade);
     }
     let _ = writeln!(
@@ -138,10 +141,11 @@ pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
         }
     }
     let known = || logs.iter().flatten().copied();
-    let (least, most) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    let most = known().fold(0.0, f64::max);
+    let least = known().fold(f64::INFINITY, f64::min).max(most - f64::from(DECADES));
     // From a light blue to a dark one, so that it reads in grey too.
     let shade = |log: f64| {
-        let share = if most > least { (log - least) / (most - least) } else { 1.0 };
+        let share = if most > least { ((log - least) / (most - least)).max(0.0) } else { 1.0 };
         [(205.0, 12.0), (224.0, 35.0), (244.0, 90.0)]
             .map(|(light, dark)| (light + (dark - light) * share).round() as u8)
     };

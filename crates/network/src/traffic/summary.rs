@@ -3,10 +3,11 @@
 //! Responsible for: sums and shares. Refuses to know links ([`super::links`]).
 
 use super::place::pairs_among;
-use super::{Algorithm, ByClass, Exchange, Matrix, PairClass, Place, Traffic};
+use super::{Algorithm, Axis, ByClass, Exchange, Matrix, PairClass, Place, Traffic};
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Traffic of a step, summed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -61,15 +62,15 @@ pub struct DimensionRow {
     pub by_class: ByClass,
 }
 
-/// Exchanges of one kind, in all phases and stages that make it alike but for how often.
+/// Exchanges of one kind: those that differ only in phase, in stages and in how often.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExchangeRow {
     /// For which parallel dimension.
     pub dimension: Dimension,
     /// What is exchanged.
     pub purpose: &'static str,
-    /// In which part of the step.
-    pub phase: Phase,
+    /// In which parts of the step.
+    pub phases: Vec<Phase>,
     /// What kind.
     pub kind: CollectiveKind,
     /// How it is carried out.
@@ -82,6 +83,10 @@ pub struct ExchangeRow {
     pub bytes: Bytes,
     /// Calls of a group in a step, on average over the groups.
     pub count: f64,
+    #[serde(skip)]
+    stages: BTreeSet<u32>,
+    #[serde(skip)]
+    members: Axis,
     /// What all ranks send for it.
     pub sent: Bytes,
     /// Its share of all bytes.
@@ -105,7 +110,7 @@ impl Traffic {
             all += by_class;
             let row = row(exchange, by_class);
             match rows.iter_mut().find(|known| is_alike(known, &row)) {
-                Some(known) => known.join(&row),
+                Some(known) => known.join(row),
                 None => rows.push(row),
             }
         }
@@ -136,30 +141,37 @@ fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
     ExchangeRow {
         dimension: exchange.dimension,
         purpose: exchange.purpose,
-        phase: exchange.phase,
+        phases: vec![exchange.phase],
         kind: exchange.kind,
         algorithm: exchange.algorithm,
         ranks: exchange.groups.members.extent,
         groups: exchange.groups.count(),
         bytes: exchange.bytes,
         count: exchange.count,
+        stages: exchange.groups.stages.iter().copied().collect(),
+        members: exchange.groups.members,
         sent: Bytes::new(by_class.total()),
         share: 0.0,
         by_class,
     }
 }
 
-/// Whether two rows differ only in their stages and in how often.
+/// Whether two rows differ only in phase, in stages and in how often.
 fn is_alike(a: &ExchangeRow, b: &ExchangeRow) -> bool {
-    let key = |row: &ExchangeRow| (row.dimension, row.purpose, row.phase, row.kind, row.algorithm, row.ranks);
+    let key = |row: &ExchangeRow| (row.dimension, row.purpose, row.kind, row.algorithm, row.members);
     key(a) == key(b) && a.bytes == b.bytes
 }
 
 impl ExchangeRow {
-    fn join(&mut self, other: &Self) {
+    fn join(&mut self, other: Self) {
         let calls = self.count * self.groups as f64 + other.count * other.groups as f64;
-        self.groups += other.groups;
+        let per_stage = self.groups / (self.stages.len() as u64).max(1);
+        self.stages.extend(other.stages);
+        self.groups = per_stage * self.stages.len() as u64;
         self.count = calls / self.groups.max(1) as f64;
+        self.phases.extend(other.phases);
+        self.phases.sort_unstable();
+        self.phases.dedup();
         self.sent += other.sent;
         self.by_class += other.by_class;
     }

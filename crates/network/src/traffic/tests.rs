@@ -1,6 +1,8 @@
 //! Sums that must agree, over any traffic.
 
 use super::*;
+use crate::rail_only::time::optimum;
+use crate::rail_only::{self, OPT3, Parameters};
 use crate::topology::{DesignSpec, Detail, Forwarding, Kind, Layer, Topology};
 use proptest::prelude::*;
 use railwright_spec::quantity::Bytes;
@@ -104,6 +106,9 @@ proptest! {
             prop_assert_eq!(row.talking, talking[row.class as usize]);
             prop_assert!(same(row.most.get(), most[row.class as usize]), "{row:?} {most:?}");
         }
+        let called: f64 = traffic.exchanges.iter().map(|e| e.called().get()).sum();
+        let told: f64 = summary.exchanges.iter().map(|row| row.bytes.get() * row.count * row.groups as f64).sum();
+        prop_assert!(same(called, told), "{called} {told}");
         let rows: f64 = summary.exchanges.iter().map(|row| row.sent.get()).sum();
         prop_assert!(same(rows, sums.total()));
         let domains = by_domain(&matrix, &place);
@@ -175,4 +180,39 @@ proptest! {
         prop_assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
         prop_assert!(a.values().zip(b.values()).all(|(a, b)| same(*a, *b)));
     }
+}
+
+/// Section 4 of the derivation: everyone to everyone in blocks of 32, among the 8 replicas in a domain of 256 and on rails of 128. Shares
+/// of pairs and bytes are those of the closed form, and so the paper's bounds hold.
+#[test]
+fn the_papers_shares_come_out_of_its_exchanges() {
+    let plain = Parameters::paper(OPT3, 2e6, 32_768.0, 256.0);
+    let p = Parameters { model_parallel_factor: 32.0 / optimum(&plain), ..plain };
+    let expected = rail_only::traffic::traffic(&p);
+    let numbering = Numbering::pipeline_outermost(1, 32_768);
+    let exchange = |kind, per_pair: Bytes, extent: u64, stride: u64| {
+        let volume = if kind == CollectiveKind::AllReduce { 2.0 } else { 1.0 };
+        Exchange {
+            dimension: Dimension::Other,
+            purpose: "any",
+            phase: Phase::Other,
+            kind,
+            algorithm: Algorithm::Direct,
+            bytes: per_pair * (extent as f64 / volume),
+            count: 1.0,
+            groups: Groups::within(&numbering, vec![0], extent, stride),
+        }
+    };
+    let exchanges = vec![
+        exchange(CollectiveKind::AllReduce, expected.model_parallel.bytes, 32, 1),
+        exchange(CollectiveKind::AllGather, expected.data_in_domain.bytes, 8, 32),
+        exchange(CollectiveKind::AllReduce, expected.data_on_rails.bytes, 128, 256),
+    ];
+    let summary = Traffic { numbering, exchanges }.summary(&Place::new(32_768, 256));
+    assert!((summary.silent_share - expected.silent_pairs()).abs() < 1e-12, "{summary:?}");
+    assert!((summary.inside_share - expected.bytes_in_domain()).abs() < 1e-12);
+    let inside = summary.pairs[0].talking as f64 / (32_768.0 * 32_767.0);
+    assert!((inside - expected.pairs_in_domain()).abs() < 1e-12);
+    assert!(summary.silent_share > 0.99 && inside < 0.0025 && summary.inside_share > 0.9);
+    assert_eq!(summary.pairs[2].talking, 0);
 }

@@ -1,0 +1,46 @@
+//! The network that a run is laid on: a design whose open figures are the cluster's.
+//!
+//! Responsible for: `--topology` and `--network KEY=VALUE`. Refuses to know what travels on it.
+
+use super::{design, placed, spelled_out};
+use crate::args::network::DesignFlags;
+use crate::args::traffic::OnNetwork;
+use railwright_network::topology::{Design, DesignSpec, Kind};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Sheet;
+
+/// The design for a cluster; of the kind `usual` if none is named.
+pub(super) fn of(
+    on: &OnNetwork,
+    usual: Kind,
+    cluster: &Cluster,
+) -> Result<(Sheet<DesignSpec>, Design), Problem> {
+    let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
+    sheet.spec.kind.get_or_insert(usual);
+    for setting in &on.keys {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(Problem::new(format!("`{setting}` sets nothing")).in_file("--network").hint(
+                "write a key of a design file and its value, as in `radix=128`; `railwright network topologies KIND` lists them",
+            ));
+        };
+        let key = key.trim().trim_start_matches("design.").replace('-', "_");
+        sheet.set_flag("--network", &key, &spelled_out(&key, value))?;
+    }
+    fill(&mut sheet.spec, cluster);
+    let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
+    Ok((sheet, design))
+}
+
+/// What a design does not say of devices, domains and speed, the cluster does.
+fn fill(spec: &mut DesignSpec, cluster: &Cluster) {
+    spec.devices.get_or_insert(cluster.devices);
+    if !matches!(spec.kind, Some(Kind::ScaleUp | Kind::Torus)) {
+        let domain = cluster.scale_up.domain_size.min(cluster.devices);
+        spec.domain.get_or_insert(domain);
+    }
+    spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);
+    if spec.kind != Some(Kind::ScaleUp) {
+        spec.speed.get_or_insert(cluster.network.bandwidth);
+    }
+}

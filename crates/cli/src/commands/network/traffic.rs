@@ -1,0 +1,115 @@
+//! `network traffic`: what a step of a run puts between ranks, and on links.
+
+mod files;
+mod report;
+
+use super::{on_network, placed};
+use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
+use crate::exit::{Failure, Outcome};
+use crate::printer::Printer;
+use crate::run::{self, Resolved};
+use railwright_network::topology::{Design, Detail, Graph, Kind, Topology};
+use railwright_network::traffic::{
+    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Summary, by_domain, by_rail,
+};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+use railwright_tuner::exchanges::traffic_of;
+
+/// An answer: the summary always, and the sums that were asked for.
+struct Sums {
+    title: String,
+    chosen: Vec<String>,
+    summary: Summary,
+    design: Option<Design>,
+    view: View,
+}
+
+enum View {
+    Kind,
+    Pair,
+    Domain(Vec<DomainRow>),
+    Rail(Vec<RailRow>),
+    Link { rows: Vec<LinkRow>, graph: Graph, detail: Detail, unjoined: Bytes },
+}
+
+/// Sums up the traffic of a run.
+pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
+    files::check(arguments)?;
+    let launch = run::launch::find(&arguments.run)?;
+    let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
+    let wants_network =
+        arguments.by == TrafficBy::Link || arguments.on.topology.is_some() || !arguments.on.keys.is_empty();
+    let design = if wants_network {
+        if arguments.on.topology.is_none() {
+            chosen.push(format!("topology {}", Kind::RailOptimized.name()));
+        }
+        Some(on_network::of(&arguments.on, Kind::RailOptimized, &run.cluster)?)
+    } else {
+        None
+    };
+    let traffic = traffic_of(&run)?.by(rotation(arguments.algorithm), all_to_all(arguments.all_to_all));
+    let ranks = traffic.numbering.ranks();
+    let place = match &design {
+        Some((sheet, design)) => Place::on(design, ranks).map_err(|problem| placed(sheet, problem))?,
+        None => Place::new(ranks, run.cluster.scale_up.domain_size),
+    };
+    let design = design.map(|(_, design)| design);
+    let matrix = Matrix::new(&traffic, place.domain);
+    let summary = traffic.summary_with(&place, &matrix);
+    let view = view(arguments.by, &matrix, &place, design.as_ref())?;
+    printer.warnings(&warnings);
+    let title = format!(
+        "{} on {} x {}, {}",
+        run::describe(&run.model),
+        human::whole(run.cluster.devices),
+        run.cluster.accelerator.name,
+        railwright_calculator::estimate::plan_summary(&run.plan)
+    );
+    printer.answer(&Sums { title, chosen, summary, design, view }, &arguments.output)?;
+    let name = format!("{} on {} ranks", run::describe(&run.model), human::whole(ranks));
+    files::write(arguments, &name, &matrix, printer)?;
+    Ok(Outcome::Yes)
+}
+
+const fn rotation(algorithm: Rotation) -> Algorithm {
+    match algorithm {
+        Rotation::Ring => Algorithm::Ring,
+        Rotation::Direct => Algorithm::Direct,
+        Rotation::Hierarchical => Algorithm::Hierarchical,
+    }
+}
+
+const fn all_to_all(algorithm: AllToAll) -> Algorithm {
+    match algorithm {
+        AllToAll::Direct => Algorithm::Direct,
+        AllToAll::Hierarchical => Algorithm::Hierarchical,
+    }
+}
+
+/// Devices up to which every link is told apart.
+const MOST_APART: u64 = 16_384;
+
+fn view(by: TrafficBy, matrix: &Matrix, place: &Place, design: Option<&Design>) -> Result<View, Problem> {
+    Ok(match (by, design) {
+        (TrafficBy::Pair, _) => View::Pair,
+        (TrafficBy::Domain, _) => View::Domain(by_domain(matrix, place)),
+        (TrafficBy::Rail, _) => View::Rail(by_rail(matrix, place)),
+        (TrafficBy::Link, Some(design)) => {
+            let detail = if design.devices > MOST_APART { Detail::Pooled } else { Detail::Links };
+            let topology = Topology::build(design, detail)?;
+            let loads = Loads::new(matrix, &topology);
+            View::Link {
+                rows: loads.rows(&topology.graph),
+                unjoined: Bytes::new(loads.unjoined),
+                graph: topology.graph,
+                detail,
+            }
+        }
+        _ => View::Kind,
+    })
+}

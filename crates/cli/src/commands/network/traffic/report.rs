@@ -1,0 +1,330 @@
+//! How traffic is told: a few lines on all of it, and the table that was asked for.
+
+use super::{Sums, View};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, words};
+use railwright_network::bill::layer_name;
+use railwright_network::topology::{Detail, Graph, Node, NodeId};
+use railwright_network::traffic::{ByClass, DomainRow, LinkRow, PairClass, RailRow, Summary};
+use railwright_spec::human;
+use railwright_spec::quantity::Bytes;
+use serde_json::{Map, Value, json};
+
+/// Rows that a terminal shows of a long table.
+const SHOWN: usize = 24;
+
+impl Answer for Sums {
+    const KIND: &'static str = "network_traffic";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        fields.insert("title".to_owned(), json!(self.title));
+        fields.insert("chosen".to_owned(), json!(self.chosen));
+        fields.insert("design".to_owned(), json!(self.design));
+        fields.extend(crate::printer::fields(&self.summary));
+        match &self.view {
+            View::Kind | View::Pair => {}
+            View::Domain(rows) => drop(fields.insert("domains".to_owned(), json!(rows))),
+            View::Rail(rows) => drop(fields.insert("rails".to_owned(), json!(rows))),
+            View::Link { rows, graph, detail, unjoined } => {
+                let named = |row: &LinkRow| {
+                    let mut value = json!(row);
+                    if let (Some(map), Some(busiest)) = (value.as_object_mut(), row.busiest) {
+                        let ends =
+                            json!({ "from": node(graph, busiest.from), "to": node(graph, busiest.to) });
+                        map.insert("busiest".to_owned(), ends);
+                    }
+                    value
+                };
+                fields.insert("links".to_owned(), rows.iter().map(named).collect());
+                fields.insert("links_pooled".to_owned(), json!(*detail == Detail::Pooled));
+                fields.insert("unjoined".to_owned(), json!(unjoined));
+            }
+        }
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        document.chosen(&self.chosen);
+        document.pairs(head(&self.summary, self.design.as_ref().map(|design| design.name.as_str())));
+        match &self.view {
+            View::Kind => {
+                document.heading_with("exchanges", "bytes that all ranks send in a step");
+                document.table(exchanges(&self.summary));
+                document.heading_with("dimensions", "the same by parallel dimension");
+                document.table(dimensions(&self.summary));
+            }
+            View::Pair => {
+                document.heading_with("pairs", "a pair is a sender and a receiver");
+                document.table(pairs(&self.summary));
+            }
+            View::Domain(rows) => {
+                let more = left_out(rows.len());
+                document.heading_with("domains", format!("what stays, leaves and arrives in a step{more}"));
+                document.table(domains(rows));
+            }
+            View::Rail(rows) => {
+                let more = left_out(rows.len());
+                document.heading_with("rails", format!("between domains, in a step{more}"));
+                document.table(rails(rows));
+            }
+            View::Link { rows, graph, detail, unjoined } => {
+                let pooled =
+                    if *detail == Detail::Pooled { "; links of a switch upwards count as one" } else { "" };
+                document.heading_with("links", format!("by layer, in a step{pooled}"));
+                document.table(links(rows, graph));
+                if *unjoined > Bytes::ZERO {
+                    let text = format!("{} have no way to their receivers", amount(*unjoined));
+                    document.spans(vec![Cell::new(text, Tone::Bad)]);
+                }
+            }
+        }
+        document
+    }
+
+    fn csv(&self) -> String {
+        // All rows, whatever a terminal shows.
+        let table = match &self.view {
+            View::Kind => exchanges(&self.summary),
+            View::Pair => pairs(&self.summary),
+            View::Domain(rows) => domain_table(rows),
+            View::Rail(rows) => rail_table(rows),
+            View::Link { rows, graph, .. } => links(rows, graph),
+        };
+        crate::printer::csv(&Document { blocks: vec![Block::Table(table)] })
+    }
+}
+
+fn left_out(rows: usize) -> String {
+    if rows > SHOWN {
+        format!("; {} more in CSV and JSON", human::whole((rows - SHOWN) as u64))
+    } else {
+        String::new()
+    }
+}
+
+fn amount(bytes: Bytes) -> String {
+    human::bytes_decimal(bytes)
+}
+
+fn cell(bytes: Bytes) -> Cell {
+    let text = if bytes == Bytes::ZERO { String::new() } else { amount(bytes) };
+    Cell::number(text, bytes.get())
+}
+
+fn share(share: f64) -> Cell {
+    if share == 0.0 { Cell::number("", 0.0) } else { Cell::percent(share) }
+}
+
+/// Nearly all pairs are silent: 99.5% and 99.95% are worlds apart.
+fn fine_percent(share: f64) -> String {
+    format!("{:.3}%", share * 100.0)
+}
+
+fn head(summary: &Summary, design: Option<&str>) -> Vec<(&'static str, Cell)> {
+    let place = &summary.place;
+    vec![
+        (
+            "ranks",
+            format!(
+                "{} in {} of {}, {}",
+                human::whole(place.ranks),
+                super::super::several(place.domains(), "domain"),
+                human::whole(place.domain),
+                super::super::several(place.rails, "rail"),
+            )
+            .into(),
+        ),
+        ("network", design.unwrap_or_default().into()),
+        (
+            "sent in a step",
+            format!("{}, {} by each rank", amount(summary.sent), amount(summary.sent_per_rank)).into(),
+        ),
+        ("stays in domains", human::percent(summary.inside_share).into()),
+        ("silent pairs", fine_percent(summary.silent_share).into()),
+    ]
+}
+
+/// Shares of a row's bytes by class of pairs.
+fn classes(by_class: &ByClass) -> [Cell; 3] {
+    let total = by_class.total();
+    PairClass::ALL.map(|class| share(if total > 0.0 { by_class.of(class) / total } else { 0.0 }))
+}
+
+fn class_columns() -> [Column; 3] {
+    [
+        Column::numbers("in domain").expendable(1),
+        Column::numbers("on rail").expendable(1),
+        Column::numbers("other rail").expendable(1),
+    ]
+}
+
+fn exchanges(summary: &Summary) -> Table {
+    let mut columns = vec![
+        Column::words("for"),
+        Column::words("what"),
+        Column::words("phase").expendable(6),
+        Column::words("operation"),
+        Column::words("algorithm").expendable(5),
+        Column::numbers("ranks"),
+        Column::numbers("groups").expendable(4),
+        Column::numbers("bytes"),
+        Column::numbers("count").expendable(2),
+        Column::numbers("sent"),
+        Column::numbers("share").expendable(3),
+    ];
+    columns.extend(class_columns());
+    let rows = summary.exchanges.iter().map(|row| {
+        let mut cells = vec![
+            words(row.dimension).into(),
+            row.purpose.into(),
+            row.phases.iter().map(words).collect::<Vec<_>>().join(", ").into(),
+            words(row.kind).into(),
+            algorithm(row.algorithm).into(),
+            Cell::whole(row.ranks),
+            Cell::whole(row.groups),
+            cell(row.bytes),
+            Cell::number(count(row.count), row.count),
+            cell(row.sent),
+            share(row.share),
+        ];
+        cells.extend(classes(&row.by_class));
+        cells
+    });
+    Table { rows: rows.collect(), columns }
+}
+
+fn algorithm(algorithm: railwright_network::traffic::Algorithm) -> String {
+    use railwright_network::traffic::Algorithm;
+    match algorithm {
+        Algorithm::Dispatch { .. } => "dispatch".to_owned(),
+        other => words(other),
+    }
+}
+
+/// Averages over groups need not be whole.
+fn count(n: f64) -> String {
+    if n.fract() == 0.0 { human::whole(n as u64) } else { format!("{n:.1}") }
+}
+
+fn dimensions(summary: &Summary) -> Table {
+    let mut columns = vec![Column::words("for"), Column::numbers("sent"), Column::numbers("share")];
+    columns.extend(class_columns());
+    let rows = summary.dimensions.iter().map(|row| {
+        let mut cells = vec![words(row.dimension).into(), cell(row.bytes), share(row.share)];
+        cells.extend(classes(&row.by_class));
+        cells
+    });
+    Table { rows: rows.collect(), columns }
+}
+
+fn pairs(summary: &Summary) -> Table {
+    let columns = vec![
+        Column::words("pairs"),
+        Column::numbers("number"),
+        Column::numbers("talking"),
+        Column::numbers("of them").expendable(3),
+        Column::numbers("sent"),
+        Column::numbers("share"),
+        Column::numbers("mean of talking").expendable(2),
+        Column::numbers("most").expendable(1),
+    ];
+    let name = |class: PairClass| match class {
+        PairClass::SameDomain => "in one domain",
+        PairClass::SameRail => "on one rail",
+        PairClass::OtherRail => "on different rails",
+    };
+    let rows = summary.pairs.iter().map(|row| {
+        let of_them = if row.pairs > 0 { row.talking as f64 / row.pairs as f64 } else { 0.0 };
+        vec![
+            name(row.class).into(),
+            Cell::whole(row.pairs),
+            Cell::whole(row.talking),
+            Cell::number(fine_percent(of_them), of_them),
+            cell(row.bytes),
+            share(row.share),
+            cell(row.mean),
+            cell(row.most),
+        ]
+    });
+    Table { rows: rows.collect(), columns }
+}
+
+fn domains(rows: &[DomainRow]) -> Table {
+    domain_table(&rows[..rows.len().min(SHOWN)])
+}
+
+fn domain_table(rows: &[DomainRow]) -> Table {
+    let columns = ["domain", "inside", "sent", "received"].map(Column::numbers).into();
+    let of =
+        |row: &DomainRow| vec![Cell::whole(row.domain), cell(row.inside), cell(row.sent), cell(row.received)];
+    Table { columns, rows: rows.iter().map(of).collect() }
+}
+
+fn rails(rows: &[RailRow]) -> Table {
+    rail_table(&rows[..rows.len().min(SHOWN)])
+}
+
+fn rail_table(rows: &[RailRow]) -> Table {
+    let columns = ["rail", "devices", "along the rail", "to other rails", "from other rails"]
+        .map(Column::numbers)
+        .into();
+    let of = |row: &RailRow| {
+        vec![
+            Cell::whole(row.rail),
+            Cell::whole(row.devices),
+            cell(row.along),
+            cell(row.sent),
+            cell(row.received),
+        ]
+    };
+    Table { columns, rows: rows.iter().map(of).collect() }
+}
+
+fn links(rows: &[LinkRow], graph: &Graph) -> Table {
+    let columns = vec![
+        Column::words("layer"),
+        Column::words("way"),
+        Column::numbers("links"),
+        Column::numbers("used").expendable(3),
+        Column::numbers("carry"),
+        Column::numbers("mean").expendable(2),
+        Column::numbers("most"),
+        Column::numbers("busy"),
+        Column::words("busiest").expendable(1),
+    ];
+    let of = |row: &LinkRow| {
+        let ends = row.busiest.map(|link| format!("{} to {}", node(graph, link.from), node(graph, link.to)));
+        vec![
+            layer_name(row.layer).into(),
+            words(row.direction).into(),
+            Cell::whole(row.links),
+            Cell::whole(row.used),
+            cell(row.bytes),
+            cell(row.mean),
+            cell(row.most),
+            Cell::seconds(row.busy),
+            ends.unwrap_or_default().into(),
+        ]
+    };
+    Table { columns, rows: rows.iter().map(of).collect() }
+}
+
+/// A node in words.
+fn node(graph: &Graph, id: NodeId) -> String {
+    match graph.node(id) {
+        Node::Device(n) => format!("device {n}"),
+        Node::Nic(n) => format!("NIC {n}"),
+        Node::Domain(n) => format!("domain {n}"),
+        Node::Switch(switch) => {
+            let tier = match switch.tier {
+                1 => "leaf",
+                2 => "spine",
+                _ => "core",
+            };
+            format!("{tier} {}", switch.index)
+        }
+    }
+}
