@@ -69,6 +69,18 @@ pub fn wiring(cluster: &Cluster, said: &DesignSpec, failed: &[Part]) -> Result<W
     Ok(wiring)
 }
 
+/// A cluster as it would be on a network that never blocks, with the NICs of a topology.
+pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
+    let mut free = cluster.clone();
+    for tier in &mut free.network.tiers {
+        tier.oversubscription = 1.0;
+    }
+    if wiring.topology.design.fabric_tiers() > 0 {
+        free.network.bandwidth = wiring.topology.design.nic_bandwidth;
+    }
+    free
+}
+
 /// Collectives as flows.
 #[derive(Debug)]
 pub struct FlowTimer {
@@ -82,16 +94,9 @@ pub struct FlowTimer {
 impl FlowTimer {
     /// On a network; the run is on its first devices.
     pub fn new(cluster: &Cluster, wiring: Wiring) -> Result<Self, Problem> {
-        let mut free = cluster.clone();
-        for tier in &mut free.network.tiers {
-            tier.oversubscription = 1.0;
-        }
-        if wiring.topology.design.fabric_tiers() > 0 {
-            free.network.bandwidth = wiring.topology.design.nic_bandwidth;
-        }
         wiring.check(u32::try_from(cluster.devices).unwrap_or(u32::MAX))?;
         Ok(Self {
-            plain: Fabric::new(&free),
+            plain: Fabric::new(&unblocked(cluster, &wiring)),
             ranks: cluster.devices,
             wiring,
             known: Mutex::new(BTreeMap::new()),

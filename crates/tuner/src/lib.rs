@@ -12,6 +12,7 @@ pub mod recompute;
 pub mod remedies;
 pub mod search;
 pub mod sensitivity;
+pub mod simulate;
 pub mod size;
 pub mod whatif;
 pub mod why_not;

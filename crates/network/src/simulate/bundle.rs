@@ -16,7 +16,7 @@
 use super::class::{Class, Edge};
 use super::rows::{self, Load};
 use super::wiring::Wiring;
-use crate::flow::{Flow, Wires};
+use crate::flow::{Allocator, Flow, Wires};
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
@@ -125,6 +125,25 @@ impl Bundle {
             unit.route = route;
         }
         bundle
+    }
+
+    /// Classes that share nothing: without flows, each takes its ideal time whenever it is started.
+    pub fn free(classes: usize) -> Self {
+        Self { classes: vec![Vec::new(); classes], is_exact: true, ..Self::default() }
+    }
+
+    /// How fast each class goes when it has the network for itself: 1 is its ideal speed.
+    pub fn paces_alone(&self) -> Vec<f64> {
+        let mut paces = vec![1.0; self.classes.len()];
+        for (class, units) in self.classes.iter().enumerate() {
+            let mut allocator = Allocator::new(self.rows.iter().copied());
+            let slots: Vec<_> =
+                units.iter().map(|&unit| allocator.insert(&self.units[unit as usize].route)).collect();
+            allocator.solve(|_, _| {});
+            let slowest = slots.iter().map(|slot| allocator.rate(*slot)).reduce(f64::min);
+            paces[class] = slowest.unwrap_or(1.0);
+        }
+        paces
     }
 
     /// Adds a unit that sends without end at a given pace at most, as a neighbour's job does: pace 1 is its ideal speed.

@@ -152,7 +152,8 @@ impl Player<'_> {
                     start.push(Flow { from: unit, to: 0, bytes, tag });
                 }
                 if units.is_empty() {
-                    start.push(Flow { from: PAUSE, to: 0, bytes: 0.0, tag });
+                    // A class that meets no links takes its ideal time.
+                    start.push(Flow { from: PAUSE, to: 0, bytes, tag });
                 }
             }
             Work::Endless { class } => {

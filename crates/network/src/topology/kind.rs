@@ -159,6 +159,17 @@ choice!(Routing {
     "static" | "d-mod-k" => Self::Static,
 });
 
+impl Routing {
+    /// The name that a design file uses.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ecmp => "ecmp",
+            Self::Spray => "spray",
+            Self::Static => "static",
+        }
+    }
+}
+
 /// What a message to another rail does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,282 @@
+//! A modelled step with its exchanges as flows on a topology: what congestion, oversubscription, broken parts and other jobs cost it.
+//!
+//! Responsible for: the calculator's passes and their order with exchanges in place of fixed times, started by what they wait for and
+//! sharing links wherever the step makes them overlap; and what comes out against the closed form. Refuses to price compute and
+//! to know links (`railwright_network::simulate` does).
+//!
+//! All replicas march in step: they run the same passes, and an exchange ends for all of its groups when its slowest group ends. Where the
+//! network treats groups alike this is exact ([`Simulation::is_exact`]); where it does not, replicas that drift apart between two
+//! reductions would lose a little less than is said here.
+
+mod background;
+mod classes;
+mod passes;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use background::Background;
+
+use crate::exchanges::numbering;
+use crate::flows;
+use classes::{Classes, Dim};
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::{Evaluation, evaluate};
+use railwright_network::simulate::{Bundle, FEW, LayerLoad, Played, Script, Wiring, Work, layers};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// More tasks than this are refused: nobody waits for them.
+const MOST_TASKS: usize = 2_000_000;
+
+/// A simulated step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Simulation {
+    /// The topology's name.
+    pub topology: String,
+    /// How messages find their way on it.
+    pub routing: &'static str,
+    /// What of it is broken.
+    pub failed: Vec<String>,
+    /// The other jobs on it.
+    pub background: Option<Background>,
+    /// Ranks of the run.
+    pub ranks: u64,
+    /// Devices of the network.
+    pub devices: u64,
+    /// The step on this network.
+    pub step_time: Seconds,
+    /// The step as `estimate` has it, in closed form.
+    pub closed_form: Seconds,
+    /// What led from one to the other, step by step.
+    pub changes: Vec<Change>,
+    /// Every dimension that exchanges.
+    pub dimensions: Vec<DimensionRow>,
+    /// How busy links were, from the devices outwards.
+    pub layers: Vec<LayerLoad>,
+    /// Whether groups of each exchange are alike to the network, so that replicas do march in step.
+    pub is_exact: bool,
+    /// Passes and exchanges that were played.
+    pub tasks: usize,
+    /// Flows that stand for all of them.
+    pub flows: usize,
+}
+
+/// One more circumstance, and the step with it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// What is added.
+    pub what: &'static str,
+    /// The step with it and everything before.
+    pub step_time: Seconds,
+    /// How much longer that is.
+    pub cost: Seconds,
+}
+
+/// What one dimension's exchanges take, on the stage whose exchanges take longest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DimensionRow {
+    /// Its name.
+    pub dimension: &'static str,
+    /// The stage.
+    pub stage: u32,
+    /// Exchanges in the step.
+    pub exchanges: usize,
+    /// All of them in closed form, hidden or not, on a network without oversubscription.
+    pub closed_form: Seconds,
+    /// On the topology, each kind alone.
+    pub alone: Seconds,
+    /// In the step, beside the others.
+    pub in_step: Seconds,
+    /// `in_step / closed_form`.
+    pub slowdown: f64,
+}
+
+/// What is simulated, beside the run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The network.
+    pub wiring: &'a Wiring,
+    /// Other jobs.
+    pub background: Option<Background>,
+}
+
+/// The script of a step and what its tasks are.
+struct Staged {
+    script: Script,
+    /// Exchanges: their tasks with dimension, stage, closed-form time, latency among it.
+    moves: Vec<Moved>,
+    /// The task at whose end the step ends but for jitter.
+    end: u32,
+    /// How much earlier than its pipeline ends the next step begins, where steps run into each other.
+    earlier: Seconds,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    task: u32,
+    class: u32,
+    dimension: Dim,
+    stage: u32,
+    latency: Seconds,
+    amount: Seconds,
+}
+
+/// Simulates a step. Fails when the plan is impossible, or when broken parts cut ranks off.
+pub fn simulate(
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    setting: &Setting<'_>,
+) -> Result<Simulation, Problem> {
+    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
+        return Err(problem);
+    }
+    let wiring = setting.wiring;
+    let ranks = plan.world_size();
+    wiring.check(u32::try_from(ranks).unwrap_or(u32::MAX))?;
+    let own = Machine::new(cluster);
+    let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
+    let machine = Machine::new(&flows::unblocked(cluster, wiring));
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    let evaluation = evaluate(&costing)?;
+
+    let numbering = numbering(plan);
+    let mut classes = Classes::new(&costing, &evaluation, &numbering, &wiring.topology.design);
+    let staged = stage(&costing, &evaluation, &classes)?;
+    let idle =
+        setting.background.map(|background| classes.add_background(background, wiring, ranks)).transpose()?;
+
+    let after = After::new(&evaluation, &staged)?;
+    let free = staged.script.play(&Bundle::free(classes.list.len()))?;
+    let mut changes = Vec::new();
+    let mut last = closed_form;
+    let mut change = |what, step_time: Seconds| {
+        changes.push(Change { what, step_time, cost: step_time - last });
+        last = step_time;
+    };
+    change("exchanges started by what they wait for", after.total(&free, &staged));
+    // Only the network as it is needs every figure; the others say what it would be without.
+    let play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
+        let mut bundle = Bundle::new(wiring, &classes.list, FEW)?;
+        let mut script = staged.script.clone();
+        if let (Some((class, pace)), true) = (idle, with_background) {
+            bundle.cap(class as usize, pace);
+            script.add(Work::Endless { class }, []);
+        }
+        let played = script.play(&bundle)?;
+        Ok((bundle, played))
+    };
+    let is_broken = !wiring.failed.is_empty();
+    if is_broken || idle.is_some() {
+        let whole = Wiring::new(&wiring.topology.design, &[])?;
+        let (_, played) = play(if is_broken { &whole } else { wiring }, false)?;
+        change("links shared and oversubscribed", after.total(&played, &staged));
+        if is_broken && idle.is_some() {
+            let (_, played) = play(&whole, true)?;
+            change("other jobs", after.total(&played, &staged));
+        }
+    }
+    let (bundle, played) = play(wiring, true)?;
+    let step_time = after.total(&played, &staged);
+    change(
+        match (is_broken, idle) {
+            (true, _) => "broken parts",
+            (false, Some(_)) => "other jobs",
+            (false, None) => "links shared and oversubscribed",
+        },
+        step_time,
+    );
+    let dimensions = rows(&staged, &bundle, &played)?;
+    let busy = layers(wiring, &bundle, &played.moved, step_time);
+    Ok(Simulation {
+        topology: wiring.topology.design.name.clone(),
+        routing: wiring.topology.design.routing.name(),
+        failed: wiring.failed.iter().map(|part| part.name()).collect(),
+        background: setting.background,
+        ranks,
+        devices: u64::from(wiring.devices()),
+        step_time,
+        closed_form,
+        changes,
+        dimensions,
+        layers: busy,
+        is_exact: bundle.is_exact,
+        tasks: staged.script.len(),
+        flows: bundle.units.len(),
+    })
+}
+
+fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> Result<Staged, Problem> {
+    let mut staged = Staged { script: Script::default(), moves: Vec::new(), end: 0, earlier: Seconds::ZERO };
+    let (ends, duration) = passes::write(&mut staged, costing, evaluation, classes)?;
+    staged.earlier = duration - evaluation.pipeline;
+    staged.end = update::write(&mut staged, costing, evaluation, classes, &ends);
+    if staged.script.len() > MOST_TASKS {
+        return Err(Problem::new(format!(
+            "a step of {} tasks is too large to simulate",
+            staged.script.len()
+        ))
+        .at_key("plan.global_batch")
+        .hint("simulate a step with fewer micro batches"));
+    }
+    Ok(staged)
+}
+
+/// What follows the tasks: where zero-bubble steps run into each other, the next step begins that much earlier; unequal devices
+/// and noise grow with the step.
+struct After {
+    jitter: f64,
+}
+
+impl After {
+    fn new(evaluation: &Evaluation, staged: &Staged) -> Result<Self, Problem> {
+        let time = &evaluation.time;
+        if staged.script.is_empty() {
+            return Err(Problem::new("the step has no passes to simulate"));
+        }
+        let body = time.total - time.jitter;
+        let jitter = if body > Seconds::ZERO { time.jitter / body } else { 0.0 };
+        Ok(Self { jitter })
+    }
+
+    fn total(&self, played: &Played, staged: &Staged) -> Seconds {
+        (played.ends[staged.end as usize] - staged.earlier) * (1.0 + self.jitter)
+    }
+}
+
+/// Each dimension on the stage whose exchanges of it take longest.
+fn rows(staged: &Staged, bundle: &Bundle, played: &Played) -> Result<Vec<DimensionRow>, Problem> {
+    let paces = bundle.paces_alone();
+    let mut rows: Vec<DimensionRow> = Vec::new();
+    for dimension in Dim::ALL {
+        let mut stages: std::collections::BTreeMap<u32, DimensionRow> = std::collections::BTreeMap::new();
+        for moved in staged.moves.iter().filter(|moved| moved.dimension == dimension) {
+            let row = stages.entry(moved.stage).or_insert_with(|| DimensionRow {
+                dimension: dimension.name(),
+                stage: moved.stage,
+                exchanges: 0,
+                closed_form: Seconds::ZERO,
+                alone: Seconds::ZERO,
+                in_step: Seconds::ZERO,
+                slowdown: 1.0,
+            });
+            let task = moved.task as usize;
+            row.exchanges += 1;
+            row.closed_form += moved.latency + moved.amount;
+            row.alone += moved.latency + moved.amount / paces[moved.class as usize];
+            row.in_step += moved.latency + (played.ends[task] - played.starts[task]);
+        }
+        let longest = stages.into_values().reduce(|a, b| if b.in_step > a.in_step { b } else { a });
+        rows.extend(
+            longest
+                .filter(|row| row.closed_form > Seconds::ZERO)
+                .map(|row| DimensionRow { slowdown: row.in_step / row.closed_form, ..row }),
+        );
+    }
+    Ok(rows)
+}

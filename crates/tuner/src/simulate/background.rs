@@ -1,0 +1,60 @@
+//! Other jobs on the network, and storage, as traffic that never ends.
+//!
+//! Responsible for: who sends how much to whom. Refuses to wait for it.
+
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+
+/// Devices that send all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Background {
+    /// Share of its network bandwidth that each uses if it can.
+    pub load: f64,
+    /// Only devices that the run does not use; otherwise all, the run's own too.
+    pub spare_only: bool,
+}
+
+impl Background {
+    /// Reads `0.2` or `spare=0.5`.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let (spare_only, number) = match text.trim().split_once('=') {
+            Some(("spare", number)) => (true, number),
+            None => (false, text.trim()),
+            Some(_) => (false, ""),
+        };
+        match number.trim().parse::<f64>() {
+            Ok(load) if load > 0.0 && load <= 1.0 => Ok(Self { load, spare_only }),
+            _ => Err(Problem::new(format!("`{}` is no load of other jobs", human::shorten(text)))
+                .hint("a share of every device's network bandwidth, as in `0.2`; or of devices that the run leaves, as in `spare=0.5`")),
+        }
+    }
+
+    /// Pairs of a network of `devices` of which a run has the first `ranks`: each sends to the one half of them away.
+    pub fn pairs(self, devices: u32, ranks: u32) -> Result<Vec<(u32, u32)>, Problem> {
+        let first = if self.spare_only { ranks.min(devices) } else { 0 };
+        let count = devices - first;
+        if count < 2 {
+            return Err(Problem::new("the run leaves no devices for other jobs")
+                .hint("let the network have more with `design.gpus`, or load all devices"));
+        }
+        Ok((0..count).map(|n| (first + n, first + (n + count / 2) % count)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_are_shares() {
+        assert_eq!(Background::parse("0.2"), Ok(Background { load: 0.2, spare_only: false }));
+        assert_eq!(Background::parse("spare=1"), Ok(Background { load: 1.0, spare_only: true }));
+        for bad in ["0", "1.5", "-1", "nan", "all=0.2", "spare", ""] {
+            assert!(Background::parse(bad).is_err(), "{bad}");
+        }
+        let spare = Background { load: 0.5, spare_only: true };
+        assert_eq!(spare.pairs(8, 4).expect("four left"), [(4, 6), (5, 7), (6, 4), (7, 5)]);
+        assert!(spare.pairs(8, 8).is_err());
+    }
+}

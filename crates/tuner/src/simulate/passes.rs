@@ -1,0 +1,287 @@
+//! The pipeline's passes as tasks: compute as pauses, exchanges as flows, each started by what it waits for.
+//!
+//! Responsible for: the order of passes on every stage, what of a pass's exchanges runs beside its compute and what behind it, and the
+//! messages between stages. Refuses to order passes itself; the calculator's schedule did.
+
+use super::classes::{Classes, Dim};
+use super::{Moved, Staged};
+use railwright_calculator::costing::Costing;
+use railwright_calculator::evaluate::{Evaluation, pipeline};
+use railwright_calculator::schedule::{ChunkCost, OperationKind, TimedOperation, simulate};
+use railwright_calculator::work::{self, Dimension};
+use railwright_network::simulate::Work;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use std::collections::BTreeMap;
+
+const DIMENSIONS: [(Dimension, Dim); 4] = [
+    (Dimension::Tensor, Dim::Tensor),
+    (Dimension::Context, Dim::Context),
+    (Dimension::Expert, Dim::Expert),
+    (Dimension::Shard, Dim::Shard),
+];
+
+/// Where the passes of a stage begin and end, for what runs around them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StageEnds {
+    /// Where the second pass begins, if there is one.
+    pub(super) second: Option<u32>,
+    /// The end of the last pass.
+    pub(super) last: Option<u32>,
+    /// The last backward pass of each chunk that the stage holds, in their order: begin, end, duration, layers.
+    pub(super) backward: Vec<(u32, u32, Seconds, u64)>,
+}
+
+/// One pass on a stage, recompute with the backward pass behind it.
+struct Pass {
+    kind: OperationKind,
+    chunk: u32,
+    micro_batch: u32,
+    duration: Seconds,
+    receives: bool,
+    target: Option<u32>,
+    /// The end of the part that hands the output on is the end of the next pass: fused pairs.
+    hands_on_later: bool,
+}
+
+/// A message's key: whether a gradient, and whose output it is.
+type Key = (bool, u32, u32);
+
+/// Writes all passes; gives where those of each stage end, and how long the pipeline is in closed form.
+pub(super) fn write(
+    staged: &mut Staged,
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    classes: &Classes,
+) -> Result<(Vec<StageEnds>, Seconds), Problem> {
+    let plan = costing.plan;
+    let times: Vec<ChunkCost> = evaluation.chunks.iter().map(|chunk| chunk.time).collect();
+    let timeline = simulate(&pipeline(plan, &times, evaluation.transfer))?;
+    let transfer = Transfer::new(costing, evaluation);
+    let mut sent: BTreeMap<Key, u32> = BTreeMap::new();
+    let mut waiting: Vec<(Key, u32)> = Vec::new();
+    let mut ends = Vec::with_capacity(timeline.stages.len());
+    for (stage, operations) in timeline.stages.iter().enumerate() {
+        let passes = joined(operations);
+        let mut own = StageEnds::default();
+        let mut last: BTreeMap<u32, (usize, u32, u32, Seconds)> = BTreeMap::new();
+        // What the next pass waits for, and whether the stage has just sent.
+        let mut before: Vec<u32> = Vec::new();
+        let mut has_sent = false;
+        let mut to_send: Vec<(Key, u32)> = Vec::new();
+        for (number, pass) in passes.iter().enumerate() {
+            if !plan.overlap.pipeline && pass.receives && !has_sent && transfer.whole() > Seconds::ZERO {
+                // A receive that was not posted beside a send blocks for as long as a transfer takes at least.
+                let block = staged.script.add(Work::Pause(transfer.whole()), before.drain(..));
+                before.push(block);
+            }
+            let begin = staged.script.add(Work::Pause(Seconds::ZERO), before.drain(..));
+            if number == 1 {
+                own.second = Some(begin);
+            }
+            if pass.receives {
+                let back = pass.kind != OperationKind::Forward;
+                let from = if back { pass.chunk + 1 } else { pass.chunk.wrapping_sub(1) };
+                waiting.push(((back, from, pass.micro_batch), begin));
+            }
+            let end = work(staged, evaluation, classes, stage as u32, pass, begin);
+            before.push(end);
+            if matches!(pass.kind, OperationKind::Backward | OperationKind::BackwardWeight) {
+                last.insert(pass.chunk, (number, begin, end, pass.duration));
+            }
+            if let Some(target) = pass.target {
+                let back = pass.kind != OperationKind::Forward;
+                to_send.push(((back, pass.chunk, pass.micro_batch), target));
+            }
+            has_sent = false;
+            if !pass.hands_on_later {
+                for (key, target) in to_send.drain(..) {
+                    let message = transfer.send(staged, classes, (stage as u32, target), end);
+                    sent.insert(key, message);
+                    has_sent = true;
+                    if !plan.overlap.pipeline {
+                        before.push(message);
+                    }
+                }
+            }
+            own.last = Some(end);
+        }
+        let mut order: Vec<_> = last.into_iter().collect();
+        order.sort_by_key(|(_, (number, ..))| *number);
+        own.backward = order
+            .into_iter()
+            .map(|(chunk, (_, begin, end, time))| {
+                (begin, end, time, evaluation.chunks.get(chunk as usize).map_or(1, |chunk| chunk.layers))
+            })
+            .collect();
+        ends.push(own);
+    }
+    for (key, begin) in waiting {
+        let Some(&message) = sent.get(&key) else {
+            return Err(Problem::new("a pass waits for a message that no pass sends"));
+        };
+        staged.script.follow(message, begin);
+    }
+    Ok((ends, timeline.duration))
+}
+
+/// Recompute joined with the backward pass that follows it.
+fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
+    let mut passes: Vec<Pass> = Vec::with_capacity(operations.len());
+    let mut recompute: Option<&TimedOperation> = None;
+    for timed in operations {
+        if timed.operation.kind == OperationKind::Recompute {
+            recompute = Some(timed);
+            continue;
+        }
+        let first = recompute.take().unwrap_or(timed);
+        passes.push(Pass {
+            kind: timed.operation.kind,
+            chunk: timed.operation.chunk,
+            micro_batch: timed.operation.micro_batch,
+            duration: timed.end - first.start,
+            receives: first.source.is_some(),
+            target: timed.target,
+            hands_on_later: timed.output_end > timed.end,
+        });
+    }
+    passes
+}
+
+/// The works that a pass does.
+fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<&'a work::Work> {
+    let Some(chunk) = evaluation.chunks.get(pass.chunk as usize) else { return Vec::new() };
+    let cost = &chunk.cost;
+    match pass.kind {
+        OperationKind::Forward => vec![&cost.forward],
+        OperationKind::Recompute => vec![&cost.recompute],
+        OperationKind::Backward => vec![&cost.recompute, &cost.backward_input, &cost.backward_weight],
+        OperationKind::BackwardInput => vec![&cost.recompute, &cost.backward_input],
+        OperationKind::BackwardWeight => vec![&cost.backward_weight],
+    }
+}
+
+/// Compute with hidden exchanges beside it, then exposed ones one after the other. Gives the task at whose end the pass ends.
+fn work(
+    staged: &mut Staged,
+    evaluation: &Evaluation,
+    classes: &Classes,
+    stage: u32,
+    pass: &Pass,
+    begin: u32,
+) -> u32 {
+    let works = works(evaluation, pass);
+    let nominal: Seconds = works.iter().map(|work| work.time()).sum();
+    // A pass that runs fused is shorter than its parts: it hides exposed exchanges first.
+    let saved = (nominal - pass.duration).max(Seconds::ZERO);
+    let exposed: Seconds = works
+        .iter()
+        .map(|work| {
+            DIMENSIONS.iter().map(|(dimension, _)| work.exposed[*dimension as usize]).sum::<Seconds>()
+        })
+        .sum();
+    let keep = if exposed > Seconds::ZERO { ((exposed - saved) / exposed).clamp(0.0, 1.0) } else { 0.0 };
+    let mut behind = Seconds::ZERO;
+    let mut parts: Vec<(Dim, Seconds, Seconds)> = Vec::new();
+    for (dimension, dim) in DIMENSIONS {
+        let of = |times: fn(&work::Work) -> &[Seconds]| -> Seconds {
+            works.iter().map(|work| times(work)[dimension as usize]).sum()
+        };
+        let (all, open) = (of(|work| &work.communication), of(|work| &work.exposed) * keep);
+        if all > Seconds::ZERO && classes.of(dim, stage).class.is_some() {
+            let open = open.min(all).min(pass.duration - behind);
+            behind += open;
+            parts.push((dim, open, all - open));
+        }
+    }
+    let mut ends = Vec::new();
+    for (dim, _, hidden) in &parts {
+        if *hidden > Seconds::ZERO {
+            // What is hidden fits beside the pass when nothing is in its way.
+            let hidden = (*hidden).min(pass.duration - behind);
+            ends.extend(exchange(staged, classes, *dim, stage, hidden, begin));
+        }
+    }
+    let mut end = staged.script.add(Work::Pause(pass.duration - behind), [begin]);
+    for (dim, open, _) in &parts {
+        if let Some(task) = exchange(staged, classes, *dim, stage, *open, end) {
+            end = task;
+        }
+    }
+    if ends.is_empty() {
+        return end;
+    }
+    ends.push(end);
+    staged.script.add(Work::Pause(Seconds::ZERO), ends)
+}
+
+/// An exchange of a stage's dimension that takes so long in closed form: its latency, then its bytes. Nothing for no time.
+pub(super) fn exchange(
+    staged: &mut Staged,
+    classes: &Classes,
+    dim: Dim,
+    stage: u32,
+    time: Seconds,
+    after: u32,
+) -> Option<u32> {
+    let own = classes.of(dim, stage);
+    let class = own.class.filter(|_| time > Seconds::ZERO)?;
+    let latency = time * own.latency;
+    Some(moved(
+        staged,
+        Moved { task: 0, class, dimension: dim, stage, latency, amount: time - latency },
+        after,
+    ))
+}
+
+fn moved(staged: &mut Staged, moved: Moved, after: u32) -> u32 {
+    let start = if moved.latency > Seconds::ZERO {
+        staged.script.add(Work::Pause(moved.latency), [after])
+    } else {
+        after
+    };
+    let task = staged.script.add(Work::Move { class: moved.class, amount: moved.amount }, [start]);
+    staged.moves.push(Moved { task, ..moved });
+    task
+}
+
+/// What one transfer between stages is made of.
+struct Transfer {
+    /// What does not grow with bytes, and what tensor ranks do among themselves.
+    fixed: Seconds,
+    growing: Seconds,
+}
+
+impl Transfer {
+    fn new(costing: &Costing<'_>, evaluation: &Evaluation) -> Self {
+        let plan = costing.plan;
+        let h = costing.model.hidden_size as f64;
+        let bytes = costing.tokens * h * costing.activation_bytes / plan.tensor_parallel as f64;
+        let cost = costing.machine.fabric.send(Bytes::new(bytes), &costing.layout.pipeline, 1.0);
+        let growing =
+            ((cost.time - cost.latency) / costing.software.collective_rate).min(evaluation.transfer);
+        Self { fixed: evaluation.transfer - growing, growing }
+    }
+
+    fn whole(&self) -> Seconds {
+        self.fixed + self.growing
+    }
+
+    fn send(&self, staged: &mut Staged, classes: &Classes, (from, to): (u32, u32), after: u32) -> u32 {
+        match classes.way(from, to) {
+            Some(class) => moved(
+                staged,
+                Moved {
+                    task: 0,
+                    class,
+                    dimension: Dim::Pipeline,
+                    stage: from,
+                    latency: self.fixed,
+                    amount: self.growing,
+                },
+                after,
+            ),
+            None => staged.script.add(Work::Pause(self.whole()), [after]),
+        }
+    }
+}

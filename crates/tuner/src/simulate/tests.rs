@@ -1,0 +1,157 @@
+//! Simulated steps against the closed form where both must agree, and against what circumstances must cost.
+
+use super::*;
+use crate::flows::wiring;
+use railwright_network::simulate::Part;
+use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_spec::cluster::by_name as cluster_by_name;
+use railwright_spec::model::by_name;
+use railwright_spec::plan::{PlanSpec, Schedule, Sharding};
+
+fn run(name: &str, devices: u64, change: impl Fn(&mut PlanSpec)) -> (Model, Cluster, Plan) {
+    let model = by_name(name).expect("in the catalogue");
+    let cluster = cluster_by_name("dgx-h100", devices).expect("a preset");
+    let mut spec = PlanSpec::default();
+    change(&mut spec);
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    (model, cluster, plan)
+}
+
+fn said(kind: Kind) -> DesignSpec {
+    DesignSpec { kind: Some(kind), routing: Some(Routing::Spray), ..DesignSpec::default() }
+}
+
+fn simulated(
+    run: &(Model, Cluster, Plan),
+    said: &DesignSpec,
+    failed: &[&str],
+    background: Option<Background>,
+) -> Simulation {
+    let failed: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
+    let wiring = wiring(&run.1, said, &failed).expect("it is built");
+    simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background })
+        .unwrap_or_else(|p| panic!("{p}"))
+}
+
+fn change(simulation: &Simulation, what: &str) -> f64 {
+    simulation.changes.iter().find(|change| change.what == what).map_or(0.0, |change| change.cost.get())
+}
+
+/// Tasks without contention are the calculator's step, for every kind of overlap, schedule and dimension.
+#[test]
+fn without_contention_the_step_is_the_closed_form() {
+    let runs = [
+        run("llama-3.1-8b", 64, |p| (p.tensor_parallel, p.pipeline_parallel) = (Some(2), Some(4))),
+        run("llama-3.1-8b", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.virtual_stages) = (Some(4), Some(4), Some(2));
+            (p.micro_batch, p.global_batch) = (Some(1), Some(128));
+        }),
+        run("llama-3.1-70b", 128, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.context_parallel) = (Some(8), Some(4), Some(2));
+            (p.micro_batch, p.global_batch) = (Some(1), Some(64));
+        }),
+        run("llama-3.1-8b", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.schedule) = (Some(2), Some(4), Some(Schedule::ZbH1));
+        }),
+        run("llama-3.1-8b", 64, |p| {
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
+        }),
+        run("mixtral-8x7b", 64, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.expert_parallel) = (Some(2), Some(2), Some(8))
+        }),
+        run("deepseek-v3", 512, |p| {
+            (p.pipeline_parallel, p.expert_parallel) = (Some(8), Some(64));
+            p.schedule = Some(Schedule::DualPipe);
+            p.layers_per_stage = Some(vec![8, 8, 8, 8, 8, 8, 8, 5]);
+            p.global_batch = Some(2048);
+        }),
+    ];
+    for run in &runs {
+        let plan = &run.2;
+        let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
+        let free = simulation.changes[0].step_time;
+        let error = free / simulation.closed_form - 1.0;
+        // Fused pairs start with their first input here, and with both there; where backward passes are split, gradients are ready in
+        // their second half here, and anywhere there.
+        let tolerance = match plan.schedule {
+            Schedule::DualPipe => 5e-3,
+            Schedule::ZbH1 => 2e-3,
+            _ => 1e-9,
+        };
+        assert!(error.abs() < tolerance, "{} {:?}: {error}", run.0.name, plan.schedule);
+    }
+}
+
+/// What one dimension loses, with how long its exchanges take alone.
+fn row<'a>(simulation: &'a Simulation, dimension: &str) -> &'a DimensionRow {
+    simulation.dimensions.iter().find(|row| row.dimension == dimension).expect("it exchanges")
+}
+
+fn eight_b() -> (Model, Cluster, Plan) {
+    run("llama-3.1-8b", 256, |p| {
+        (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(2));
+        (p.micro_batch, p.global_batch) = (Some(1), Some(64));
+    })
+}
+
+#[test]
+fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
+    let run = eight_b();
+    let whole = simulated(&run, &said(Kind::RailOnly), &[], None);
+    assert!(whole.is_exact, "{:?}", whole.flows);
+    // A rail-only tree without oversubscription does no worse than one that joins rails.
+    let joined = simulated(&run, &said(Kind::RailOptimized), &[], None);
+    assert!((whole.step_time / joined.step_time - 1.0).abs() < 1e-9);
+
+    let nic = simulated(&run, &said(Kind::RailOnly), &["nic:3"], None);
+    assert!((row(&nic, "data").alone / row(&nic, "data").closed_form - 1.0) > 0.05);
+    assert!(change(&nic, "broken parts") > 0.0);
+    assert!(nic.step_time > whole.step_time);
+    // Changes add up from the closed form to the step.
+    let sum: f64 = nic.changes.iter().map(|change| change.cost.get()).sum();
+    assert!((nic.closed_form.get() + sum - nic.step_time.get()).abs() < 1e-9);
+
+    let busy = simulated(&run, &said(Kind::RailOnly), &[], Some(Background { load: 0.5, spare_only: false }));
+    assert!(change(&busy, "other jobs") > 0.0);
+    let both =
+        simulated(&run, &said(Kind::RailOnly), &["nic:3"], Some(Background { load: 0.5, spare_only: false }));
+    assert!(both.step_time > busy.step_time && both.step_time > nic.step_time);
+    assert_eq!(both.changes.len(), 4);
+
+    let thin = DesignSpec { leaf_oversubscription: Some(8.0), ..said(Kind::Clos) };
+    let thin = simulated(&run, &thin, &[], None);
+    assert!(row(&thin, "pipeline").slowdown > 1.5, "{:?}", thin.dimensions);
+    // Tensor groups never leave their domain.
+    assert!((row(&thin, "tensor").slowdown - 1.0).abs() < 1e-9);
+}
+
+/// Hashes collide where sprayed packets do not; with static ways on rails nothing collides.
+#[test]
+fn collisions_show_and_are_said_to_be_approximate() {
+    let run = eight_b();
+    let hashed = DesignSpec { routing: Some(Routing::Ecmp), radix: Some(32), ..said(Kind::RailOptimized) };
+    let hashed = simulated(&run, &hashed, &[], None);
+    let sprayed = simulated(&run, &DesignSpec { radix: Some(32), ..said(Kind::RailOptimized) }, &[], None);
+    assert!(hashed.step_time > sprayed.step_time);
+    assert!(sprayed.is_exact && !hashed.is_exact);
+    assert!(
+        row(&hashed, "pipeline").alone > row(&sprayed, "pipeline").alone * 1.2,
+        "{:?}",
+        hashed.dimensions
+    );
+}
+
+#[test]
+fn a_run_that_cannot_finish_says_so() {
+    let run = eight_b();
+    let wiring = wiring(&run.1, &said(Kind::Clos), &[]).expect("whole");
+    let cut = Wiring::new(&wiring.topology.design, &[Part::Switch(1, 2)]).expect("there");
+    let problem =
+        simulate(&run.0, &run.1, &run.2, &Setting { wiring: &cut, background: None }).expect_err("cut off");
+    assert!(problem.message.contains("(64-95) are cut off"), "{}", problem.message);
+    assert!(problem.message.contains("the step cannot finish"), "{}", problem.message);
+    let spare = Background { load: 0.5, spare_only: true };
+    let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: Some(spare) })
+        .expect_err("full");
+    assert!(problem.message.contains("leaves no devices"), "{}", problem.message);
+}
