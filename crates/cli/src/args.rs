@@ -3,6 +3,7 @@
 pub(crate) mod launch;
 pub(crate) mod network;
 mod output;
+pub(crate) mod records;
 mod run_flags;
 mod search;
 mod solve;
@@ -90,6 +91,10 @@ pub(crate) enum Command {
     Validate(Validate),
     /// What a launch file or a log says about a run, line by line
     Detect(launch::Detect),
+    /// A training log alone: step time and MFU over time, slow steps, restarts
+    Log(records::Log),
+    /// Who never came to which collective, from flight records
+    Hang(records::Hang),
     /// A run as a launch file of a training framework
     Export(Box<launch::Export>),
     /// What a number, a warning or a convention means

@@ -11,7 +11,9 @@ mod examples;
 mod explain;
 mod export;
 mod gpus;
+mod hang;
 mod keys;
+mod log;
 mod memory;
 mod models;
 mod network;
@@ -43,6 +45,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Sensitivity(sensitivity) => sensitivity::run(sensitivity, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Detect(detect) => detect::run(detect, printer),
+        Command::Log(arguments) => log::run(arguments, printer),
+        Command::Hang(arguments) => hang::run(arguments, printer),
         Command::Export(export) => export::run(export, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),

@@ -39,7 +39,7 @@ impl Job {
                     "{} and {} both say that they are rank {rank}; the second was left out",
                     first.trace.identity.label, trace.identity.label
                 );
-                job.warnings.push(Warning::new("duplicate_rank", told));
+                job.warnings.push(Warning::new("trace-duplicate-rank", told));
             } else {
                 job.members.push(Member { rank, trace });
             }
@@ -50,7 +50,7 @@ impl Job {
                 free += 1;
             }
             let told = format!("{} says no rank; it is taken for rank {free}", trace.identity.label);
-            job.warnings.push(Warning::new("unknown_rank", told));
+            job.warnings.push(Warning::new("trace-unknown-rank", told));
             job.members.push(Member { rank: free, trace });
         }
         job.members.sort_by_key(|m| m.rank);
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!((job.world_size, job.missing(9)), (4, vec![3]));
         assert_eq!(
             job.warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(),
-            ["duplicate_rank", "unknown_rank"]
+            ["trace-duplicate-rank", "trace-unknown-rank"]
         );
     }
 }

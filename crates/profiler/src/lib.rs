@@ -23,6 +23,7 @@ pub mod pipeline;
 pub mod readers;
 pub mod replay;
 pub mod testing;
+mod topics;
 pub mod trace;
 pub mod view;
 pub mod waterfall;
@@ -30,4 +31,5 @@ pub mod windows;
 
 pub use job::Job;
 pub use names::{NameId, Names};
+pub use topics::topics;
 pub use trace::RankTrace;

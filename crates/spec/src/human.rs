@@ -157,6 +157,26 @@ pub fn counts(list: &[u64]) -> String {
     parts.join(", ")
 }
 
+/// Sorted whole numbers with runs drawn together, as in `0-3, 7`; long lists end in how many more there are.
+pub fn ranges(list: &[u32]) -> String {
+    const SHOWN: usize = 12;
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &number in list {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let shown = runs.iter().take(SHOWN).map(|&(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first}-{last}"),
+    });
+    let text = shown.collect::<Vec<_>>().join(", ");
+    let more: u64 = runs.iter().skip(SHOWN).map(|&(first, last)| u64::from(last - first) + 1).sum();
+    if more == 0 { text } else { format!("{text} and {more} more") }
+}
+
 /// Money: `$2.99`, `$512,000`, `$5.33M`.
 pub fn dollars(amount: Dollars) -> String {
     let x = amount.get();
@@ -201,6 +221,14 @@ pub fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_of_numbers_are_drawn_together() {
+        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3, 7, 9, 10");
+        assert_eq!(ranges(&[]), "");
+        let odd: Vec<u32> = (0..20).map(|n| 2 * n).collect();
+        assert!(ranges(&odd).ends_with("22 and 8 more"));
+    }
 
     #[test]
     fn durations() {

@@ -11,3 +11,4 @@ pub mod precision;
 pub mod problem;
 pub mod quantity;
 pub mod run;
+pub mod topic;

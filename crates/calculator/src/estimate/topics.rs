@@ -6,20 +6,8 @@
 use crate::software::{self, Software};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
-use serde::Serialize;
-
-/// Something that has an identifier.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Topic {
-    /// Its identifier.
-    pub id: String,
-    /// What kind of thing it is: `warning`, `time`, `memory`, `convention`, `foundation`, `schedule`, `software`, `concept`.
-    pub group: &'static str,
-    /// A line.
-    pub title: String,
-    /// A paragraph.
-    pub text: String,
-}
+pub use railwright_spec::topic::Topic;
+use railwright_spec::topic::parse;
 
 const TEXT: &str = include_str!("topics/topics.md");
 
@@ -38,20 +26,7 @@ const ALIASES: &[(&str, &str)] = &[
 
 /// All topics, by group and in the order of a report.
 pub fn topics() -> Vec<Topic> {
-    let mut all = Vec::new();
-    for chunk in TEXT.split("\n# ").skip(1) {
-        let Some((group, rest)) = chunk.split_once('\n') else { continue };
-        for topic in rest.split("\n## ").skip(1) {
-            let Some((head, text)) = topic.split_once('\n') else { continue };
-            let Some((id, title)) = head.split_once(": ") else { continue };
-            all.push(Topic {
-                id: id.to_owned(),
-                group,
-                title: title.to_owned(),
-                text: text.trim_matches('\n').to_owned(),
-            });
-        }
-    }
+    let mut all = parse(TEXT);
     all.extend(software::generations().iter().map(generation));
     all
 }

@@ -6,6 +6,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::estimate::{Topic, topic, topics};
 use railwright_calculator::software;
+use railwright_spec::problem::{Problem, did_you_mean};
 use serde_json::{Map, Value, json};
 
 struct Explained(Topic);
@@ -16,11 +17,34 @@ struct Generations;
 pub(crate) fn run(arguments: &args::Explain, printer: &Printer) -> Result<Outcome, Failure> {
     let output = &arguments.output;
     match arguments.id.as_deref() {
-        None => printer.answer(&Topics(topics()), output)?,
+        None => printer.answer(&Topics(all()), output)?,
         Some("software") => printer.answer(&Generations, output)?,
-        Some(id) => printer.answer(&Explained(topic(id)?), output)?,
+        Some(id) => printer.answer(&Explained(find(id)?), output)?,
     }
     Ok(Outcome::Yes)
+}
+
+/// The topics of all desks.
+fn all() -> Vec<Topic> {
+    let mut all = topics();
+    all.extend(railwright_profiler::topics());
+    all
+}
+
+/// A topic of any desk by its identifier.
+fn find(id: &str) -> Result<Topic, Problem> {
+    topic(id).or_else(|problem| {
+        let all = all();
+        if let Some(found) = all.iter().find(|t| t.id == id.trim()) {
+            return Ok(found.clone());
+        }
+        let names = all.iter().map(|t| t.id.as_str());
+        Err(Problem { hint: None, ..problem }.hint(did_you_mean(
+            id,
+            names,
+            "`railwright explain` lists everything that can be explained",
+        )))
+    })
 }
 
 /// The paragraphs of a text; lines that are indented are kept as they are, those behind dashes become a list.

@@ -88,7 +88,7 @@ pub fn warnings(unknown: &[UnknownKernel]) -> Vec<Warning> {
             kernel.rank,
             kernel.stream
         );
-        Warning::new("unknown-communication-kernel", message)
+        Warning::new("trace-unknown-communication", message)
     };
     unknown.iter().take(5).map(told).collect()
 }
@@ -122,6 +122,6 @@ mod tests {
         let told: Vec<_> = unknown.iter().map(|k| (k.name.as_str(), k.stream)).collect();
         assert_eq!(told, [("mystery_put", 20)]);
         assert!((unknown[0].share - 0.03).abs() < 1e-9);
-        assert_eq!(warnings(&unknown)[0].id, "unknown-communication-kernel");
+        assert_eq!(warnings(&unknown)[0].id, "trace-unknown-communication");
     }
 }

@@ -34,12 +34,12 @@ pub fn hang(records: &[FlightRecord]) -> Hang {
     for record in records {
         let Some(rank) = record.rank else {
             let told = format!("{} says no rank and neither does its name; it was left out", record.label);
-            warnings.push(Warning::new("unknown_rank", told));
+            warnings.push(Warning::new("trace-unknown-rank", told));
             continue;
         };
         if record.unreadable > 0 {
             let told = format!("{} entries of {} cannot be read", record.unreadable, record.label);
-            warnings.push(Warning::new("damaged_trace", told));
+            warnings.push(Warning::new("trace-damaged", told));
         }
         match ranked.iter_mut().find(|(known, _)| *known == rank) {
             None => ranked.push((rank, record)),
@@ -48,7 +48,7 @@ pub fn hang(records: &[FlightRecord]) -> Hang {
                     "{} and {} are both of rank {rank}; the later one counts",
                     known.1.label, record.label
                 );
-                warnings.push(Warning::new("duplicate_rank", told));
+                warnings.push(Warning::new("trace-duplicate-rank", told));
                 if latest(record) > latest(known.1) {
                     known.1 = record;
                 }
@@ -59,7 +59,7 @@ pub fn hang(records: &[FlightRecord]) -> Hang {
             let told = format!(
                 "rank {rank}'s ring buffer has overwritten its first {lost} entries; what was entered then is unknown"
             );
-            warnings.push(Warning::new("overwritten_records", told));
+            warnings.push(Warning::new("trace-overwritten-records", told));
         }
     }
     ranked.sort_by_key(|(rank, _)| *rank);

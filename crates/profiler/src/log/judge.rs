@@ -194,7 +194,7 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     if described.iter().all(|s| s.mfu.is_none()) {
         let told =
             "MFU is unknown: the log holds no throughput, or the accelerator is not given (`--accelerator`)";
-        warnings.push(Warning::new("unknown_mfu", told));
+        warnings.push(Warning::new("trace-unknown-mfu", told));
     }
     if !log.unreadable.is_empty() {
         let told = format!(
@@ -202,7 +202,7 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
             log.unreadable.len(),
             log.unreadable[0]
         );
-        warnings.push(Warning::new("damaged_trace", told));
+        warnings.push(Warning::new("trace-damaged", told));
     }
     Some(Judged {
         reports: log.reports.len() as u64,

@@ -77,6 +77,9 @@ pub struct TrainingLog {
     pub allocated: Option<f64>,
     /// Bytes that the allocator held at most.
     pub reserved: Option<f64>,
+    /// What comes before the second report, for whoever reads the arguments that frameworks print: 4 MiB at most.
+    #[serde(skip)]
+    pub head: String,
     /// Lines that look like reports but hold no sound time.
     pub unreadable: Vec<u64>,
     /// A dump of arguments was seen since the last report: the next report begins a start.
@@ -88,6 +91,8 @@ pub struct TrainingLog {
     start: u32,
 }
 
+/// Bytes of the head that are kept.
+const HEAD: usize = 4 << 20;
 /// Timers that one report may have; more are noise.
 const TIMERS: usize = 256;
 /// Bytes of a mebibyte, which logs print as MB.
@@ -104,6 +109,10 @@ impl TrainingLog {
     /// Reads one more line.
     pub fn line(&mut self, line: &str) {
         self.lines += 1;
+        if self.reports.len() < 2 && self.head.len() + line.len() < HEAD {
+            self.head.push_str(line);
+            self.head.push('\n');
+        }
         if line.contains("- arguments -") && line.contains("-----------") {
             self.is_new = true;
         }

@@ -265,14 +265,14 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
             warnings.push(Warning::new(id, format!("{count} {what}")));
         }
     };
-    warn("damaged_trace", damaged, "records cannot be read and were left out");
+    warn("trace-damaged", damaged, "records cannot be read and were left out");
     warn(
-        "missing_ranks",
+        "trace-missing-ranks",
         partial,
         "collectives were not recorded on all of their ranks; nobody is blamed for them",
     );
     warn(
-        "mismatched_collective",
+        "trace-mismatched-collective",
         mixed,
         "numbers of collectives mean other collectives on other ranks; they were left out",
     );

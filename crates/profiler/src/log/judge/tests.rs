@@ -52,7 +52,7 @@ fn a_real_log_is_read_whole() {
     let pause = judged.pause.expect("a period");
     assert_eq!(pause.period, 100);
     assert!((4.5..5.5).contains(&pause.lost), "{}", pause.lost);
-    assert_eq!(judged.warnings[0].id, "unknown_mfu");
+    assert_eq!(judged.warnings[0].id, "trace-unknown-mfu");
 }
 
 use super::super::lines::Timer;

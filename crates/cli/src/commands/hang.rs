@@ -1,0 +1,212 @@
+//! `hang`: who never came to which collective, from flight records.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::traces;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_profiler::hang::{Hang, Root, RootCause, State, hang};
+use railwright_profiler::monitors::xpu_timer::{self, Metrics};
+use railwright_profiler::readers::{Keep, Recording};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value, json};
+
+/// Frames of a stack that are shown; `--json` has all.
+const FRAMES: usize = 6;
+
+struct Verdict {
+    hang: Option<Hang>,
+    metrics: Option<Metrics>,
+}
+
+/// Judges dumps. The answer is no when something hangs.
+pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<Outcome, Failure> {
+    let loaded = traces::load(&arguments.paths, Keep::default(), printer.shows_progress())?;
+    printer.problems(&loaded.problems);
+    let (mut records, mut gauges, mut damaged, mut others) = (Vec::new(), Vec::new(), 0, 0);
+    for recording in loaded.recordings {
+        match recording {
+            Recording::Flight(record) => records.push(*record),
+            Recording::Metrics { gauges: more, damaged: bad } => {
+                gauges.extend(more);
+                damaged += bad;
+            }
+            _ => others += 1,
+        }
+    }
+    if records.is_empty() && gauges.is_empty() {
+        let problem = Problem::new("no flight record is among these files");
+        let hint = "dumps are written when a collective times out with TORCH_FR_BUFFER_SIZE=2000 (older: TORCH_NCCL_TRACE_BUFFER_SIZE) and \
+                    TORCH_NCCL_DUMP_ON_TIMEOUT=1; traces go to `railwright profile`";
+        return Err(problem.hint(hint).into());
+    }
+    if others > 0 {
+        printer.note(&format!("files of other kinds are left out: {others}"));
+    }
+    let answer = Verdict {
+        hang: (!records.is_empty()).then(|| hang(&records)),
+        metrics: (!gauges.is_empty()).then(|| xpu_timer::judge(&gauges, damaged)),
+    };
+    if let Some(hang) = &answer.hang {
+        printer.warnings(&hang.warnings);
+    }
+    let hangs = answer.hang.as_ref().is_some_and(|h| !h.stuck.is_empty())
+        || answer.metrics.as_ref().is_some_and(|m| m.ranks.iter().any(|r| r.hangs));
+    printer.answer(&answer, &arguments.output)?;
+    Ok(if hangs { Outcome::No } else { Outcome::Yes })
+}
+
+fn ranks(list: &[u32]) -> String {
+    human::ranges(list)
+}
+
+fn sentence(root: &Root) -> String {
+    let who = match &root.ranks[..] {
+        [one] => format!("rank {one}"),
+        many => format!("ranks {}", ranks(many)),
+    };
+    match root.cause {
+        RootCause::OutsideOfCollectives => {
+            format!("{who} is in no collective: its host does something else, or nothing")
+        }
+        RootCause::DifferentCall => {
+            format!("{who} called something else than the others, or with other sizes")
+        }
+        RootCause::NoDump => format!("{who} left no dump: dead, or its dump is not here"),
+        RootCause::Circle => {
+            format!("{who} wait for each other in a circle: collectives are called in different orders")
+        }
+        RootCause::Transfer => {
+            format!(
+                "{who} are all there and nothing ends: a link, a device or a kernel, or the dump came too early"
+            )
+        }
+    }
+}
+
+impl Answer for Verdict {
+    const KIND: &'static str = "hang";
+
+    fn json(&self) -> Map<String, Value> {
+        let hangs = self.hang.as_ref().map(|h| !h.stuck.is_empty());
+        Map::from_iter([
+            ("hangs".to_owned(), json!(hangs.or(self.metrics.as_ref().map(|m| m.all_hang)))),
+            ("hang".to_owned(), json!(self.hang)),
+            ("metrics".to_owned(), json!(self.metrics)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        if let Some(hang) = &self.hang {
+            of_records(hang, &mut document);
+        }
+        if let Some(metrics) = &self.metrics {
+            of_metrics(metrics, &mut document);
+        }
+        document
+    }
+}
+
+fn of_records(hang: &Hang, document: &mut Document) {
+    let from = format!("from {} of {} ranks", hang.ranks.len(), hang.world_size);
+    if hang.stuck.is_empty() {
+        document.spans(vec![
+            Cell::new("nothing hangs", Tone::Good),
+            format!(", {from}: every collective that was entered has ended").into(),
+        ]);
+        return;
+    }
+    document.spans(vec![Cell::new("it hangs", Tone::Bad), format!(", {from}").into()]);
+    for root in &hang.roots {
+        document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
+        let mut pairs: Vec<(&str, Cell)> = Vec::new();
+        if !root.victims.is_empty() {
+            pairs.push(("wait for it", ranks(&root.victims).into()));
+        }
+        if let Some(stuck) = hang.stuck.get(root.stuck) {
+            let place = format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name);
+            pairs.push(("missed at", place.into()));
+        }
+        if let (Some(operation), Some(group)) = (&root.last_operation, &root.last_group) {
+            pairs.push(("entered last", format!("{operation} of {group}").into()));
+        }
+        for (at, frame) in root.last_frames.iter().take(FRAMES).enumerate() {
+            let called = if at == 0 { "called from" } else { "" };
+            pairs.push((called, format!("{} ({}:{})", frame.name, frame.file, frame.line).into()));
+        }
+        document.pairs(pairs);
+    }
+    document.heading("What is stuck");
+    let columns = vec![
+        Column::words("group"),
+        Column::numbers("number"),
+        Column::words("operation"),
+        Column::words("state"),
+        Column::words("waiting"),
+        Column::words("missing"),
+        Column::words("no dump").expendable(1),
+    ];
+    let rows = hang.stuck.iter().map(|stuck| {
+        let state = match stuck.state {
+            State::NotEntered => "not all entered",
+            State::Mismatched => "different calls",
+            State::PartlyFinished => "not all left",
+            State::NoneFinished => "none left",
+        };
+        vec![
+            stuck.group.name.as_str().into(),
+            Cell::whole(stuck.sequence),
+            stuck.operation.as_str().into(),
+            state.into(),
+            ranks(&stuck.waiting).into(),
+            ranks(&stuck.missing).into(),
+            ranks(&stuck.unknown).into(),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+    let calls: Vec<Vec<Cell>> = hang
+        .stuck
+        .iter()
+        .flat_map(|s| {
+            s.calls.iter().map(|(rank, call)| {
+                vec![s.group.name.as_str().into(), Cell::whole(u64::from(*rank)), call.as_str().into()]
+            })
+        })
+        .collect();
+    if !calls.is_empty() {
+        document.heading("Who called what");
+        let columns = vec![Column::words("group"), Column::numbers("rank"), Column::prose("call")];
+        document.table(Table { columns, rows: calls });
+    }
+}
+
+fn of_metrics(metrics: &Metrics, document: &mut Document) {
+    let hanging: Vec<u32> = metrics.ranks.iter().filter(|r| r.hangs).map(|r| r.rank).collect();
+    let told = match (metrics.all_hang, hanging.is_empty()) {
+        (true, _) => Cell::new("all ranks are flagged as hanging", Tone::Bad),
+        (_, false) => Cell::new(format!("ranks {} are flagged as hanging", ranks(&hanging)), Tone::Bad),
+        _ => Cell::new("no rank is flagged as hanging", Tone::Good),
+    };
+    document.heading("Metrics");
+    document.paragraph(told);
+    let speed = |value: Option<f64>| value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v));
+    let columns = vec![
+        Column::numbers("rank"),
+        Column::words("hangs"),
+        Column::numbers("matrix products to median"),
+        Column::numbers("communication to median"),
+        Column::numbers("queued"),
+    ];
+    let rows = metrics.ranks.iter().map(|rank| {
+        vec![
+            Cell::whole(u64::from(rank.rank)),
+            if rank.hangs { "yes" } else { "no" }.into(),
+            speed(rank.matrix_product_speed),
+            speed(rank.communication_speed),
+            rank.queued.map_or_else(Cell::default, |q| Cell::number(human::count(q), q)),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}

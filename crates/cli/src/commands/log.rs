@@ -1,0 +1,304 @@
+//! `log`: what a training log alone says about a run.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::traces;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal, chart, fields};
+use railwright_calculator::model_flop::{Convention, per_token};
+use railwright_profiler::log::{Judged, Known, Straggler, TrainingLog, judge};
+use railwright_profiler::readers::{Keep, Recording};
+use railwright_spec::cluster::{Accelerator, accelerator_by_name};
+use railwright_spec::human;
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Slow steps and timers that are shown; `--json` has all.
+const SHOWN: usize = 10;
+/// Lines of the chart.
+const HEIGHT: usize = 6;
+
+#[derive(Serialize)]
+struct Read {
+    file: String,
+    log: Judged,
+    /// The last line of straggler detectors for each measure.
+    stragglers: Vec<Straggler>,
+    /// Iterations and seconds.
+    #[serde(skip)]
+    curve: Vec<(f64, f64)>,
+}
+
+/// Judges a log.
+pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<Outcome, Failure> {
+    let accelerator = arguments.accelerator.as_deref().map(accelerator_by_name).transpose()?;
+    let loaded =
+        traces::load(std::slice::from_ref(&arguments.file), Keep::default(), printer.shows_progress())?;
+    let mut logs = loaded.recordings.into_iter().filter_map(|recording| match recording {
+        Recording::Log(log) => Some(*log),
+        _ => None,
+    });
+    let Some(log) = logs.next() else {
+        let problem = Problem::new("this is no training log").in_file(&arguments.file);
+        return Err(problem
+            .hint("traces go to `railwright profile`, flight records to `railwright hang`")
+            .into());
+    };
+    let mut known = Known {
+        peak: accelerator.as_ref().and_then(|a| a.peak_rate(DataType::Bf16)).map(|peak| peak.get()),
+        ..Known::default()
+    };
+    arithmetic(&log, accelerator.as_ref(), &mut known, printer);
+    let Some(judged) = judge(&log, &known) else {
+        let problem =
+            Problem::new("no report of this log holds the time of an iteration").in_file(&arguments.file);
+        return Err(problem.hint("torchtitan's lines need their time stamps").into());
+    };
+    printer.warnings(&judged.warnings);
+    let answer = Read {
+        file: arguments.file.clone(),
+        curve: log
+            .reports
+            .iter()
+            .filter(|r| r.seconds.is_finite())
+            .map(|r| (r.iteration as f64, r.seconds))
+            .collect(),
+        stragglers: last_of_each(&log),
+        log: judged,
+    };
+    printer.answer(&answer, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// What the arguments in the log say about the arithmetic of a sequence, if it prints them.
+fn arithmetic(log: &TrainingLog, accelerator: Option<&Accelerator>, known: &mut Known, printer: &Printer) {
+    if log.reports.iter().any(|report| report.tflops.is_some()) {
+        return;
+    }
+    let Some(accelerator) = accelerator else { return };
+    let Some(Ok(launch)) = railwright_launch::read(&log.head, "the log") else { return };
+    let mut spec = launch.spec;
+    if spec.set_flag("--accelerator", "cluster.accelerator", &accelerator.id).is_err() {
+        return;
+    }
+    match spec.resolve(|path| Err(Problem::new("the log names a file").in_file(path))) {
+        Ok(run) => {
+            let token = per_token(&run.model, run.plan.sequence_length, Convention::CausalAttention);
+            known.flop_per_sequence = Some(token.get() * run.plan.sequence_length as f64);
+            known.devices = Some(run.plan.world_size() as f64);
+        }
+        Err(problem) => {
+            printer.note(&format!("the model's arithmetic is unknown, so MFU is too: {}", problem.message));
+        }
+    }
+}
+
+fn last_of_each(log: &TrainingLog) -> Vec<Straggler> {
+    let mut last: Vec<Straggler> = Vec::new();
+    for line in log.stragglers.iter().rev() {
+        if last.iter().all(|known| known.measure != line.measure) {
+            last.push(line.clone());
+        }
+    }
+    last.sort_by(|a, b| a.measure.cmp(&b.measure));
+    last
+}
+
+impl Answer for Read {
+    const KIND: &'static str = "log";
+
+    fn json(&self) -> Map<String, Value> {
+        fields(self)
+    }
+
+    fn document(&self, terminal: Terminal) -> Document {
+        let log = &self.log;
+        let mut document = Document::default();
+        let starts = if log.starts == 1 { String::new() } else { format!(", {} starts", log.starts) };
+        let iterations = format!(
+            "{} iterations in {} reports{starts}",
+            human::whole(log.iterations),
+            human::whole(log.reports)
+        );
+        document.spans(vec![Cell::new(self.file.as_str(), Tone::Strong), format!(": {iterations}").into()]);
+        let mut pairs = vec![(
+            "typical step",
+            Cell::new(
+                format!(
+                    "{}, give or take {}",
+                    human::seconds(Seconds::new(log.step_time)),
+                    human::percent(log.noise)
+                ),
+                Tone::Strong,
+            ),
+        )];
+        if let Some(mfu) = log.segments.last().and_then(|s| s.mfu) {
+            pairs.push(("MFU", Cell::percent(mfu).toned(Tone::Strong)));
+        }
+        if let Some(drift) = log.drift {
+            let level = if drift.abs() > 0.02 { Tone::Doubtful } else { Tone::Plain };
+            pairs.push(("drift", Cell::new(format!("{} over the last stretch", signed(drift)), level)));
+        }
+        let share = format!("{} of the time, {} reports", human::percent(log.slow_share), log.slow.len());
+        pairs.push(("slow steps", share.into()));
+        if let Some(pause) = log.pause {
+            let told = format!(
+                "every {} iterations {} are lost ({} times)",
+                pause.period,
+                human::seconds(Seconds::new(pause.lost)),
+                pause.count
+            );
+            pairs.push(("pause", Cell::new(told, Tone::Doubtful)));
+        }
+        if log.skipped + log.not_a_number > 0 {
+            let told = format!("{} skipped, {} not a number", log.skipped, log.not_a_number);
+            pairs.push(("updates", Cell::new(told, Tone::Doubtful)));
+        }
+        if let Some(reserved) = log.reserved {
+            pairs.push(("memory", human::bytes(Bytes::new(reserved)).into()));
+        }
+        document.pairs(pairs);
+        if let (Some(first), Some(last)) = (self.curve.first(), self.curve.last()) {
+            document.heading("Seconds of an iteration");
+            let width = terminal.width.clamp(40, 100) - 12;
+            let columns = chart::columns(&self.curve, first.0, last.0, width);
+            let top = columns.iter().copied().fold(0.0, f64::max);
+            let label = |value: f64| human::seconds(Seconds::new(value));
+            document.blocks.push(Block::Verbatim(chart::area(&columns, top, HEIGHT, label, terminal)));
+        }
+        segments(log, &mut document);
+        slow(log, &mut document);
+        restarts(log, &mut document);
+        timers(log, &mut document);
+        stragglers(&self.stragglers, &mut document);
+        document
+    }
+}
+
+fn signed(share: f64) -> String {
+    format!("{}{}", if share < 0.0 { "-" } else { "+" }, human::percent(share.abs()))
+}
+
+fn segments(log: &Judged, document: &mut Document) {
+    document.heading("Levels");
+    let columns = vec![
+        Column::numbers("from"),
+        Column::numbers("to"),
+        Column::numbers("step"),
+        Column::numbers("batch"),
+        Column::numbers("TFLOP/s"),
+        Column::numbers("MFU"),
+    ];
+    let rows = log.segments.iter().map(|segment| {
+        vec![
+            Cell::whole(segment.from),
+            Cell::whole(segment.to),
+            Cell::seconds(Seconds::new(segment.seconds)),
+            segment.batch.map_or_else(Cell::default, Cell::whole),
+            segment.tflops.map_or_else(Cell::default, |rate| Cell::number(format!("{rate:.1}"), rate)),
+            segment.mfu.map_or_else(Cell::default, Cell::percent),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn slow(log: &Judged, document: &mut Document) {
+    if log.slow.is_empty() {
+        return;
+    }
+    let remark = if log.slow.len() > SHOWN {
+        format!("the worst {SHOWN} of {}", log.slow.len())
+    } else {
+        String::new()
+    };
+    document.heading_with("Slow reports", remark);
+    let columns = vec![
+        Column::numbers("iteration"),
+        Column::numbers("line"),
+        Column::numbers("step"),
+        Column::numbers("lost"),
+    ];
+    let rows = log.slow.iter().take(SHOWN).map(|step| {
+        vec![
+            Cell::whole(step.iteration),
+            Cell::whole(step.line),
+            Cell::seconds(Seconds::new(step.seconds)),
+            Cell::seconds(Seconds::new(step.lost)),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn restarts(log: &Judged, document: &mut Document) {
+    if log.restarts.is_empty() {
+        return;
+    }
+    document.heading("Restarts");
+    let columns = vec![
+        Column::numbers("line"),
+        Column::numbers("stopped at"),
+        Column::numbers("began at"),
+        Column::numbers("done twice"),
+        Column::numbers("lost"),
+    ];
+    let rows = log.restarts.iter().map(|restart| {
+        vec![
+            Cell::whole(restart.line),
+            Cell::whole(restart.before),
+            Cell::whole(restart.from),
+            Cell::whole(restart.repeated),
+            Cell::seconds(Seconds::new(restart.lost)),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn timers(log: &Judged, document: &mut Document) {
+    if log.timers.is_empty() {
+        return;
+    }
+    document.heading_with("Timers", "medians");
+    let columns = vec![
+        Column::words("timer"),
+        Column::numbers("slowest rank"),
+        Column::numbers("fastest rank"),
+        Column::numbers("of the step"),
+    ];
+    let rows = log.timers.iter().take(SHOWN).map(|(name, high, low)| {
+        vec![
+            name.as_str().into(),
+            Cell::seconds(Seconds::new(*high)),
+            Cell::seconds(Seconds::new(*low)),
+            Cell::percent(high / log.step_time),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn stragglers(lines: &[Straggler], document: &mut Document) {
+    if lines.is_empty() {
+        return;
+    }
+    document.heading_with("Straggler detector", "its last lines");
+    let columns = vec![
+        Column::words("measure"),
+        Column::numbers("lowest"),
+        Column::numbers("rank"),
+        Column::numbers("highest"),
+        Column::numbers("rank"),
+    ];
+    let number = |value: f64| Cell::number(human::count(value), value);
+    let rows = lines.iter().map(|line| {
+        vec![
+            line.measure.as_str().into(),
+            number(line.lowest.0),
+            Cell::whole(u64::from(line.lowest.1)),
+            number(line.highest.0),
+            Cell::whole(u64::from(line.highest.1)),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
