@@ -1,14 +1,16 @@
 //! All pipeline ranks on one page: a step's passes as a schedule on one clock, what every bubble waited for, what every stall cost, and the schedule that was
 //! to be expected beside it.
 //!
-//! Responsible for: the page as a value ([`PipelinePage`]); text and JSON are views of it. It is the same page whether
-//! passes were recorded by a pipeline timer, found in traces or modelled ([`from_step`]). Refuses advice; findings are
+//! Responsible for: the page as a value ([`PipelinePage`]); text and JSON are views of it, and [`picture`] draws it. It is the same page whether
+//! passes were recorded by a pipeline timer, found in traces ([`from_job`]) or modelled ([`from_step`]). Refuses advice; findings are
 //! made from the page.
 
 mod bubbles;
 mod decomposition;
 
+pub mod from_job;
 pub mod from_step;
+pub mod picture;
 
 mod stalls;
 mod verdict;

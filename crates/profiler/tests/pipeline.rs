@@ -112,3 +112,33 @@ fn questions_without_an_answer_say_what_there_is() {
     assert!(wrong(None, Some(3)).message.contains("no replica 3"));
     assert!(page(Default::default(), &Question::default()).is_err());
 }
+
+/// Row generated_stall: rank 2 sleeps 50 ms in every forward pass of step 3.
+#[test]
+fn passes_of_traces() {
+    use railwright_profiler::joined::{JoinOptions, join};
+    use railwright_profiler::pipeline::from_job;
+    let files: Vec<String> =
+        (0..4).map(|r| format!("generated_torch215_gloo_pp2dp2/rank{r}_step5.pt.trace.json.gz")).collect();
+    let mut job = support::job(&files);
+    let joined = join(&mut job, &JoinOptions::default());
+    let passes = from_job::passes(&job, Some(&joined.groups)).expect("passes");
+    assert_eq!(
+        (passes.shape.pipeline_parallel, passes.shape.data_parallel, passes.shape.micro_batches),
+        (2, 2, 4)
+    );
+    let page = page(passes, &Question { step: Some(3), ..Question::default() }).expect("a page");
+    let forward: Vec<_> = page.shown.stalls.iter().filter(|s| s.kind == PassKind::Forward).collect();
+    let mut batches: Vec<_> = forward.iter().filter_map(|s| s.micro_batch).collect();
+    batches.sort_unstable();
+    assert_eq!(batches, [0, 1, 2, 3]);
+    for stall in forward {
+        assert_eq!((stall.step, stall.rank, stall.stage), (3, 2, 0));
+        assert!((stall.excess as f64 / 1e6 - 50.0).abs() <= 5.0, "{stall:?}");
+        assert!(stall.cost > 45_000_000, "nothing else was slow enough to hide it: {stall:?}");
+    }
+    // A shared machine has its own hiccups, but no other pass is that late.
+    assert!(page.stalls.iter().all(|s| s.excess < 25_000_000 || (s.step, s.rank) == (3, 2)));
+    assert_eq!(page.verdicts.iter().filter(|v| v.id == "pipeline-stalls").count(), 1);
+    assert!(page.verdicts.iter().all(|v| v.id != "pipeline-slow-worker"), "{:?}", page.verdicts);
+}

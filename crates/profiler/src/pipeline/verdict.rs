@@ -97,6 +97,11 @@ fn worker(page: &PipelinePage) -> Option<Verdict> {
     if page.what_if.replicas.is_empty() || worst.recovered < 0.5 {
         return None;
     }
+    // What stalls did is told as stalls.
+    let of_them = page.stalls.iter().filter(|s| worst.subset.ranks.contains(&s.rank));
+    if of_them.map(|s| s.cost).sum::<i64>() / page.steps.len().max(1) as i64 > worst.saved / 2 {
+        return None;
+    }
     let ranks: Vec<String> = worst.subset.ranks.iter().map(u32::to_string).collect();
     let message = format!(
         "rank{} {} {} slow: without {} a step would take {} less, {} of all that stragglers cost",

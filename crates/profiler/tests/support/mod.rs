@@ -47,3 +47,20 @@ pub(crate) fn reference(file: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(root.join(file)).expect(file);
     text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
+
+/// Reads files below `fixtures/traces` as the ranks of one job.
+#[allow(dead_code)]
+pub(crate) fn job(files: &[String]) -> railwright_profiler::Job {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces"));
+    let mut traces = Vec::new();
+    for file in files {
+        let bytes = readers::inflate(&std::fs::read(root.join(file)).expect(file)).expect(file).into_owned();
+        let reader = readers::detect(&bytes[..bytes.len().min(1 << 16)]).expect("a reader");
+        for recording in reader.read(file, &bytes, Keep::default()).expect(file) {
+            if let Recording::Rank(trace) = recording {
+                traces.push(*trace);
+            }
+        }
+    }
+    railwright_profiler::Job::new(traces)
+}

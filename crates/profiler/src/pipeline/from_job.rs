@@ -1,0 +1,272 @@
+//! Passes found in the traces of ranks.
+//!
+//! Responsible for: forward and backward passes by what annotations call them ([`names`]), else by the phases of what runs between messages ([`cuts`]); on the
+//! device's time where there is a device. Micro batches are what names say, else counted. Stages are what names say, else a rank's place in its pipeline group, else
+//! where its messages go. Refuses a job of one stage.
+
+mod cuts;
+mod names;
+
+use crate::groups::Groups;
+use crate::launches::launches;
+use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
+use crate::trace::{GpuKind, HostKind, NONE, RankTrace};
+use crate::{Job, NameId};
+use names::Named;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_step::Dimension;
+use std::collections::BTreeMap;
+
+/// A pass before its place in the job is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    kind: PassKind,
+    /// As the name says, numbered along the pipeline.
+    virtual_stage: Option<u32>,
+    micro_batch: Option<u32>,
+    chunk: Option<u32>,
+    /// On the host, where steps are cut.
+    issued: i64,
+    start: i64,
+    end: i64,
+}
+
+/// Finds the passes of a job whose ranks are on one time; `groups` tell pipelines where names do not.
+///
+/// # Errors
+///
+/// When no rank has a pass, or all are on one stage.
+pub fn passes(job: &Job, groups: Option<&Groups>) -> Result<Passes, Problem> {
+    let label = job.members.first().map_or_else(String::new, |m| m.trace.identity.label.clone());
+    let mut found: Vec<(u32, Vec<Found>)> = Vec::new();
+    let mut cut = Vec::new();
+    for member in &job.members {
+        let (passes, by_messages) = of_rank(&member.trace);
+        if by_messages {
+            cut.push(member.rank);
+        }
+        if !passes.is_empty() {
+            found.push((member.rank, passes));
+        }
+    }
+    if found.is_empty() {
+        return Err(Problem::new("no rank has forward or backward passes that annotations or messages tell apart")
+            .in_file(label)
+            .hint("record with annotations around the passes of each micro batch, or give a table of pipeline timers"));
+    }
+    let stages = stages(job, groups, &found);
+    let count = stages.values().max().map_or(0, |s| s + 1);
+    if count < 2 {
+        return Err(Problem::new("all ranks are on one pipeline stage, so there is no pipeline to show")
+            .in_file(label)
+            .hint("`railwright profile` shows where the time of such a job goes"));
+    }
+    let mut passes = Passes { label: folder(&label, job.members.len()), ..Passes::default() };
+    let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+    for (rank, of_rank) in &found {
+        let stage = stages.get(rank).copied().unwrap_or(0);
+        let replica = seen.entry(stage).or_insert(0);
+        let trace = job.position(*rank).map(|at| &job.members[at].trace);
+        let steps = trace.map(steps).unwrap_or_default();
+        place(&mut passes, of_rank, &steps, (*rank, stage, *replica));
+        *replica += 1;
+    }
+    passes.sort();
+    let batches = passes.passes.iter().filter_map(|p| p.micro_batch).max().map_or(0, |m| m.saturating_add(1));
+    passes.shape = PassShape { micro_batches: batches, pipeline_parallel: count, ..PassShape::default() }
+        .widened(&passes.passes);
+    if !cut.is_empty() {
+        let told = format!(
+            "{} of {} ranks have no annotations around passes; their passes are what ran between messages",
+            cut.len(),
+            job.members.len()
+        );
+        passes.warnings.push(Warning::new("pipeline-passes-cut", told));
+    }
+    Ok(passes)
+}
+
+/// What several files are called together.
+fn folder(label: &str, files: usize) -> String {
+    match label.rfind(['/', '\\']) {
+        Some(at) if files > 1 => label[..at].to_owned(),
+        _ => label.to_owned(),
+    }
+}
+
+/// The passes of a rank, in order, and whether they were told apart by messages alone.
+fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
+    let mut named = by_name(trace);
+    let has = |list: &[Found], back: bool| {
+        list.iter().any(|f| f.kind.is_compute() && (f.kind != PassKind::Forward) == back)
+    };
+    let mut by_messages = false;
+    if !has(&named, false) || !has(&named, true) {
+        let cut = cuts::cut(trace, &named);
+        by_messages = !has(&named, false) && !cut.is_empty();
+        named.extend(cut);
+    }
+    on_device(trace, &mut named);
+    named.sort_by_key(|f| (f.start, f.end));
+    (named, by_messages)
+}
+
+/// What annotations call passes: the outermost of nested ones, the innermost named with its stage of those that name one.
+fn by_name(trace: &RankTrace) -> Vec<Found> {
+    let mut known: BTreeMap<NameId, Option<Named>> = BTreeMap::new();
+    let mut found: Vec<Found> = Vec::new();
+    let mut open: BTreeMap<(u32, PassKind), i64> = BTreeMap::new();
+    for row in trace.host.iter().filter(|row| row.kind == HostKind::Annotation) {
+        let named = known.entry(row.name).or_insert_with(|| names::read(trace.names.get(row.name)));
+        let Some(named) = *named else { continue };
+        let until = open.entry((row.thread, named.kind)).or_insert(i64::MIN);
+        if row.start < *until {
+            continue;
+        }
+        *until = row.end;
+        found.push(Found {
+            kind: named.kind,
+            virtual_stage: named.stage,
+            micro_batch: named.micro_batch,
+            chunk: named.chunk,
+            issued: row.start,
+            start: row.start,
+            end: row.end,
+        });
+    }
+    found
+}
+
+/// Moves passes of the host to the device: from the first to the last kernel launched within them. What launches nothing stays.
+fn on_device(trace: &RankTrace, found: &mut [Found]) {
+    if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
+        return;
+    }
+    let launched = launches(trace, &trace.gpu);
+    let mut order: Vec<usize> = (0..found.len()).filter(|&at| found[at].kind.is_compute()).collect();
+    order.sort_by_key(|&at| found[at].start);
+    let starts: Vec<i64> = order.iter().map(|&at| found[at].start).collect();
+    let mut spans: Vec<Option<(i64, i64)>> = vec![None; found.len()];
+    for (row, launch) in trace.gpu.iter().zip(launched) {
+        let communicates = row.collective.is_some() || cuts::is_message_kernel(trace.names.get(row.name));
+        if row.kind != GpuKind::Kernel || launch == NONE || communicates {
+            continue;
+        }
+        let Some(call) = trace.host.get(launch as usize) else { continue };
+        let Some(place) = starts.partition_point(|&s| s <= call.start).checked_sub(1) else { continue };
+        let at = order[place];
+        if call.start < found[at].end {
+            let span = spans[at].get_or_insert((row.start, row.end));
+            *span = (span.0.min(row.start), span.1.max(row.end));
+        }
+    }
+    for (pass, span) in found.iter_mut().zip(spans) {
+        if let Some((start, end)) = span {
+            (pass.start, pass.end) = (start, end);
+        }
+    }
+}
+
+/// Steps of a rank by `ProfilerStep`: number, from when, until when.
+fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
+    let number = |name: &str| name.strip_prefix("ProfilerStep#")?.parse::<u32>().ok();
+    let rows = trace.host.iter().filter(|row| row.kind == HostKind::Annotation);
+    let mut steps: Vec<(u32, i64, i64)> =
+        rows.filter_map(|row| Some((number(trace.names.get(row.name))?, row.start, row.end))).collect();
+    steps.sort_unstable_by_key(|s| s.1);
+    steps
+}
+
+/// The stage of every rank.
+fn stages(job: &Job, groups: Option<&Groups>, found: &[(u32, Vec<Found>)]) -> BTreeMap<u32, u32> {
+    let named = |passes: &[Found]| passes.iter().filter_map(|f| f.virtual_stage).min();
+    let all: BTreeMap<u32, u32> = found.iter().filter_map(|(rank, p)| Some((*rank, named(p)?))).collect();
+    if all.len() == found.len() {
+        // A rank with several virtual stages is where its lowest one is; numbers may leave gaps when ranks are missing.
+        return all;
+    }
+    let pipelines = groups
+        .map(|g| &g.groups[..])
+        .unwrap_or_default()
+        .iter()
+        .filter(|g| g.dimension.dimension == Dimension::Pipeline);
+    let mut placed = BTreeMap::new();
+    for group in pipelines {
+        let ranks = group.ranks.as_ref().map(|set| set.ranks()).unwrap_or_default();
+        placed.extend(ranks.iter().zip(0_u32..).map(|(&rank, stage)| (rank, stage)));
+    }
+    if found.iter().all(|(rank, _)| placed.contains_key(rank)) {
+        return placed;
+    }
+    by_peers(job)
+}
+
+/// Stages by who sends to whom: ranks that messages join, in order of rank, are a pipeline.
+fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
+    let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for member in &job.members {
+        for peer in member.trace.collectives.iter().filter_map(|c| c.peer) {
+            let (low, high) = (member.rank.min(peer), member.rank.max(peer));
+            let list = next.entry(low).or_default();
+            if low != high && !list.contains(&high) {
+                list.push(high);
+            }
+        }
+    }
+    let mut stages: BTreeMap<u32, u32> = job.members.iter().map(|m| (m.rank, 0)).collect();
+    // From low to high ranks, a rank is one stage behind the nearest lower one that it talks to.
+    for (low, highs) in next {
+        let behind = stages.get(&low).copied().unwrap_or(0) + 1;
+        if let Some(nearest) = highs.into_iter().min() {
+            stages.insert(nearest, behind);
+        }
+    }
+    stages
+}
+
+/// Adds a rank's passes to the steps in which they were issued, and numbers micro batches that names do not.
+fn place(
+    passes: &mut Passes,
+    found: &[Found],
+    steps: &[(u32, i64, i64)],
+    (rank, stage, replica): (u32, u32, u32),
+) {
+    let mut chunks: Vec<u32> = found.iter().filter_map(|f| f.virtual_stage).collect();
+    chunks.sort_unstable();
+    chunks.dedup();
+    let mut counts: BTreeMap<(u32, PassKind, u32), u32> = BTreeMap::new();
+    for pass in found {
+        let of = steps.partition_point(|s| s.1 <= pass.issued).checked_sub(1).map(|at| steps[at]);
+        let step = match of {
+            Some((number, _, end)) if pass.issued < end => number,
+            // Outside of all steps: before the first or between two.
+            _ if !steps.is_empty() => continue,
+            _ => 0,
+        };
+        let chunk = pass
+            .virtual_stage
+            .and_then(|s| chunks.binary_search(&s).ok())
+            .map_or(pass.chunk.unwrap_or(0), |at| at as u32);
+        let count = counts.entry((step, pass.kind, chunk)).or_insert(0);
+        let micro_batch = pass.kind.is_compute().then(|| pass.micro_batch.unwrap_or(*count));
+        *count += 1;
+        passes.passes.push(Pass {
+            step,
+            rank,
+            stage,
+            replica,
+            shard: 0,
+            kind: pass.kind,
+            micro_batch,
+            chunk,
+            start: pass.start,
+            end: pass.end,
+        });
+    }
+    passes.steps.extend(steps.iter().map(|&(step, start, end)| StepTime {
+        step,
+        rank,
+        duration: end - start,
+        memory_bytes: None,
+    }));
+}
