@@ -5,46 +5,27 @@
 //! Times are seconds from the start of the step, stored in single precision: 46 s are told apart by 4 us. One rank stands for
 //! all that share its stage and replica, so the step between ranks says how many do.
 
-use crate::parquet::{self, Columns};
+use crate::parquet::Columns;
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
-use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
-
-/// The reader of these tables.
-#[derive(Clone, Copy, Debug)]
-pub struct OperatorTable;
 
 const WANTED: [&str; 9] =
     ["dp_rank", "stage", "rank", "step", "optype", "start_ts", "duration", "seq_id", "mc"];
 /// The micro batch stands in a column of its own, which messages leave at -1.
 const MICRO_BATCH: &str = "mb_id";
 
-impl Reader for OperatorTable {
-    fn name(&self) -> &'static str {
-        "operator table (ByteDance what-if)"
-    }
-
-    /// The columns stand at the end of a Parquet file: with the beginning alone nobody can tell.
-    fn matches(&self, bytes: &[u8]) -> bool {
-        bytes.starts_with(parquet::MAGIC)
-            && parquet::names(bytes).is_some_and(|names| {
-                ["optype", "start_ts", "duration", "dp_rank", "stage"]
-                    .iter()
-                    .all(|n| names.iter().any(|m| m == n))
-            })
-    }
-
-    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
-        read(label, bytes).map(|passes| vec![Recording::Passes(passes)])
-    }
+/// Whether columns are those of such a table.
+pub(crate) fn matches(names: &[String]) -> bool {
+    ["optype", "start_ts", "duration", "dp_rank", "stage"].iter().all(|wanted| names.iter().any(|name| name == wanted))
 }
 
 fn nanoseconds(seconds: f64) -> i64 {
     (seconds * 1e9).round() as i64
 }
 
-fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
+/// Reads a table.
+pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
     let wanted: Vec<&str> = WANTED.into_iter().chain([MICRO_BATCH]).collect();
     let table = Columns::read(label, bytes, &wanted)?;
     let [replica, stage, rank, step, operator, start, duration, sequence, chunk] = WANTED;
@@ -170,7 +151,7 @@ mod tests {
             "ST" => fixture!("trace-ST.parquet"),
             _ => fixture!("trace-AR.parquet"),
         };
-        assert!(OperatorTable.matches(bytes));
+        assert!(matches(&crate::parquet::names(bytes).expect("Parquet")));
         read(name, bytes).expect("a table")
     }
 
@@ -263,12 +244,11 @@ mod tests {
             let problem = read("t", &whole[..length]).expect_err("cut off");
             assert!(problem.to_string().starts_with("t: the Parquet file cannot be read: "), "{problem}");
         }
-        assert!(!OperatorTable.matches(&whole[..60_000]));
         let other: &[u8] = include_bytes!(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../fixtures/traces/jaxtoolbox_nsys_fsdp4/proc0/system-metadata.parquet"
         ));
-        assert!(!OperatorTable.matches(other));
+        assert!(!matches(&crate::parquet::names(other).expect("Parquet")));
         assert!(read("t", other).expect_err("another table").message.contains("no column `dp_rank`"));
     }
 }

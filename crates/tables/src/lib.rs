@@ -4,15 +4,26 @@
 //! It is a crate of its own because these libraries are large. Refuses to analyse; `railwright-profiler` does.
 
 mod bytedance;
+pub mod nsight;
 mod parquet;
+mod parquet_table;
+mod projection;
 pub mod query;
 pub mod store;
 
-pub use bytedance::OperatorTable;
+pub use parquet_table::ParquetTable;
+pub use projection::describe;
+
+use nsight::NsightExport;
 use railwright_profiler::readers::Reader;
 use store::SavedProfile;
 
-/// The readers of this crate, to be asked beside [`railwright_profiler::readers::all`].
+/// The readers of this crate, to be asked before [`railwright_profiler::readers::all`]: their files begin with unmistakable bytes.
 pub fn readers() -> &'static [&'static dyn Reader] {
-    &[&SavedProfile, &OperatorTable]
+    &[&SavedProfile, &NsightExport, &ParquetTable]
+}
+
+/// The reader of this crate for a file that begins with `head`, if there is one.
+pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
+    readers().iter().copied().find(|reader| reader.matches(head))
 }

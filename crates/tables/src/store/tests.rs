@@ -1,7 +1,7 @@
 //! What is saved comes back equal; what is damaged is told.
 
 use super::*;
-use crate::OperatorTable;
+use crate::ParquetTable;
 use proptest::prelude::*;
 use railwright_profiler::RankTrace;
 use railwright_profiler::trace::{
@@ -88,7 +88,7 @@ fn passes() -> Passes {
         env!("CARGO_MANIFEST_DIR"),
         "/../../fixtures/traces/bytedance_whatif/trace-ST.parquet"
     ));
-    let mut read = OperatorTable.read("ST", bytes, Keep::default()).expect("a table");
+    let mut read = ParquetTable.read("ST", bytes, Keep::default()).expect("a table");
     let Some(Recording::Passes(passes)) = read.pop() else { panic!("passes") };
     passes
 }

@@ -1,0 +1,94 @@
+//! Exports of Nsight Systems (`nsys export --type sqlite`): a rank's trace for every process and device in it.
+//!
+//! Responsible for: the tables that its documentation names, in the forms that they had over the years; a table exists only if something was recorded, and
+//! columns come and go, so whatever is missing is missing in the trace. Times become nanoseconds since 1970 when the session's start is in the file.
+//! Refuses to write, to run views, and to guess ranks: they are what `MPI_RANKS` says, else the job numbers them.
+
+mod database;
+mod gpu;
+mod host;
+mod projection;
+mod ranks;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use database::Export;
+use railwright_profiler::readers::{Keep, Reader, Recording};
+use railwright_profiler::trace::ReadReport;
+use railwright_profiler::{NameId, Names};
+use railwright_spec::problem::Problem;
+use rusqlite::Connection;
+use std::path::Path;
+
+/// The reader of these exports.
+#[derive(Clone, Copy, Debug)]
+pub struct NsightExport;
+
+impl Reader for NsightExport {
+    fn name(&self) -> &'static str {
+        "Nsight Systems (SQLite)"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        head.starts_with(database::MAGIC)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        read(
+            label,
+            &database::from_bytes(bytes).map_err(|error| database::told(label, &error))?,
+            bytes.len() as u64,
+        )
+    }
+}
+
+/// Reads an export where it lies, without holding the file in memory.
+pub fn read_file(label: &str, path: &Path) -> Result<Vec<Recording>, Problem> {
+    let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
+    read(label, &database::from_file(path).map_err(|error| database::told(label, &error))?, bytes)
+}
+
+/// What was read of all processes together; names are joined until ranks part.
+#[derive(Default)]
+struct Read {
+    names: Names,
+    gpu: Vec<gpu::Row>,
+    host: Vec<host::Row>,
+    report: ReadReport,
+}
+
+impl Read {
+    fn name(&self, id: NameId) -> &str {
+        self.names.get(id)
+    }
+}
+
+fn read(label: &str, connection: &Connection, bytes: u64) -> Result<Vec<Recording>, Problem> {
+    let export = Export::new(connection).map_err(|error| database::told(label, &error))?;
+    if !export.has_any(&[gpu::KERNELS, gpu::COPIES, gpu::GRAPHS, host::RUNTIME, host::NVTX, "StringIds"]) {
+        return Err(Problem::new(
+            "an SQLite database, but not an export of Nsight Systems: it has none of its tables",
+        )
+        .in_file(label)
+        .hint("`nsys export --type sqlite report.nsys-rep` makes one"));
+    }
+    let gather = || -> rusqlite::Result<_> {
+        let session = session::read(&export)?;
+        let mut read = Read::default();
+        read.report.bytes = bytes;
+        gpu::read(&export, session.epoch, &mut read)?;
+        host::read(&export, session.epoch, &mut read)?;
+        Ok((session, read))
+    };
+    let (session, read) = gather().map_err(|error| database::told(label, &error))?;
+    if read.gpu.is_empty() && read.host.is_empty() {
+        return Err(Problem::new("the export holds no kernels, no calls of the runtime and no NVTX ranges")
+            .in_file(label)
+            .hint("profile with `nsys profile --trace=cuda,nvtx`"));
+    }
+    Ok(ranks::part(label, &session, &read)
+        .into_iter()
+        .map(|trace| Recording::Rank(Box::new(trace)))
+        .collect())
+}

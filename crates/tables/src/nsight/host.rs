@@ -1,0 +1,148 @@
+//! What an export says that hosts did.
+//!
+//! Responsible for: calls of the runtime and NVTX ranges of both kinds (push/pop and start/end), their text inline or by number, their domains. A range of
+//! the domain `NCCL` is a communication, a range that PyTorch writes for an operator is that operator, the rest are
+//! annotations. Refuses marks and everything without an end.
+
+use super::Read;
+use super::database::{Cells, Export};
+use super::session::process;
+use railwright_profiler::trace::{DamageKind, HostActivity, HostKind, NONE};
+use rusqlite::Result;
+use std::collections::BTreeMap;
+
+pub(super) const RUNTIME: &str = "CUPTI_ACTIVITY_KIND_RUNTIME";
+pub(super) const NVTX: &str = "NVTX_EVENTS";
+
+/// Kinds of NVTX events: ranges that are pushed and popped, ranges that are started and ended, and a domain's name. 70 and 71
+/// are the same ranges with their attributes by thread in the first exports.
+const PUSHED: [i64; 2] = [59, 70];
+const STARTED: [i64; 2] = [60, 71];
+const DOMAIN: i64 = 75;
+
+/// An activity with its owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// The process, 0 when the export does not say.
+    pub(super) process: i64,
+    /// The thread, with the process in it.
+    pub(super) thread: i64,
+    /// Its names are of [`Read::names`].
+    pub(super) activity: HostActivity,
+    /// Bytes that a communication's range says.
+    pub(super) bytes: Option<u64>,
+}
+
+/// Reads calls and ranges.
+pub(super) fn read(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
+    let columns = ["start", "end", "globalTid", "correlationId", "nameId"];
+    export.each(RUNTIME, &columns, |cells| {
+        let Some((start, end)) = times(cells, epoch, RUNTIME, read) else { return };
+        let name = export.string(cells.whole(4)).unwrap_or("call without a name");
+        // `cudaLaunchKernel_v7000`: the version of the call is of no use to anyone.
+        let name = name
+            .rsplit_once("_v")
+            .filter(|(_, v)| v.bytes().all(|b| b.is_ascii_digit()))
+            .map_or(name, |(n, _)| n);
+        let thread = cells.whole(2).unwrap_or(0);
+        let name = read.names.intern(name);
+        let correlation = cells.small(3).filter(|&id| id != 0 && id != NONE);
+        let activity = HostActivity {
+            start,
+            end,
+            name,
+            kind: HostKind::Runtime,
+            correlation,
+            ..HostActivity::default()
+        };
+        read.host.push(Row { process: process(thread), thread, activity, bytes: None });
+    })?;
+    ranges(export, epoch, read)
+}
+
+fn times(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) -> Option<(i64, i64)> {
+    read.report.events += 1;
+    let at = read.report.events;
+    let Some(start) = cells.whole(0).and_then(|start| start.checked_add(epoch)) else {
+        read.report.note(DamageKind::BadTime, at, || format!("a row of {table} without a time"));
+        return None;
+    };
+    // The first exports write -1 for a range that the end of the recording cut off, later ones nothing.
+    let Some(end) = cells.whole(1).filter(|&end| end >= 0).and_then(|end| end.checked_add(epoch)) else {
+        read.report.note(DamageKind::UnmatchedBegin, at, || format!("a row of {table} without an end"));
+        return None;
+    };
+    if end < start {
+        read.report.note(DamageKind::NegativeDuration, at, || format!("a row of {table}"));
+        return None;
+    }
+    Some((start, end))
+}
+
+fn ranges(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
+    let columns =
+        ["start", "end", "eventType", "text", "textId", "globalTid", "domainId", "jsonText", "jsonTextId"];
+    let text = |cells: &Cells<'_>| cells.text(3).or_else(|| export.string(cells.whole(4))).map(str::to_owned);
+    // Domains are numbered by process.
+    let mut domains: BTreeMap<(i64, i64), String> = BTreeMap::new();
+    export.each(NVTX, &columns, |cells| {
+        if cells.whole(2) == Some(DOMAIN) {
+            let process = cells.whole(5).map_or(0, process);
+            if let Some((domain, name)) = cells.whole(6).zip(text(cells)) {
+                domains.insert((process, domain), name);
+            }
+        }
+    })?;
+    let told = export.has(NVTX, "eventType");
+    let mut others = 0;
+    export.each(NVTX, &columns, |cells| {
+        let kind = cells.whole(2).unwrap_or_default();
+        if told && !PUSHED.contains(&kind) && !STARTED.contains(&kind) {
+            read.report.events += 1;
+            others += 1;
+            return;
+        }
+        let Some((start, end)) = times(cells, epoch, NVTX, read) else { return };
+        let thread = cells.whole(5).unwrap_or(0);
+        let domain = cells.whole(6).and_then(|domain| domains.get(&(process(thread), domain)));
+        let text = text(cells).unwrap_or_else(|| "range without a name".to_owned());
+        let (kind, name, shapes) = meaning(&text, domain.map(String::as_str));
+        let bytes = (kind == HostKind::Collective)
+            .then(|| cells.text(7).or_else(|| export.string(cells.whole(8))).and_then(message_bytes))
+            .flatten();
+        let name = read.names.intern(name);
+        let shapes = shapes.map(|shapes| read.names.intern(shapes));
+        let activity = HostActivity { start, end, name, kind, shapes, ..HostActivity::default() };
+        read.host.push(Row { process: process(thread), thread, activity, bytes });
+    })?;
+    if others > 0 {
+        read.report.left_out.push(("NVTX marks, categories and domains".to_owned(), others));
+    }
+    Ok(())
+}
+
+/// What a range is, what it is called, and the shapes that PyTorch's `emit_nvtx` writes behind the name of an operator.
+fn meaning<'a>(text: &'a str, domain: Option<&str>) -> (HostKind, &'a str, Option<&'a str>) {
+    if domain == Some("NCCL") || (domain.is_none() && text.starts_with("nccl") && !text.contains(':')) {
+        return (HostKind::Collective, text, None);
+    }
+    if text.starts_with("aten::") {
+        let (name, rest) = text.split_once(", ").unwrap_or((text, ""));
+        let shapes = rest.split_once("sizes = ").map(|(_, shapes)| shapes);
+        let shapes =
+            shapes.map(|shapes| shapes.split_once("]], ").map_or(shapes, |(s, _)| &shapes[..s.len() + 2]));
+        return (HostKind::Operator, name, shapes);
+    }
+    (HostKind::Annotation, text, None)
+}
+
+/// The size in the payload of NCCL's ranges: `{"Message size [bytes]": 8192}` and the like.
+fn message_bytes(json: &str) -> Option<u64> {
+    let value: serde_json::Value = serde_json::from_str(json).ok()?;
+    let fields = value.as_object()?;
+    let size = fields.iter().find(|(key, _)| {
+        let key = key.to_ascii_lowercase();
+        key.contains("bytes") || key.contains("size")
+    })?;
+    size.1.as_u64().or_else(|| size.1.as_str()?.trim().parse().ok())
+}

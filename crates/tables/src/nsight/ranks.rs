@@ -1,0 +1,231 @@
+//! From the rows of all processes to a trace of each process and device.
+//!
+//! Responsible for: who owns what, threads in the order of their appearance, what NCCL's ranges say of the kernels launched within them, and the device's side of
+//! annotations. A call that launched something belongs to the device it ran on, every other call of a process to all of its devices. Refuses
+//! to give ranks to processes that say none.
+
+use super::Read;
+use super::host;
+use super::projection::Launches;
+use super::session::Session;
+use railwright_profiler::trace::{
+    CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, Identity, NONE, RankTrace, Source,
+};
+use railwright_profiler::{NameId, Names};
+use railwright_step::CollectiveKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A process and the device as it numbers it.
+type Owner = (i64, Option<i64>);
+
+/// Parts what was read.
+pub(super) fn part(label: &str, session: &Session, read: &Read) -> Vec<RankTrace> {
+    let of_context: BTreeMap<(i64, i64), i64> =
+        read.gpu.iter().filter_map(|row| Some(((row.process, row.context?), row.device?))).collect();
+    let owner = |row: &super::gpu::Row| -> Owner {
+        let device = row.device.or_else(|| of_context.get(&(row.process, row.context?)).copied());
+        (row.process, device)
+    };
+    let mut owners: BTreeSet<Owner> =
+        read.gpu.iter().filter(|row| row.activity.kind != GpuKind::Sync).map(owner).collect();
+    if owners.is_empty() {
+        owners = read.host.iter().map(|row| (row.process, None)).collect();
+    }
+    let mut started: BTreeMap<(i64, u32), BTreeSet<Owner>> = BTreeMap::new();
+    for row in &read.gpu {
+        if let Some(correlation) = row.activity.correlation {
+            started.entry((row.process, correlation)).or_default().insert(owner(row));
+        }
+    }
+    let several = owners.len() > 1;
+    let mut traces = Vec::new();
+    for (place, own) in owners.iter().enumerate() {
+        let mut rank = Rank::new(read);
+        for row in read.gpu.iter().filter(|row| owner(row) == *own) {
+            rank.gpu(row.activity);
+        }
+        for row in read.host.iter().filter(|row| own.0 == 0 || row.process == 0 || row.process == own.0) {
+            let runs = row.activity.correlation.and_then(|id| started.get(&(own.0, id)));
+            if runs.is_none_or(|owners| owners.contains(own)) {
+                rank.host(row);
+            }
+        }
+        let device = own.1.and_then(|number| session.device(own.0, number));
+        let mut trace = rank.finish();
+        trace.identity = Identity {
+            label: if several { format!("{label} ({})", title(*own)) } else { label.to_owned() },
+            source: Source::NsightSystems,
+            rank: session.ranks.get(&own.0).copied(),
+            host: session.host.clone(),
+            devices: session.devices.clone(),
+            device,
+            ..Identity::default()
+        };
+        if place == 0 {
+            trace.report.bytes = read.report.bytes;
+            trace.report.damages.clone_from(&read.report.damages);
+            trace.report.left_out.clone_from(&read.report.left_out);
+            trace.report.events = read.report.events;
+        }
+        traces.push(trace);
+    }
+    // Two devices of one process cannot both be the process's rank.
+    let ranks: Vec<Option<u32>> = traces.iter().map(|trace| trace.identity.rank).collect();
+    for trace in &mut traces {
+        if ranks.iter().filter(|&&rank| rank == trace.identity.rank).count() > 1 {
+            trace.identity.rank = None;
+        }
+    }
+    traces
+}
+
+fn title((process, device): Owner) -> String {
+    let process = super::session::process_number(process);
+    device
+        .map_or_else(|| format!("process {process}"), |device| format!("process {process}, device {device}"))
+}
+
+/// A rank in the making.
+struct Rank<'r> {
+    read: &'r Read,
+    trace: RankTrace,
+    /// Names of [`Read`] to names of the trace.
+    names: BTreeMap<NameId, NameId>,
+    /// Threads by their serialised identifiers.
+    threads: BTreeMap<i64, u32>,
+    gpu: Vec<GpuActivity>,
+    host: Vec<HostActivity>,
+}
+
+impl<'r> Rank<'r> {
+    fn new(read: &'r Read) -> Self {
+        let trace = RankTrace { names: Names::default(), ..RankTrace::default() };
+        Self {
+            read,
+            trace,
+            names: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            gpu: Vec::new(),
+            host: Vec::new(),
+        }
+    }
+
+    fn name(&mut self, id: NameId) -> NameId {
+        let (read, names) = (self.read, &mut self.trace.names);
+        *self.names.entry(id).or_insert_with(|| names.intern(read.name(id)))
+    }
+
+    fn gpu(&mut self, mut row: GpuActivity) {
+        row.name = self.name(row.name);
+        self.gpu.push(row);
+    }
+
+    fn host(&mut self, row: &host::Row) {
+        let mut activity = row.activity;
+        activity.name = self.name(activity.name);
+        activity.shapes = activity.shapes.map(|shapes| self.name(shapes));
+        let next = self.threads.len() as u32;
+        activity.thread = *self.threads.entry(row.thread).or_insert(next);
+        if activity.kind == HostKind::Collective {
+            activity.collective = Some(self.trace.collectives.len() as u32);
+            let label = self.trace.names.get(activity.name).to_owned();
+            self.trace.collectives.push(CollectiveCall {
+                kind: kind(&label),
+                label,
+                elements_in: row.bytes,
+                element_bytes: row.bytes.map(|_| 1),
+                ..CollectiveCall::default()
+            });
+        }
+        self.host.push(activity);
+    }
+
+    fn finish(mut self) -> RankTrace {
+        self.host.sort_by_key(|row| (row.start, -row.end));
+        self.name_communications();
+        self.project();
+        self.trace.report.kept = (self.gpu.len() + self.host.len()) as u64;
+        for row in self.gpu {
+            self.trace.gpu.push(row);
+        }
+        for row in self.host {
+            self.trace.host.push(row);
+        }
+        self.trace.gpu.sort();
+        self.trace.host.sort();
+        self.trace
+    }
+
+    /// The call that launched each correlation: (thread, when).
+    fn launches(&self) -> BTreeMap<u32, (u32, i64)> {
+        let calls = self.host.iter().filter(|row| row.kind == HostKind::Runtime);
+        calls.filter_map(|row| Some((row.correlation?, (row.thread, row.start)))).collect()
+    }
+
+    /// Gives kernels of NCCL the range within which they were launched.
+    fn name_communications(&mut self) {
+        // Ranges of NCCL on a thread in order; a group holds its calls, so the last one that began is the innermost.
+        let mut ranges: BTreeMap<u32, Vec<(i64, i64, u32)>> = BTreeMap::new();
+        for row in &self.host {
+            if let Some(call) = row.collective {
+                ranges.entry(row.thread).or_default().push((row.start, row.end, call));
+            }
+        }
+        if ranges.is_empty() {
+            return;
+        }
+        let launches = self.launches();
+        for row in &mut self.gpu {
+            let communicates = self.trace.names.get(row.name).starts_with("nccl");
+            let launch = row.correlation.filter(|_| communicates).and_then(|id| launches.get(&id));
+            let Some((thread, when)) = launch else { continue };
+            let Some(own) = ranges.get(thread) else { continue };
+            let begun = own.partition_point(|range| range.0 <= *when);
+            // Nesting is shallow: what began longest ago and still runs is at most a few ranges back.
+            let around = own[..begun].iter().rev().take(64).find(|range| range.1 >= *when);
+            row.collective = around.map(|range| range.2);
+        }
+    }
+
+    /// Adds the device's side of annotations.
+    fn project(&mut self) {
+        let launches = self.launches();
+        let mut by_thread: BTreeMap<u32, Vec<(i64, i64, i64)>> = BTreeMap::new();
+        for row in self.gpu.iter().filter(|row| row.kind != GpuKind::Sync) {
+            if let Some((thread, when)) = row.correlation.and_then(|id| launches.get(&id)) {
+                by_thread.entry(*thread).or_default().push((*when, row.start, row.end));
+            }
+        }
+        let by_thread: BTreeMap<u32, Launches> =
+            by_thread.into_iter().map(|(thread, launches)| (thread, Launches::new(launches))).collect();
+        for row in self.host.iter().filter(|row| row.kind == HostKind::Annotation) {
+            let ran = by_thread.get(&row.thread).and_then(|launches| launches.within(row.start, row.end));
+            if let Some((start, end)) = ran {
+                let activity = GpuActivity {
+                    start,
+                    end,
+                    name: row.name,
+                    kind: GpuKind::Annotation,
+                    stream: NONE,
+                    ..GpuActivity::default()
+                };
+                self.gpu.push(activity);
+            }
+        }
+    }
+}
+
+/// What a call of NCCL does, by its name.
+fn kind(label: &str) -> Option<CollectiveKind> {
+    Some(match label.strip_prefix("nccl")? {
+        "AllReduce" => CollectiveKind::AllReduce,
+        "AllGather" => CollectiveKind::AllGather,
+        "ReduceScatter" => CollectiveKind::ReduceScatter,
+        "AllToAll" | "AlltoAll" => CollectiveKind::AllToAll,
+        "Broadcast" | "Bcast" => CollectiveKind::Broadcast,
+        "Reduce" => CollectiveKind::Reduce,
+        "Send" => CollectiveKind::Send,
+        "Recv" => CollectiveKind::Receive,
+        _ => return None,
+    })
+}

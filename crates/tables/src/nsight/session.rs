@@ -1,0 +1,90 @@
+//! What an export says of its session.
+//!
+//! Responsible for: when it started, on which host, which devices there are, and which process is which rank. Refuses to insist on any of it.
+
+use super::database::Export;
+use railwright_profiler::trace::Device;
+use rusqlite::Result;
+use std::collections::BTreeMap;
+
+/// The part of a serialised identifier that says the process (with its virtual machine): the 24 bits below are the thread.
+pub(super) fn process(global: i64) -> i64 {
+    global & !0xff_ffff
+}
+
+/// The number of the process that the operating system gave it.
+pub(super) fn process_number(global: i64) -> i64 {
+    (global >> 24) & 0xff_ffff
+}
+
+/// A session.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// Nanoseconds from 1970 to the session's start; 0 if it is not said.
+    pub(super) epoch: i64,
+    /// The host.
+    pub(super) host: Option<String>,
+    /// The devices.
+    pub(super) devices: Vec<Device>,
+    /// Which device a process sees by which number: (process number, number) to the device's id.
+    seen: BTreeMap<(i64, i64), u32>,
+    /// Ranks of processes.
+    pub(super) ranks: BTreeMap<i64, u32>,
+}
+
+impl Session {
+    /// The id of the device that a process calls by a number.
+    pub(super) fn device(&self, process: i64, number: i64) -> Option<u32> {
+        let seen = self.seen.get(&(process_number(process), number));
+        seen.or_else(|| self.seen.get(&(0, number))).copied().or_else(|| u32::try_from(number).ok())
+    }
+}
+
+/// Reads what is there.
+pub(super) fn read(export: &Export<'_>) -> Result<Session> {
+    let mut session = Session::default();
+    export.each("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"], |cells| {
+        session.epoch = cells.whole(0).unwrap_or(session.epoch);
+    })?;
+    export.each("TARGET_INFO_SYSTEM_ENV", &["name", "value"], |cells| {
+        if cells.text(0) == Some("Hostname") {
+            session.host = cells.text(1).map(str::to_owned);
+        }
+    })?;
+    export.each("TARGET_INFO_GPU", &["id", "name", "totalMemory", "smCount"], |cells| {
+        if let Some(id) = cells.small(0) {
+            session.devices.push(Device {
+                id,
+                name: cells.text(1).unwrap_or_default().to_owned(),
+                memory_bytes: cells.whole(2).and_then(|bytes| u64::try_from(bytes).ok()),
+                multiprocessors: cells.small(3),
+            });
+        }
+    })?;
+    export.each("TARGET_INFO_CUDA_DEVICE", &["gpuId", "cudaId", "pid"], |cells| {
+        if let Some((id, number)) = cells.small(0).zip(cells.whole(1)) {
+            session.seen.insert((cells.whole(2).unwrap_or(0), number), id);
+        }
+    })?;
+    // Older exports describe devices as CUDA sees them, and only so.
+    if session.devices.is_empty() {
+        export.each("TARGET_INFO_CUDA_GPU", &["id", "name", "memorySize", "smCount"], |cells| {
+            if let Some(id) = cells.small(0) {
+                session.devices.push(Device {
+                    id,
+                    name: cells.text(1).unwrap_or_default().to_owned(),
+                    memory_bytes: cells.whole(2).and_then(|bytes| u64::try_from(bytes).ok()),
+                    multiprocessors: cells.small(3),
+                });
+            }
+        })?;
+    }
+    session.devices.sort_by_key(|device| device.id);
+    session.devices.dedup_by_key(|device| device.id);
+    export.each("MPI_RANKS", &["globalPid", "rank"], |cells| {
+        if let Some((process_id, rank)) = cells.whole(0).zip(cells.small(1)) {
+            session.ranks.insert(process(process_id), rank);
+        }
+    })?;
+    Ok(session)
+}

@@ -1,0 +1,82 @@
+//! Parquet files of other programs.
+//!
+//! Responsible for: telling their tables apart by the names of columns, which stand at the end of the file. Refuses tables that it does not
+//! know; those that only describe others are known and hold no recording.
+
+use crate::{bytedance, parquet, projection};
+use railwright_profiler::readers::{Keep, Reader, Recording};
+use railwright_spec::problem::Problem;
+
+/// The reader of Parquet files.
+#[derive(Clone, Copy, Debug)]
+pub struct ParquetTable;
+
+impl Reader for ParquetTable {
+    fn name(&self) -> &'static str {
+        "Parquet (operator table, projected NVTX ranges)"
+    }
+
+    fn matches(&self, head: &[u8]) -> bool {
+        head.starts_with(parquet::MAGIC)
+    }
+
+    fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
+        let Some(names) = parquet::names(bytes) else {
+            return Err(Problem::new("the Parquet file cannot be read: its end, where it says what it holds, is missing or damaged")
+                .in_file(label)
+                .hint("it may be cut off: copy it again, and compare the sizes"));
+        };
+        if bytedance::matches(&names) {
+            return bytedance::read(label, bytes).map(|passes| vec![Recording::Passes(passes)]);
+        }
+        if projection::matches(&names) {
+            return projection::read(label, bytes).map(|trace| vec![Recording::Rank(Box::new(trace))]);
+        }
+        if projection::describes(&names) {
+            return Ok(Vec::new());
+        }
+        let shown: Vec<String> = names.iter().take(6).map(|name| format!("`{name}`")).collect();
+        Err(Problem::new(format!("no table with the columns {} is known", shown.join(", "))).in_file(label).hint(
+            "what is read: ByteDance's operator tables (`optype`, `start_ts`, ...) and Nsight's `nvtx_gpu_proj_trace`",
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METADATA: &[u8] = include_bytes!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/traces/jaxtoolbox_nsys_fsdp4/proc0/system-metadata.parquet"
+    ));
+
+    #[test]
+    fn what_only_describes_is_no_recording_and_damage_is_told() {
+        assert!(ParquetTable.matches(&METADATA[..4]));
+        assert_eq!(ParquetTable.read("x", METADATA, Keep::default()), Ok(Vec::new()));
+        for length in [4, 100, METADATA.len() - 1] {
+            let problem = ParquetTable.read("x", &METADATA[..length], Keep::default()).expect_err("cut off");
+            assert!(problem.to_string().starts_with("x: the Parquet file cannot be read"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_table_is_told_with_its_columns() {
+        let field = parquet::Field { name: "loss", values: parquet::Values::Sizes(&[1, 2]) };
+        let bytes = parquet::write(&[field]).expect("a table");
+        let problem = ParquetTable.read("x", &bytes, Keep::default()).expect_err("unknown");
+        assert_eq!(problem.to_string(), "x: no table with the columns `loss` is known");
+    }
+
+    /// Any byte may be wrong: the answer is a recording or a problem, never more.
+    #[test]
+    fn flipped_bytes_do_no_harm() {
+        for at in (0..METADATA.len()).step_by(37) {
+            let mut bytes = METADATA.to_vec();
+            bytes[at] ^= 0xff;
+            drop(ParquetTable.read("x", &bytes, Keep::default()));
+            drop(projection::describe(&mut railwright_profiler::RankTrace::default(), "x", &bytes));
+        }
+    }
+}
