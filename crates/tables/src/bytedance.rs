@@ -17,7 +17,9 @@ const MICRO_BATCH: &str = "mb_id";
 
 /// Whether columns are those of such a table.
 pub(crate) fn matches(names: &[String]) -> bool {
-    ["optype", "start_ts", "duration", "dp_rank", "stage"].iter().all(|wanted| names.iter().any(|name| name == wanted))
+    ["optype", "start_ts", "duration", "dp_rank", "stage"]
+        .iter()
+        .all(|wanted| names.iter().any(|name| name == wanted))
 }
 
 fn nanoseconds(seconds: f64) -> i64 {

@@ -12,6 +12,9 @@ pub(crate) use read::Table;
 pub(crate) use write::{Field, Values, write};
 
 use parquet::errors::ParquetError;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 
 /// How a Parquet file begins and ends.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
@@ -22,4 +25,27 @@ pub(crate) fn told(error: &ParquetError) -> String {
     let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+thread_local! {
+    /// Whether this thread is inside [`guarded`].
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls the library, which panics on some damaged pages (an index beyond its dictionary, for one), and takes a panic for an error, without
+/// the message that a panic prints.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                others(panic);
+            }
+        }));
+    });
+    let before = GUARDED.replace(true);
+    let ended = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    ended.unwrap_or_else(|_| Err(ParquetError::General("a page is damaged".to_owned())))
 }

@@ -27,12 +27,15 @@ const WANTED: [&str; 9] = [
 
 /// Whether columns are those of the recipe.
 pub(crate) fn matches(names: &[String]) -> bool {
-    ["Projected Start", "Projected Duration", "Orig Start"].iter().all(|wanted| names.iter().any(|name| name == wanted))
+    ["Projected Start", "Projected Duration", "Orig Start"]
+        .iter()
+        .all(|wanted| names.iter().any(|name| name == wanted))
 }
 
 /// Whether columns are those of a file that lies beside it: devices, system, threads.
 pub(crate) fn describes(names: &[String]) -> bool {
-    let is = |wanted: &[&str]| names.len() == wanted.len() && wanted.iter().all(|w| names.iter().any(|n| n == w));
+    let is =
+        |wanted: &[&str]| names.len() == wanted.len() && wanted.iter().all(|w| names.iter().any(|n| n == w));
     is(&["name", "value", "nameEnum"])
         || is(&["Name", "Priority", "PID", "TID"])
         || names.iter().any(|name| name.starts_with("('TARGET_INFO_GPU'"))
@@ -89,7 +92,8 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<RankTrace, Problem> {
         let inner = range.id.is_none_or(|id| !around.contains(&id));
         let name = trace.names.intern(operation.unwrap_or(&range.text));
         let communicates = range.text.starts_with("NCCL:");
-        let call = operation.filter(|_| inner).and_then(|operation| Some((operation, communication(operation)?)));
+        let call =
+            operation.filter(|_| inner).and_then(|operation| Some((operation, communication(operation)?)));
         let collective = call.map(|(operation, kind)| {
             let label = operation.to_owned();
             trace.collectives.push(CollectiveCall { kind: Some(kind), label, ..CollectiveCall::default() });
@@ -203,7 +207,11 @@ mod tests {
 
     macro_rules! fixture {
         ($name:literal) => {
-            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/jaxtoolbox_nsys_fsdp4/", $name))
+            include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../fixtures/traces/jaxtoolbox_nsys_fsdp4/",
+                $name
+            ))
         };
     }
 
@@ -220,7 +228,8 @@ mod tests {
         assert!(trace.identity.host.is_some());
         let first = read("proc0", fixture!("proc0/nvtx_gpu_proj_trace.parquet")).expect("a trace");
         assert_eq!((first.report.events, first.host.len()), (14_305, 14_304));
-        let communications: Vec<GpuActivity> = first.gpu.iter().filter(|row| row.collective.is_some()).collect();
+        let communications: Vec<GpuActivity> =
+            first.gpu.iter().filter(|row| row.collective.is_some()).collect();
         let named = |row: &GpuActivity| first.names.get(row.name);
         assert!(communications.iter().any(|row| named(row) == "all-reduce-start"));
         assert!(communications.iter().all(|row| row.kind == GpuKind::Kernel));

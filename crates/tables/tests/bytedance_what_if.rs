@@ -4,7 +4,7 @@
 use railwright_profiler::passes::Passes;
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_profiler::replay::{Replay, WhatIf};
-use railwright_tables::OperatorTable;
+use railwright_tables::ParquetTable;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ fn published(name: &str) -> Value {
 
 fn job(name: &str) -> Passes {
     let bytes = file(&format!("trace-{name}.parquet"));
-    match OperatorTable.read(name, &bytes, Keep::default()).expect("passes").remove(0) {
+    match ParquetTable.read(name, &bytes, Keep::default()).expect("passes").remove(0) {
         Recording::Passes(passes) => passes,
         _ => Passes::default(),
     }

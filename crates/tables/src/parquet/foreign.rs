@@ -3,7 +3,7 @@
 //! Responsible for: the named columns of a flat table as numbers and texts, whatever width its writer chose, within bounds that the length of the
 //! file sets. Refuses nested columns, and tables that claim more rows than their bytes can hold.
 
-use super::{pages, told};
+use super::{guarded, pages, told};
 use bytes::Bytes;
 use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -46,7 +46,7 @@ pub(crate) fn names(bytes: &[u8]) -> Option<Vec<String>> {
 }
 
 fn open(bytes: &[u8]) -> Result<SerializedFileReader<Bytes>, ParquetError> {
-    SerializedFileReader::new(Bytes::copy_from_slice(bytes))
+    guarded(|| SerializedFileReader::new(Bytes::copy_from_slice(bytes)))
 }
 
 impl Columns {
@@ -85,8 +85,8 @@ impl Columns {
                 other => return Err(table.wrong(column.name(), &format!("is of type {other}"))),
             };
             for group in 0..about.num_row_groups() {
-                let group = file.get_row_group(group).map_err(unreadable)?;
-                read_chunk(&*group, at, rows, &mut cells, &mut table.texts).map_err(unreadable)?;
+                guarded(|| read_chunk(&*file.get_row_group(group)?, at, rows, &mut cells, &mut table.texts))
+                    .map_err(unreadable)?;
             }
             if cells.len() != rows {
                 let told = format!("has {} values in a table of {rows} rows", cells.len());

@@ -3,7 +3,7 @@
 //! Responsible for: whole columns, decoded straight into the vectors that keep them. Refuses a column of another type than ours and rows that the file
 //! cannot hold.
 
-use super::{pages, told};
+use super::{guarded, pages, told};
 use bytes::Bytes;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
@@ -28,7 +28,7 @@ impl Table {
     /// Opens it; no column is read yet.
     pub(crate) fn open(label: String, bytes: &Bytes) -> Result<Self, Problem> {
         let length = bytes.len();
-        let opened = SerializedFileReader::new(bytes.clone()).and_then(|file| {
+        let opened = guarded(|| SerializedFileReader::new(bytes.clone())).and_then(|file| {
             let about = file.metadata();
             let rows = usize::try_from(about.file_metadata().num_rows()).unwrap_or(usize::MAX);
             let groups: i64 = about
@@ -74,13 +74,11 @@ impl Table {
         let optional = columns[at].max_def_level() == 1;
         let (mut cells, mut levels) = (Vec::with_capacity(self.rows), Vec::new());
         for group in 0..self.file.num_row_groups() {
-            let reader = self.file.get_row_group(group).and_then(|group| group.get_column_reader(at));
+            let reader = guarded(|| self.file.get_row_group(group)?.get_column_reader(at));
             let reader = reader.map_err(|error| self.wrong(name, &told(&error)))?;
             let mut reader = typed(reader).ok_or_else(|| self.wrong(name, "is of another type"))?;
             let left = self.rows - if optional { levels.len() } else { cells.len() };
-            let levels = optional.then_some(&mut levels);
-            reader
-                .read_records(left, levels, None, &mut cells)
+            guarded(|| reader.read_records(left, optional.then_some(&mut levels), None, &mut cells))
                 .map_err(|error| self.wrong(name, &told(&error)))?;
         }
         if self.rows != if optional { levels.len() } else { cells.len() } {
