@@ -7,6 +7,8 @@ mod arguments;
 mod category;
 mod collective;
 mod event;
+#[cfg(test)]
+mod faults;
 mod fill;
 mod finish;
 mod head;

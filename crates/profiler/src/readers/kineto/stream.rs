@@ -15,8 +15,18 @@ const WINDOW: usize = 1 << 20;
 
 /// Reads a trace from a stream of inflated bytes.
 pub(super) fn read(label: &str, source: &mut dyn Read, keep: Keep) -> Result<RankTrace, Problem> {
+    read_by(label, source, keep, WINDOW)
+}
+
+/// The same in windows of so many bytes, that grow when one event needs more.
+pub(super) fn read_by(
+    label: &str,
+    source: &mut dyn Read,
+    keep: Keep,
+    window: usize,
+) -> Result<RankTrace, Problem> {
     let mut parser = Parser::new(label, keep);
-    let mut buffer = vec![0; WINDOW];
+    let mut buffer = vec![0; window];
     let mut filled = 0;
     let mut broken = None;
     loop {
