@@ -7,8 +7,6 @@ mod arguments;
 mod category;
 mod collective;
 mod event;
-#[cfg(test)]
-mod faults;
 mod fill;
 mod finish;
 mod head;
@@ -16,6 +14,8 @@ mod numbers;
 mod rows;
 mod scan;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use super::{Keep, Reader, Recording};
 use crate::RankTrace;
