@@ -9,6 +9,7 @@ pub mod communication;
 pub mod flight;
 pub mod groups;
 pub mod hang;
+pub mod hta;
 pub mod job;
 pub mod joined;
 pub mod kernels;

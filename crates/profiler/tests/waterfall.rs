@@ -43,12 +43,25 @@ fn look() {
         println!("rank {} in {:?} found {:?}", r.rank, now.elapsed(), view.found_by);
         println!("   {:?}", r.totals);
         for (label, time) in r.total.iter() {
-            println!("   {:>10.3} {:5.1}% {}", time as f64 / 1e6, 100.0 * time as f64 / r.total.total() as f64, label.name());
+            println!(
+                "   {:>10.3} {:5.1}% {}",
+                time as f64 / 1e6,
+                100.0 * time as f64 / r.total.total() as f64,
+                label.name()
+            );
         }
         let mut uses = r.uses.clone();
         uses.sort_by_key(|u| -u.time);
         for u in uses.iter().take(12) {
-            println!("      {:>9.3} {:>5} {:?} {:?} {:?} {}", u.time as f64 / 1e6, u.count, u.label, u.phase, u.family, u.name.map_or("", |n| &member.trace.names.get(n)[..member.trace.names.get(n).len().min(60)]));
+            println!(
+                "      {:>9.3} {:>5} {:?} {:?} {:?} {}",
+                u.time as f64 / 1e6,
+                u.count,
+                u.label,
+                u.phase,
+                u.family,
+                u.name.map_or("", |n| &member.trace.names.get(n)[..member.trace.names.get(n).len().min(60)])
+            );
         }
     }
 }

@@ -37,6 +37,8 @@ pub struct Identity {
     pub devices: Vec<Device>,
     /// Which of [`Self::devices`] this rank's activities ran on, by [`Device::id`].
     pub device: Option<u32>,
+    /// What the file adds to its times, in nanoseconds, if it says so; [`super::GpuActivity::start`] and all others have it in them.
+    pub base: Option<i64>,
     /// Version of the communication library, as it is written.
     pub communication_library: Option<String>,
 }

@@ -19,6 +19,7 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     fill.host.sort();
     count_overlaps(&mut fill);
     if head.base != 0 {
+        identity.base = Some(head.base);
         fill.gpu.map_times(|t| t.saturating_add(head.base));
         fill.host.map_times(|t| t.saturating_add(head.base));
     }

@@ -43,7 +43,8 @@ fn victim(text: &str) -> Range<usize> {
 fn with(from: &str, to: &[u8]) -> Vec<u8> {
     let text = clean();
     let place = victim(&text);
-    let at = place.start + text[place.clone()].find(from).unwrap_or_else(|| panic!("no `{from}` in the event"));
+    let at =
+        place.start + text[place.clone()].find(from).unwrap_or_else(|| panic!("no `{from}` in the event"));
     [&text.as_bytes()[..at], to, &text.as_bytes()[at + from.len()..]].concat()
 }
 
@@ -159,7 +160,13 @@ fn f08_09_10_15_16_19_events_without_a_usable_time_are_dropped() {
         ("08_nan_dur", &duration, "\"dur\": NaN", DamageKind::BadTime, "its duration is `NaN`"),
         ("09_inf_dur", &duration, "\"dur\": Infinity", DamageKind::BadTime, "its duration is `Infinity`"),
         ("10_minus_inf_lower", &duration, "\"dur\": -inf", DamageKind::BadTime, "its duration is `-inf`"),
-        ("15_negative_dur", &duration, "\"dur\": -5", DamageKind::NegativeDuration, "it ends before it begins"),
+        (
+            "15_negative_dur",
+            &duration,
+            "\"dur\": -5",
+            DamageKind::NegativeDuration,
+            "it ends before it begins",
+        ),
         ("16_string_ts", &time, "\"ts\": \"N/A\"", DamageKind::BadTime, "its time is `N/A`"),
         ("19_missing_dur", &duration, "\"gone\": 1", DamageKind::BadTime, "it has no duration"),
         ("no ts at all", &time, "\"gone\": 1", DamageKind::BadTime, "it has no time"),

@@ -1,0 +1,116 @@
+//! The tables of HolisticTraceAnalysis, by its definitions, artefacts included: for those who compare with reports that they have.
+//!
+//! Responsible for: temporal, overlap, kernel type, kernel, idle, launch and queue tables as that tool prints them, in whole microseconds.
+//! Refuses to improve on them: what is better is in the profiler's own report.
+
+mod events;
+mod idle;
+mod intervals;
+mod kernels;
+mod launch;
+mod temporal;
+
+pub use idle::{IdleCause, IdleRow};
+pub use kernels::{KernelRow, KernelTypeRow};
+pub use launch::{LaunchRow, QueueRow};
+pub use temporal::{OverlapRow, TemporalRow};
+
+use crate::Job;
+use serde::Serialize;
+
+/// All tables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct HtaTables {
+    /// Where the time of each rank's device goes.
+    pub temporal: Vec<TemporalRow>,
+    /// How much of communication lies under computation.
+    pub overlap: Vec<OverlapRow>,
+    /// Time by kinds of kernels that run at once, summed over ranks.
+    pub kernel_types: Vec<KernelTypeRow>,
+    /// The kernels that take most, by kind and rank.
+    pub kernels: Vec<KernelRow>,
+    /// Why streams are idle.
+    pub idle: Vec<IdleRow>,
+    /// Launches and what they launch.
+    pub launches: Vec<LaunchRow>,
+    /// How many launched kernels wait.
+    pub queues: Vec<QueueRow>,
+}
+
+/// The tables of a job. Ranks without anything on a device are left out, as the tool does.
+pub fn tables(job: &Job) -> HtaTables {
+    let mut all = HtaTables::default();
+    let mut types = kernels::Types::default();
+    for member in &job.members {
+        let rank = member.rank;
+        let events = events::Events::of(&member.trace);
+        if events.gpu.is_empty() {
+            continue;
+        }
+        all.temporal.push(temporal::temporal(rank, &events));
+        all.overlap.push(temporal::overlap(rank, &events));
+        types.add(&events);
+        all.kernels.extend(kernels::breakdown(rank, &events));
+        all.idle.extend(idle::breakdown(rank, &events));
+        all.launches.push(launch::statistics(rank, &events));
+        all.queues.extend(launch::queues(rank, &events));
+    }
+    all.kernel_types = types.rows();
+    all
+}
+
+/// A number with two digits, halves to the even one as Python does.
+fn two_digits(value: f64) -> f64 {
+    rounded(value, 100.0)
+}
+
+/// A number with one digit.
+fn one_digit(value: f64) -> f64 {
+    rounded(value, 10.0)
+}
+
+fn rounded(value: f64, scale: f64) -> f64 {
+    if value.is_finite() { (value * scale).round_ties_even() / scale } else { value }
+}
+
+/// Sum, extremes, mean and sample deviation of durations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// The sum.
+    pub sum: i64,
+    /// The largest.
+    pub max: i64,
+    /// The smallest.
+    pub min: i64,
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation, 0 of a single value.
+    pub deviation: f64,
+}
+
+impl Summary {
+    /// Of some values.
+    fn of(values: &[i64]) -> Self {
+        let count = values.len() as f64;
+        let sum: i64 = values.iter().sum();
+        let mean = if values.is_empty() { 0.0 } else { sum as f64 / count };
+        let squares: f64 = values.iter().map(|&v| (v as f64 - mean).powi(2)).sum();
+        let deviation = if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+        Self {
+            sum,
+            max: values.iter().copied().max().unwrap_or_default(),
+            min: values.iter().copied().min().unwrap_or_default(),
+            mean,
+            deviation,
+        }
+    }
+}
+
+/// A quantile of sorted values, linear between neighbours; 0 of none.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let place = share * last as f64;
+    let low = place.floor() as usize;
+    let high = (low + 1).min(last);
+    sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
+}

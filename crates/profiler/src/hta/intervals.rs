@@ -1,0 +1,47 @@
+//! Unions and intersections of spans of time.
+//!
+//! Responsible for: sorted, disjoint lists of spans and their lengths. Refuses empty spans.
+
+/// A span of time, from and until.
+pub(super) type Span = (i64, i64);
+
+/// The union of spans.
+pub(super) fn union(spans: impl Iterator<Item = Span>) -> Vec<Span> {
+    let mut all: Vec<Span> = spans.filter(|(start, end)| end > start).collect();
+    all.sort_unstable();
+    let mut merged: Vec<Span> = Vec::new();
+    for (start, end) in all {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}
+
+/// How long disjoint spans are together.
+pub(super) fn length(spans: &[Span]) -> i64 {
+    spans.iter().map(|(start, end)| end - start).sum()
+}
+
+/// How long two unions run at once.
+pub(super) fn common(a: &[Span], b: &[Span]) -> i64 {
+    let (mut i, mut j, mut sum) = (0, 0, 0);
+    while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
+        sum += (left.1.min(right.1) - left.0.max(right.0)).max(0);
+        if left.1 <= right.1 { i += 1 } else { j += 1 }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_that_touch_are_one() {
+        let all = union([(5, 7), (0, 2), (2, 3), (6, 9), (4, 4)].into_iter());
+        assert_eq!((all.clone(), length(&all)), (vec![(0, 3), (5, 9)], 7));
+        assert_eq!(common(&all, &[(1, 6), (8, 20)]), 4);
+    }
+}

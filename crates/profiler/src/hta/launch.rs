@@ -1,0 +1,142 @@
+//! Launches, what they launch, and how many launched kernels wait.
+//!
+//! Responsible for: the launch statistics and the lengths of queues. Refuses kernels whose launch is not in the trace.
+
+use super::events::Events;
+use super::quantile;
+use crate::trace::GpuKind;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Launches of one rank, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LaunchRow {
+    /// The rank.
+    pub rank: u32,
+    /// Pairs of a launch and what it launched.
+    pub pairs: usize,
+    /// How long the calls took.
+    pub cpu_duration: i64,
+    /// How long the kernels took.
+    pub gpu_duration: i64,
+    /// From the end of a call to the start of its kernel, summed.
+    pub launch_delay: i64,
+    /// The median of it.
+    pub launch_delay_median: f64,
+    /// The largest.
+    pub launch_delay_max: i64,
+    /// Kernels shorter than their call, of calls up to 50 microseconds.
+    pub short_kernels: usize,
+    /// Calls beyond 50 microseconds.
+    pub slow_calls: usize,
+    /// Delays beyond 100 microseconds.
+    pub long_delays: usize,
+}
+
+/// The queue of one stream: kernels that were launched and have not started, looked at after every change.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QueueRow {
+    /// The rank.
+    pub rank: u32,
+    /// The stream.
+    pub stream: u32,
+    /// Changes: one for each launch and one for each start.
+    pub count: usize,
+    /// Mean over changes, not over time.
+    pub mean: f64,
+    /// Sample standard deviation.
+    pub deviation: f64,
+    /// The smallest.
+    pub min: f64,
+    /// A quarter is at most this.
+    pub quarter: f64,
+    /// Half is at most this.
+    pub median: f64,
+    /// Three quarters are at most this.
+    pub three_quarters: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+/// A call beyond this is slow, in microseconds.
+const SLOW_CALL: i64 = 50;
+/// A delay beyond this is long, in microseconds.
+const LONG_DELAY: i64 = 100;
+
+pub(super) fn statistics(rank: u32, events: &Events<'_>) -> LaunchRow {
+    let mut row = LaunchRow {
+        rank,
+        pairs: 0,
+        cpu_duration: 0,
+        gpu_duration: 0,
+        launch_delay: 0,
+        launch_delay_median: 0.0,
+        launch_delay_max: 0,
+        short_kernels: 0,
+        slow_calls: 0,
+        long_delays: 0,
+    };
+    let mut delays = Vec::new();
+    for event in &events.gpu {
+        let Some(call) = events.call(event).filter(|c| c.launches) else { continue };
+        let (host, device) = (call.end - call.start, event.duration());
+        let delay = (event.start - call.end).max(0);
+        row.pairs += 1;
+        row.cpu_duration += host;
+        row.gpu_duration += device;
+        row.launch_delay += delay;
+        row.launch_delay_max = row.launch_delay_max.max(delay);
+        row.short_kernels += usize::from(device < host && host <= SLOW_CALL);
+        row.slow_calls += usize::from(host > SLOW_CALL);
+        row.long_delays += usize::from(delay > LONG_DELAY);
+        delays.push(delay as f64);
+    }
+    delays.sort_by(f64::total_cmp);
+    row.launch_delay_median = quantile(&delays, 0.5);
+    row
+}
+
+pub(super) fn queues(rank: u32, events: &Events<'_>) -> Vec<QueueRow> {
+    let mut streams: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
+    for event in events.gpu.iter().filter(|e| e.kind != GpuKind::Sync) {
+        let Some(call) = events.call(event).filter(|c| c.queues) else { continue };
+        let changes = streams.entry(event.stream).or_default();
+        // The tool's sort leaves the order within a microsecond open; here a launch comes first.
+        changes.push((call.start, 1));
+        changes.push((event.start, -1));
+    }
+    streams
+        .into_iter()
+        .map(|(stream, mut changes)| {
+            changes.sort_by_key(|&(time, change)| (time, -change));
+            let mut length = 0;
+            let lengths: Vec<f64> = changes
+                .iter()
+                .map(|(_, change)| {
+                    length += change;
+                    length as f64
+                })
+                .collect();
+            queue(rank, stream, lengths)
+        })
+        .collect()
+}
+
+fn queue(rank: u32, stream: u32, mut lengths: Vec<f64>) -> QueueRow {
+    let count = lengths.len();
+    let mean = lengths.iter().sum::<f64>() / count.max(1) as f64;
+    let squares: f64 = lengths.iter().map(|l| (l - mean).powi(2)).sum();
+    lengths.sort_by(f64::total_cmp);
+    QueueRow {
+        rank,
+        stream,
+        count,
+        mean,
+        deviation: (squares / (count.max(2) - 1) as f64).sqrt(),
+        min: quantile(&lengths, 0.0),
+        quarter: quantile(&lengths, 0.25),
+        median: quantile(&lengths, 0.5),
+        three_quarters: quantile(&lengths, 0.75),
+        max: quantile(&lengths, 1.0),
+    }
+}
