@@ -19,6 +19,7 @@ pub mod matching;
 pub mod monitors;
 pub mod names;
 pub mod passes;
+pub mod perfetto;
 pub mod phases;
 pub mod pipeline;
 pub mod readers;

@@ -32,6 +32,7 @@ pub(super) fn role(category: &[u8]) -> Role {
         b"python_function" => Role::Host(HostKind::Python),
         b"overhead" | b"Overhead" => Role::Host(HostKind::Overhead),
         b"Trace" => Role::LeftOut("the profiler's own span"),
+        b"railwright" => Role::LeftOut("slices that railwright added"),
         b"cuda_profiler_range" => Role::LeftOut("ranges of hardware counters"),
         b"enqueue" | b"dequeue" => Role::Host(HostKind::Runtime),
         other if other.ends_with(b"_runtime") || other.ends_with(b"_driver") => Role::Host(HostKind::Runtime),
