@@ -48,6 +48,27 @@ pub enum PassKind {
 }
 
 impl PassKind {
+    /// All kinds.
+    pub const ALL: [Self; 17] = [
+        Self::Forward,
+        Self::Backward,
+        Self::BackwardInput,
+        Self::BackwardWeight,
+        Self::SendForward,
+        Self::ReceiveForward,
+        Self::SendBackward,
+        Self::ReceiveBackward,
+        Self::ParameterGather,
+        Self::GradientReduce,
+        Self::RemainderReduce,
+        Self::NormReduce,
+        Self::EmbeddingReduce,
+        Self::GradientClip,
+        Self::Optimizer,
+        Self::DataLoading,
+        Self::Other,
+    ];
+
     /// Whether it is arithmetic of the pipeline.
     pub const fn is_compute(self) -> bool {
         matches!(self, Self::Forward | Self::Backward | Self::BackwardInput | Self::BackwardWeight)

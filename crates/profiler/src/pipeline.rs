@@ -13,6 +13,7 @@ pub mod from_step;
 pub mod picture;
 
 mod stalls;
+pub mod strip;
 mod verdict;
 
 pub use bubbles::{Bubble, Cause, Causes};
@@ -21,18 +22,35 @@ pub use stalls::Stall;
 pub use verdict::Verdict;
 
 use crate::passes::{Pass, PassKind, PassShape, Passes};
-use crate::replay::{Gaps, Replay, Runner, StageClock, WhatIf};
+use crate::replay::{Gaps, Replay, Runner, Share, StageClock, Subset, WhatIf};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What to show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Which step; else the one that lost most to stalls, or a typical one.
     pub step: Option<u32>,
     /// Which replica; else the one that ended last.
     pub replica: Option<u32>,
+    /// Passes of which is asked what they cost.
+    pub what_if: Vec<Subset>,
+}
+
+/// What passes that were asked for cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Asked {
+    /// Which, as people say it.
+    pub passes: String,
+    /// How many there are.
+    pub count: usize,
+    /// What a step would save if they were ideal: like the mean of their kind over the job.
+    pub ideal: Share,
+    /// What their excess over their own median cost all steps together, in nanoseconds.
+    pub excess_cost: i64,
+    /// The step that it cost most, and what.
+    pub most: (u32, i64),
 }
 
 /// A pass on the page. Times are nanoseconds since the step began.
@@ -162,6 +180,9 @@ pub struct PipelinePage {
     pub clocks: Vec<StageClock>,
     /// The slowdown and who has which share in it.
     pub what_if: WhatIf,
+    /// What was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<Asked>,
     /// What to make of it, in order of importance.
     pub verdicts: Vec<Verdict>,
     /// One step.
@@ -220,6 +241,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         gaps: replay.gaps().clone(),
         clocks,
         what_if: replay.what_if(),
+        asked: question.what_if.iter().map(|s| ask(&replay, s)).collect::<Result<_, _>>()?,
         verdicts: Vec::new(),
         shown,
         warnings: passes.warnings.clone(),
@@ -227,6 +249,22 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     page.doubt(replay.circular());
     page.verdicts = verdict::verdicts(&page);
     Ok(page)
+}
+
+/// What a subset of passes costs.
+fn ask(replay: &Replay<'_>, subset: &Subset) -> Result<Asked, Problem> {
+    let count = replay.passes().iter().filter(|p| subset.holds(p)).count();
+    let passes = subset.describe();
+    if count == 0 {
+        return Err(Problem::new(format!("there are no such passes: {passes}"))
+            .in_file("--what-if")
+            .hint("the tables of stages, steps and kinds say what there is"));
+    }
+    let costs = replay.cost_of_excess(subset);
+    let (_, ideal) = replay.what_if_ideal(subset.clone());
+    let excess_cost = costs.iter().map(|c| c.1).sum();
+    let most = costs.into_iter().rev().max_by_key(|c| c.1).unwrap_or_default();
+    Ok(Asked { passes, count, ideal, excess_cost, most })
 }
 
 impl PipelinePage {

@@ -11,12 +11,14 @@ mod gaps;
 mod graph;
 mod links;
 mod normal;
+mod subset;
 mod what_if;
 
 pub(crate) use gaps::median;
 pub use gaps::{Gaps, StageClock, align_stages};
 pub use normal::{Ideal, Normal, Spread};
-pub use what_if::{Share, Slowdown, Subset, WhatIf};
+pub use subset::Subset;
+pub use what_if::{Share, Slowdown, WhatIf};
 
 use crate::passes::{Pass, Passes};
 use graph::{StepGraph, Times, lag};

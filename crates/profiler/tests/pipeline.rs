@@ -107,7 +107,9 @@ fn verdicts_name_the_last_stage_and_the_stalls() {
 
 #[test]
 fn questions_without_an_answer_say_what_there_is() {
-    let wrong = |step, replica| page(support::primus(), &Question { step, replica }).unwrap_err();
+    let wrong = |step, replica| {
+        page(support::primus(), &Question { step, replica, ..Question::default() }).unwrap_err()
+    };
     assert_eq!(wrong(Some(99), None).hint.as_deref(), Some("steps go from 1 to 20"));
     assert!(wrong(None, Some(3)).message.contains("no replica 3"));
     assert!(page(Default::default(), &Question::default()).is_err());

@@ -5,47 +5,10 @@
 //!
 //! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest ideal) / T_ideal, all T means over steps.
 
-use super::{Delays, Ideal, Replay, Runner};
+use super::{Delays, Ideal, Replay, Runner, Subset};
 use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Which passes are meant: those that fit every list; an empty list fits all.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Subset {
-    /// Kinds.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub kinds: Vec<PassKind>,
-    /// Ranks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ranks: Vec<u32>,
-    /// Stages.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<u32>,
-    /// Replicas.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub replicas: Vec<u32>,
-    /// Steps.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<u32>,
-    /// Micro batches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub micro_batches: Vec<u32>,
-}
-
-impl Subset {
-    /// Whether a pass is meant.
-    pub fn holds(&self, pass: &Pass) -> bool {
-        let fits = |list: &[u32], value: u32| list.is_empty() || list.contains(&value);
-        (self.kinds.is_empty() || self.kinds.contains(&pass.kind))
-            && fits(&self.ranks, pass.rank)
-            && fits(&self.stages, pass.stage)
-            && fits(&self.replicas, pass.replica)
-            && fits(&self.steps, pass.step)
-            && (self.micro_batches.is_empty()
-                || pass.micro_batch.is_some_and(|m| self.micro_batches.contains(&m)))
-    }
-}
 
 /// What a subset of passes has to do with a slowdown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
