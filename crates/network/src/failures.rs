@@ -1,16 +1,42 @@
 //! What one failed part takes away, for each class of parts that are alike.
 //!
 //! Responsible for: devices cut off and bandwidth kept after a link, NIC or switch fails and routes have been withdrawn around it.
-//! Every member of a class stands in the same place, so one failure of each class is exact for all of them. Refuses failures that
-//! hang together, the time until routes are withdrawn (a flapping link stops whoever waits for it), and rates of failure.
+//! Every member of a class stands in the same place, so one failure of each class is exact for all of them. Refuses to know how
+//! often parts fail ([`rates`]), what that costs in a month ([`expected`]), and failures that come together ([`state`], [`sample`]).
 //!
-//! Two figures of kept bandwidth: *alone*, when a device goes on with its own NIC, and *spread*, when the devices of a scale-up domain
-//! share all NICs that the domain has left (forwarding through the domain, in either order).
+//! Three figures of kept bandwidth: *alone*, when a device goes on with its own NIC; *neighbour*, when another device of its scale-up
+//! domain carries its traffic beside its own; and *spread*, when the devices of a domain share all NICs that it has left (forwarding
+//! through the domain, in either order).
+
+pub mod expected;
+pub mod rates;
+pub mod sample;
+pub mod state;
 
 use crate::topology::clos::Clos;
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric, Routing};
+use railwright_spec::choice;
 use serde::Serialize;
+
+/// Who carries the traffic of a device that lost network bandwidth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// The device itself, with what its own NIC has left.
+    Alone,
+    /// One other device of its domain, beside its own traffic.
+    Neighbour,
+    /// All devices of its domain that have a NIC left, evenly.
+    #[default]
+    Spread,
+}
+
+choice!(Recovery {
+    "alone" | "none" => Self::Alone,
+    "neighbour" | "neighbor" => Self::Neighbour,
+    "spread" => Self::Spread,
+});
 
 /// Parts that are alike, and what the failure of one of them does.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,8 +51,12 @@ pub struct Class {
     pub stranded: u64,
     /// Devices that keep a part of their bandwidth.
     pub slowed: u64,
+    /// Devices of all domains with a member that is cut off or slowed: what a job would have to do without.
+    pub touched: u64,
     /// Share of bandwidth that the most affected device keeps on its own NIC.
     pub kept_alone: f64,
+    /// Share that it keeps when one neighbour carries its traffic beside its own.
+    pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
     /// What the figures assume, where that is not plain.
@@ -34,9 +64,33 @@ pub struct Class {
 }
 
 impl Class {
-    /// How much longer a step takes of which a share is exposed network time: `1 + share (1 / kept - 1)`; none if nothing is kept.
-    pub fn slowdown(&self, exposed_share: f64) -> Option<f64> {
-        (self.kept_spread > 0.0).then(|| 1.0 + exposed_share * (1.0 / self.kept_spread - 1.0))
+    /// The share of bandwidth that is kept under a way to recover.
+    pub const fn kept(&self, recovery: Recovery) -> f64 {
+        match recovery {
+            Recovery::Alone => self.kept_alone,
+            Recovery::Neighbour => self.kept_neighbour,
+            Recovery::Spread => self.kept_spread,
+        }
+    }
+
+    /// How much longer a step takes of which a share is exposed network time; none if nothing is kept.
+    pub fn slowdown(&self, exposed_share: f64, recovery: Recovery) -> Option<f64> {
+        slowdown(self.kept(recovery), exposed_share)
+    }
+}
+
+/// How much longer a synchronous step takes when its slowest member keeps a share of its network bandwidth:
+/// `1 + exposed share x (1 / kept - 1)`; none if nothing is kept. A lower bound: hidden traffic may become exposed.
+pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
+    (kept > 0.0).then(|| 1.0 + exposed_share * (1.0 / kept - 1.0))
+}
+
+/// The share that a neighbour leaves a device that is cut off: of `size` devices `lost` are, so each other one carries `ceil(lost /
+/// (size - lost))` more than its own.
+fn beside_own(size: u64, lost: u64) -> f64 {
+    match size.saturating_sub(lost) {
+        0 => 0.0,
+        left => 1.0 / (1 + lost.div_ceil(left)) as f64,
     }
 }
 
@@ -53,7 +107,9 @@ pub fn classes(design: &Design) -> Vec<Class> {
                 cut_off: 0,
                 stranded: 0,
                 slowed: ring,
+                touched: ring,
                 kept_alone: 0.5,
+                kept_neighbour: 0.5,
                 kept_spread: 0.5,
                 remark: "a ring that turns into a line carries half; other dimensions are whole",
             });
@@ -90,15 +146,18 @@ pub fn classes(design: &Design) -> Vec<Class> {
 /// Ports of a domain: `devices x planes`; one of them is `1 / (K P)`. HPN loses 6.25% to one NIC-ToR link of 16 in a host
 /// (10.1145/3651890.3672265).
 fn nics(design: &Design, list: &mut Vec<Class>) {
-    let (k, planes) = (design.domain.size as f64, design.planes as f64);
-    let alone = u64::from(design.domain.size == 1);
+    let size = design.domain.size;
+    let (k, planes) = (size as f64, design.planes as f64);
+    let alone = u64::from(size == 1);
     list.push(Class {
         part: "NIC",
         count: design.devices,
         cut_off: 1,
         stranded: alone,
         slowed: 0,
+        touched: size,
         kept_alone: 0.0,
+        kept_neighbour: beside_own(size, 1),
         kept_spread: 1.0 - 1.0 / k,
         remark: "",
     });
@@ -109,7 +168,9 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
         cut_off: is_only,
         stranded: alone * is_only,
         slowed: 1 - is_only,
+        touched: size,
         kept_alone: 1.0 - 1.0 / planes,
+        kept_neighbour: if design.planes == 1 { beside_own(size, 1) } else { 1.0 - 1.0 / planes },
         kept_spread: 1.0 - 1.0 / (k * planes),
         remark: "",
     });
@@ -126,16 +187,25 @@ fn first_switch(design: &Design, part: &'static str, count: u64, devices: u64, o
     let size = design.domain.size;
     let is_only = design.planes == 1;
     let lost = of_domain as f64 / (size as f64 * planes);
+    let kept_alone = 1.0 - 1.0 / planes;
     Class {
         part,
         count,
         cut_off: if is_only { devices } else { 0 },
         stranded: if is_only && of_domain == size { devices / size * size } else { 0 },
         slowed: if is_only { 0 } else { devices },
-        kept_alone: 1.0 - 1.0 / planes,
+        touched: domains_of(design, devices, of_domain),
+        kept_alone,
+        kept_neighbour: if is_only { beside_own(size, of_domain) } else { kept_alone },
         kept_spread: 1.0 - lost,
         remark: "",
     }
+}
+
+/// Devices of the domains that so many devices belong to, so many of each.
+fn domains_of(design: &Design, devices: u64, of_domain: u64) -> u64 {
+    let domains = devices.div_ceil(of_domain.max(1));
+    domains.saturating_mul(design.domain.size).min(design.devices)
 }
 
 /// A part that others stand in for: a share of the way up is lost, in one of the planes, for some of a domain's rails.
@@ -149,13 +219,16 @@ fn shared(
 ) -> Class {
     let planes = design.planes as f64;
     let lost = lost / planes;
+    let slowed = slowed.min(design.devices);
     Class {
         part,
         count,
         cut_off: 0,
         stranded: 0,
-        slowed: slowed.min(design.devices),
+        slowed,
+        touched: domains_of(design, slowed, design.domain.size.div_ceil(rails_apart.max(1))),
         kept_alone: 1.0 - lost,
+        kept_neighbour: 1.0 - lost,
         kept_spread: 1.0 - lost / rails_apart as f64,
         remark: "",
     }
@@ -169,7 +242,7 @@ fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: 
     let mut class = shared(design, part, count, slowed, 1.0 / beside.max(1) as f64, 1);
     if beside < 2 {
         // A detour over a third router or group takes two links where one was, on links that others use as well.
-        (class.kept_alone, class.kept_spread) = (0.5, 0.5);
+        (class.kept_alone, class.kept_neighbour, class.kept_spread) = (0.5, 0.5, 0.5);
         class.remark = "the only direct link of its pair: detours take two links each";
     }
     list.push(class);
@@ -196,12 +269,12 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     let apart = if network.fabrics_per_plane > 1 { design.rails } else { 1 };
     let in_pod = pod_devices(design, clos, network);
     if network.kept_tiers >= 2 {
-        let link = 1.0 / clos.leaf_uplinks as f64;
+        let link = lost_above(design, network, 1.0 / clos.leaf_uplinks as f64);
         let links = fabrics * clos.leaf_spine_links();
         // A rail has a leaf of its own in each plane: its neighbours' leaves are whole.
         let beside = (design.domain.size / of_domain.max(1)).max(1);
         list.push(shared(design, "leaf-spine link", links, devices, link, beside));
-        let spine = 1.0 / clos.spines_per_pod as f64;
+        let spine = lost_above(design, network, 1.0 / clos.spines_per_pod as f64);
         list.push(shared(design, "spine", fabrics * clos.spines(), in_pod, spine, apart));
     }
     if network.kept_tiers >= 3 {
@@ -219,6 +292,17 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     }
 }
 
+/// Bandwidth above a leaf over bandwidth below it, where there is more above: what of a loss above is not missed.
+pub(crate) fn headroom(design: &Design, network: &ClosNetwork) -> f64 {
+    let below = design.nic_port_bandwidth() * network.clos.hosts_per_leaf as f64;
+    ((design.port_bandwidth * network.clos.leaf_uplinks as f64) / below).max(1.0)
+}
+
+/// The share that hosts lose when a share of a leaf's uplinks is lost: what is above what they need is lost first.
+fn lost_above(design: &Design, network: &ClosNetwork, share: f64) -> f64 {
+    1.0 - (headroom(design, network) * (1.0 - share)).min(1.0)
+}
+
 /// Devices whose leaf is in the first pod of the first fabric.
 fn pod_devices(design: &Design, clos: &Clos, network: &ClosNetwork) -> u64 {
     let together = |device: &u64| {
@@ -229,96 +313,4 @@ fn pod_devices(design: &Design, clos: &Clos, network: &ClosNetwork) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::topology::{DesignSpec, Detail, Kind, LinkId, Node, NodeId, Topology};
-
-    fn of(spec: &DesignSpec, part: &str) -> Class {
-        let design = spec.resolve().expect("it is built");
-        classes(&design).into_iter().find(|class| class.part == part).expect(part)
-    }
-
-    #[test]
-    fn hpn_loses_a_sixteenth_to_a_link_and_a_single_tor_halts() {
-        // 10.1145/3651890.3672265: one NIC-ToR link of a dual-ToR host costs 6.25%; with a single ToR the job halts.
-        let dual = DesignSpec::of(Kind::DualPlane, 15_360, 8, 128);
-        let link = of(&dual, "NIC-leaf link");
-        assert!((1.0 - link.kept_spread - 0.0625).abs() < 1e-12);
-        assert_eq!((link.cut_off, link.kept_alone), (0, 0.5));
-        let single = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "NIC-leaf link");
-        assert_eq!((single.cut_off, single.kept_alone), (1, 0.0));
-    }
-
-    #[test]
-    fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
-        // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN by about nothing.
-        for kind in [Kind::RailOptimized, Kind::RailOnly] {
-            let leaf = of(&DesignSpec::of(kind, 4096, 8, 64), "leaf");
-            assert_eq!((leaf.cut_off, leaf.stranded, leaf.kept_alone), (32, 0, 0.0), "{kind:?}");
-            assert_eq!(leaf.kept_spread, 0.875);
-            assert!(leaf.slowdown(1.0).is_some_and(|s| (s - 8.0 / 7.0).abs() < 1e-12));
-        }
-        let dual = of(&DesignSpec::of(Kind::DualPlane, 4096, 8, 64), "leaf");
-        assert_eq!((dual.cut_off, dual.kept_alone, dual.kept_spread), (0, 0.5, 0.9375));
-        // Whole servers under one leaf have no neighbour to go through.
-        let clos = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "leaf");
-        assert_eq!((clos.cut_off, clos.stranded, clos.kept_spread, clos.slowdown(0.1)), (32, 32, 0.0, None));
-    }
-
-    #[test]
-    fn a_rail_spine_takes_one_in_its_spines() {
-        // Rail-only, section 8 of the notes: a two-tier rail keeps (s - 1) / s; the other rails are untouched.
-        let spine = of(&DesignSpec::of(Kind::RailOnly, 16_384, 8, 128), "spine");
-        assert_eq!((spine.count, spine.kept_alone), (128, 1.0 - 1.0 / 16.0));
-        assert!((spine.kept_spread - (1.0 - 1.0 / 128.0)).abs() < 1e-12);
-        assert_eq!(spine.slowed, 2048);
-    }
-
-    /// Devices that device 0's farthest fellow cannot reach over the network when some links are gone.
-    fn unreachable(topology: &Topology, gone: impl Fn(LinkId) -> bool, start: u32) -> u64 {
-        let mut seen = vec![false; topology.graph.node_count()];
-        let mut stack = vec![NodeId(start)];
-        seen[start as usize] = true;
-        while let Some(node) = stack.pop() {
-            for link in topology.graph.outgoing(node) {
-                let to = topology.graph.to(link);
-                let is_scale_up = matches!(topology.graph.node(to), Node::Domain(_));
-                if !is_scale_up && !gone(link) && !seen[to.index()] {
-                    seen[to.index()] = true;
-                    stack.push(to);
-                }
-            }
-        }
-        seen[..topology.graph.devices() as usize].iter().filter(|seen| !**seen).count() as u64
-    }
-
-    #[test]
-    fn devices_cut_off_agree_with_graphs() {
-        for spec in [
-            DesignSpec::of(Kind::Clos, 128, 4, 8),
-            DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
-            DesignSpec::of(Kind::DualPlane, 64, 4, 8),
-            DesignSpec::of(Kind::Dragonfly, 72, 2, 7),
-            DesignSpec::of(Kind::DragonflyPlus, 63, 3, 6),
-        ] {
-            let design = spec.resolve().expect("it is built");
-            let topology = Topology::build(&design, Detail::Links).expect("small");
-            let last = topology.graph.devices() - 1;
-            let classes = classes(&design);
-            for (part, tier) in [("leaf", 1), ("router", 1), ("spine", 2), ("core", 3)] {
-                let Some(class) = classes.iter().find(|class| class.part == part) else { continue };
-                let switches: Vec<NodeId> = topology
-                    .graph
-                    .nodes()
-                    .filter(|(_, node)| matches!(node, Node::Switch(s) if s.tier == tier))
-                    .map(|(id, _)| id)
-                    .collect();
-                assert_eq!(switches.len() as u64, class.count, "{spec:?} {part}");
-                let first = switches[0];
-                let gone =
-                    |link: LinkId| topology.graph.from(link) == first || topology.graph.to(link) == first;
-                assert_eq!(unreachable(&topology, gone, last), class.cut_off, "{spec:?} {part}");
-            }
-        }
-    }
-}
+mod tests;

@@ -13,6 +13,7 @@ pub mod dragonfly;
 mod global;
 pub mod graph;
 mod hash;
+pub(crate) use hash::Choices;
 pub mod kind;
 #[cfg(test)]
 mod properties;

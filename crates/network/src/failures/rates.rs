@@ -1,0 +1,304 @@
+//! How often parts fail and how long they stay down: a dated table that users override line by line.
+//!
+//! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of what is laid over it, and for which line holds for which
+//! class of parts. Refuses to extrapolate from one part to another: a class takes the line of its own name, or of its family.
+
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The catalogue's table.
+pub const CATALOGUE: &str = include_str!("../../../../catalog/network/failure_rates.csv");
+/// Where [`CATALOGUE`] stands.
+pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
+
+/// Longer tables are no tables of rates.
+const LONGEST: usize = 1 << 20;
+const COLUMNS: [&str; 8] =
+    ["part", "fit", "mtbf_hours", "repair_hours", "date", "fit_source", "repair_source", "confidence"];
+
+/// Parts that the table may name: classes of [`super::classes`], then the families that stand for several.
+const PARTS: [(&str, &str); 11] = [
+    ("nic", "NIC"),
+    ("access-link", "NIC-leaf link"),
+    ("leaf", "leaf"),
+    ("leaf-spine-link", "leaf-spine link"),
+    ("spine", "spine"),
+    ("spine-core-link", "spine-core link"),
+    ("core", "core"),
+    ("router", "router"),
+    ("local-link", "link within a group"),
+    ("global-link", "global link"),
+    ("torus-link", "link"),
+];
+const FAMILIES: [(&str, &[&str]); 2] = [
+    ("switch", &["leaf", "spine", "core", "router"]),
+    ("fabric-link", &["leaf-spine-link", "spine-core-link", "local-link", "global-link", "torus-link"]),
+];
+
+/// One line: how often a part fails, and for how long.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// Failures of one part in 10^9 hours.
+    pub fit: f64,
+    /// Hours until it is repaired.
+    pub repair_hours: f64,
+    /// When it was read.
+    pub date: String,
+    /// Where the rate comes from.
+    pub fit_source: String,
+    /// Where the time to repair comes from.
+    pub repair_source: String,
+    /// `retrieved`, `recalled`, `derived`, or what the user wrote.
+    pub confidence: String,
+}
+
+impl Rate {
+    /// Failures of one part in an hour.
+    pub fn per_hour(&self) -> f64 {
+        self.fit * 1e-9
+    }
+
+    /// Probability that one part is down at some moment: `repair / (time between failures + repair)`.
+    pub fn unavailability(&self) -> f64 {
+        let down = self.per_hour() * self.repair_hours;
+        down / (1.0 + down)
+    }
+}
+
+/// A table of rates.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Rates {
+    lines: BTreeMap<String, Rate>,
+}
+
+/// A line that may lack what the line below it has.
+#[derive(Debug, Default)]
+struct Partial {
+    fit: Option<f64>,
+    repair_hours: Option<f64>,
+    words: [String; 4],
+}
+
+impl Rates {
+    /// The catalogue's.
+    pub fn catalogue() -> Result<Self, Problem> {
+        let mut rates = Self::default();
+        rates.overlay(CATALOGUE, CATALOGUE_FILE)?;
+        Ok(rates)
+    }
+
+    /// Lays a table over this one: a header with at least `part` and `fit`, `mtbf_hours` or `repair_hours`, then a line for each part.
+    /// Its figures win; what a line leaves open stays as it was.
+    pub fn overlay(&mut self, text: &str, file: &str) -> Result<(), Problem> {
+        for (part, at, line) in read(text, file)? {
+            let earlier = self.find(&part).cloned();
+            let rate = match (earlier, line.fit, line.repair_hours) {
+                (None, None, _) | (None, _, None) => {
+                    let problem = Problem::new(format!("`{part}` needs a rate and a time to repair"))
+                        .in_file(file)
+                        .at_offset(text, at);
+                    return Err(problem.hint("fill in `fit` or `mtbf_hours`, and `repair_hours`"));
+                }
+                (earlier, fit, repair) => {
+                    let [date, fit_source, repair_source, confidence] = line.words;
+                    let before = earlier.unwrap_or(Rate {
+                        fit: 0.0,
+                        repair_hours: 0.0,
+                        date: String::new(),
+                        fit_source: String::new(),
+                        repair_source: String::new(),
+                        confidence: String::new(),
+                    });
+                    Rate {
+                        fit: fit.unwrap_or(before.fit),
+                        repair_hours: repair.unwrap_or(before.repair_hours),
+                        date,
+                        fit_source: if fit.is_some() { said_by(fit_source, file) } else { before.fit_source },
+                        repair_source: if repair.is_some() {
+                            said_by(repair_source, file)
+                        } else {
+                            before.repair_source
+                        },
+                        confidence,
+                    }
+                }
+            };
+            self.lines.insert(part, rate);
+        }
+        Ok(())
+    }
+
+    /// The rate of a class of parts, by the name that [`super::Class::part`] has.
+    pub fn of_class(&self, class: &str) -> Option<&Rate> {
+        let part = PARTS.iter().find(|(_, known)| *known == class).map(|(part, _)| *part)?;
+        self.find(part)
+    }
+
+    /// The line of a part, or of its family.
+    fn find(&self, part: &str) -> Option<&Rate> {
+        self.lines.get(part).or_else(|| {
+            let family = FAMILIES.iter().find(|(_, members)| members.contains(&part))?;
+            self.lines.get(family.0)
+        })
+    }
+}
+
+fn said_by(source: String, file: &str) -> String {
+    if source.is_empty() { file.to_owned() } else { source }
+}
+
+fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem> {
+    if text.len() > LONGEST {
+        return Err(Problem::new("longer than 1 MiB, which no table of failure rates is").in_file(file));
+    }
+    let broken = |error: &csv::Error| {
+        let problem = match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                Problem::new(format!("{len} cells in a line, but the header has {expected_len}"))
+            }
+            _ => Problem::new("this is no table of comma-separated values"),
+        };
+        match error.position() {
+            Some(position) => problem.in_file(format!("{file}:{}", position.line())),
+            None => problem.in_file(file),
+        }
+    };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| broken(&error))?.clone();
+    for (place, name) in header.iter().enumerate() {
+        if !COLUMNS.contains(&name) {
+            let list = format!("columns are {}", COLUMNS.join(", "));
+            return Err(Problem::new(format!("there is no column `{}`", human::shorten(name)))
+                .in_file(file)
+                .hint(did_you_mean(name, COLUMNS, &list)));
+        }
+        if header.iter().take(place).any(|earlier| earlier == name) {
+            return Err(Problem::new(format!("the column `{name}` stands twice")).in_file(file));
+        }
+    }
+    if !header.iter().any(|name| name == "part") {
+        let hint = format!("a table of failure rates has the header of `{CATALOGUE_FILE}`");
+        return Err(Problem::new("the column `part` is missing").in_file(file).hint(hint));
+    }
+    let mut lines: Vec<(String, usize, Partial)> = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| broken(&error))?;
+        let at = record.position().map_or(0, |p| p.byte() as usize);
+        let cell = |name: &str| {
+            let column = header.iter().position(|known| known == name);
+            column.and_then(|column| record.get(column)).unwrap_or_default()
+        };
+        let placed = |problem: Problem| problem.in_file(file).at_offset(text, at);
+        let (part, line) = line(&cell).map_err(placed)?;
+        if lines.iter().any(|(known, ..)| *known == part) {
+            return Err(placed(Problem::new(format!("`{part}` stands twice"))));
+        }
+        lines.push((part, at, line));
+    }
+    Ok(lines)
+}
+
+fn line<'a>(cell: &impl Fn(&str) -> &'a str) -> Result<(String, Partial), Problem> {
+    let part = cell("part");
+    let known: Vec<&str> =
+        PARTS.iter().map(|(part, _)| *part).chain(FAMILIES.iter().map(|(family, _)| *family)).collect();
+    if !known.contains(&part) {
+        let list = format!("parts are {}", known.join(", "));
+        return Err(Problem::new(format!("there is no part `{}`", human::shorten(part))).hint(did_you_mean(
+            part,
+            known.iter().copied(),
+            &list,
+        )));
+    }
+    let number = |column: &str, least: f64, most: f64| -> Result<Option<f64>, Problem> {
+        let text = cell(column);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let number = text.parse::<f64>().ok().filter(|n| (least..=most).contains(n));
+        number.map(Some).ok_or_else(|| {
+            let shown = human::shorten(text);
+            Problem::new(format!("`{shown}` is not a number from {least} to {most} in the column `{column}`"))
+        })
+    };
+    let fit = number("fit", 0.0, 1e9)?;
+    let between = number("mtbf_hours", 1.0, 1e15)?;
+    if fit.is_some() && between.is_some() {
+        return Err(Problem::new(format!("`{part}` has both `fit` and `mtbf_hours`"))
+            .hint("keep one: fit is failures in 10^9 hours, 10^9 over the hours between failures"));
+    }
+    let words = ["date", "fit_source", "repair_source", "confidence"].map(|name| cell(name).to_owned());
+    let partial = Partial {
+        fit: fit.or_else(|| between.map(|hours| 1e9 / hours)),
+        repair_hours: number("repair_hours", 0.0, 1e6)?,
+        words,
+    };
+    Ok((part.to_owned(), partial))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_has_every_class_with_a_source() {
+        let rates = Rates::catalogue().expect("well formed");
+        for (_, class) in PARTS {
+            let rate = rates.of_class(class).expect(class);
+            assert!(rate.fit > 0.0 && rate.repair_hours > 0.0 && !rate.date.is_empty(), "{class}");
+            assert!(rate.fit_source.len() > 20 && !rate.repair_source.is_empty(), "{class}");
+        }
+        // 0.057% of links between NIC and ToR in a month of 730 hours (10.1145/3651890.3672265).
+        let link = rates.of_class("NIC-leaf link").expect("there");
+        assert!((link.per_hour() * 730.0 - 0.00057).abs() < 1e-6);
+        // 98% of switches go on for three months.
+        let switch = rates.of_class("core").expect("by its family");
+        assert!(((-switch.per_hour() * 2190.0).exp() - 0.98).abs() < 1e-4);
+    }
+
+    #[test]
+    fn lines_of_a_user_win_and_keep_what_they_leave_open() {
+        let mut rates = Rates::catalogue().expect("well formed");
+        rates.overlay("part,mtbf_hours\nspine,100000\n", "own.csv").expect("valid");
+        let spine = rates.of_class("spine").expect("own").clone();
+        assert_eq!((spine.fit, spine.repair_hours, spine.fit_source.as_str()), (1e4, 4.0, "own.csv"));
+        assert_eq!(rates.of_class("leaf").expect("the family's").fit, 9224.0);
+        rates.overlay("part,repair_hours\nleaf,0.5\n", "own.csv").expect("valid");
+        assert_eq!(rates.of_class("leaf").map(|r| (r.fit, r.repair_hours)), Some((9224.0, 0.5)));
+        let down = Rate { fit: 1e8, repair_hours: 10.0, ..spine }.unavailability();
+        assert!((down - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let said = |text: &str| {
+            Rates::catalogue().expect("well formed").overlay(text, "own.csv").expect_err("wrong")
+        };
+        assert_eq!(said("part,fit\nlead,3\n").to_string(), "own.csv:2:1: there is no part `lead`");
+        assert_eq!(said("part,fit\nlead,3\n").hint.as_deref(), Some("did you mean `leaf`?"));
+        for (text, message) in [
+            ("part,rate\n", "own.csv: there is no column `rate`"),
+            ("fit\n3\n", "own.csv: the column `part` is missing"),
+            (
+                "part,fit\nnic,nan\n",
+                "own.csv:2:1: `nan` is not a number from 0 to 1000000000 in the column `fit`",
+            ),
+            (
+                "part,fit\nnic,-1\n",
+                "own.csv:2:1: `-1` is not a number from 0 to 1000000000 in the column `fit`",
+            ),
+            (
+                "part,mtbf_hours\nnic,0\n",
+                "own.csv:2:1: `0` is not a number from 1 to 1000000000000000 in the column `mtbf_hours`",
+            ),
+            ("part,fit,mtbf_hours\nnic,1,1\n", "own.csv:2:1: `nic` has both `fit` and `mtbf_hours`"),
+            ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` stands twice"),
+            ("part,fit\nnic\n", "own.csv:2: 1 cells in a line, but the header has 2"),
+        ] {
+            assert_eq!(said(text).to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Failures that come together, by drawing them: at random moments, or so many of a kind at once.
+//!
+//! Responsible for: states drawn by a seeded generator, their mean slow-down, the chance that the step cannot finish, and standard errors of
+//! both. The same seed gives the same answer everywhere. Refuses to be exact: for one failure at a time [`super::classes`] is.
+
+use super::rates::Rates;
+use super::state::{Part, States};
+use super::{Recovery, classes, slowdown};
+use crate::topology::Choices;
+use crate::topology::Design;
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+
+/// The most states that are drawn.
+pub const MOST_SAMPLES: u64 = 1_000_000;
+/// The most parts that fail at once.
+pub const MOST_FAILED: u64 = 10_000;
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Draw {
+    /// The state at a random moment: each part is down with `repair / (time between failures + repair)`.
+    Moments,
+    /// So many parts of each class, wherever they are.
+    Together(Vec<(String, u64)>),
+}
+
+/// What was found, with standard errors.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sampled {
+    /// What was drawn.
+    pub draw: Draw,
+    /// States drawn.
+    pub samples: u64,
+    /// The generator's seed.
+    pub seed: u64,
+    /// Mean factor of the step's time over states in which it can be finished.
+    pub mean_slowdown: f64,
+    /// Its standard error.
+    pub mean_slowdown_error: f64,
+    /// The largest factor among these.
+    pub worst_slowdown: f64,
+    /// Share of states in which the step cannot be finished.
+    pub stopped: f64,
+    /// Its standard error; where no state was stopped, three over the number of samples bounds the share with 95% confidence.
+    pub stopped_error: f64,
+    /// Mean devices whose own NIC reaches nobody.
+    pub mean_cut_off: f64,
+    /// Share of states in which nothing is missing.
+    pub whole: f64,
+}
+
+/// Draws states of a folded Clos network.
+pub fn sample(
+    design: &Design,
+    rates: &Rates,
+    draw: &Draw,
+    samples: u64,
+    seed: u64,
+    (exposed_share, recovery): (f64, Recovery),
+) -> Result<Sampled, Problem> {
+    let states = States::new(design)?;
+    let mut counts: Vec<(&'static str, u64, f64)> = Vec::new();
+    for class in classes(design) {
+        let chance = match draw {
+            Draw::Moments => rates.of_class(class.part).map_or(0.0, super::rates::Rate::unavailability),
+            Draw::Together(list) => {
+                list.iter().filter(|(name, _)| name == class.part).map(|(_, n)| *n as f64).sum()
+            }
+        };
+        counts.push((class.part, class.count, chance));
+    }
+    let mut sum = Sums::default();
+    let mut failed = Vec::new();
+    for index in 0..samples.clamp(1, MOST_SAMPLES) {
+        let mut choices = Choices::new(seed, index, 0, 0);
+        failed.clear();
+        for &(class, count, chance) in &counts {
+            let many = match draw {
+                Draw::Moments => binomial(count, chance, &mut choices),
+                Draw::Together(_) => chance as u64,
+            };
+            distinct(count, many.min(count).min(MOST_FAILED), &mut choices, |number| {
+                failed.push(Part { class, number });
+            });
+        }
+        if failed.is_empty() {
+            sum.whole += 1;
+            sum.finished(1.0);
+            continue;
+        }
+        let state = states.state(&failed);
+        let kept = state.kept(recovery);
+        sum.cut_off += super::state::State::devices(&state.cut_off) as f64;
+        match slowdown(kept, exposed_share).filter(|_| state.is_connected) {
+            Some(factor) => sum.finished(factor),
+            None => sum.stopped += 1,
+        }
+    }
+    Ok(sum.close(draw.clone(), samples.clamp(1, MOST_SAMPLES), seed))
+}
+
+#[derive(Default)]
+struct Sums {
+    count: u64,
+    mean: f64,
+    squares: f64,
+    worst: f64,
+    stopped: u64,
+    whole: u64,
+    cut_off: f64,
+}
+
+impl Sums {
+    /// Mean and sum of squares as they grow (Welford).
+    fn finished(&mut self, factor: f64) {
+        self.count += 1;
+        let away = factor - self.mean;
+        self.mean += away / self.count as f64;
+        self.squares += away * (factor - self.mean);
+        self.worst = self.worst.max(factor);
+    }
+
+    fn close(self, draw: Draw, samples: u64, seed: u64) -> Sampled {
+        let n = samples as f64;
+        let count = self.count as f64;
+        let variance = if self.count > 1 { self.squares / (count - 1.0) } else { 0.0 };
+        let stopped = self.stopped as f64 / n;
+        Sampled {
+            draw,
+            samples,
+            seed,
+            mean_slowdown: if self.count > 0 { self.mean } else { f64::NAN },
+            mean_slowdown_error: if self.count > 0 { (variance / count).sqrt() } else { f64::NAN },
+            worst_slowdown: if self.count > 0 { self.worst } else { f64::NAN },
+            stopped,
+            stopped_error: (stopped * (1.0 - stopped) / n).sqrt(),
+            mean_cut_off: self.cut_off / n,
+            whole: self.whole as f64 / n,
+        }
+    }
+}
+
+/// A uniform number from 0 to below 1.
+fn uniform(choices: &mut Choices) -> f64 {
+    (choices.among(1 << 30) as f64 + choices.among(1 << 22) as f64 / f64::from(1 << 22)) / f64::from(1 << 30)
+}
+
+/// How many of `count` parts are down, each with a small chance: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
+fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
+    if chance <= 0.0 {
+        return 0;
+    }
+    if chance >= 1.0 {
+        return count;
+    }
+    let denominator = (-chance).ln_1p();
+    let (mut at, mut found) = (0.0, 0);
+    loop {
+        at += ((1.0 - uniform(choices)).ln() / denominator).floor() + 1.0;
+        if at > count as f64 || found >= MOST_FAILED {
+            return found;
+        }
+        found += 1;
+    }
+}
+
+/// So many different numbers below `count` (R. Floyd's method).
+fn distinct(count: u64, many: u64, choices: &mut Choices, mut each: impl FnMut(u64)) {
+    let mut chosen = std::collections::BTreeSet::new();
+    for top in count - many..count {
+        let number = choices.among(top + 1);
+        let number = if chosen.contains(&number) { top } else { number };
+        chosen.insert(number);
+    }
+    chosen.into_iter().for_each(&mut each);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{DesignSpec, Kind};
+
+    fn design(kind: Kind) -> Design {
+        let spec =
+            DesignSpec { kind: Some(kind), devices: Some(4096), domain: Some(8), ..DesignSpec::default() };
+        spec.resolve().expect("built")
+    }
+
+    fn together(design: &Design, class: &str, many: u64) -> Sampled {
+        let rates = Rates::catalogue().expect("well formed");
+        let draw = Draw::Together(vec![(class.to_owned(), many)]);
+        sample(design, &rates, &draw, 2000, 7, (0.2, Recovery::Spread)).expect("a Clos")
+    }
+
+    #[test]
+    fn one_failure_is_what_its_class_says_without_any_error() {
+        let rails = design(Kind::RailOnly);
+        let leaf = together(&rails, "leaf", 1);
+        assert!((leaf.mean_slowdown - (1.0 + 0.2 / 7.0)).abs() < 1e-12 && leaf.mean_slowdown_error < 1e-12);
+        assert_eq!((leaf.stopped, leaf.mean_cut_off, leaf.whole), (0.0, 32.0, 0.0));
+    }
+
+    #[test]
+    fn two_leaves_hit_one_domain_as_often_as_counting_says() {
+        // 128 leaves, 16 for each of 8 rails: of the 127 others 7 serve the same domains on other rails.
+        let rails = design(Kind::RailOnly);
+        let two = together(&rails, "leaf", 2);
+        let (one, both) = (1.0 + 0.2 * (8.0 / 7.0 - 1.0), 1.0 + 0.2 * (8.0 / 6.0 - 1.0));
+        let exact = one + (both - one) * 7.0 / 127.0;
+        assert!((two.mean_slowdown - exact).abs() < 4.0 * two.mean_slowdown_error, "{two:?} {exact}");
+        assert!((two.worst_slowdown - both).abs() < 1e-12);
+        assert_eq!(two, together(&rails, "leaf", 2));
+    }
+
+    #[test]
+    fn moments_agree_with_first_order_sums() {
+        let clos = design(Kind::RailOptimized);
+        let mut rates = Rates::catalogue().expect("well formed");
+        // Rates at which a state is seldom whole, but seldom has two failures that matter to each other.
+        rates.overlay("part,repair_hours\nnic,100\naccess-link,100\nswitch,2\n", "test").expect("valid");
+        let found =
+            sample(&clos, &rates, &Draw::Moments, 20_000, 1, (0.2, Recovery::Spread)).expect("a Clos");
+        // Chance of no failure: the product over parts.
+        let mut whole = 1.0_f64;
+        for class in classes(&clos) {
+            whole *=
+                (1.0 - rates.of_class(class.part).expect("known").unavailability()).powf(class.count as f64);
+        }
+        let error = (whole * (1.0 - whole) / 20_000.0).sqrt();
+        assert!((found.whole - whole).abs() < 4.0 * error, "{found:?} {whole}");
+        // One failure at a time: the sum over parts of the time down and what it costs then. Of two at once the worse counts, so drawing
+        // finds a little less.
+        let first_order: f64 = classes(&clos)
+            .iter()
+            .map(|class| {
+                let down = rates.of_class(class.part).expect("known").unavailability();
+                let factor = class.slowdown(0.2, Recovery::Spread).expect("it goes on");
+                class.count as f64 * down * (factor - 1.0)
+            })
+            .sum();
+        let off = found.mean_slowdown - 1.0 - first_order;
+        assert!(off < 4.0 * found.mean_slowdown_error && off > -0.2 * first_order, "{found:?} {first_order}");
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_told() {
+        let spec = DesignSpec { kind: Some(Kind::Dragonfly), devices: Some(72), ..DesignSpec::default() };
+        let dragonfly = spec.resolve().expect("built");
+        let rates = Rates::catalogue().expect("well formed");
+        assert!(sample(&dragonfly, &rates, &Draw::Moments, 10, 0, (0.2, Recovery::Spread)).is_err());
+    }
+}

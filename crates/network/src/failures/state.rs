@@ -1,0 +1,439 @@
+//! A network with several parts failed at once: who is cut off, who is stranded, and what bandwidth is left.
+//!
+//! Responsible for: any set of failed NICs, links and switches of a folded Clos network, each by its number, worked out from shares of
+//! capacity. For one part it gives what [`super::classes`] says of its class. Refuses other families, and the time until routes are withdrawn.
+//!
+//! Numbers run from 0: NICs by device; links between NIC and leaf by device and then plane; switches and links above by plane, fabric,
+//! and then from the first leaf on.
+
+use super::{Recovery, beside_own, headroom};
+use crate::topology::design::ClosNetwork;
+use crate::topology::{Design, Fabric, Routing};
+use railwright_spec::problem::Problem;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A part by its class (as [`super::Class::part`]) and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Part {
+    /// The class.
+    pub class: &'static str,
+    /// The number.
+    pub number: u64,
+}
+
+/// Devices from the first to the last, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Range {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+}
+
+/// What is left of a network.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct State {
+    /// Devices whose own NIC reaches nobody.
+    pub cut_off: Vec<Range>,
+    /// Devices that their domain cannot help either: the step cannot finish.
+    pub stranded: Vec<Range>,
+    /// Whether all domains reach each other.
+    pub is_connected: bool,
+    /// Share of bandwidth that the most affected device keeps on its own NIC.
+    pub kept_alone: f64,
+    /// Share that it keeps when one neighbour carries its traffic beside its own.
+    pub kept_neighbour: f64,
+    /// Share that the most affected domain keeps over all of its NICs.
+    pub kept_spread: f64,
+}
+
+impl State {
+    /// The share of bandwidth that is kept under a way to recover.
+    pub const fn kept(&self, recovery: Recovery) -> f64 {
+        match recovery {
+            Recovery::Alone => self.kept_alone,
+            Recovery::Neighbour => self.kept_neighbour,
+            Recovery::Spread => self.kept_spread,
+        }
+    }
+
+    /// Devices in ranges.
+    pub fn devices(ranges: &[Range]) -> u64 {
+        ranges.iter().map(|range| range.last - range.first + 1).sum()
+    }
+}
+
+/// A network whose states are asked for: who stands under which leaf, both ways round.
+#[derive(Debug)]
+pub struct States<'a> {
+    design: &'a Design,
+    network: &'a ClosNetwork,
+    /// Fabric and leaf of every device.
+    leaf_of: Vec<(u32, u32)>,
+    /// Devices under each leaf of each fabric of a plane.
+    under: BTreeMap<(u32, u32), Vec<u32>>,
+    /// Devices by pod of each fabric.
+    pods: BTreeMap<(u32, u32), Vec<u32>>,
+}
+
+/// Failures of one plane's fabrics, as shares.
+#[derive(Default)]
+struct Lost {
+    nics: BTreeSet<u64>,
+    /// Device and plane.
+    access: BTreeSet<(u64, u64)>,
+    /// Plane, fabric, leaf.
+    leaves: BTreeSet<(u64, u32, u32)>,
+    /// Links to live spines that are gone: plane, fabric, leaf to spines of the pod.
+    leaf_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
+    /// Plane, fabric, pod to dead spines.
+    spines: BTreeMap<(u64, u32, u32), BTreeSet<u64>>,
+    /// Plane, fabric, pod to spines to links gone above.
+    core_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
+    /// Plane, fabric to core groups to cores gone.
+    cores: BTreeMap<(u64, u32), BTreeMap<u64, BTreeSet<u64>>>,
+}
+
+impl<'a> States<'a> {
+    /// Prepares a folded Clos network.
+    pub fn new(design: &'a Design) -> Result<Self, Problem> {
+        let Fabric::Clos(network) = &design.fabric else {
+            return Err(Problem::new(format!(
+                "several failures of a {} cannot be worked out",
+                design.kind.name()
+            ))
+            .hint("leave --fail out: single failures of each class are exact for every kind"));
+        };
+        let mut leaf_of = Vec::new();
+        let mut under: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+        let mut pods: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+        for device in 0..design.devices {
+            let (fabric, leaf) = design.leaf_of(network, device);
+            let (fabric, leaf) = (narrow(fabric), narrow(leaf));
+            leaf_of.push((fabric, leaf));
+            under.entry((fabric, leaf)).or_default().push(narrow(device));
+            pods.entry((fabric, narrow(network.clos.pod(u64::from(leaf))))).or_default().push(narrow(device));
+        }
+        Ok(Self { design, network, leaf_of, under, pods })
+    }
+
+    /// How many parts of a class there are.
+    pub fn count(&self, class: &str) -> u64 {
+        let (design, network) = (self.design, self.network);
+        let fabrics = design.planes * network.fabrics_per_plane;
+        let clos = &network.clos;
+        match class {
+            "NIC" => design.devices,
+            "NIC-leaf link" => design.devices * design.planes,
+            "leaf" => design.counts().switches_in("leaf"),
+            "leaf-spine link" if network.kept_tiers >= 2 => fabrics * clos.leaf_spine_links(),
+            "spine" if network.kept_tiers >= 2 => fabrics * clos.spines(),
+            "spine-core link" if network.kept_tiers >= 3 => fabrics * clos.spine_core_links(),
+            "core" if network.kept_tiers >= 3 => fabrics * clos.cores(),
+            _ => 0,
+        }
+    }
+
+    /// What is left when these parts fail. A number that no part has is ignored; [`Self::count`] says which there are.
+    pub fn state(&self, failed: &[Part]) -> State {
+        let mut lost = Lost::default();
+        for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
+            self.fail(*part, &mut lost);
+        }
+        let touched = self.touched(&lost);
+        let (planes, size) = (self.design.planes, self.design.domain.size);
+        let mut state = State {
+            cut_off: vec![],
+            stranded: vec![],
+            is_connected: true,
+            kept_alone: 1.0,
+            kept_neighbour: 1.0,
+            kept_spread: 1.0,
+        };
+        // What a damaged domain still has: a NIC port in a plane, on a rail.
+        let mut open: Vec<BTreeSet<(u64, u32)>> = Vec::new();
+        for domain in touched {
+            let (mut sum, mut ways) = (0.0, BTreeSet::new());
+            let (mut lost_here, mut least) = (0, 1.0_f64);
+            for device in domain * size..(domain + 1) * size {
+                let mut kept = 0.0;
+                for plane in 0..planes {
+                    let share = self.share(&lost, device, plane);
+                    kept += share;
+                    if share > 0.0 {
+                        let rail =
+                            if self.design.separates_rails() { narrow(self.design.rail(device)) } else { 0 };
+                        ways.insert((plane, rail));
+                    }
+                }
+                let kept = kept / planes as f64;
+                sum += kept;
+                state.kept_alone = state.kept_alone.min(kept);
+                if kept == 0.0 {
+                    lost_here += 1;
+                    extend(&mut state.cut_off, device, device);
+                } else {
+                    least = least.min(kept);
+                }
+            }
+            let beside = if lost_here > 0 { beside_own(size, lost_here) } else { 1.0 };
+            state.kept_neighbour = state.kept_neighbour.min(least * beside);
+            state.kept_spread = state.kept_spread.min(sum / size as f64);
+            if ways.is_empty() {
+                extend(&mut state.stranded, domain * size, (domain + 1) * size - 1);
+            } else {
+                open.push(ways);
+            }
+        }
+        let apart = |one: &BTreeSet<_>, other: &BTreeSet<_>| one.intersection(other).next().is_none();
+        let meets =
+            open.iter().enumerate().all(|(n, one)| open[n + 1..].iter().all(|other| !apart(one, other)));
+        state.is_connected = meets && state.stranded.is_empty();
+        state
+    }
+
+    fn fail(&self, part: Part, lost: &mut Lost) {
+        let (network, clos) = (self.network, &self.network.clos);
+        let planes = self.design.planes;
+        let n = part.number;
+        // Fabrics of a plane follow each other.
+        let of_fabric = |each: u64| {
+            let fabric = n / each.max(1);
+            (fabric / network.fabrics_per_plane, narrow(fabric % network.fabrics_per_plane), n % each.max(1))
+        };
+        match part.class {
+            "NIC" => {
+                lost.nics.insert(n);
+            }
+            "NIC-leaf link" => {
+                lost.access.insert((n / planes, n % planes));
+            }
+            "leaf" if clos.tiers == 1 => {
+                // Fabrics that share one switch fail together.
+                let switches = network.fabrics_per_plane.div_ceil(network.fabrics_per_switch);
+                let (plane, switch) = (n / switches, n % switches);
+                let first = switch * network.fabrics_per_switch;
+                for fabric in first..(first + network.fabrics_per_switch).min(network.fabrics_per_plane) {
+                    lost.leaves.insert((plane, narrow(fabric), 0));
+                }
+            }
+            "leaf" => {
+                let (plane, fabric, leaf) = of_fabric(clos.leaves());
+                lost.leaves.insert((plane, fabric, narrow(leaf)));
+            }
+            "leaf-spine link" => {
+                let (plane, fabric, link) = of_fabric(clos.leaf_spine_links());
+                let (leaf, uplink) = (link / clos.leaf_uplinks, link % clos.leaf_uplinks);
+                let spines = lost.leaf_links.entry((plane, fabric, narrow(leaf))).or_default();
+                *spines.entry(uplink % clos.spines_per_pod).or_default() += 1;
+            }
+            "spine" => {
+                let (plane, fabric, spine) = of_fabric(clos.spines());
+                let pod = narrow(spine / clos.spines_per_pod);
+                lost.spines.entry((plane, fabric, pod)).or_default().insert(spine % clos.spines_per_pod);
+            }
+            "spine-core link" => {
+                let (plane, fabric, link) = of_fabric(clos.spine_core_links());
+                let spine = link / clos.spine_uplinks;
+                let spines =
+                    lost.core_links.entry((plane, fabric, narrow(spine / clos.spines_per_pod))).or_default();
+                *spines.entry(spine % clos.spines_per_pod).or_default() += 1;
+            }
+            "core" => {
+                let (plane, fabric, core) = of_fabric(clos.cores());
+                let groups = lost.cores.entry((plane, fabric)).or_default();
+                groups.entry(core / clos.cores_per_group).or_default().insert(core % clos.cores_per_group);
+            }
+            _ => {}
+        }
+    }
+
+    /// Domains with a device that anything lost concerns; for losses that concern all alike, one is enough if it is whole otherwise, but
+    /// which one that is need not be known: all are looked at.
+    fn touched(&self, lost: &Lost) -> BTreeSet<u64> {
+        let size = self.design.domain.size;
+        let mut devices: BTreeSet<u64> = lost.nics.iter().map(|device| device / size).collect();
+        devices.extend(lost.access.iter().map(|(device, _)| device / size));
+        let leaves = lost.leaves.iter().chain(lost.leaf_links.keys());
+        for (_, fabric, leaf) in leaves {
+            let under = self.under.get(&(*fabric, *leaf)).into_iter().flatten();
+            devices.extend(under.map(|device| u64::from(*device) / size));
+        }
+        for (_, fabric, pod) in lost.spines.keys().chain(lost.core_links.keys()) {
+            let under = self.pods.get(&(*fabric, *pod)).into_iter().flatten();
+            devices.extend(under.map(|device| u64::from(*device) / size));
+        }
+        for (_, fabric) in lost.cores.keys() {
+            let of_fabric = self.pods.range((*fabric, 0)..=(*fabric, u32::MAX)).flat_map(|(_, list)| list);
+            devices.extend(of_fabric.map(|device| u64::from(*device) / size));
+        }
+        devices
+    }
+
+    /// The share of one NIC port's bandwidth that is left: nothing without NIC, link or leaf; else what leaf and pod have left above.
+    fn share(&self, lost: &Lost, device: u64, plane: u64) -> f64 {
+        let (fabric, leaf) = self.leaf_of[device as usize];
+        if lost.nics.contains(&device)
+            || lost.access.contains(&(device, plane))
+            || lost.leaves.contains(&(plane, fabric, leaf))
+        {
+            return 0.0;
+        }
+        self.above_leaf(lost, plane, fabric, leaf).min(self.above_pod(lost, plane, fabric, leaf))
+    }
+
+    /// Live uplinks of a leaf to live spines over all, and what is beyond the need of the hosts for free.
+    fn above_leaf(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
+        let clos = &self.network.clos;
+        if self.network.kept_tiers < 2 {
+            return 1.0;
+        }
+        let pod = narrow(clos.pod(u64::from(leaf)));
+        let dead = lost.spines.get(&(plane, fabric, pod));
+        let links = lost.leaf_links.get(&(plane, fabric, leaf));
+        if dead.is_none() && links.is_none() {
+            return 1.0;
+        }
+        let mut gone = dead.map_or(0, |dead| dead.len() as u64 * clos.trunk());
+        for (spine, links) in links.into_iter().flatten() {
+            if !dead.is_some_and(|dead| dead.contains(spine)) {
+                gone += links;
+            }
+        }
+        let left = 1.0 - gone.min(clos.leaf_uplinks) as f64 / clos.leaf_uplinks as f64;
+        (headroom(self.design, self.network) * left).min(1.0)
+    }
+
+    /// What the spines of a pod have left above: the worst spine where a hash does not know of it, all together where packets are sprayed.
+    fn above_pod(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
+        let clos = &self.network.clos;
+        if self.network.kept_tiers < 3 {
+            return 1.0;
+        }
+        let pod = narrow(clos.pod(u64::from(leaf)));
+        let links = lost.core_links.get(&(plane, fabric, pod));
+        let cores = lost.cores.get(&(plane, fabric));
+        if links.is_none() && cores.is_none() {
+            return 1.0;
+        }
+        let dead = lost.spines.get(&(plane, fabric, pod));
+        let (mut worst, mut sum) = (1.0_f64, 0.0);
+        for spine in 0..clos.spines_per_pod {
+            if dead.is_some_and(|dead| dead.contains(&spine)) {
+                continue;
+            }
+            let cut = links.and_then(|links| links.get(&spine)).copied().unwrap_or(0);
+            let group = spine / clos.spines_per_core_group().max(1);
+            let gone = cores.and_then(|cores| cores.get(&group)).map_or(0, BTreeSet::len) as f64;
+            let left =
+                (1.0 - cut as f64 / clos.spine_uplinks as f64) * (1.0 - gone / clos.cores_per_group as f64);
+            sum += left;
+            if left > 0.0 {
+                worst = worst.min(left);
+            }
+        }
+        let all = sum / clos.spines_per_pod as f64;
+        if self.design.routing == Routing::Spray || all == 0.0 { all } else { worst.min(1.0) }
+    }
+}
+
+/// Adds devices that follow the last range, or begin a new one.
+fn extend(ranges: &mut Vec<Range>, first: u64, last: u64) {
+    match ranges.last_mut() {
+        Some(range) if range.last + 1 == first => range.last = last,
+        _ => ranges.push(Range { first, last }),
+    }
+}
+
+/// Numbers of devices and switches are far below 2^32: [`crate::topology::MOST_DEVICES`] bounds them.
+fn narrow(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::classes;
+    use super::*;
+    use crate::topology::{DesignSpec, Kind};
+
+    fn design(kind: Kind, devices: u64, domain: u64, radix: u64, routing: Routing) -> Design {
+        let spec = DesignSpec {
+            kind: Some(kind),
+            devices: Some(devices),
+            domain: Some(domain),
+            radix: Some(radix),
+            routing: Some(routing),
+            ..DesignSpec::default()
+        };
+        spec.resolve().expect("it is built")
+    }
+
+    #[test]
+    fn one_part_does_what_its_class_says() {
+        for routing in [Routing::Ecmp, Routing::Spray] {
+            for design in [
+                design(Kind::Clos, 128, 4, 8, routing),
+                design(Kind::Clos, 32, 4, 8, routing),
+                design(Kind::RailOptimized, 128, 4, 8, routing),
+                design(Kind::RailOnly, 128, 4, 8, routing),
+                design(Kind::RailOnly, 32, 8, 8, routing),
+                design(Kind::DualPlane, 64, 4, 8, routing),
+                design(Kind::MultiPlane, 256, 8, 16, routing),
+            ] {
+                let states = States::new(&design).expect("a Clos");
+                for class in classes(&design) {
+                    assert_eq!(states.count(class.part), class.count, "{} {}", design.name, class.part);
+                    for number in [0, class.count / 2, class.count - 1] {
+                        let state = states.state(&[Part { class: class.part, number }]);
+                        let what = format!("{} {} {number} {routing:?}", design.name, class.part);
+                        assert_eq!(State::devices(&state.cut_off), class.cut_off, "{what}");
+                        assert_eq!(State::devices(&state.stranded), class.stranded, "{what}");
+                        assert!(
+                            (state.kept_alone - class.kept_alone).abs() < 1e-12,
+                            "{what}: {state:?} {class:?}"
+                        );
+                        assert!(
+                            (state.kept_neighbour - class.kept_neighbour).abs() < 1e-12,
+                            "{what}: {state:?} {class:?}"
+                        );
+                        assert!(
+                            (state.kept_spread - class.kept_spread).abs() < 1e-12,
+                            "{what}: {state:?} {class:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn failures_add_up_and_cut_domains_apart() {
+        let rails = design(Kind::RailOnly, 64, 4, 16, Routing::Ecmp);
+        let states = States::new(&rails).expect("a Clos");
+        // Domain 0 keeps rail 3 alone, domain 1 keeps rail 0 alone: no rail joins them, though each reaches all others.
+        let nics =
+            |list: &[u64]| list.iter().map(|&number| Part { class: "NIC", number }).collect::<Vec<_>>();
+        let state = states.state(&nics(&[0, 1, 2, 5, 6, 7]));
+        assert_eq!((state.is_connected, state.kept_spread), (false, 0.25));
+        assert!(state.stranded.is_empty());
+        assert_eq!(state.cut_off, [Range { first: 0, last: 2 }, Range { first: 5, last: 7 }]);
+        let all = states.state(&nics(&[0, 1, 2, 3]));
+        assert_eq!((all.stranded.as_slice(), all.is_connected), (&[Range { first: 0, last: 3 }][..], false));
+        // The same NICs of a Clos, which joins rails, leave everybody joined.
+        let clos = design(Kind::Clos, 64, 4, 16, Routing::Ecmp);
+        assert!(States::new(&clos).expect("a Clos").state(&nics(&[0, 1, 2, 5, 6, 7])).is_connected);
+    }
+
+    #[test]
+    fn both_planes_of_a_rail_are_needed_to_cut_it_off() {
+        let dual = design(Kind::DualPlane, 128, 8, 16, Routing::Ecmp);
+        let states = States::new(&dual).expect("a Clos");
+        let leaves = states.count("leaf");
+        let one = states.state(&[Part { class: "leaf", number: 0 }]);
+        let both =
+            states.state(&[Part { class: "leaf", number: 0 }, Part { class: "leaf", number: leaves / 2 }]);
+        assert_eq!((one.cut_off.len(), one.kept_alone), (0, 0.5));
+        assert_eq!((State::devices(&both.cut_off), both.kept_spread), (16, 1.0 - 1.0 / 8.0));
+    }
+}

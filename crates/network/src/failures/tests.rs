@@ -1,0 +1,95 @@
+//! Classes held to graphs, to states of single parts, and to what was published.
+
+use super::*;
+use crate::topology::{DesignSpec, Detail, Kind, LinkId, Node, NodeId, Topology};
+
+fn of(spec: &DesignSpec, part: &str) -> Class {
+    let design = spec.resolve().expect("it is built");
+    classes(&design).into_iter().find(|class| class.part == part).expect(part)
+}
+
+#[test]
+fn hpn_loses_a_sixteenth_to_a_link_and_a_single_tor_halts() {
+    // 10.1145/3651890.3672265: one NIC-ToR link of a dual-ToR host costs 6.25%; with a single ToR the job halts.
+    let dual = DesignSpec::of(Kind::DualPlane, 15_360, 8, 128);
+    let link = of(&dual, "NIC-leaf link");
+    assert!((1.0 - link.kept_spread - 0.0625).abs() < 1e-12);
+    assert_eq!((link.cut_off, link.kept_alone), (0, 0.5));
+    let single = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "NIC-leaf link");
+    assert_eq!((single.cut_off, single.kept_alone), (1, 0.0));
+}
+
+#[test]
+fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
+    // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN by about nothing.
+    for kind in [Kind::RailOptimized, Kind::RailOnly] {
+        let leaf = of(&DesignSpec::of(kind, 4096, 8, 64), "leaf");
+        assert_eq!((leaf.cut_off, leaf.stranded, leaf.kept_alone), (32, 0, 0.0), "{kind:?}");
+        assert_eq!(leaf.kept_spread, 0.875);
+        assert!(leaf.slowdown(1.0, Recovery::Spread).is_some_and(|s| (s - 8.0 / 7.0).abs() < 1e-12));
+    }
+    let dual = of(&DesignSpec::of(Kind::DualPlane, 4096, 8, 64), "leaf");
+    assert_eq!((dual.cut_off, dual.kept_alone, dual.kept_spread), (0, 0.5, 0.9375));
+    // Whole servers under one leaf have no neighbour to go through.
+    let clos = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "leaf");
+    assert_eq!(
+        (clos.cut_off, clos.stranded, clos.kept_spread, clos.slowdown(0.1, Recovery::Spread)),
+        (32, 32, 0.0, None)
+    );
+}
+
+#[test]
+fn a_rail_spine_takes_one_in_its_spines() {
+    // Rail-only, section 8 of the notes: a two-tier rail keeps (s - 1) / s; the other rails are untouched.
+    let spine = of(&DesignSpec::of(Kind::RailOnly, 16_384, 8, 128), "spine");
+    assert_eq!((spine.count, spine.kept_alone), (128, 1.0 - 1.0 / 16.0));
+    assert!((spine.kept_spread - (1.0 - 1.0 / 128.0)).abs() < 1e-12);
+    assert_eq!(spine.slowed, 2048);
+}
+
+/// Devices that device 0's farthest fellow cannot reach over the network when some links are gone.
+fn unreachable(topology: &Topology, gone: impl Fn(LinkId) -> bool, start: u32) -> u64 {
+    let mut seen = vec![false; topology.graph.node_count()];
+    let mut stack = vec![NodeId(start)];
+    seen[start as usize] = true;
+    while let Some(node) = stack.pop() {
+        for link in topology.graph.outgoing(node) {
+            let to = topology.graph.to(link);
+            let is_scale_up = matches!(topology.graph.node(to), Node::Domain(_));
+            if !is_scale_up && !gone(link) && !seen[to.index()] {
+                seen[to.index()] = true;
+                stack.push(to);
+            }
+        }
+    }
+    seen[..topology.graph.devices() as usize].iter().filter(|seen| !**seen).count() as u64
+}
+
+#[test]
+fn devices_cut_off_agree_with_graphs() {
+    for spec in [
+        DesignSpec::of(Kind::Clos, 128, 4, 8),
+        DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
+        DesignSpec::of(Kind::DualPlane, 64, 4, 8),
+        DesignSpec::of(Kind::Dragonfly, 72, 2, 7),
+        DesignSpec::of(Kind::DragonflyPlus, 63, 3, 6),
+    ] {
+        let design = spec.resolve().expect("it is built");
+        let topology = Topology::build(&design, Detail::Links).expect("small");
+        let last = topology.graph.devices() - 1;
+        let classes = classes(&design);
+        for (part, tier) in [("leaf", 1), ("router", 1), ("spine", 2), ("core", 3)] {
+            let Some(class) = classes.iter().find(|class| class.part == part) else { continue };
+            let switches: Vec<NodeId> = topology
+                .graph
+                .nodes()
+                .filter(|(_, node)| matches!(node, Node::Switch(s) if s.tier == tier))
+                .map(|(id, _)| id)
+                .collect();
+            assert_eq!(switches.len() as u64, class.count, "{spec:?} {part}");
+            let first = switches[0];
+            let gone = |link: LinkId| topology.graph.from(link) == first || topology.graph.to(link) == first;
+            assert_eq!(unreachable(&topology, gone, last), class.cut_off, "{spec:?} {part}");
+        }
+    }
+}
