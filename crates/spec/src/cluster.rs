@@ -122,6 +122,15 @@ pub struct Network {
     pub latency: Seconds,
     /// Tiers from the leaf upwards.
     pub tiers: Vec<Tier>,
+    /// How much longer traffic to all peers takes because rails are joined through domains alone, whose step is not hidden; 1 where
+    /// the network joins them.
+    #[serde(skip_serializing_if = "is_one")]
+    pub rail_forwarding: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, clippy::float_cmp, reason = "serde's signature; 1 is written, not computed")]
+fn is_one(factor: &f64) -> bool {
+    *factor == 1.0
 }
 
 /// A tier of the fabric.

@@ -5,6 +5,7 @@
 //! no file and no clock, prints nothing and spawns nothing: a search is cut into pieces that a front end may run side by side.
 
 pub mod balance;
+pub mod codesign;
 pub mod exchanges;
 pub mod flows;
 pub mod ranking;

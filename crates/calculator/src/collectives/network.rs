@@ -20,6 +20,8 @@ pub(super) struct Network {
     /// Multiple of everything that passes before bytes flow; 1 is usual.
     pub(super) pace: f64,
     tiers: Vec<Tier>,
+    /// How much longer bytes to all peers take where rails are joined through domains alone.
+    rail_forwarding: f64,
     pub(super) low_latency_cap: f64,
     pub(super) has_ll128: bool,
 }
@@ -53,6 +55,7 @@ impl Network {
             latency: network.latency.get().max(0.0),
             pace: 1.0,
             tiers: network.tiers.clone(),
+            rail_forwarding: network.rail_forwarding.max(1.0),
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
         }
@@ -94,6 +97,13 @@ impl Network {
     /// Bytes a second per NIC for traffic that goes to all peers alike.
     pub(super) fn spread_rate(&self, share: f64, span: &Span) -> f64 {
         self.nic * share / (span.sharing * self.spread_slowdown(span))
+    }
+
+    /// The same for kernels that know no rails: those who leave from a shared domain are forwarded within it first, one step after the
+    /// other (rail-only, arXiv 2307.12169: `overhead = B_S / B_F (K - 1) / K`).
+    pub(super) fn unaware_spread_rate(&self, share: f64, span: &Span) -> f64 {
+        let rate = self.spread_rate(share, span);
+        if span.local > 1 { rate / self.rail_forwarding } else { rate }
     }
 
     /// One message: `t = base + hop + b / (0.85 NIC)`.

@@ -82,6 +82,7 @@ impl Machine {
                 kind: self.network.into(),
                 latency: Seconds::from_micros(5.0),
                 tiers: self.tiers.clone(),
+                rail_forwarding: 1.0,
             },
             host: Host {
                 memory_per_device: Bytes::from_gib(128.0),

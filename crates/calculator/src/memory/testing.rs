@@ -268,6 +268,7 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
             kind: "InfiniBand".to_owned(),
             latency: Seconds::from_micros(2.0),
             tiers: Vec::new(),
+            rail_forwarding: 1.0,
         },
         host: Host {
             memory_per_device: Bytes::from_gib(256.0),

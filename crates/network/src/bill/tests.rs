@@ -25,10 +25,12 @@ fn cluster() -> Cluster {
         device_price: Some(Dollars::new(30_000.0)),
         device_price_source: String::new(),
         device_power: Some(Watts::new(700.0)),
+        host_power: Watts::new(300.0),
         years: 4.0,
         electricity_price: Dollars::new(0.1),
         power_usage_effectiveness: 1.25,
         tokens_per_second: Some(1e7),
+        tokens: Some(1e12),
     }
 }
 
@@ -132,6 +134,17 @@ fn the_share_of_a_cluster() {
     assert!((share.dollars_per_year.get() / year - 1.0).abs() < 1e-12);
     let per_million = share.dollars_per_million_tokens.expect("a rate").get();
     assert!((per_million - year / (8760.0 * 3600.0 * 1e7) * 1e6).abs() < 1e-12);
+    // All of it: devices at $30,000 over four years and 1,000 W each; a run of 10^12 tokens takes 10^5 s.
+    let whole = share.cluster.expect("priced");
+    let all = year + 1024.0 * (30_000.0 / 4.0 + 1.25 * 8760.0 * 0.1);
+    assert!((whole.dollars_per_day.get() / (all / 365.0) - 1.0).abs() < 1e-12);
+    assert!(
+        (whole.dollars_per_run.expect("tokens").get() / (all / (8760.0 * 3600.0) * 1e5) - 1.0).abs() < 1e-12
+    );
+    let energy = whole.energy_per_million_tokens.expect("a rate").get();
+    let joules = (bill.watts.get() + 1024.0 * 1000.0) * 1.25 / 1e7 * 1e6;
+    assert!((energy / (joules / 3.6e6) - 1.0).abs() < 1e-12);
+    assert!(whole.network_energy_per_million_tokens.expect("a rate").get() < energy / 4.0);
 }
 
 #[test]

@@ -240,6 +240,7 @@ impl ClusterSpec {
             kind: self.network_kind.unwrap_or_else(|| "InfiniBand".to_owned()),
             latency: self.network_latency.unwrap_or(Seconds::from_micros(5.0)),
             tiers: self.network_tiers.map_or_else(Vec::new, |tiers| tiers.0),
+            rail_forwarding: 1.0,
         };
         let host = Host {
             memory_per_device: self.host_memory.unwrap_or(Bytes::from_gib(128.0)),

@@ -1,0 +1,138 @@
+//! What a network design is to a step: bandwidth and hops by how far a group of ranks reaches.
+//!
+//! Responsible for: a [`Design`] written as the calculator's [`Cluster`], and what a share of its bandwidth, or all the bandwidth there is,
+//! would make of a plan's step. Refuses to simulate: groups see shares of capacity, as if packets were spread evenly.
+
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::evaluate;
+use railwright_network::topology::{Design, Fabric, Kind};
+use railwright_spec::cluster::{Cluster, Tier};
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{BytesPerSecond, Seconds};
+
+/// The cluster that a design makes of a machine: its accelerators in the design's domains, joined by the design's network.
+///
+/// A tier's oversubscription is that of all tiers below it together, because it is held against NICs. Where rails are joined through
+/// domains alone, traffic to all peers takes `1 + B_S / B_F (K - 1) / K` times as long: the step inside the domain is not hidden (equation
+/// 16 of the rail-only notes, without the bytes that stay in the domain). Traffic between ranks of one rail sees nothing of it.
+pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
+    let mut cluster = machine.clone();
+    cluster.name.clone_from(&design.name);
+    cluster.devices = design.devices;
+    cluster.devices_per_node = machine.devices_per_node.min(design.domain.size);
+    cluster.scale_up.domain_size = design.domain.size;
+    cluster.scale_up.bandwidth = design.domain.bandwidth;
+    cluster.network.bandwidth = design.nic_bandwidth;
+    cluster.network.tiers = tiers(design)?;
+    cluster.network.rail_forwarding = if design.separates_rails() {
+        let k = design.domain.size as f64;
+        1.0 + design.nic_bandwidth / design.domain.bandwidth * (k - 1.0) / k
+    } else {
+        1.0
+    };
+    Ok(cluster)
+}
+
+/// Tiers from the leaf upwards: devices below one switch group, what is below over what is above, and two more links on the way for each.
+fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
+    let hop = design.link_latency * 2.0;
+    let tier = |name: &str, devices: u64, oversubscription: f64, latency: Seconds| Tier {
+        name: name.to_owned(),
+        devices: devices.clamp(1, design.devices),
+        oversubscription,
+        latency,
+    };
+    let host = design.nic_port_bandwidth();
+    let mut tiers = Vec::new();
+    match &design.fabric {
+        Fabric::Clos(network) => {
+            let clos = &network.clos;
+            // A leaf group serves so many places of every rail.
+            let groups = design.rails / network.rails_per_group.max(1);
+            let leaf = clos.hosts_per_leaf.saturating_mul(groups.max(1));
+            let below = host * clos.hosts_per_leaf as f64;
+            let over = if network.kept_tiers >= 2 {
+                below / (design.port_bandwidth * clos.leaf_uplinks as f64)
+            } else {
+                1.0
+            };
+            tiers.push(tier("leaf", leaf, over, Seconds::ZERO));
+            if network.kept_tiers >= 2 {
+                let fabrics = network.fabrics_per_plane;
+                let pod = clos.leaves_per_pod.saturating_mul(clos.hosts_per_leaf).saturating_mul(fabrics);
+                // Pods of whole rails keep a rail's traffic to themselves, and what changes rails is forwarded first.
+                let pod = if clos.by_group { design.devices } else { pod };
+                let down = (clos.leaves_per_pod * clos.trunk()) as f64;
+                let above = if network.kept_tiers >= 3 {
+                    over.max(1.0) * down / clos.spine_uplinks as f64
+                } else {
+                    1.0
+                };
+                tiers.push(tier("spine", pod, above, hop));
+            }
+            if network.kept_tiers >= 3 {
+                tiers.push(tier("core", design.devices, 1.0, hop));
+            }
+        }
+        Fabric::Dragonfly(d) => {
+            let group = d.hosts * d.routers;
+            let out = design.port_bandwidth * (d.globals * d.routers) as f64;
+            tiers.push(tier("router", d.hosts, 1.0, Seconds::ZERO));
+            tiers.push(tier("group", group, host * group as f64 / out, hop * 0.5));
+            tiers.push(tier("global", design.devices, 1.0, hop));
+        }
+        Fabric::DragonflyPlus(d) => {
+            let leaf = host * d.hosts as f64 / (design.port_bandwidth * d.spines as f64);
+            let group = d.hosts * d.leaves;
+            let out = design.port_bandwidth * (d.globals * d.spines) as f64;
+            tiers.push(tier("leaf", d.hosts, leaf, Seconds::ZERO));
+            tiers.push(tier("group", group, (host * group as f64 / out).max(leaf), hop));
+            tiers.push(tier("global", design.devices, 1.0, hop * 0.5));
+        }
+        Fabric::SlimFly(s) => {
+            tiers.push(tier("router", s.hosts, 1.0, Seconds::ZERO));
+            tiers.push(tier("all", design.devices, 1.0, hop));
+        }
+        Fabric::None => {}
+        Fabric::Torus(_) => {
+            return Err(Problem::new("the step of a torus is not that of a network with switches")
+                .at_key("design.kind")
+                .hint("`railwright clusters list` has pods of tori, which `estimate` prices by a law of their own"));
+        }
+    }
+    Ok(tiers)
+}
+
+/// Whether a kind can be held against others by the step that it makes.
+pub const fn has_step(kind: Kind) -> bool {
+    !matches!(kind, Kind::Torus)
+}
+
+/// The time of a step on a cluster.
+pub fn step_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Seconds, Problem> {
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    Ok(evaluate(&costing)?.time.total)
+}
+
+/// The share of a step that the network between domains takes: what would be gone if its bandwidth were without end,
+/// `1 - T(no end) / T`.
+pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f64, Problem> {
+    let mut ideal = cluster.clone();
+    ideal.network.bandwidth = BytesPerSecond::new(1e18);
+    let (whole, left) = (step_time(model, cluster, plan)?, step_time(model, &ideal, plan)?);
+    Ok((1.0 - left / whole).clamp(0.0, 1.0))
+}
+
+/// How much longer a step takes when its slowest ranks keep a share of their network bandwidth. A synchronous step is as slow as its
+/// slowest member, so that is the step of a cluster all of whose NICs are as slow: an upper bound where few groups have such a member.
+pub fn slowdown(model: &Model, cluster: &Cluster, plan: &Plan, kept: f64) -> Result<Option<f64>, Problem> {
+    if kept.is_nan() || kept <= 0.0 {
+        return Ok(None);
+    }
+    let mut degraded = cluster.clone();
+    degraded.network.bandwidth = cluster.network.bandwidth * kept.min(1.0);
+    Ok(Some(step_time(model, &degraded, plan)? / step_time(model, cluster, plan)?))
+}

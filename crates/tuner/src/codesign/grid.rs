@@ -1,0 +1,179 @@
+//! The designs to choose from, and which of them a step can tell apart.
+//!
+//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of equal clusters, so that a
+//! strategy is searched once for each. Refuses to leave out what is merely bad.
+
+use super::fabric::cluster_on;
+use railwright_network::bill::prices::Prices;
+use railwright_network::bill::{Bill, bill};
+use railwright_network::topology::{Design, DesignSpec, Kind};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::BytesPerSecond;
+use serde::Serialize;
+
+/// Domain sizes that are tried where nobody names any: those that are sold or announced, and doublings between.
+pub const DOMAINS: [u64; 10] = [8, 16, 32, 64, 72, 128, 144, 256, 288, 576];
+
+/// Of [`DOMAINS`] those that divide a number of devices.
+pub fn usual_domains(devices: u64) -> Vec<u64> {
+    let list: Vec<u64> = DOMAINS.into_iter().filter(|size| devices.is_multiple_of(*size)).collect();
+    if list.is_empty() { vec![1] } else { list }
+}
+
+/// What is varied, and what holds for all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axes {
+    /// Sizes of scale-up domains.
+    pub domains: Vec<u64>,
+    /// Kinds of networks.
+    pub kinds: Vec<Kind>,
+    /// Oversubscription of leaves, where a kind has any.
+    pub oversubscriptions: Vec<f64>,
+    /// Bandwidths of a device's NIC.
+    pub speeds: Vec<BytesPerSecond>,
+    /// What else is said of every design: radix, lengths, media.
+    pub base: DesignSpec,
+}
+
+/// One design.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Every figure.
+    pub design: Design,
+    /// Bandwidth below a leaf over bandwidth above it, as asked for.
+    pub oversubscription: f64,
+    /// What it costs.
+    pub bill: Bill,
+    /// Index of its class.
+    pub class: usize,
+}
+
+/// A combination that cannot be built.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refused {
+    /// Its kind.
+    pub kind: Kind,
+    /// Devices of a domain.
+    pub domain: u64,
+    /// Bandwidth of a NIC.
+    pub speed: BytesPerSecond,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// Designs, and the clusters that steps tell apart.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Designs in the order of the axes.
+    pub points: Vec<Point>,
+    /// What cannot be built, one of each reason.
+    pub refused: Vec<Refused>,
+    /// Clusters that differ for a step, in the order of the first design of each.
+    pub classes: Vec<Cluster>,
+}
+
+/// More designs than this are not a question that anybody reads the answer of.
+const MOST_POINTS: usize = 20_000;
+
+impl Grid {
+    /// Every combination. It is a problem if none can be built.
+    pub fn new(axes: &Axes, machine: &Cluster, model: &Model, prices: &Prices) -> Result<Self, Problem> {
+        let sizes = [axes.domains.len(), axes.kinds.len(), axes.oversubscriptions.len(), axes.speeds.len()];
+        let all = sizes.iter().try_fold(1_usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
+        if all > MOST_POINTS {
+            return Err(Problem::new(format!("{all} designs are more than {MOST_POINTS}"))
+                .hint("name fewer domains, kinds, oversubscriptions or speeds"));
+        }
+        let mut grid = Self { points: Vec::new(), refused: Vec::new(), classes: Vec::new() };
+        let has_experts = model.layer_kinds.iter().any(|layer| {
+            matches!(layer.feed_forward, railwright_spec::model::FeedForward::MixtureOfExperts(_))
+        });
+        for &domain in &axes.domains {
+            for &kind in &axes.kinds {
+                for &speed in &axes.speeds {
+                    for &oversubscription in &axes.oversubscriptions {
+                        let spec = spec_of(&axes.base, kind, domain, oversubscription, speed);
+                        grid.add(&spec, oversubscription, machine, has_experts, prices);
+                    }
+                }
+            }
+        }
+        match (grid.points.is_empty(), grid.refused.first()) {
+            (true, Some(first)) => Err(first.problem.clone()),
+            _ => Ok(grid),
+        }
+    }
+
+    fn add(
+        &mut self,
+        spec: &DesignSpec,
+        oversubscription: f64,
+        machine: &Cluster,
+        has_experts: bool,
+        prices: &Prices,
+    ) {
+        let made = spec.resolve().and_then(|design| {
+            let bill = bill(&design, prices)?;
+            let cluster = cluster_on(&design, machine)?;
+            Ok((design, bill, cluster))
+        });
+        match made {
+            Ok((design, bill, cluster)) => {
+                // A kind without leaves, or a network of one switch, is the same at any oversubscription.
+                if self.points.iter().any(|point| point.design == design) {
+                    return;
+                }
+                let class = self.class_of(cluster, has_experts);
+                self.points.push(Point { design, oversubscription, bill, class });
+            }
+            Err(problem) => {
+                let refused = Refused {
+                    kind: spec.kind.unwrap_or(Kind::Clos),
+                    domain: spec.domain.unwrap_or(1),
+                    speed: spec.speed.unwrap_or(BytesPerSecond::from_gbit(400.0)),
+                    problem,
+                };
+                let is_known =
+                    |r: &Refused| r.kind == refused.kind && r.problem.message == refused.problem.message;
+                if !self.refused.iter().any(is_known) {
+                    self.refused.push(refused);
+                }
+            }
+        }
+    }
+
+    /// The class of a cluster: what no group of ranks can notice is left out before clusters are compared.
+    fn class_of(&mut self, mut cluster: Cluster, has_experts: bool) -> usize {
+        cluster.name.clear();
+        if !has_experts {
+            // Dense models send nothing to all peers alike.
+            cluster.network.rail_forwarding = 1.0;
+        }
+        // The last tier joins everybody: nobody passes it, and its own latency counts when the one below is left.
+        for tier in &mut cluster.network.tiers {
+            tier.name.clear();
+            tier.oversubscription = tier.oversubscription.max(1.0);
+        }
+        self.classes.iter().position(|known| *known == cluster).unwrap_or_else(|| {
+            self.classes.push(cluster);
+            self.classes.len() - 1
+        })
+    }
+}
+
+fn spec_of(
+    base: &DesignSpec,
+    kind: Kind,
+    domain: u64,
+    oversubscription: f64,
+    speed: BytesPerSecond,
+) -> DesignSpec {
+    let mut spec = DesignSpec { kind: Some(kind), speed: Some(speed), name: None, ..base.clone() };
+    spec.domain = (kind != Kind::ScaleUp).then_some(domain);
+    if kind.takes("leaf_oversubscription") {
+        spec.leaf_oversubscription = Some(oversubscription);
+    }
+    spec
+}

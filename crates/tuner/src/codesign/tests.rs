@@ -1,0 +1,195 @@
+//! Clusters of designs held to what is known of them, and fronts to their definition.
+
+use super::fabric::{cluster_on, network_share, slowdown, step_time};
+use super::*;
+use railwright_network::bill::prices::Prices;
+use railwright_network::bill::share::Cluster as Site;
+use railwright_network::topology::{DesignSpec, Kind};
+use railwright_spec::cluster::{self, Cluster};
+use railwright_spec::model::{Model, by_name};
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
+use std::collections::BTreeMap;
+
+fn machine(devices: u64) -> Cluster {
+    cluster::by_name("dgx-h100", devices).expect("known")
+}
+
+fn on(kind: Kind, devices: u64, more: impl Fn(&mut DesignSpec)) -> Cluster {
+    let mut spec =
+        DesignSpec { kind: Some(kind), devices: Some(devices), domain: Some(8), ..DesignSpec::default() };
+    more(&mut spec);
+    cluster_on(&spec.resolve().expect("built"), &machine(devices)).expect("it has a step")
+}
+
+fn plan(model: &Model, cluster: &Cluster, tensor: u64, batch: u64) -> Plan {
+    let spec = PlanSpec { tensor_parallel: Some(tensor), global_batch: Some(batch), ..PlanSpec::default() };
+    railwright_calculator::defaults::resolve(&spec, model, cluster).expect("possible")
+}
+
+#[test]
+fn a_rail_optimized_design_is_the_catalogues_superpod() {
+    // The preset has 256 devices below a rail's leaves and a spine above: the SuperPOD of four units.
+    let cluster = on(Kind::RailOptimized, 1024, |_| {});
+    let tiers: Vec<(u64, f64)> =
+        cluster.network.tiers.iter().map(|t| (t.devices, t.oversubscription)).collect();
+    assert_eq!(tiers, [(256, 1.0), (1024, 1.0)]);
+    assert_eq!(cluster.network.bandwidth, machine(1024).network.bandwidth);
+    assert_eq!(cluster.network.tiers[0].devices, machine(1024).network.tiers[0].devices);
+    // A tree for all in their order has 4 servers below a leaf.
+    assert_eq!(on(Kind::Clos, 1024, |_| {}).network.tiers[0].devices, 32);
+}
+
+#[test]
+fn oversubscription_counts_all_tiers_below() {
+    let cluster = on(Kind::Clos, 24_576, |spec| {
+        spec.leaf_oversubscription = Some(3.0);
+        spec.spine_oversubscription = Some(3.0);
+    });
+    let over: Vec<f64> = cluster.network.tiers.iter().map(|t| t.oversubscription).collect();
+    assert_eq!(over.len(), 3);
+    assert!((over[0] - 3.0).abs() < 1e-12 && (over[1] - 9.0).abs() < 0.6, "{over:?}");
+}
+
+#[test]
+fn forwarding_between_rails_slows_what_goes_to_all_peers_and_nothing_else() {
+    let rails = on(Kind::RailOnly, 1024, |_| {});
+    // Equation 16 at K = 8, 50 and 450 GB/s.
+    assert!((rails.network.rail_forwarding - (1.0 + 50.0 / 450.0 * 7.0 / 8.0)).abs() < 1e-12);
+    let tree = on(Kind::RailOptimized, 1024, |_| {});
+    let dense = by_name("llama-3-70b").expect("known");
+    let dense_plan = plan(&dense, &tree, 8, 1024);
+    let time = |model: &Model, cluster: &Cluster, plan: &Plan| {
+        step_time(model, cluster, plan).expect("possible").get()
+    };
+    assert_eq!(time(&dense, &rails, &dense_plan), time(&dense, &tree, &dense_plan));
+    // Experts over 16 domains: their exchange takes longer, or is done by kernels that know of rails.
+    let experts = by_name("mixtral-8x22b").expect("known");
+    let spec = PlanSpec {
+        tensor_parallel: Some(4),
+        expert_parallel: Some(8),
+        pipeline_parallel: Some(4),
+        global_batch: Some(1024),
+        ..PlanSpec::default()
+    };
+    let spread = railwright_calculator::defaults::resolve(&spec, &experts, &tree).expect("possible");
+    let ratio = time(&experts, &rails, &spread) / time(&experts, &tree, &spread);
+    assert!((1.0..1.1).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn less_bandwidth_slows_a_step_by_no_more_than_its_share() {
+    let cluster = on(Kind::RailOptimized, 1024, |_| {});
+    let model = by_name("llama-3-70b").expect("known");
+    let plan = plan(&model, &cluster, 8, 1024);
+    let share = network_share(&model, &cluster, &plan).expect("possible");
+    assert!((0.0..0.5).contains(&share), "{share}");
+    let half = slowdown(&model, &cluster, &plan, 0.5).expect("possible").expect("it goes on");
+    let quarter = slowdown(&model, &cluster, &plan, 0.25).expect("possible").expect("it goes on");
+    assert!(1.0 <= half && half <= quarter, "{half} {quarter}");
+    assert_eq!(slowdown(&model, &cluster, &plan, 0.0), Ok(None));
+    assert_eq!(slowdown(&model, &cluster, &plan, 1.0), Ok(Some(1.0)));
+}
+
+fn axes(kinds: &[Kind]) -> Axes {
+    Axes {
+        domains: vec![8, 64],
+        kinds: kinds.to_vec(),
+        oversubscriptions: vec![1.0, 2.0],
+        speeds: vec![BytesPerSecond::from_gbit(200.0), BytesPerSecond::from_gbit(400.0)],
+        base: DesignSpec { devices: Some(1024), radix: Some(64), ..DesignSpec::default() },
+    }
+}
+
+fn site() -> Site {
+    Site {
+        accelerator: "H100".to_owned(),
+        device_price: Some(Dollars::new(30_000.0)),
+        device_price_source: String::new(),
+        device_power: Some(Watts::new(700.0)),
+        host_power: Watts::new(300.0),
+        years: 4.0,
+        electricity_price: Dollars::new(0.1),
+        power_usage_effectiveness: 1.25,
+        tokens_per_second: None,
+        tokens: None,
+    }
+}
+
+#[test]
+fn a_grid_has_each_design_once_and_each_class_of_steps_once() {
+    let prices = Prices::catalogue().expect("well formed");
+    let model = by_name("llama-3-70b").expect("known");
+    let kinds = [Kind::RailOptimized, Kind::RailOnly, Kind::Dragonfly, Kind::Torus];
+    let grid = Grid::new(&axes(&kinds), &machine(1024), &model, &prices).expect("some can be built");
+    // Two domains and two speeds: two oversubscriptions of rail-optimized and of rail-only (whose rails of 16 at domain 64 fit one
+    // switch), one dragonfly.
+    assert_eq!(grid.points.len(), 2 * 2 * 2 + 2 * 2 + 2 + 2 * 2, "{:?}", grid.points.len());
+    assert!(grid.refused.iter().any(|r| r.kind == Kind::Torus));
+    let same = |kind: Kind| {
+        let of = |p: &&Point| p.design.kind == kind && p.design.domain.size == 8 && p.oversubscription == 1.0;
+        grid.points.iter().find(of).map(|p| p.class)
+    };
+    // Rails of their own make no difference to a dense model.
+    assert_eq!(same(Kind::RailOptimized), same(Kind::RailOnly));
+    assert!(grid.classes.len() < grid.points.len());
+    let many = Axes { oversubscriptions: vec![1.0; 30_000], ..axes(&kinds) };
+    assert!(Grid::new(&many, &machine(1024), &model, &prices).is_err());
+}
+
+#[test]
+fn nothing_on_a_front_is_beaten_and_everything_else_is() {
+    let prices = Prices::catalogue().expect("well formed");
+    let model = by_name("llama-3-70b").expect("known");
+    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| *kind != Kind::ScaleUp).collect();
+    let grid = Grid::new(&axes(&kinds), &machine(1024), &model, &prices).expect("some can be built");
+    let found: Vec<Result<Found, String>> = grid
+        .classes
+        .iter()
+        .enumerate()
+        .map(|(index, cluster)| {
+            if index == 1 {
+                return Err("nothing fits".to_owned());
+            }
+            let plan = plan(&model, cluster, 8, 1024);
+            let step_time = step_time(&model, cluster, &plan).expect("possible");
+            Ok(Found { plan, step_time, tokens_per_second: 1e6 / step_time.get(), network_share: 0.1 })
+        })
+        .collect();
+    let layouts = vec![String::new(); found.len()];
+    let prices = BTreeMap::from([(64, Dollars::new(1000.0))]);
+    let answered = answer(grid, &found, layouts, &site(), prices, 8);
+    assert!(answered.warnings.is_empty());
+    let timed = || answered.rows.iter().filter_map(|r| r.step_time.map(|t| (r, t.get())));
+    for (row, time) in timed() {
+        let dominated = timed().any(|(other, t)| {
+            other.domain == row.domain
+                && t < time * (1.0 - 1e-4)
+                && other.dollars < row.dollars
+                && other.watts < row.watts
+        });
+        assert!(!(dominated && row.on_front), "{row:?}");
+        assert!(row.on_front || !row.on_whole_front);
+        if row.domain == 64 {
+            assert!(row.dollars_per_device.get() > 1000.0);
+        }
+    }
+    for domain in [8, 64] {
+        let fastest =
+            timed().filter(|(r, _)| r.domain == domain).min_by(|a, b| a.1.total_cmp(&b.1)).expect("some");
+        let on_front = timed().filter(|(r, _)| r.domain == domain && r.on_front);
+        assert!(on_front.clone().any(|(_, t)| t <= fastest.1 * (1.0 + 1e-4)), "{domain}");
+        assert!(on_front.count() >= 2, "{domain}");
+    }
+    let cheapest: Vec<&Row> = answered.rows.iter().filter(|row| row.cheapest_token).collect();
+    assert_eq!(cheapest.len(), 1);
+    assert!(answered.rows.iter().any(|row| row.step_time.is_none() && !row.on_front));
+    // Without a price of larger domains nothing is compared across sizes.
+    let grid =
+        Grid::new(&axes(&[Kind::Clos]), &machine(1024), &model, &Prices::catalogue().expect("well formed"));
+    let grid = grid.expect("built");
+    let found = vec![Err("unasked".to_owned()); grid.classes.len()];
+    let layouts = vec![String::new(); found.len()];
+    let unpriced = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
+    assert_eq!(unpriced.warnings[0].id, "network-scale-up-unpriced");
+}
