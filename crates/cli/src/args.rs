@@ -1,5 +1,6 @@
 //! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
 
+pub(crate) mod design;
 pub(crate) mod launch;
 pub(crate) mod network;
 mod output;

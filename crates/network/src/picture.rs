@@ -7,10 +7,12 @@ mod axis;
 mod bars;
 mod heat;
 mod lines;
+mod scatter;
 
 pub use bars::{Bars, Part, bars};
 pub use heat::{Heat, Pixels, heat, heat_pixels};
 pub use lines::{Curve, Lines, lines};
+pub use scatter::{Dot, Scatter, Series, scatter};
 
 use std::fmt::Write as _;
 

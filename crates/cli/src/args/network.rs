@@ -25,17 +25,29 @@ pub(crate) enum Network {
     #[command(after_long_help = "Examples:\n  \
         railwright network cost --gpus 32768 --domain 256 --radix 64 --speed 400G\n  \
         railwright network cost --gpus 16384 --designs clos,rail-only,examples/networks/hpn-pod.toml\n  \
-        railwright network cost --gpus 32768 --domain 256 --prices catalog/network/prices-rail-only-v5.csv\n\n\
+        railwright network cost --gpus 32768 --domain 256 --prices catalog/network/prices-rail-only-v5.csv\n  \
+        railwright network cost --run examples/runs/llama-3.1-405b.toml --designs clos,rail-only,dual-plane\n\n\
         Savings are against the first design. A price list has the header of catalog/network/prices.csv; its lines win.")]
     Cost(Box<Cost>),
-    /// What one failed link, NIC or switch takes away, for each class of parts
+    /// What failed links, NICs and switches take away: slow-down, lost accelerator-hours, states with several parts down
     #[command(after_long_help = "Examples:\n  \
         railwright network failures rail-only --gpus 16384 --radix 128\n  \
-        railwright network failures dual-plane --gpus 15360 --exposed-share 0.2")]
+        railwright network failures clos rail-only dual-plane --gpus 16384 --exposed-share 0.2\n  \
+        railwright network failures rail-only --gpus 16384 --fail leaf=2 --sample-seed 7\n  \
+        railwright network failures dual-plane --gpus 15360 --fail leaf#0 --fail nic#12\n  \
+        railwright network failures rail-optimized --run examples/runs/llama-3.1-405b.toml\n\n\
+        One failure of each class is exact for all of its members. Rates and times to repair are those of\n\
+        catalog/network/failure_rates.csv; lines of --rates win. Exit code 1: with the parts of --fail down the step cannot finish.")]
     Failures(Box<Failures>),
+<<<<<<< HEAD
     /// What a step of a run puts between ranks, domains, rails and on links: sums, matrix, heat map
     #[command(after_long_help = super::traffic::EXAMPLES)]
     Traffic(Box<super::traffic::Traffic>),
+=======
+    /// Which network and strategy together: step time against dollars and watts over domain sizes, topologies, oversubscription, speeds
+    #[command(after_long_help = super::design::EXAMPLES)]
+    Design(Box<super::design::Design>),
+>>>>>>> 6b4b5ae (network design, failures side by side and with named or drawn parts, a run's step and tokens on each design)
     /// The rail-only paper: every claim beside what comes out here, and its figures
     #[command(
         name = "rail-only",
@@ -101,12 +113,18 @@ pub(crate) struct Cost {
     /// A price list whose lines win over the catalogue's; repeatable
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
-    /// The accelerator, for the network's share of the cluster
-    #[arg(long, value_name = "NAME", default_value = "h100-sxm5-80gb", help_heading = "Prices")]
-    pub(crate) accelerator: String,
+    /// The accelerator, for the network's share of the cluster; the run's, else h100-sxm5-80gb
+    #[arg(long, value_name = "NAME", help_heading = "Prices")]
+    pub(crate) accelerator: Option<String>,
     /// Tokens a second of a run on all devices, for dollars by token
-    #[arg(long, value_name = "X", help_heading = "Prices")]
+    #[arg(long, value_name = "X", conflicts_with = "run", help_heading = "Prices")]
     pub(crate) tokens_per_second: Option<f64>,
+    /// A run file: its step on each design, and what a token, a day and the run cost there
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
+    pub(crate) run: Option<String>,
+    /// Set any key of the run file, as in `plan.micro_batch=2`; repeatable
+    #[arg(long, value_name = "KEY=VALUE", requires = "run", help_heading = "Prices")]
+    pub(crate) set: Vec<String>,
     /// Years over which the network is paid
     #[arg(long, value_name = "X", default_value_t = 4.0, help_heading = "Prices")]
     pub(crate) years: f64,
@@ -123,14 +141,38 @@ pub(crate) struct Cost {
 /// Arguments of `network failures`.
 #[derive(Args, Debug)]
 pub(crate) struct Failures {
-    /// A kind of `network topologies`, or a design file
+    /// Kinds of `network topologies` or design files, to compare if there are several
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
-    pub(crate) design: Option<String>,
+    pub(crate) designs: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
-    /// Share of the step that is exposed network time, to say how much longer a step takes
-    #[arg(long, value_name = "X")]
+    /// Share of the step that is exposed network time; 0.2 without it or a run
+    #[arg(long, value_name = "X", conflicts_with = "run", help_heading = "Job")]
     pub(crate) exposed_share: Option<f64>,
+    /// A run file: slow-downs are those of its step with less bandwidth
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]
+    pub(crate) run: Option<String>,
+    /// Set any key of the run file, as in `plan.micro_batch=2`; repeatable
+    #[arg(long, value_name = "KEY=VALUE", requires = "run", help_heading = "Job")]
+    pub(crate) set: Vec<String>,
+    /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint; 0.278 without it
+    #[arg(long, value_name = "HOURS", allow_negative_numbers = true, help_heading = "Job")]
+    pub(crate) interruption_hours: Option<f64>,
+    /// Who carries the traffic of a device that lost its network: itself alone, one neighbour, or its domain evenly
+    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Job")]
+    pub(crate) recovery: String,
+    /// A table of failure rates whose lines win over the catalogue's; repeatable
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Failures")]
+    pub(crate) rates: Vec<String>,
+    /// Parts that are down: `leaf#3` is the fourth leaf, `leaf=2` any two; repeatable
+    #[arg(long, value_name = "PART", help_heading = "Failures")]
+    pub(crate) fail: Vec<String>,
+    /// States to draw: with --fail of any parts, 10,000 without it; alone, of random moments
+    #[arg(long, value_name = "N", help_heading = "Failures")]
+    pub(crate) samples: Option<u64>,
+    /// Seed of what is drawn
+    #[arg(long = "sample-seed", value_name = "N", default_value_t = 0, help_heading = "Failures")]
+    pub(crate) sample_seed: u64,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -151,12 +151,18 @@ impl<'a> Searcher<'a> {
 
     /// Searches all pieces of all searches.
     pub(crate) fn run(&self, searches: &[Search<'_>]) -> Vec<Ran> {
+        self.run_below(searches, &[])
+    }
+
+    /// The same when each search is known to have something at least as good as a score.
+    pub(crate) fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
         let pieces: Vec<(usize, usize)> = searches
             .iter()
             .enumerate()
             .flat_map(|(index, search)| (0..search.pieces().len()).map(move |piece| (index, piece)))
             .collect();
         let incumbents: Vec<Incumbent> = searches.iter().map(|_| Incumbent::default()).collect();
+        incumbents.iter().zip(known).for_each(|(incumbent, score)| incumbent.lower(*score));
         let bar = Bar::new(self.shows_progress, pieces.len() as u64);
         let next = AtomicUsize::new(0);
         let found: Mutex<Vec<(usize, usize, Results)>> = Mutex::new(Vec::with_capacity(pieces.len()));

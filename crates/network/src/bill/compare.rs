@@ -8,7 +8,7 @@ use super::share::{Cluster, Share, share};
 use super::{Bill, bill};
 use crate::topology::{Design, DesignSpec};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Dollars;
+use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
 /// One design of a comparison.
@@ -26,6 +26,28 @@ pub struct Entry {
     pub saving_ports_and_transceivers: f64,
     /// Its share of the cluster.
     pub share: Share,
+    /// What a run makes of it, if one was given.
+    pub step: Option<OnRun>,
+}
+
+/// A run's step on a design, worked out by whoever knows steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OnRun {
+    /// Time of a step.
+    pub step_time: Seconds,
+    /// Share of it that the network between domains takes.
+    pub network_share: f64,
+    /// Tokens a second.
+    pub tokens_per_second: f64,
+}
+
+impl Entry {
+    /// Notes what a run makes of the design, and what its tokens cost then.
+    pub fn set_step(&mut self, step: OnRun, cluster: &Cluster) {
+        let cluster = Cluster { tokens_per_second: Some(step.tokens_per_second), ..cluster.clone() };
+        self.share = share(&self.bill, &cluster);
+        self.step = Some(step);
+    }
 }
 
 /// A design that cannot be built as asked, and why.
@@ -106,6 +128,7 @@ pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Resu
                     saving: against(&|bill| bill.total),
                     saving_ports_and_transceivers: against(&|bill| bill.ports_and_transceivers),
                     share: share(&bill, cluster),
+                    step: None,
                     design,
                     bill,
                 });

@@ -1,6 +1,6 @@
 //! `network cost`: bills of several designs side by side.
 
-use super::{design, gigabits, placed};
+use super::{design, gigabits, on_run, placed};
 use crate::args::network::Cost;
 use crate::exit::{Failure, Outcome};
 use crate::input;
@@ -9,12 +9,13 @@ use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{Comparison, compare};
 use railwright_network::bill::prices::Prices;
-use railwright_network::bill::share::Cluster;
+use railwright_network::bill::share::{Cluster, Whole};
 use railwright_network::topology::Kind;
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Dollars;
+use railwright_spec::quantity::{Dollars, Watts};
+use railwright_spec::run::Run;
 use serde_json::{Map, Value, json};
 
 /// The longest price list that is read.
@@ -29,11 +30,18 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         let label = if path == "-" { "standard input" } else { path };
         prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
     }
-    let cluster = cluster(arguments, &prices)?;
+    let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let cluster = match &run {
+        Some(run) => of_run(arguments, run, &prices)?,
+        None => cluster(arguments, &prices)?,
+    };
     let mut specs = Vec::new();
     let mut sheets = Vec::new();
     for word in &arguments.designs {
         let mut sheet = design(Some(word.trim()), &arguments.flags)?;
+        if let Some(run) = &run {
+            on_run::fill(&mut sheet, run);
+        }
         if sheet.spec.kind == Some(Kind::ScaleUp) {
             // The ideal is one domain, whatever the others' domains are.
             sheet.spec.domain = None;
@@ -41,11 +49,22 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         specs.push(sheet.spec.clone());
         sheets.push(sheet);
     }
-    let comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
+    let mut comparison = compare(&specs, &prices, &cluster).map_err(|problem| match sheets.first() {
         Some(sheet) => placed(sheet, problem),
         None => problem,
     })?;
-    let answer = Compared { comparison, cluster, with_lines: arguments.lines };
+    if let Some(run) = &run {
+        for entry in &mut comparison.entries {
+            let sheet = sheets.iter().find(|sheet| sheet.spec.title() == entry.name);
+            if let Some(sheet) = sheet {
+                on_run::check(sheet, &entry.design, run)?;
+            }
+            if let Some(step) = on_run::step(&entry.design, run) {
+                entry.set_step(step, &cluster);
+            }
+        }
+    }
+    let answer = Compared { comparison, cluster, with_lines: arguments.lines, run: arguments.run.clone() };
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
 }
@@ -57,9 +76,22 @@ fn positive(flag: &str, value: f64) -> Result<f64, Problem> {
     Err(Problem::new(format!("{value} is not a number above 0")).in_file(flag))
 }
 
+/// The cluster of a run, with what flags say of prices on top.
+fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Problem> {
+    if arguments.accelerator.is_some() {
+        let problem = Problem::new("the run says which accelerator it is on").in_file("--accelerator");
+        return Err(problem.hint("leave it out, or pass `--set cluster.accelerator=...`"));
+    }
+    let mut cluster = on_run::site(run, prices, positive("--years", arguments.years)?);
+    if let Some(price) = arguments.electricity_price {
+        cluster.electricity_price = Dollars::new(positive("--electricity-price", price)?);
+    }
+    Ok(cluster)
+}
+
 fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
-    let accelerator =
-        accelerator_by_name(&arguments.accelerator).map_err(|problem| problem.in_file("--accelerator"))?;
+    let name = arguments.accelerator.as_deref().unwrap_or("h100-sxm5-80gb");
+    let accelerator = accelerator_by_name(name).map_err(|problem| problem.in_file("--accelerator"))?;
     let price = prices.device(&accelerator.id);
     let electricity_price = match arguments.electricity_price {
         Some(price) => Dollars::new(positive("--electricity-price", price)?),
@@ -73,10 +105,12 @@ fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
             .map(|price| format!("{}: {}", price.date, price.dollars_source))
             .unwrap_or_default(),
         device_power: accelerator.power,
+        host_power: Watts::ZERO,
         years: positive("--years", arguments.years)?,
         electricity_price,
         power_usage_effectiveness: POWER_USAGE_EFFECTIVENESS,
         tokens_per_second: tokens.transpose()?,
+        tokens: None,
     })
 }
 
@@ -84,6 +118,8 @@ struct Compared {
     comparison: Comparison,
     cluster: Cluster,
     with_lines: bool,
+    /// The run file whose steps are shown.
+    run: Option<String>,
 }
 
 impl Answer for Compared {
@@ -99,6 +135,7 @@ impl Answer for Compared {
             ("names".to_owned(), json!(names)),
             ("cheapest_by_devices".to_owned(), json!(by_devices)),
             ("cluster".to_owned(), json!(self.cluster)),
+            ("run".to_owned(), json!(self.run)),
         ])
     }
 
@@ -120,6 +157,11 @@ impl Answer for Compared {
         let remarks = self.remarks();
         if !remarks.is_empty() {
             document.blocks.push(Block::Bullets(remarks));
+        }
+        if let Some(run) = &self.run {
+            document
+                .heading_with("a run on each", format!("`{}`, its plan as it stands", human::shorten(run)));
+            document.table(self.steps());
         }
         if self.with_lines {
             for entry in &comparison.entries {
@@ -203,6 +245,58 @@ impl Compared {
         Table { columns, rows: rows.collect() }
     }
 
+    /// The run's step, and what network and cluster cost for it.
+    fn steps(&self) -> Table {
+        let mut columns = vec![
+            Column::words("design"),
+            Column::numbers("step"),
+            Column::numbers("network's part").expendable(2),
+            Column::numbers("tokens/s").expendable(4),
+            Column::numbers("network per M tokens"),
+            Column::numbers("all per M tokens"),
+            Column::numbers("all per day").expendable(5),
+            Column::numbers("energy per M tokens").expendable(1),
+            Column::numbers("of it network").expendable(3),
+        ];
+        let has_tokens = self.cluster.tokens.is_some();
+        if has_tokens {
+            columns.push(Column::numbers("all of the run"));
+        }
+        let cents = |price: Dollars| Cell::number(format!("${:.5}", price.get()), price.get());
+        let rows = self.comparison.entries.iter().map(|entry| {
+            let name = Cell::new(entry.name.as_str(), Tone::Name);
+            let Some(step) = entry.step else {
+                let mut row = vec![Cell::default(); columns.len()];
+                row[0] = name;
+                row[1] = Cell::new("not compared", Tone::Faint);
+                return row;
+            };
+            let whole = entry.share.cluster;
+            let of = |get: &dyn Fn(&Whole) -> Option<Cell>| whole.as_ref().and_then(get).unwrap_or_default();
+            let part = |w: &Whole| {
+                let of_it = w.network_energy_per_million_tokens?.get() / w.energy_per_million_tokens?.get();
+                Some(share(of_it))
+            };
+            let mut row = vec![
+                name,
+                Cell::number(human::seconds(step.step_time), step.step_time.get()),
+                share(step.network_share),
+                Cell::number(human::count(step.tokens_per_second), step.tokens_per_second),
+                entry.share.dollars_per_million_tokens.map_or_else(Cell::default, cents),
+                of(&|w| w.dollars_per_million_tokens.map(cents)),
+                of(&|w| Some(money(w.dollars_per_day))),
+                of(&|w| w.energy_per_million_tokens.map(|e| Cell::number(human::energy(e), e.get()))),
+                of(&part),
+            ];
+            if has_tokens {
+                row.push(of(&|w| w.dollars_per_run.map(money)));
+            }
+            row
+        });
+        let rows = rows.collect();
+        Table { columns, rows }
+    }
+
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = Vec::new();
         for refused in &self.comparison.refused {
@@ -231,7 +325,7 @@ impl Compared {
                 self.cluster.accelerator, self.cluster.accelerator
             ),
         }));
-        if self.cluster.tokens_per_second.is_some() {
+        if self.cluster.tokens_per_second.is_some() || self.run.is_some() {
             remarks.push(Cell::from(format!(
                 "per M tokens: network paid over {} years, electricity at {} for a kWh, PUE {}",
                 self.cluster.years,

@@ -1,123 +1,179 @@
-//! `network failures`: what one failed part takes away, class by class.
+//! `network failures`: what failed parts take away and cost, class by class, design beside design; states with several parts down.
 
-use super::{design, placed};
+mod report;
+
+use super::{design, on_run, placed};
 use crate::args::network::Failures;
 use crate::exit::{Failure, Outcome};
-use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
-use crate::printer::{Answer, Printer, Terminal};
-use railwright_network::failures::{Class, classes};
+use crate::input;
+use crate::printer::Printer;
+use railwright_network::failures::expected::{Expectation, INTERRUPTION_HOURS, Job, expectation};
+use railwright_network::failures::rates::Rates;
+use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample};
+use railwright_network::failures::state::{Part, State, States};
+use railwright_network::failures::{Recovery, classes, slowdown};
 use railwright_network::topology::Design;
 use railwright_spec::human;
-use railwright_spec::problem::Problem;
-use serde_json::{Map, Value, json};
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::{Field, Value};
 
-struct Failing {
-    design: Design,
-    classes: Vec<Class>,
-    exposed_share: Option<f64>,
+/// The longest table of rates that is read.
+const RATES_LIMIT: u64 = 1 << 20;
+/// Share of a step that is exposed network time where nobody says it.
+const EXPOSED_SHARE: f64 = 0.2;
+/// States that are drawn where nobody says how many.
+const SAMPLES: u64 = 10_000;
+
+/// What is asked of one design.
+pub(super) struct Failing {
+    pub(super) design: Design,
+    pub(super) expectation: Expectation,
+    pub(super) sampled: Option<Sampled>,
+    /// Parts that were named, and what is left without them.
+    pub(super) named: Option<(Vec<Part>, State, Option<f64>)>,
+}
+
+/// What was asked, of each design.
+pub(super) struct Answered {
+    pub(super) list: Vec<Failing>,
+    pub(super) job: Job,
+    /// The run whose steps slow-downs are of.
+    pub(super) run: Option<String>,
+    /// Whether the exposed share was said.
+    pub(super) says_share: bool,
 }
 
 /// Tells what failures do.
 pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Failure> {
-    let exposed_share = arguments.exposed_share;
-    if let Some(share) = exposed_share.filter(|share| !(0.0..=1.0).contains(share)) {
-        return Err(Problem::new(format!("{share} is not a share from 0 to 1"))
-            .in_file("--exposed-share")
-            .hint("0.2 means a fifth of the step")
-            .into());
+    let job = job(arguments)?;
+    let mut rates = Rates::catalogue()?;
+    for path in &arguments.rates {
+        let label = if path == "-" { "standard input" } else { path };
+        rates.overlay(&input::read(path, RATES_LIMIT)?, label)?;
     }
-    let sheet = design(arguments.design.as_deref(), &arguments.flags)?;
-    let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
-    let answer = Failing { classes: classes(&design), design, exposed_share };
+    if let Some(n) = arguments.samples.filter(|n| *n == 0 || *n > MOST_SAMPLES) {
+        let message = format!("expected 1 to {} states, found {n}", human::whole(MOST_SAMPLES));
+        return Err(Problem::new(message).in_file("--samples").into());
+    }
+    let run = arguments.run.as_deref().map(|path| on_run::read(path, &arguments.set)).transpose()?;
+    let words: Vec<Option<&str>> = if arguments.designs.is_empty() {
+        vec![None]
+    } else {
+        arguments.designs.iter().map(|word| Some(word.as_str())).collect()
+    };
+    let mut list = Vec::new();
+    for word in words {
+        let mut sheet = design(word, &arguments.flags)?;
+        if let Some(run) = &run {
+            on_run::fill(&mut sheet, run);
+        }
+        let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
+        if let Some(run) = &run {
+            on_run::check(&sheet, &design, run)?;
+        }
+        let slower = |kept: f64| match &run {
+            Some(run) => on_run::slower(&design, run, kept),
+            None => slowdown(kept, job.exposed_share),
+        };
+        let expectation = expectation(&design, &rates, &job, &slower)?;
+        let failed = failed(arguments, &design)?;
+        let named = match failed.named.is_empty() {
+            true => None,
+            false => {
+                let state = States::new(&design)?.state(&failed.named);
+                let factor = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+                Some((failed.named, state, factor))
+            }
+        };
+        let draw = match (failed.any.is_empty(), arguments.samples) {
+            (false, _) => Some(Draw::Together(failed.any)),
+            (true, Some(_)) if named.is_none() => Some(Draw::Moments),
+            _ => None,
+        };
+        let sampled = match draw {
+            Some(draw) => {
+                let samples = arguments.samples.unwrap_or(SAMPLES);
+                let how = (job.exposed_share, job.recovery);
+                Some(sample(&design, &rates, &draw, samples, arguments.sample_seed, how)?)
+            }
+            None => None,
+        };
+        list.push(Failing { expectation, sampled, named, design });
+    }
+    let is_cut =
+        list.iter().any(|failing| failing.named.as_ref().is_some_and(|(_, _, factor)| factor.is_none()));
+    let answer =
+        Answered { list, job, run: arguments.run.clone(), says_share: arguments.exposed_share.is_some() };
     printer.answer(&answer, &arguments.output)?;
-    Ok(Outcome::Yes)
+    Ok(if is_cut { Outcome::No } else { Outcome::Yes })
 }
 
-impl Answer for Failing {
-    const KIND: &'static str = "network_failures";
-
-    fn json(&self) -> Map<String, Value> {
-        let classes: Vec<Value> = self
-            .classes
-            .iter()
-            .map(|class| {
-                let mut value = json!(class);
-                if let (Some(map), Some(share)) = (value.as_object_mut(), self.exposed_share) {
-                    map.insert("step_slowdown".to_owned(), json!(class.slowdown(share)));
-                }
-                value
-            })
-            .collect();
-        Map::from_iter([
-            ("design".to_owned(), json!(self.design)),
-            ("exposed_share".to_owned(), json!(self.exposed_share)),
-            ("classes".to_owned(), json!(classes)),
-        ])
+fn job(arguments: &Failures) -> Result<Job, Problem> {
+    let exposed_share = arguments.exposed_share.unwrap_or(EXPOSED_SHARE);
+    if !(0.0..=1.0).contains(&exposed_share) {
+        return Err(Problem::new(format!("{exposed_share} is not a share from 0 to 1"))
+            .in_file("--exposed-share")
+            .hint("0.2 means a fifth of the step"));
     }
+    let interruption_hours = arguments.interruption_hours.unwrap_or(INTERRUPTION_HOURS);
+    if !(0.0..=1e4).contains(&interruption_hours) {
+        let problem = Problem::new(format!("{interruption_hours} is not a number of hours from 0 to 10,000"));
+        return Err(problem.in_file("--interruption-hours"));
+    }
+    let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
+        .map_err(|problem| problem.in_file("--recovery"))?;
+    Ok(Job { exposed_share, interruption_hours, recovery })
+}
 
-    fn document(&self, _: Terminal) -> Document {
-        let mut document = Document::default();
-        document.heading_with(
-            format!("failures of {}", self.design.name),
-            format!(
-                "{} devices in domains of {}; one part fails",
-                human::whole(self.design.devices),
-                self.design.domain.size
-            ),
-        );
-        let mut columns = vec![
-            Column::words("part"),
-            Column::numbers("there are").expendable(3),
-            Column::numbers("cut off"),
-            Column::numbers("stranded"),
-            Column::numbers("slowed").expendable(2),
-            Column::numbers("kept alone").expendable(1),
-            Column::numbers("kept spread"),
-        ];
-        if self.exposed_share.is_some() {
-            columns.push(Column::numbers("step"));
-        }
-        let number = |n: u64| Cell::number(human::whole(n), n as f64);
-        let share = |share: f64| Cell::number(human::percent(share), share);
-        let rows = self.classes.iter().map(|class| {
-            let stranded = number(class.stranded);
-            let mut row = vec![
-                class.part.into(),
-                number(class.count),
-                number(class.cut_off),
-                if class.stranded > 0 { stranded.toned(Tone::Bad) } else { stranded },
-                number(class.slowed),
-                share(class.kept_alone),
-                share(class.kept_spread),
-            ];
-            if let Some(exposed) = self.exposed_share {
-                row.push(class.slowdown(exposed).map_or_else(
-                    || Cell::new("stops", Tone::Bad),
-                    |factor| Cell::number(format!("+{:.2}%", (factor - 1.0) * 100.0), factor),
-                ));
+/// Parts of `--fail`: those that were named, and how many of any.
+struct Failed {
+    named: Vec<Part>,
+    any: Vec<(String, u64)>,
+}
+
+fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
+    let mut failed = Failed { named: Vec::new(), any: Vec::new() };
+    let classes = classes(design);
+    for text in &arguments.fail {
+        let told = |problem: Problem| problem.in_file("--fail");
+        let shown = human::shorten(text);
+        let Some((name, number)) = text.split_once(['#', '=']) else {
+            return Err(told(Problem::new(format!("`{shown}` names no part")))
+                .hint("write `leaf#3` for one part, `leaf=2` for any two"));
+        };
+        let plain = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
+        let Some(class) = classes.iter().find(|class| plain(class.part) == plain(name)) else {
+            let known: Vec<String> = classes.iter().map(|class| plain(class.part)).collect();
+            let list = format!("a {} has {}", design.name, known.join(", "));
+            let hint = did_you_mean(&plain(name), known.iter().map(String::as_str), &list);
+            return Err(
+                told(Problem::new(format!("a {} has no `{}`", design.name, human::shorten(name)))).hint(hint)
+            );
+        };
+        let Ok(number) = number.trim().parse::<u64>() else {
+            return Err(told(Problem::new(format!("`{shown}` has no whole number behind the part"))));
+        };
+        let count = human::whole(class.count);
+        if text.contains('#') {
+            if number >= class.count {
+                let message =
+                    format!("there is no {} {number} in a {}: there are {count}", class.part, design.name);
+                return Err(told(Problem::new(message)).hint("numbers begin at 0"));
             }
-            row
-        });
-        document.table(Table { columns, rows: rows.collect() });
-        let mut remarks = vec![
-            Cell::from(
-                "cut off: devices whose own NIC reaches nobody; stranded: not even through their domain, so the step cannot finish",
-            ),
-            Cell::from(
-                "kept: of network bandwidth, by the most affected device on its own NIC (alone), or its domain over all NICs it has left (spread)",
-            ),
-        ];
-        remarks.extend(
-            self.classes
-                .iter()
-                .filter(|class| !class.remark.is_empty())
-                .map(|class| Cell::from(format!("{}: {}", class.part, class.remark))),
-        );
-        if self.exposed_share.is_some() {
-            remarks
-                .push(Cell::from("step: exposed network time grows by what is lost, spread over the domain"));
+            failed.named.push(Part { class: class.part, number });
+        } else {
+            if number > class.count.min(MOST_FAILED) {
+                let message = format!("{number} cannot fail of {count} parts ({})", class.part);
+                let most = human::whole(class.count.min(MOST_FAILED));
+                return Err(told(Problem::new(message)).hint(format!("at most {most} can")));
+            }
+            failed.any.push((class.part.to_owned(), number));
         }
-        document.blocks.push(Block::Bullets(remarks));
-        document
     }
+    if !failed.named.is_empty() && !failed.any.is_empty() {
+        return Err(Problem::new("parts are either named or drawn")
+            .in_file("--fail")
+            .hint("use `#` with a number for all of them, or `=` with how many"));
+    }
+    Ok(failed)
 }

@@ -1,0 +1,77 @@
+//! What `network design` takes: a model with anything of its plan left open, and the axes of networks to choose among.
+
+use super::{Effort, OpenRun, Output};
+use clap::{Args, ValueHint};
+
+pub(super) const EXAMPLES: &str = "Examples:\n  \
+    railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024\n  \
+    railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --domains 8,64 --topologies rail-optimized,rail-only\n  \
+    railwright network design mixtral-8x22b --cluster dgx-h100 --gpus 512 --scale-up-price 64=2500 --svg -o front.svg\n  \
+    railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --all --format csv -o designs.csv\n\n\
+    What the plan says is fixed, the rest is searched once for each class of networks that no step can tell apart. Costs are those of\n\
+    `network cost`. Exit code 1: the model fits on none; 130: stopped by Ctrl-C.";
+
+/// Arguments of `network design`.
+#[derive(Args, Debug)]
+pub(crate) struct Design {
+    #[command(flatten)]
+    pub(crate) run: OpenRun,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Sizes of scale-up domains; of 8 to 576 those that divide the devices
+    #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Networks")]
+    pub(crate) domains: Vec<u64>,
+    /// Kinds of `network topologies`
+    #[arg(
+        long,
+        value_name = "KIND,...",
+        value_delimiter = ',',
+        default_value = "clos,rail-optimized,rail-only,dual-plane,dragonfly",
+        help_heading = "Networks"
+    )]
+    pub(crate) topologies: Vec<String>,
+    /// Bandwidth below a leaf over bandwidth above it
+    #[arg(
+        long,
+        value_name = "X,...",
+        value_delimiter = ',',
+        default_value = "1,2,4",
+        help_heading = "Networks"
+    )]
+    pub(crate) oversubscriptions: Vec<f64>,
+    /// Bandwidths of a device's NIC
+    #[arg(
+        long,
+        value_name = "SPEED,...",
+        value_delimiter = ',',
+        default_value = "200G,400G,800G",
+        help_heading = "Networks"
+    )]
+    pub(crate) speeds: Vec<String>,
+    /// Any other key of a design file, for all networks, as in `radix=128`; repeatable
+    #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Networks")]
+    pub(crate) keys: Vec<String>,
+    /// A price list whose lines win over the catalogue's; repeatable
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
+    pub(crate) prices: Vec<String>,
+    /// What a larger scale-up domain adds to the price of each device, as in `64=2500`; repeatable
+    #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices")]
+    pub(crate) scale_up_price: Vec<String>,
+    /// Years over which network and devices are paid
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 4.0,
+        allow_negative_numbers = true,
+        help_heading = "Prices"
+    )]
+    pub(crate) years: f64,
+    /// Every design, not the fronts alone
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// A picture in SVG: step time over dollars
+    #[arg(long, help_heading = "Output")]
+    pub(crate) svg: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}

@@ -1,0 +1,320 @@
+//! `network design`: networks and strategies together.
+//!
+//! Responsible for: the axes that were typed, one search for each class of networks that steps can tell apart, each starting from what
+//! plans of its neighbours reach, and the answer as a table or a picture. Refuses to price: the tuner and the network do.
+
+mod report;
+
+use super::super::best::{Ran, Searcher};
+use super::super::open_run::{self, Asked, Setting};
+use super::{kind, on_run, spelled_out};
+use crate::args::design::Design;
+use crate::exit::{Failure, Outcome};
+use crate::input;
+use crate::printer::Printer;
+use railwright_network::bill::prices::Prices;
+use railwright_network::topology::DesignSpec;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{BytesPerSecond, Dollars};
+use railwright_spec::run::{Field, Run, Sheet, Value};
+use railwright_tuner::codesign::fabric::network_share;
+use railwright_tuner::codesign::{Axes, Codesign, Found, Grid, answer, usual_domains};
+use railwright_tuner::search::{Candidate, Objective, Options, Search};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The longest price list that is read.
+const PRICES_LIMIT: u64 = 1 << 20;
+
+/// What was found, and how it was asked for.
+pub(super) struct Answered {
+    pub(super) title: String,
+    pub(super) codesign: Codesign,
+    pub(super) shows_all: bool,
+    pub(super) chosen: Vec<String>,
+    pub(super) is_complete: bool,
+    pub(super) device_price: String,
+    pub(super) years: f64,
+}
+
+/// Designs networks. The answer is no when the model fits on none.
+pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
+    let asked = open_run::ask(&arguments.run)?;
+    open_run::tell_launch(&arguments.run, printer)?;
+    let [setting] = asked.settings.as_slice() else {
+        let several = asked.settings.len();
+        let problem = Problem::new(format!("{several} clusters or numbers of devices are too many at once"));
+        return Err(problem.in_file("--cluster").hint("name one cluster and one number of devices").into());
+    };
+    let prices = prices(arguments)?;
+    let scale_up_prices = scale_up_prices(arguments)?;
+    if !(arguments.years > 0.0 && arguments.years <= 1000.0) {
+        let problem = Problem::new(format!("{} is not a number of years above 0", arguments.years));
+        return Err(problem.in_file("--years").into());
+    }
+    let axes = axes(arguments, &setting.run.cluster)?;
+    let machine = &setting.run.cluster;
+    let grid = Grid::new(&axes, machine, &setting.run.model, &prices).map_err(in_words)?;
+    let searcher = Searcher::new(&arguments.effort, printer)?;
+    let (said, chosen) = said(&asked, setting);
+    let mut classes =
+        Classes { searcher: &searcher, setting, said: &said, known: BTreeMap::new(), stopped: false };
+    // What is wrong with the plan on every network is a mistake, not an answer.
+    classes.searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
+    let mut found = Vec::with_capacity(grid.classes.len());
+    let mut layouts = Vec::with_capacity(grid.classes.len());
+    for cluster in &grid.classes {
+        let result = classes.best(cluster)?;
+        layouts.push(
+            result.as_ref().map_or_else(
+                |_| String::new(),
+                |found| of_cluster(setting, cluster).short_layout(&found.plan),
+            ),
+        );
+        found.push(result);
+    }
+    let is_complete = !classes.stopped;
+    let site = on_run::site(&setting.run, &prices, arguments.years);
+    let device_price = site.device_price.map_or_else(
+        || {
+            format!(
+                "there is no price of {}; write `device,{},<usd>` into a file for --prices",
+                site.accelerator, site.accelerator
+            )
+        },
+        |price| {
+            format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
+        },
+    );
+    let codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    let is_no = codesign.rows.iter().all(|row| row.step_time.is_none());
+    printer.warnings(&codesign.warnings);
+    let answer = Answered {
+        title: title(&setting.run),
+        codesign,
+        shows_all: arguments.all,
+        chosen,
+        is_complete,
+        device_price,
+        years: arguments.years,
+    };
+    let path = arguments.output.output.as_deref();
+    let is_picture =
+        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
+    if is_picture {
+        printer.data(&report::picture(&answer), path)?;
+    } else {
+        printer.answer(&answer, &arguments.output)?;
+    }
+    Ok(match (is_complete, is_no) {
+        (false, _) => Outcome::Interrupted,
+        (true, true) => Outcome::No,
+        (true, false) => Outcome::Yes,
+    })
+}
+
+fn title(run: &Run) -> String {
+    format!("{} on {} x {}", run.model.name, human::whole(run.cluster.devices), run.cluster.accelerator.name)
+}
+
+/// What the plan says, with a batch; and what was chosen.
+fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
+    let said = asked.said();
+    let mut chosen = Vec::new();
+    let length = open_run::sequence_length(asked);
+    if said.sequence_length.is_none() {
+        chosen.push(format!("sequences of {} tokens", human::whole(length)));
+    }
+    let devices = setting.run.cluster.devices;
+    let sequences = match (said.global_batch, said.batch_tokens) {
+        (Some(_), _) => said.global_batch,
+        (None, Some(tokens)) => Some(open_run::divisible_batch(tokens.0, length, devices)),
+        (None, None) if said.micro_batches.is_some() => None,
+        (None, None) => {
+            let usual = open_run::usual_batch(length, devices);
+            Some(open_run::divided_batch(usual, &[devices]).unwrap_or(usual))
+        }
+    };
+    if let (Some(sequences), None) = (sequences, said.global_batch) {
+        chosen.push(format!("global batch {}", human::whole(sequences)));
+    }
+    (PlanSpec { global_batch: sequences, batch_tokens: None, ..said }, chosen)
+}
+
+/// The setting with another cluster.
+fn of_cluster(setting: &Setting, cluster: &Cluster) -> Setting {
+    let run = Run { cluster: cluster.clone(), ..setting.run.clone() };
+    Setting { word: setting.word.clone(), spec: setting.spec.clone(), run }
+}
+
+/// Searches class after class.
+struct Classes<'a> {
+    searcher: &'a Searcher<'a>,
+    setting: &'a Setting,
+    said: &'a PlanSpec,
+    /// Plans that won, by domain size: they fit in other networks' classes, too.
+    known: BTreeMap<u64, Vec<Plan>>,
+    stopped: bool,
+}
+
+impl Classes<'_> {
+    fn best(&mut self, cluster: &Cluster) -> Result<Result<Found, String>, Failure> {
+        if self.stopped || self.searcher.is_stopped() {
+            self.stopped = true;
+            return Ok(Err("stopped".to_owned()));
+        }
+        let setting = of_cluster(self.setting, cluster);
+        let search =
+            match self.searcher.prepare(&setting, self.said, Options { keep: 1, ..Options::default() }) {
+                Ok(search) => search,
+                Err(problems) => {
+                    return Ok(Err(problems
+                        .into_iter()
+                        .next()
+                        .map_or_else(String::new, |problem| problem.message)));
+                }
+            };
+        let known = self.known.entry(cluster.scale_up.domain_size).or_default();
+        let reached = known.iter().filter_map(|plan| reached(&search, plan)).fold(f64::INFINITY, f64::min);
+        let ran = self.searcher.run_below(std::slice::from_ref(&search), &[reached]);
+        let Some(Ran { results, is_complete }) = ran.first() else {
+            self.stopped = true;
+            return Ok(Err("stopped".to_owned()));
+        };
+        self.stopped |= !is_complete;
+        let outcome = search.outcome(results);
+        let Some(best) = outcome.candidates.first() else {
+            return Ok(Err(match (is_complete, outcome.nearest_misses.first()) {
+                (false, _) => "stopped".to_owned(),
+                (true, Some(miss)) => {
+                    format!("nothing fits, the nearest lacks {}", human::bytes(miss.missing))
+                }
+                (true, None) => "no layout divides the devices and the batch".to_owned(),
+            }));
+        };
+        if !known.contains(&best.plan) {
+            known.push(best.plan.clone());
+        }
+        Ok(Ok(Found {
+            step_time: best.expected_time,
+            tokens_per_second: best.tokens_per_second,
+            network_share: network_share(&setting.run.model, cluster, &best.plan)?,
+            plan: best.plan.clone(),
+        }))
+    }
+}
+
+/// What a plan of another network comes to here: the best is at least as good. A hair above, so that a tie is found again.
+fn reached(search: &Search<'_>, plan: &Plan) -> Option<f64> {
+    let candidate = Candidate::of_plan(search, plan.clone()).ok()?;
+    let fits = candidate.probability_of_fitting >= search.options.fit_probability;
+    (fits && search.options.objective == Objective::Time)
+        .then(|| candidate.expected_time.get() * (1.0 + 1e-9))
+}
+
+fn prices(arguments: &Design) -> Result<Prices, Problem> {
+    let mut prices = Prices::catalogue()?;
+    for path in &arguments.prices {
+        let label = if path == "-" { "standard input" } else { path };
+        prices.overlay(Prices::parse(&input::read(path, PRICES_LIMIT)?, label)?);
+    }
+    Ok(prices)
+}
+
+fn scale_up_prices(arguments: &Design) -> Result<BTreeMap<u64, Dollars>, Problem> {
+    let mut list = BTreeMap::new();
+    for text in &arguments.scale_up_price {
+        let read = text.split_once('=').and_then(|(size, price)| {
+            let size = size.trim().parse::<u64>().ok().filter(|n| *n > 0)?;
+            let price = price.trim().trim_start_matches('$').parse::<f64>().ok()?;
+            (0.0..=1e9).contains(&price).then_some((size, Dollars::new(price)))
+        });
+        let Some((size, price)) = read else {
+            let problem = Problem::new(format!("`{}` is no price of a domain size", human::shorten(text)));
+            return Err(problem.in_file("--scale-up-price").hint("write `72=3000`: dollars for each device"));
+        };
+        list.insert(size, price);
+    }
+    Ok(list)
+}
+
+fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
+    let mut sheet = Sheet::<DesignSpec>::default();
+    for text in &arguments.keys {
+        let Some((key, value)) = text.split_once('=') else {
+            let problem = Problem::new(format!("`{}` sets no key", human::shorten(text)));
+            return Err(problem.in_file("--network").hint("write `radix=128`"));
+        };
+        let key = key.trim().replace('-', "_");
+        const VARIED: [(&str, &str); 6] = [
+            ("kind", "--topologies"),
+            ("gpus", "--gpus"),
+            ("domain", "--domains"),
+            ("speed", "--speeds"),
+            ("leaf_oversubscription", "--oversubscriptions"),
+            ("domain_bandwidth", "--scale-up-bandwidth"),
+        ];
+        if let Some((_, flag)) = VARIED.iter().find(|(name, _)| *name == key) {
+            let problem = Problem::new(format!("`{key}` is set by {flag}"));
+            return Err(problem.in_file("--network"));
+        }
+        sheet.set_flag("--network", &key, &spelled_out(&key, value.trim()))?;
+    }
+    let mut base = sheet.spec;
+    base.devices = Some(machine.devices);
+    base.domain_bandwidth = Some(machine.scale_up.bandwidth);
+    let speeds: Vec<BytesPerSecond> = arguments
+        .speeds
+        .iter()
+        .map(|text| {
+            let read = BytesPerSecond::read(&Value::Text(spelled_out("speed", text)));
+            match read {
+                Ok(speed) if speed.get() > 0.0 && speed.get() <= 1e15 => Ok(speed),
+                Ok(_) => Err(Problem::new(format!("a NIC of `{}` joins nothing", human::shorten(text)))
+                    .in_file("--speeds")
+                    .hint("write `400G` or \"400 Gbit/s\"")),
+                Err(problem) => Err(Problem::new(problem.message)
+                    .in_file("--speeds")
+                    .hint("write `400G` or \"400 Gbit/s\"")),
+            }
+        })
+        .collect::<Result<_, _>>()?;
+    if let Some(bad) = arguments.oversubscriptions.iter().find(|o| !(0.1..=1e4).contains(*o)) {
+        let problem = Problem::new(format!("an oversubscription of {bad} is not between 0.1 and 10,000"));
+        return Err(problem.in_file("--oversubscriptions"));
+    }
+    let domains =
+        if arguments.domains.is_empty() { usual_domains(machine.devices) } else { arguments.domains.clone() };
+    if let Some(bad) = domains.iter().find(|d| **d == 0 || !machine.devices.is_multiple_of(**d)) {
+        let message =
+            format!("{} devices are no whole number of domains of {bad}", human::whole(machine.devices));
+        return Err(Problem::new(message).in_file("--domains").hint("name sizes that divide the devices"));
+    }
+    let kinds = arguments
+        .topologies
+        .iter()
+        .map(|word| kind(word.trim()).map_err(|problem| problem.in_file("--topologies")))
+        .collect::<Result<_, _>>()?;
+    Ok(Axes { domains, kinds, oversubscriptions: arguments.oversubscriptions.clone(), speeds, base })
+}
+
+/// A problem of all designs, in the flags of this command.
+fn in_words(mut problem: Problem) -> Problem {
+    let words = |text: &str| {
+        let text = text.replace("design.kind", "--topologies").replace("design.gpus", "--gpus");
+        let text = text.replace("design.domain_", "--network domain_").replace("design.domain", "--domains");
+        text.replace("design.speed", "--speeds").replace("design.", "--network ")
+    };
+    problem.message = words(&problem.message);
+    problem.hint = problem.hint.as_deref().map(words);
+    if let Some(place) = problem.place.as_deref_mut()
+        && place.file.is_empty()
+        && let Some(key) = place.key.take()
+    {
+        place.file = words(&key);
+    }
+    problem
+}

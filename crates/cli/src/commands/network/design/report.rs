@@ -1,0 +1,201 @@
+//! What `network design` shows: the fronts, domain size by domain size, and a picture of them.
+
+use super::super::gigabits;
+use super::Answered;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal};
+use railwright_network::picture::{Dot, Scatter, Series, scatter};
+use railwright_spec::human;
+use railwright_spec::quantity::Dollars;
+use railwright_tuner::codesign::Row;
+use serde_json::{Map, Value, json};
+
+impl Answer for Answered {
+    const KIND: &'static str = "network_design";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut map = match serde_json::to_value(&self.codesign) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        map.insert("chosen".to_owned(), json!(self.chosen));
+        map.insert("complete".to_owned(), json!(self.is_complete));
+        map
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let rows = &self.codesign.rows;
+        let mut document = Document::default();
+        let fronts = rows.iter().filter(|row| row.on_front).count();
+        document.heading_with(
+            self.title.clone(),
+            format!(
+                "{} networks, {} of which a step can tell apart; {fronts} on the fronts of their domain sizes",
+                human::whole(rows.len() as u64),
+                human::whole(self.codesign.classes.len() as u64)
+            ),
+        );
+        document.table(self.table());
+        document.blocks.push(Block::Bullets(self.remarks()));
+        document
+    }
+}
+
+fn price(amount: Dollars) -> Cell {
+    Cell::number(human::dollars(amount), amount.get())
+}
+
+/// `clos 2:1`; nothing behind a kind that has no leaves to oversubscribe.
+fn name(row: &Row) -> String {
+    let kind = row.topology.name();
+    if row.oversubscription == 1.0 || row.tiers < 2 || !row.topology.is_clos() {
+        kind.to_owned()
+    } else {
+        format!("{kind} {}:1", row.oversubscription)
+    }
+}
+
+impl Answered {
+    fn shown(&self) -> Vec<&Row> {
+        let mut shown: Vec<&Row> = self
+            .codesign
+            .rows
+            .iter()
+            .filter(|row| self.shows_all || row.on_front || row.cheapest_token)
+            .collect();
+        // Within a domain size the fastest first.
+        let time = |row: &Row| row.step_time.map_or(f64::INFINITY, |time| time.get());
+        shown.sort_by(|a, b| {
+            let by_time = time(a).total_cmp(&time(b));
+            a.domain.cmp(&b.domain).then(by_time).then(a.dollars.get().total_cmp(&b.dollars.get()))
+        });
+        shown
+    }
+
+    fn table(&self) -> Table {
+        let mut columns = vec![
+            Column::numbers("domain"),
+            Column::words("network"),
+            Column::numbers("NIC"),
+            Column::numbers("step"),
+            Column::numbers("tokens/s").expendable(6),
+            Column::numbers("network's part").expendable(3),
+            Column::numbers("dollars"),
+            Column::numbers("per GPU").expendable(5),
+            Column::numbers("power").expendable(2),
+            Column::numbers("all per M tokens").expendable(1),
+            Column::words("plan").expendable(4),
+        ];
+        if self.shows_all {
+            columns.push(Column::words("front"));
+        }
+        let rows = self.shown().into_iter().map(|row| {
+            let class = self.codesign.classes.get(row.class);
+            let whole = row.share.cluster.and_then(|whole| whole.dollars_per_million_tokens);
+            let tone = if row.cheapest_token { Tone::Good } else { Tone::Name };
+            let mut cells = vec![
+                Cell::number(human::whole(row.domain), row.domain as f64),
+                Cell::new(name(row), tone),
+                Cell::number(gigabits(row.speed), row.speed.get()),
+                row.step_time.map_or_else(
+                    || Cell::new("nothing fits", Tone::Bad),
+                    |time| Cell::number(human::seconds(time), time.get()),
+                ),
+                row.tokens_per_second.map_or_else(Cell::default, |n| Cell::number(human::count(n), n)),
+                row.network_share
+                    .map_or_else(Cell::default, |share| Cell::number(human::percent(share), share)),
+                price(row.dollars),
+                price(row.dollars_per_device),
+                Cell::number(human::watts(row.watts), row.watts.get()),
+                whole.map_or_else(Cell::default, |p| Cell::number(format!("${:.4}", p.get()), p.get())),
+                class
+                    .map_or("", |class| if class.layout.is_empty() { &class.reason } else { &class.layout })
+                    .into(),
+            ];
+            if self.shows_all {
+                cells.push(if row.on_front { "yes".into() } else { Cell::default() });
+            }
+            cells
+        });
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn remarks(&self) -> Vec<Cell> {
+        let mut remarks = Vec::new();
+        if !self.is_complete {
+            remarks.push(Cell::new("stopped: not every class of networks was searched", Tone::Doubtful));
+        }
+        if let Some(row) = self.codesign.rows.iter().find(|row| row.cheapest_token) {
+            remarks.push(Cell::new(
+                format!(
+                    "a token costs least on {} with domains of {} at {}: devices, network and electricity over {} years",
+                    name(row),
+                    row.domain,
+                    gigabits(row.speed),
+                    self.years
+                ),
+                Tone::Strong,
+            ));
+        }
+        remarks.push(Cell::from(format!("devices: {}", self.device_price)));
+        let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
+        if across.is_empty() {
+            remarks.push(Cell::from(
+                "fronts are within a domain size: none of the same size is as good in step time, dollars and watts",
+            ));
+        } else {
+            remarks.push(Cell::from(format!(
+                "with larger domains priced, {} of these are on the front of all sizes",
+                human::whole(across.len() as u64)
+            )));
+        }
+        for warning in &self.codesign.warnings {
+            remarks.push(Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Doubtful));
+        }
+        for refused in &self.codesign.refused {
+            let speed = gigabits(refused.speed);
+            remarks.push(Cell::new(
+                format!("left out: {} at {speed}: {}", refused.kind.name(), refused.problem.message),
+                Tone::Faint,
+            ));
+        }
+        if !self.chosen.is_empty() {
+            remarks.push(Cell::from(format!("not said, so chosen: {}", self.chosen.join("; "))));
+        }
+        remarks
+    }
+}
+
+/// Step time over dollars, a series for each domain size.
+pub(super) fn picture(answered: &Answered) -> String {
+    let mut series: Vec<(u64, Vec<Dot>)> = Vec::new();
+    for row in &answered.codesign.rows {
+        let Some(time) = row.step_time else { continue };
+        let dot = Dot {
+            x: row.dollars.get() / 1e6,
+            y: time.get(),
+            name: format!(
+                "{} at {}, domains of {}: {}, {}",
+                name(row),
+                gigabits(row.speed),
+                row.domain,
+                human::seconds(time),
+                human::dollars(row.dollars)
+            ),
+            matters: row.on_front,
+        };
+        match series.iter_mut().find(|(domain, _)| *domain == row.domain) {
+            Some((_, dots)) => dots.push(dot),
+            None => series.push((row.domain, vec![dot])),
+        }
+    }
+    scatter(&Scatter {
+        title: format!("{}: step time over the network's price", answered.title),
+        across: "network, million dollars".to_owned(),
+        up: "step, seconds".to_owned(),
+        series: series
+            .into_iter()
+            .map(|(domain, dots)| Series { name: format!("domains of {domain}"), dots })
+            .collect(),
+    })
+}

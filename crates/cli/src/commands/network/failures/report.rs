@@ -1,0 +1,316 @@
+//! What `network failures` shows: designs side by side, classes of parts, states.
+
+use super::{Answered, Failing};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, words};
+use railwright_network::failures::expected::{ClassLoss, MONTH, Response};
+use railwright_network::failures::sample::{Draw, Sampled};
+use railwright_network::failures::state::{Range, State};
+use railwright_spec::human;
+use serde_json::{Map, Value, json};
+
+impl Answer for Answered {
+    const KIND: &'static str = "network_failures";
+
+    fn json(&self) -> Map<String, Value> {
+        let designs: Vec<Value> = self
+            .list
+            .iter()
+            .map(|failing| {
+                let named = failing.named.as_ref().map(|(parts, state, factor)| {
+                    json!({ "failed": parts, "state": state, "slowdown": factor, "finishes": factor.is_some() })
+                });
+                json!({
+                    "design": failing.design,
+                    "expected": failing.expectation,
+                    "sampled": failing.sampled,
+                    "named": named,
+                })
+            })
+            .collect();
+        Map::from_iter([
+            ("job".to_owned(), json!(self.job)),
+            ("run".to_owned(), json!(self.run)),
+            ("designs".to_owned(), json!(designs)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        if self.list.len() > 1 {
+            document.heading_with("failures", "designs side by side, in a month of 730 hours");
+            document.table(self.designs());
+        }
+        for failing in &self.list {
+            let design = &failing.design;
+            let size =
+                format!("{} devices in domains of {}", human::whole(design.devices), design.domain.size);
+            if let Some((_, state, factor)) = &failing.named {
+                document.heading_with(format!("{} without {}", design.name, failing.missing()), size.clone());
+                document.pairs(named(state, *factor));
+            }
+            if let Some(sampled) = &failing.sampled {
+                document.heading_with(format!("{} with {}", design.name, drawn(&sampled.draw)), size.clone());
+                document.pairs(sample(sampled));
+            }
+            document.heading_with(format!("failures of {}", design.name), format!("{size}; one part fails"));
+            document.table(classes(failing));
+            if self.list.len() == 1 {
+                document.pairs(expected(failing));
+            }
+        }
+        document.blocks.push(Block::Bullets(self.remarks()));
+        document
+    }
+}
+
+fn number(n: u64) -> Cell {
+    Cell::number(human::whole(n), n as f64)
+}
+
+fn share(share: f64) -> Cell {
+    Cell::number(human::percent(share), share)
+}
+
+/// A rate or a count that need not be whole.
+fn amount(value: f64) -> Cell {
+    let text = if value >= 99.95 {
+        human::whole(value.round() as u64)
+    } else if value >= 0.995 || value == 0.0 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    };
+    Cell::number(text, value)
+}
+
+fn factor(factor: Option<f64>) -> Cell {
+    factor.map_or_else(
+        || Cell::new("stops", Tone::Bad),
+        |factor| Cell::number(format!("+{:.2}%", (factor - 1.0) * 100.0), factor),
+    )
+}
+
+fn ranges(list: &[Range]) -> String {
+    const SHOWN: usize = 6;
+    let one = |r: &Range| {
+        if r.first == r.last { r.first.to_string() } else { format!("{} to {}", r.first, r.last) }
+    };
+    let mut text: Vec<String> = list.iter().take(SHOWN).map(one).collect();
+    if list.len() > SHOWN {
+        text.push(format!("and {} more", human::whole((list.len() - SHOWN) as u64)));
+    }
+    let count = State::devices(list);
+    if count == 0 { "none".to_owned() } else { format!("{}: {}", human::whole(count), text.join(", ")) }
+}
+
+fn drawn(draw: &Draw) -> String {
+    match draw {
+        Draw::Moments => "failures as they come".to_owned(),
+        Draw::Together(list) => {
+            let parts: Vec<String> = list.iter().map(|(part, n)| super::super::several(*n, part)).collect();
+            format!("any {} down", parts.join(" and "))
+        }
+    }
+}
+
+impl Failing {
+    /// The parts that were named.
+    fn missing(&self) -> String {
+        let parts = self.named.as_ref().map_or(&[][..], |(parts, ..)| parts.as_slice());
+        let parts: Vec<String> = parts.iter().take(6).map(|p| format!("{} {}", p.class, p.number)).collect();
+        parts.join(", ")
+    }
+}
+
+fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Cell)> {
+    let apart = if state.is_connected || !state.stranded.is_empty() {
+        Cell::default()
+    } else {
+        Cell::new("some domains share no rail or plane any more", Tone::Bad)
+    };
+    let cut = Cell::from(ranges(&state.cut_off));
+    let stranded = Cell::from(ranges(&state.stranded));
+    vec![
+        ("devices cut off", cut),
+        ("stranded", if state.stranded.is_empty() { stranded } else { stranded.toned(Tone::Bad) }),
+        ("apart", apart),
+        ("kept alone", share(state.kept_alone)),
+        ("kept by a neighbour", share(state.kept_neighbour)),
+        ("kept spread", share(state.kept_spread)),
+        (
+            "step",
+            match slower {
+                None => Cell::new("cannot finish", Tone::Bad),
+                some => factor(some),
+            },
+        ),
+    ]
+}
+
+fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
+    let percent = |value: f64| format!("{:.3}%", value * 100.0);
+    let stopped = if sampled.stopped > 0.0 {
+        format!("{} of states, standard error {}", percent(sampled.stopped), percent(sampled.stopped_error))
+    } else {
+        format!("none seen, so below {} with 95% confidence", percent(3.0 / sampled.samples as f64))
+    };
+    let slower = if sampled.mean_slowdown.is_finite() {
+        format!(
+            "+{} on average, standard error {}; +{} at worst",
+            percent(sampled.mean_slowdown - 1.0),
+            percent(sampled.mean_slowdown_error),
+            percent(sampled.worst_slowdown - 1.0)
+        )
+    } else {
+        "no state could finish".to_owned()
+    };
+    vec![
+        ("states drawn", format!("{} (seed {})", human::whole(sampled.samples), sampled.seed).into()),
+        ("step", slower.into()),
+        ("cannot finish", stopped.into()),
+        ("devices cut off", format!("{:.2} on average", sampled.mean_cut_off).into()),
+        ("nothing missing", format!("{} of states", percent(sampled.whole)).into()),
+    ]
+}
+
+fn classes(failing: &Failing) -> Table {
+    let columns = vec![
+        Column::words("part"),
+        Column::numbers("there are").expendable(4),
+        Column::numbers("cut off"),
+        Column::numbers("stranded").expendable(1),
+        Column::numbers("slowed").expendable(7),
+        Column::numbers("kept alone").expendable(6),
+        Column::numbers("neighbour").expendable(8),
+        Column::numbers("kept spread").expendable(3),
+        Column::numbers("step"),
+        Column::numbers("a month"),
+        Column::words("then").expendable(5),
+        Column::numbers("GPU-hours each").expendable(2),
+        Column::numbers("a month"),
+    ];
+    let rows = failing.expectation.classes.iter().map(|loss| {
+        let class = &loss.class;
+        let stranded = number(class.stranded);
+        vec![
+            class.part.into(),
+            number(class.count),
+            number(class.cut_off),
+            if class.stranded > 0 { stranded.toned(Tone::Bad) } else { stranded },
+            number(class.slowed),
+            share(class.kept_alone),
+            share(class.kept_neighbour),
+            share(class.kept_spread),
+            factor(loss.slowdown),
+            amount(loss.failures_per_month),
+            then(loss).into(),
+            amount(loss.lost_hours),
+            amount(loss.lost_hours_per_month),
+        ]
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+fn then(loss: &ClassLoss) -> String {
+    match loss.response {
+        Response::GoWithout => format!("go without {}", human::whole(loss.class.touched)),
+        Response::RunOn if loss.interrupts => "restart, run on".to_owned(),
+        other => words(other).replace('-', " "),
+    }
+}
+
+fn expected(failing: &Failing) -> Vec<(&'static str, Cell)> {
+    let e = &failing.expectation;
+    vec![
+        (
+            "failures",
+            format!(
+                "{} a month, {} of them stop the job",
+                amount(e.failures_per_month).text,
+                amount(e.interruptions_per_month).text
+            )
+            .into(),
+        ),
+        (
+            "lost",
+            format!(
+                "{} GPU-hours a month, {} of all: as if {} GPUs were missing",
+                amount(e.lost_hours_per_month).text,
+                human::percent(e.lost_share),
+                amount(e.mean_lost_devices).text
+            )
+            .into(),
+        ),
+        ("step", format!("+{:.3}% on average, interruptions aside", (e.mean_slowdown - 1.0) * 100.0).into()),
+    ]
+}
+
+impl Answered {
+    fn designs(&self) -> Table {
+        let columns = vec![
+            Column::words("design"),
+            Column::numbers("failures"),
+            Column::numbers("stop the job"),
+            Column::numbers("GPU-hours lost"),
+            Column::numbers("of all"),
+            Column::numbers("mean step").expendable(1),
+            Column::words("most by").expendable(2),
+        ];
+        let rows = self.list.iter().map(|failing| {
+            let e = &failing.expectation;
+            let most =
+                e.classes.iter().max_by(|a, b| a.lost_hours_per_month.total_cmp(&b.lost_hours_per_month));
+            vec![
+                Cell::new(e.design.as_str(), Tone::Name),
+                amount(e.failures_per_month),
+                amount(e.interruptions_per_month),
+                amount(e.lost_hours_per_month),
+                Cell::number(format!("{:.3}%", e.lost_share * 100.0), e.lost_share),
+                Cell::number(format!("+{:.3}%", (e.mean_slowdown - 1.0) * 100.0), e.mean_slowdown),
+                most.map_or("", |loss| loss.class.part).into(),
+            ]
+        });
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn remarks(&self) -> Vec<Cell> {
+        let mut remarks = vec![
+            Cell::from(
+                "cut off: devices whose own NIC reaches nobody; stranded: not even through their domain, so the step cannot finish",
+            ),
+            Cell::from(
+                "kept: of network bandwidth, by the most affected device on its own NIC (alone), with another that carries both (neighbour), or its domain over all NICs it has left (spread)",
+            ),
+        ];
+        for failing in &self.list {
+            for loss in failing.expectation.classes.iter().filter(|loss| !loss.class.remark.is_empty()) {
+                let remark = Cell::from(format!("{}: {}", loss.class.part, loss.class.remark));
+                if !remarks.contains(&remark) {
+                    remarks.push(remark);
+                }
+            }
+        }
+        remarks.push(Cell::from(match &self.run {
+            Some(run) => format!(
+                "step: of `{}`, when NICs keep what is left ({}); a step is as slow as its slowest member",
+                human::shorten(run),
+                words(self.job.recovery)
+            ),
+            None => format!(
+                "step: exposed network time, {} of it{}, grows by what is lost ({})",
+                human::percent(self.job.exposed_share),
+                if self.says_share { "" } else { " (chosen; --exposed-share or --run says it)" },
+                words(self.job.recovery)
+            ),
+        }));
+        remarks.push(Cell::from(format!(
+            "then: what loses least of running on, going without the domains that are hit, and waiting; a restart costs {} h of all devices, a month has {MONTH} h",
+            self.job.interruption_hours
+        )));
+        remarks.push(Cell::from(
+            "rates and times to repair: catalog/network/failure_rates.csv and --rates; `--json` has each with its source",
+        ));
+        remarks
+    }
+}

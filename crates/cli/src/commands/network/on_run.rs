@@ -1,0 +1,95 @@
+//! A run file beside designs of networks: what it says of a design that a design leaves open, and the step that it makes there.
+//!
+//! Responsible for: reading the run, filling designs in, and asking the tuner for steps. Refuses to search: the run's plan is kept.
+
+use super::placed;
+use crate::args::{RunArguments, RunFlags};
+use crate::exit::Failure;
+use crate::run;
+use railwright_network::bill::compare::OnRun;
+use railwright_network::bill::prices::Prices;
+use railwright_network::bill::share::Cluster as Site;
+use railwright_network::topology::{Design, DesignSpec, Kind};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{Run, Sheet};
+use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, step_time};
+
+/// Reads a run file with settings on top.
+pub(super) fn read(path: &str, set: &[String]) -> Result<Run, Failure> {
+    let arguments = RunArguments {
+        model: None,
+        launch: None,
+        run: Some(path.to_owned()),
+        cluster: None,
+        set: set.to_vec(),
+        fsdp: false,
+        hsdp: None,
+        flags: RunFlags::default(),
+    };
+    Ok(run::resolve_spread(&arguments)?.run)
+}
+
+/// What a design does not say of devices, domains and speed, the run's cluster does.
+pub(super) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
+    let (spec, cluster) = (&mut sheet.spec, &run.cluster);
+    spec.devices.get_or_insert(cluster.devices);
+    if !matches!(spec.kind, Some(Kind::ScaleUp | Kind::Torus)) {
+        spec.domain.get_or_insert(cluster.scale_up.domain_size);
+    }
+    spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);
+    spec.speed.get_or_insert(cluster.network.bandwidth);
+}
+
+/// A design must hold just the devices that the run fills.
+pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Result<(), Problem> {
+    if design.devices == run.cluster.devices {
+        return Ok(());
+    }
+    let problem = Problem::new(format!(
+        "the network joins {} devices, and the run fills {}",
+        human::whole(design.devices),
+        human::whole(run.cluster.devices)
+    ));
+    Err(placed(
+        sheet,
+        problem.at_key("design.gpus").hint("leave design.gpus out, or set cluster.devices of the run"),
+    ))
+}
+
+/// The run's step on a design; none where a design has no step that compares.
+pub(super) fn step(design: &Design, run: &Run) -> Option<OnRun> {
+    let cluster = cluster_on(design, &run.cluster).ok()?;
+    let time = step_time(&run.model, &cluster, &run.plan).ok()?;
+    Some(OnRun {
+        step_time: time,
+        network_share: network_share(&run.model, &cluster, &run.plan).ok()?,
+        tokens_per_second: run.plan.tokens_per_step() as f64 / time.get(),
+    })
+}
+
+/// How much longer the run's step takes on a design with a share of its bandwidth.
+pub(super) fn slower(design: &Design, run: &Run, kept: f64) -> Option<f64> {
+    let cluster = cluster_on(design, &run.cluster).ok()?;
+    slowdown(&run.model, &cluster, &run.plan, kept).ok().flatten()
+}
+
+/// What the rest of the cluster costs and draws, of a run on its cluster.
+pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Site {
+    let cluster = &run.cluster;
+    let price = prices.device(&cluster.accelerator.id);
+    let electricity = run.cost.electricity_price;
+    Site {
+        accelerator: cluster.accelerator.id.clone(),
+        device_price: price.map(|price| price.dollars),
+        device_price_source: price.map(|p| format!("{}: {}", p.date, p.dollars_source)).unwrap_or_default(),
+        device_power: cluster.accelerator.power.map(|power| power * run.cost.power_share),
+        host_power: cluster.host.power_per_device,
+        years,
+        electricity_price: electricity
+            .unwrap_or_else(|| railwright_calculator::money::electricity_price().amount),
+        power_usage_effectiveness: cluster.host.power_usage_effectiveness,
+        tokens_per_second: None,
+        tokens: run.training.tokens,
+    }
+}

@@ -1,0 +1,175 @@
+//! Points over two quantities, those that matter joined by a line.
+//!
+//! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped line through the points of a
+//! front. Refuses to know what a front is.
+
+use super::axis::{label, ticks};
+use super::{SERIES, escape, legend, open};
+use std::fmt::Write as _;
+
+/// One point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dot {
+    /// Across.
+    pub x: f64,
+    /// Up.
+    pub y: f64,
+    /// What it is, for whoever hovers.
+    pub name: String,
+    /// Whether it is filled and joined to the others of its series that are.
+    pub matters: bool,
+}
+
+/// Points of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What they have in common.
+    pub name: String,
+    /// The points.
+    pub dots: Vec<Dot>,
+}
+
+/// Points over two quantities.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scatter {
+    /// The picture's title.
+    pub title: String,
+    /// What the horizontal axis counts, with its unit.
+    pub across: String,
+    /// What the vertical axis counts, with its unit.
+    pub up: String,
+    /// The series.
+    pub series: Vec<Series>,
+}
+
+/// Ticks that enclose values, which need not begin at 0 when they lie close together far from it.
+fn enclosing(values: impl Iterator<Item = f64> + Clone) -> (f64, f64, Vec<f64>) {
+    let finite = values.filter(|v| v.is_finite());
+    let (least, most) = finite.fold((f64::INFINITY, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)));
+    if !least.is_finite() || most <= 0.0 || least < most / 2.0 {
+        let list = ticks(most, 6);
+        return (0.0, list.last().copied().unwrap_or(1.0), list);
+    }
+    let spread = (most - least).max(most * 1e-3);
+    let step = ticks(spread, 5).get(1).copied().unwrap_or(spread);
+    let (first, last) = ((least / step).floor(), (most / step).ceil().max((least / step).floor() + 1.0));
+    let list = (0..=(last - first) as u32).map(|n| (first + f64::from(n)) * step).collect();
+    (first * step, last * step, list)
+}
+
+/// Draws points.
+pub fn scatter(chart: &Scatter) -> String {
+    let (width, height, left, right, top, bottom) = (720.0, 440.0, 72.0, 24.0, 66.0, 52.0);
+    let mut out = open(width, height, &chart.title);
+    let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
+    legend(&mut out, &names, left, 48.0);
+    let dots = || chart.series.iter().flat_map(|series| &series.dots);
+    let (x0, x1, across) = enclosing(dots().map(|dot| dot.x));
+    let (y0, y1, up) = enclosing(dots().map(|dot| dot.y));
+    let (wide, tall) = (width - left - right, height - top - bottom);
+    let x = |value: f64| left + wide * (value - x0) / (x1 - x0);
+    let y = |value: f64| top + tall * (1.0 - (value - y0) / (y1 - y0));
+    for &tick in &up {
+        let at = y(tick);
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/><text class=\"faint\" x=\"{:.1}\" \
+             y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            width - right,
+            left - 8.0,
+            at + 4.0,
+            label(tick)
+        );
+    }
+    for &tick in &across {
+        let _ = writeln!(
+            out,
+            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            x(tick),
+            height - bottom + 18.0,
+            label(tick)
+        );
+    }
+    let _ = write!(
+        out,
+        "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+         <text class=\"faint\" transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+        left + wide / 2.0,
+        height - 12.0,
+        escape(&chart.across),
+        top + tall / 2.0,
+        escape(&chart.up)
+    );
+    for (index, series) in chart.series.iter().enumerate() {
+        let colour = index % SERIES.len();
+        let mut front: Vec<&Dot> = series.dots.iter().filter(|dot| dot.matters).collect();
+        front.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+        let path: Vec<String> = front.iter().map(|dot| format!("{:.1},{:.1}", x(dot.x), y(dot.y))).collect();
+        if path.len() > 1 {
+            let _ = writeln!(
+                out,
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--s{colour})\" stroke-width=\"1.5\"/>",
+                path.join(" ")
+            );
+        }
+        for dot in series.dots.iter().filter(|dot| dot.x.is_finite() && dot.y.is_finite()) {
+            let fill = if dot.matters { format!("var(--s{colour})") } else { "none".to_owned() };
+            let name = escape(&dot.name);
+            let (cx, cy) = (x(dot.x), y(dot.y));
+            let style = format!("fill=\"{fill}\" stroke=\"var(--s{colour})\"");
+            // Shapes differ beside colours.
+            let mark = match index % 3 {
+                0 => format!("<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"4\" {style}>"),
+                1 => format!(
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\" {style}>",
+                    cx - 3.5,
+                    cy - 3.5
+                ),
+                _ => format!("<path d=\"M{:.1} {:.1}l4.5 8h-9z\" {style}>", cx, cy - 5.0),
+            };
+            let end = match index % 3 {
+                0 => "circle",
+                1 => "rect",
+                _ => "path",
+            };
+            let _ = writeln!(out, "{mark}<title>{name}</title></{end}>");
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_that_matter_are_filled_and_joined() {
+        let dot = |x: f64, y: f64, matters: bool| Dot { x, y, name: format!("{x} <{y}>"), matters };
+        let series = |dots: Vec<Dot>| Series { name: "domain 8".to_owned(), dots };
+        let chart = Scatter {
+            title: "t".to_owned(),
+            across: "dollars".to_owned(),
+            up: "s".to_owned(),
+            series: vec![
+                series(vec![dot(3.0, 1.0, true), dot(1.0, 2.0, true), dot(2.0, 5.0, false)]),
+                series(vec![dot(f64::NAN, 1.0, true)]),
+            ],
+        };
+        let svg = scatter(&chart);
+        assert_eq!(svg.matches("<circle").count(), 3);
+        assert_eq!(svg.matches("<polyline").count(), 1);
+        assert_eq!(svg.matches("fill=\"none\" stroke=\"var(--s0)\">").count(), 1);
+        assert!(svg.contains("3 &lt;1&gt;") && svg.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn an_axis_encloses_what_it_shows() {
+        let (low, high, list) = enclosing([10.1, 10.4].into_iter());
+        assert!(low <= 10.1 && low > 9.0 && high >= 10.4 && high < 11.0 && list.len() >= 3, "{list:?}");
+        assert_eq!(enclosing([0.5, 9.0].into_iter()).0, 0.0);
+        assert_eq!(enclosing(std::iter::empty()).2, [0.0, 1.0]);
+        let (low, high, _) = enclosing([7.0].into_iter());
+        assert!(low <= 7.0 && high >= 7.0 && high > low);
+    }
+}
