@@ -12,8 +12,10 @@
 pub mod fabric;
 mod front;
 mod grid;
+mod order;
 #[cfg(test)]
 mod tests;
 
 pub use front::{Class, Codesign, Found, Row, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, usual_domains};
+pub use order::{CLOSE, best_first, is_at_least_as_good};

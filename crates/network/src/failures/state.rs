@@ -73,8 +73,10 @@ pub struct States<'a> {
     leaf_of: Vec<(u32, u32)>,
     /// Devices under each leaf of each fabric of a plane.
     under: BTreeMap<(u32, u32), Vec<u32>>,
-    /// Devices by pod of each fabric.
-    pods: BTreeMap<(u32, u32), Vec<u32>>,
+    /// Domains with a device in each pod of each fabric.
+    pods: BTreeMap<(u32, u32), BTreeSet<u32>>,
+    /// Of these one for each manner of lying in pods: what happens above leaves happens to all of a manner alike.
+    manners: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
 /// Failures of one plane's fabrics, as shares.
@@ -107,15 +109,30 @@ impl<'a> States<'a> {
         };
         let mut leaf_of = Vec::new();
         let mut under: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
-        let mut pods: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
+        let mut pods: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        let mut manners: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+        let mut known: BTreeSet<Vec<(u32, u32)>> = BTreeSet::new();
+        let mut manner = Vec::new();
         for device in 0..design.devices {
             let (fabric, leaf) = design.leaf_of(network, device);
             let (fabric, leaf) = (narrow(fabric), narrow(leaf));
             leaf_of.push((fabric, leaf));
             under.entry((fabric, leaf)).or_default().push(narrow(device));
-            pods.entry((fabric, narrow(network.clos.pod(u64::from(leaf))))).or_default().push(narrow(device));
+            let pod = (fabric, narrow(network.clos.pod(u64::from(leaf))));
+            let domain = narrow(device / design.domain.size);
+            pods.entry(pod).or_default().insert(domain);
+            manner.push(pod);
+            if (device + 1).is_multiple_of(design.domain.size) {
+                if !known.contains(&manner) {
+                    for pod in &manner {
+                        manners.entry(*pod).or_default().insert(domain);
+                    }
+                    known.insert(manner.clone());
+                }
+                manner.clear();
+            }
         }
-        Ok(Self { design, network, leaf_of, under, pods })
+        Ok(Self { design, network, leaf_of, under, pods, manners })
     }
 
     /// How many parts of a class there are.
@@ -249,26 +266,33 @@ impl<'a> States<'a> {
         }
     }
 
-    /// Domains with a device that anything lost concerns; for losses that concern all alike, one is enough if it is whole otherwise, but
-    /// which one that is need not be known: all are looked at.
+    /// Domains to look at: every one with a NIC, link or leaf lost; and of those that lost something above their leaves alone one of each
+    /// manner of lying in pods, unless a pod is cut off, whose devices are all told.
     fn touched(&self, lost: &Lost) -> BTreeSet<u64> {
         let size = self.design.domain.size;
-        let mut devices: BTreeSet<u64> = lost.nics.iter().map(|device| device / size).collect();
-        devices.extend(lost.access.iter().map(|(device, _)| device / size));
-        let leaves = lost.leaves.iter().chain(lost.leaf_links.keys());
-        for (_, fabric, leaf) in leaves {
+        let mut domains: BTreeSet<u64> = lost.nics.iter().map(|device| device / size).collect();
+        domains.extend(lost.access.iter().map(|(device, _)| device / size));
+        for (_, fabric, leaf) in lost.leaves.iter().chain(lost.leaf_links.keys()) {
             let under = self.under.get(&(*fabric, *leaf)).into_iter().flatten();
-            devices.extend(under.map(|device| u64::from(*device) / size));
+            domains.extend(under.map(|device| u64::from(*device) / size));
         }
-        for (_, fabric, pod) in lost.spines.keys().chain(lost.core_links.keys()) {
-            let under = self.pods.get(&(*fabric, *pod)).into_iter().flatten();
-            devices.extend(under.map(|device| u64::from(*device) / size));
+        let mut pods: BTreeSet<(u64, u32, u32)> =
+            lost.spines.keys().chain(lost.core_links.keys()).copied().collect();
+        for (plane, fabric) in lost.cores.keys() {
+            pods.extend(
+                self.pods
+                    .range((*fabric, 0)..=(*fabric, u32::MAX))
+                    .map(|((_, pod), _)| (*plane, *fabric, *pod)),
+            );
         }
-        for (_, fabric) in lost.cores.keys() {
-            let of_fabric = self.pods.range((*fabric, 0)..=(*fabric, u32::MAX)).flat_map(|(_, list)| list);
-            devices.extend(of_fabric.map(|device| u64::from(*device) / size));
+        for (plane, fabric, pod) in pods {
+            let leaf = narrow(u64::from(pod) * self.network.clos.leaves_per_pod);
+            let above =
+                self.above_leaf(lost, plane, fabric, leaf).min(self.above_pod(lost, plane, fabric, leaf));
+            let list = if above == 0.0 { &self.pods } else { &self.manners };
+            domains.extend(list.get(&(fabric, pod)).into_iter().flatten().map(|domain| u64::from(*domain)));
         }
-        devices
+        domains
     }
 
     /// The share of one NIC port's bandwidth that is left: nothing without NIC, link or leaf; else what leaf and pod have left above.

@@ -18,6 +18,8 @@ pub struct Found {
     pub plan: Plan,
     /// How long a step takes, memory retries included.
     pub step_time: Seconds,
+    /// The same without memory retries.
+    pub fresh_step_time: Seconds,
     /// Tokens a second.
     pub tokens_per_second: f64,
     /// Share of the step that the network between domains takes.

@@ -153,7 +153,13 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
             }
             let plan = plan(&model, cluster, 8, 1024);
             let step_time = step_time(&model, cluster, &plan).expect("possible");
-            Ok(Found { plan, step_time, tokens_per_second: 1e6 / step_time.get(), network_share: 0.1 })
+            Ok(Found {
+                plan,
+                step_time,
+                fresh_step_time: step_time,
+                tokens_per_second: 1e6 / step_time.get(),
+                network_share: 0.1,
+            })
         })
         .collect();
     let layouts = vec![String::new(); found.len()];

@@ -16,13 +16,15 @@ use railwright_network::bill::prices::Prices;
 use railwright_network::topology::DesignSpec;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
-use railwright_tuner::codesign::fabric::network_share;
-use railwright_tuner::codesign::{Axes, Codesign, Found, Grid, answer, usual_domains};
-use railwright_tuner::search::{Candidate, Objective, Options, Search};
+use railwright_tuner::codesign::fabric::{network_share, step_time};
+use railwright_tuner::codesign::{
+    Axes, CLOSE, Codesign, Found, Grid, answer, best_first, is_at_least_as_good, usual_domains,
+};
+use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -64,10 +66,13 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
         Classes { searcher: &searcher, setting, said: &said, known: BTreeMap::new(), stopped: false };
     // What is wrong with the plan on every network is a mistake, not an answer.
     classes.searcher.prepare(setting, &said, Options::default()).map_err(Failure::Input)?;
-    let mut found = Vec::with_capacity(grid.classes.len());
+    let mut found: Vec<Result<Found, String>> = vec![Err("stopped".to_owned()); grid.classes.len()];
+    // The better a network, the earlier: what it allows bounds what worse ones do.
+    for index in best_first(&grid.classes) {
+        found[index] = classes.best(&grid.classes[index])?;
+    }
     let mut layouts = Vec::with_capacity(grid.classes.len());
-    for cluster in &grid.classes {
-        let result = classes.best(cluster)?;
+    for (cluster, result) in grid.classes.iter().zip(&found) {
         layouts.push(
             result.as_ref().map_or_else(
                 |_| String::new(),
@@ -155,8 +160,8 @@ struct Classes<'a> {
     searcher: &'a Searcher<'a>,
     setting: &'a Setting,
     said: &'a PlanSpec,
-    /// Plans that won, by domain size: they fit in other networks' classes, too.
-    known: BTreeMap<u64, Vec<Plan>>,
+    /// What was found on which cluster, by domain size: plans that fit there fit on other networks, too.
+    known: BTreeMap<u64, Vec<(Cluster, Found)>>,
     stopped: bool,
 }
 
@@ -166,6 +171,43 @@ impl Classes<'_> {
             self.stopped = true;
             return Ok(Err("stopped".to_owned()));
         }
+        let model = &self.setting.run.model;
+        let known = self.known.entry(cluster.scale_up.domain_size).or_default();
+        // The best that a known plan comes to here, memory being what it is elsewhere; and the least that any plan could.
+        let mut reached: Option<Found> = None;
+        let mut least = f64::INFINITY;
+        for (elsewhere, found) in known.iter() {
+            let time = step_time(model, cluster, &found.plan)? * (found.step_time / found.fresh_step_time);
+            if reached.as_ref().is_none_or(|best| time < best.step_time) {
+                let tokens_per_second = found.plan.tokens_per_step() as f64 / time.get();
+                let fresh_step_time = time * (found.fresh_step_time / found.step_time);
+                reached =
+                    Some(Found { step_time: time, fresh_step_time, tokens_per_second, ..found.clone() });
+            }
+            if is_at_least_as_good(elsewhere, cluster) {
+                least =
+                    if least.is_finite() { least.max(found.step_time.get()) } else { found.step_time.get() };
+            }
+        }
+        if let Some(found) =
+            reached.as_ref().filter(|found| found.step_time.get() <= least * CLOSE && least.is_finite())
+        {
+            let network_share = network_share(model, cluster, &found.plan)?;
+            return Ok(Ok(Found { network_share, ..found.clone() }));
+        }
+        // A hair above, so that a tie is found again.
+        let bound = reached.map_or(f64::INFINITY, |found| found.step_time.get() * (1.0 + 1e-9));
+        let found = self.search(cluster, bound)?;
+        if let Ok(found) = &found {
+            self.known
+                .entry(cluster.scale_up.domain_size)
+                .or_default()
+                .push((cluster.clone(), found.clone()));
+        }
+        Ok(found)
+    }
+
+    fn search(&mut self, cluster: &Cluster, bound: f64) -> Result<Result<Found, String>, Failure> {
         let setting = of_cluster(self.setting, cluster);
         let search =
             match self.searcher.prepare(&setting, self.said, Options { keep: 1, ..Options::default() }) {
@@ -177,9 +219,7 @@ impl Classes<'_> {
                         .map_or_else(String::new, |problem| problem.message)));
                 }
             };
-        let known = self.known.entry(cluster.scale_up.domain_size).or_default();
-        let reached = known.iter().filter_map(|plan| reached(&search, plan)).fold(f64::INFINITY, f64::min);
-        let ran = self.searcher.run_below(std::slice::from_ref(&search), &[reached]);
+        let ran = self.searcher.run_below(std::slice::from_ref(&search), &[bound]);
         let Some(Ran { results, is_complete }) = ran.first() else {
             self.stopped = true;
             return Ok(Err("stopped".to_owned()));
@@ -195,24 +235,14 @@ impl Classes<'_> {
                 (true, None) => "no layout divides the devices and the batch".to_owned(),
             }));
         };
-        if !known.contains(&best.plan) {
-            known.push(best.plan.clone());
-        }
         Ok(Ok(Found {
             step_time: best.expected_time,
+            fresh_step_time: best.step_time,
             tokens_per_second: best.tokens_per_second,
             network_share: network_share(&setting.run.model, cluster, &best.plan)?,
             plan: best.plan.clone(),
         }))
     }
-}
-
-/// What a plan of another network comes to here: the best is at least as good. A hair above, so that a tie is found again.
-fn reached(search: &Search<'_>, plan: &Plan) -> Option<f64> {
-    let candidate = Candidate::of_plan(search, plan.clone()).ok()?;
-    let fits = candidate.probability_of_fitting >= search.options.fit_probability;
-    (fits && search.options.objective == Objective::Time)
-        .then(|| candidate.expected_time.get() * (1.0 + 1e-9))
 }
 
 fn prices(arguments: &Design) -> Result<Prices, Problem> {

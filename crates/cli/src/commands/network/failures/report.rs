@@ -185,10 +185,10 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("neighbour").expendable(8),
         Column::numbers("kept spread").expendable(3),
         Column::numbers("step"),
-        Column::numbers("a month"),
+        Column::numbers("fail a month"),
         Column::words("then").expendable(5),
         Column::numbers("GPU-hours each").expendable(2),
-        Column::numbers("a month"),
+        Column::numbers("GPU-hours a month"),
     ];
     let rows = failing.expectation.classes.iter().map(|loss| {
         let class = &loss.class;

@@ -1,0 +1,153 @@
+//! Which networks are at least as good as others, whatever travels on them.
+//!
+//! Responsible for: an order that spares searches. What no plan can do on a better network, none can on a worse one; so where a known plan
+//! comes close to the best of a better network, it is close to the best there is. Refuses to compare what is better in one thing and
+//! worse in another.
+
+use railwright_spec::cluster::{Cluster, Tier};
+
+/// A plan that takes no more than this times the least possible is not improved upon: predictions are far coarser.
+pub const CLOSE: f64 = 1.001;
+
+/// Whether no exchange among the same ranks takes longer on the first network than on the second: as much bandwidth, no more
+/// oversubscription and no more latency however far a group reaches, no more forwarding between rails.
+pub fn is_at_least_as_good(one: &Cluster, other: &Cluster) -> bool {
+    let (a, b) = (&one.network, &other.network);
+    one.accelerator == other.accelerator
+        && one.devices == other.devices
+        && one.devices_per_node == other.devices_per_node
+        && one.scale_up == other.scale_up
+        && a.kind == b.kind
+        && a.bandwidth >= b.bandwidth
+        && a.latency <= b.latency
+        && a.rail_forwarding <= b.rail_forwarding
+        && reaches(&a.tiers).chain(reaches(&b.tiers)).all(|reach| {
+            oversubscription(&a.tiers, reach) <= oversubscription(&b.tiers, reach)
+                && latency(&a.tiers, reach) <= latency(&b.tiers, reach)
+        })
+        // The tier at which a ring is slowed counts by the members below it: the wider, the better.
+        && a.tiers.iter().filter(|tier| tier.oversubscription > 1.0).all(|tier| {
+            b.tiers.iter().any(|t| t.devices <= tier.devices && t.oversubscription >= tier.oversubscription)
+        })
+}
+
+/// Sizes just beyond each tier.
+fn reaches(tiers: &[Tier]) -> impl Iterator<Item = u64> {
+    tiers.iter().map(|tier| tier.devices.saturating_add(1))
+}
+
+/// The worst oversubscription that a group of so many neighbouring devices passes.
+fn oversubscription(tiers: &[Tier], reach: u64) -> f64 {
+    tiers.iter().filter(|tier| reach > tier.devices).fold(1.0, |worst, tier| worst.max(tier.oversubscription))
+}
+
+/// Latency beside the first switch's that such a group meets: that of each tier above one that is passed.
+fn latency(tiers: &[Tier], reach: u64) -> f64 {
+    tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
+}
+
+/// Indices such that no cluster comes before one that is at least as good and different.
+pub fn best_first(clusters: &[Cluster]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..clusters.len()).collect();
+    let mut all: Vec<u64> = clusters.iter().flat_map(|cluster| reaches(&cluster.network.tiers)).collect();
+    all.sort_unstable();
+    all.dedup();
+    // Sums over every reach that matters to any of them: no more anywhere is no more in all.
+    let sums = |cluster: &Cluster| {
+        let tiers = &cluster.network.tiers;
+        let slow: f64 = all.iter().map(|reach| oversubscription(tiers, *reach)).sum();
+        let late: f64 = all.iter().map(|reach| latency(tiers, *reach)).sum();
+        (slow, late)
+    };
+    let sums: Vec<(f64, f64)> = clusters.iter().map(sums).collect();
+    order.sort_by(|&x, &y| {
+        let (a, b) = (&clusters[x], &clusters[y]);
+        let by_bandwidth = b.network.bandwidth.get().total_cmp(&a.network.bandwidth.get());
+        (a.scale_up.domain_size.cmp(&b.scale_up.domain_size))
+            .then(by_bandwidth)
+            .then(sums[x].0.total_cmp(&sums[y].0))
+            .then(sums[x].1.total_cmp(&sums[y].1))
+            .then(a.network.rail_forwarding.total_cmp(&b.network.rail_forwarding))
+            .then(x.cmp(&y))
+    });
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::cluster::by_name;
+    use railwright_spec::quantity::{BytesPerSecond, Seconds};
+
+    fn with(tiers: &[(u64, f64)], gigabits: f64) -> Cluster {
+        let mut cluster = by_name("dgx-h100", 1024).expect("known");
+        cluster.network.bandwidth = BytesPerSecond::from_gbit(gigabits);
+        let tier = |&(devices, oversubscription): &(u64, f64)| Tier {
+            name: String::new(),
+            devices,
+            oversubscription,
+            latency: Seconds::from_micros(1.0),
+        };
+        cluster.network.tiers = tiers.iter().map(tier).collect();
+        cluster
+    }
+
+    #[test]
+    fn better_is_better_in_everything() {
+        let full = with(&[(256, 1.0), (1024, 1.0)], 400.0);
+        let blocked = with(&[(256, 2.0), (1024, 1.0)], 400.0);
+        let narrow = with(&[(32, 2.0), (1024, 1.0)], 400.0);
+        let fast = with(&[(32, 2.0), (1024, 1.0)], 800.0);
+        assert!(is_at_least_as_good(&full, &full));
+        assert!(is_at_least_as_good(&full, &blocked) && !is_at_least_as_good(&blocked, &full));
+        assert!(is_at_least_as_good(&blocked, &narrow) && !is_at_least_as_good(&narrow, &blocked));
+        assert!(is_at_least_as_good(&fast, &narrow));
+        // More bandwidth at the price of oversubscription is another thing.
+        assert!(!is_at_least_as_good(&fast, &full) && !is_at_least_as_good(&full, &fast));
+        let deep = with(&[(256, 1.0), (512, 1.0), (1024, 1.0)], 400.0);
+        assert!(is_at_least_as_good(&full, &deep) && !is_at_least_as_good(&deep, &full));
+        let all = [narrow, fast, deep, blocked, full];
+        let order = best_first(&all);
+        for (at, &one) in order.iter().enumerate() {
+            for &later in &order[at + 1..] {
+                assert!(
+                    !is_at_least_as_good(&all[later], &all[one]) || all[later] == all[one],
+                    "{one} {later}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_better_network_never_makes_a_step_longer() {
+        use super::super::fabric::step_time;
+        use railwright_spec::model;
+        use railwright_spec::plan::PlanSpec;
+        let networks = [
+            with(&[(256, 1.0), (1024, 1.0)], 400.0),
+            with(&[(256, 2.0), (1024, 1.0)], 400.0),
+            with(&[(32, 2.0), (1024, 1.0)], 400.0),
+            with(&[(32, 4.0), (256, 4.0), (1024, 1.0)], 400.0),
+            with(&[(32, 4.0), (256, 4.0), (1024, 1.0)], 200.0),
+        ];
+        for (name, tensor, expert) in [("llama-3-70b", 8, 1), ("llama-3-8b", 16, 1), ("mixtral-8x22b", 2, 8)]
+        {
+            let model = model::by_name(name).expect("known");
+            let spec = PlanSpec {
+                tensor_parallel: Some(tensor),
+                expert_parallel: (expert > 1).then_some(expert),
+                global_batch: Some(1024),
+                ..PlanSpec::default()
+            };
+            let plan =
+                railwright_calculator::defaults::resolve(&spec, &model, &networks[0]).expect("possible");
+            let times: Vec<f64> =
+                networks.iter().map(|n| step_time(&model, n, &plan).expect("possible").get()).collect();
+            for pair in networks.windows(2).zip(times.windows(2)) {
+                let (networks, times) = pair;
+                assert!(is_at_least_as_good(&networks[0], &networks[1]));
+                assert!(times[0] <= times[1] * (1.0 + 1e-12), "{name}: {times:?}");
+            }
+        }
+    }
+}
