@@ -128,7 +128,11 @@ pub struct Network {
     pub rail_forwarding: f64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, clippy::float_cmp, reason = "serde's signature; 1 is written, not computed")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    clippy::float_cmp,
+    reason = "serde's signature; 1 is written, not computed"
+)]
 fn is_one(factor: &f64) -> bool {
     *factor == 1.0
 }

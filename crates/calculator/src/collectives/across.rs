@@ -129,7 +129,8 @@ impl Network {
         let nvlink = if span.local > 1 { law.growing(inside, bytes) } else { 0.0 };
         let (first, hop, peers) = (RING[2].hop_network, self.hop(span), (ranks - local) * PER_PEER);
         let latency = law.base + first * self.pace + hop * self.pace + peers * self.pace;
-        let time = latency + nvlink.max(network / self.unaware_spread_rate(ALL_TO_ALL_SHARE, span)) + fill(bytes);
+        let time =
+            latency + nvlink.max(network / self.unaware_spread_rate(ALL_TO_ALL_SHARE, span)) + fill(bytes);
         cost((time, latency, "all-to-all"), inside, network)
     }
 }

@@ -39,15 +39,12 @@ pub(crate) enum Network {
         One failure of each class is exact for all of its members. Rates and times to repair are those of\n\
         catalog/network/failure_rates.csv; lines of --rates win. Exit code 1: with the parts of --fail down the step cannot finish.")]
     Failures(Box<Failures>),
-<<<<<<< HEAD
-    /// What a step of a run puts between ranks, domains, rails and on links: sums, matrix, heat map
-    #[command(after_long_help = super::traffic::EXAMPLES)]
-    Traffic(Box<super::traffic::Traffic>),
-=======
     /// Which network and strategy together: step time against dollars and watts over domain sizes, topologies, oversubscription, speeds
     #[command(after_long_help = super::design::EXAMPLES)]
     Design(Box<super::design::Design>),
->>>>>>> 6b4b5ae (network design, failures side by side and with named or drawn parts, a run's step and tokens on each design)
+    /// What a step of a run puts between ranks, domains, rails and on links: sums, matrix, heat map
+    #[command(after_long_help = super::traffic::EXAMPLES)]
+    Traffic(Box<super::traffic::Traffic>),
     /// The rail-only paper: every claim beside what comes out here, and its figures
     #[command(
         name = "rail-only",

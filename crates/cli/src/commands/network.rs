@@ -3,11 +3,8 @@
 mod cost;
 mod design;
 mod failures;
-<<<<<<< HEAD
 mod on_network;
-=======
 mod on_run;
->>>>>>> 6b4b5ae (network design, failures side by side and with named or drawn parts, a run's step and tokens on each design)
 mod rail_only;
 mod show;
 mod topologies;
@@ -31,11 +28,8 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Show(arguments) => show::run(arguments, printer),
         Network::Cost(arguments) => cost::run(arguments, printer),
         Network::Failures(arguments) => failures::run(arguments, printer),
-<<<<<<< HEAD
-        Network::Traffic(arguments) => traffic::run(arguments, printer),
-=======
         Network::Design(arguments) => design::run(arguments, printer),
->>>>>>> 6b4b5ae (network design, failures side by side and with named or drawn parts, a run's step and tokens on each design)
+        Network::Traffic(arguments) => traffic::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }
 }

@@ -79,7 +79,6 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
                 |found| of_cluster(setting, cluster).short_layout(&found.plan),
             ),
         );
-        found.push(result);
     }
     let is_complete = !classes.stopped;
     let site = on_run::site(&setting.run, &prices, arguments.years);
