@@ -51,6 +51,22 @@ fn failures_by_class() {
         &["network", "failures", "../../../../examples/networks/hpn-pod.toml"],
         &["network", "failures", "clos", "--gpus", "4096", "--exposed-share", "0.1", "--format", "csv"],
         &["network", "failures", "dragonfly", "--gpus", "4096", "--radix", "31", "--format", "md"],
+        &["network", "failures", "clos", "rail-only", "dual-plane", "--gpus", "16384"],
+        &["network", "failures", "dual-plane", "--gpus", "4096", "--fail", "leaf#0", "--fail", "nic#12"],
+        &["network", "failures", "clos", "--gpus", "512", "--fail", "leaf#0", "--recovery", "neighbour"],
+        &["network", "failures", "rail-only", "--gpus", "4096", "--fail", "leaf=2", "--sample-seed", "7"],
+        &[
+            "network",
+            "failures",
+            "rail-only",
+            "--gpus",
+            "1024",
+            "--samples",
+            "2000",
+            "--rates",
+            "own-rates.csv",
+        ],
+        &["network", "failures", "rail-only", "--run", "../../../../examples/runs/llama-3.1-405b.toml"],
     ] {
         text.push_str(&transcript(line));
         text.push('\n');
@@ -142,6 +158,111 @@ fn what_cannot_be_built_is_told() {
         assert_eq!(said.code, 2, "{line:?}: {}", said.stdout);
         assert!(said.stdout.is_empty() && said.stderr.starts_with("error: "), "{line:?}: {}", said.stderr);
         text.push_str(&transcript(line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_run_on_each_design() {
+    let run = "../../../../examples/runs/llama-3.1-405b.toml";
+    insta::assert_snapshot!(transcript(&[
+        "network",
+        "cost",
+        "--run",
+        run,
+        "--designs",
+        "clos,rail-only,torus"
+    ]));
+}
+
+const DESIGN: [&str; 13] = [
+    "network",
+    "design",
+    "llama-3-8b",
+    "--cluster",
+    "dgx-h100",
+    "--gpus",
+    "64",
+    "--domains",
+    "8,32",
+    "--speeds",
+    "100G,400G",
+    "--topologies",
+    "rail-optimized,rail-only",
+];
+
+#[test]
+fn networks_and_strategies_together() {
+    let with = |more: &[&'static str]| [&DESIGN[..], more].concat();
+    let mut text = String::new();
+    for line in [
+        with(&["--quiet"]),
+        with(&["--scale-up-price", "32=2500", "--all", "--format", "csv", "--quiet"]),
+        with(&["--oversubscriptions", "1", "--network", "radix=32", "--tokens", "1T", "--format", "md"]),
+    ] {
+        text.push_str(&transcript(&line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_design_is_the_same_at_any_number_of_threads() {
+    let with =
+        |threads: &'static str| run(&[&DESIGN[..], &["--json", "--quiet", "--threads", threads]].concat());
+    assert_eq!(with("1").stdout, with("3").stdout);
+    let svg = run(&[&DESIGN[..], &["--svg", "--quiet"]].concat()).stdout;
+    assert!(svg.starts_with("<svg") && svg.contains("domains of 32"));
+}
+
+#[test]
+fn what_makes_no_sense_is_told() {
+    let failures = ["network", "failures", "rail-only", "--gpus", "1024"];
+    let design = ["network", "design", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64"];
+    let mut text = String::new();
+    for line in [
+        [&failures[..], &["--fail", "leaf"]].concat(),
+        [&failures[..], &["--fail", "lead=2"]].concat(),
+        [&failures[..], &["--fail", "leaf#999999"]].concat(),
+        [&failures[..], &["--fail", "leaf=999999"]].concat(),
+        [&failures[..], &["--fail", "leaf#1", "--fail", "spine=1"]].concat(),
+        [&failures[..], &["--samples", "0"]].concat(),
+        [&failures[..], &["--exposed-share", "nan"]].concat(),
+        [&failures[..], &["--interruption-hours", "-1"]].concat(),
+        [&failures[..], &["--recovery", "nobody"]].concat(),
+        [&failures[..], &["--rates", "own-prices.csv"]].concat(),
+        [&failures[..], &["--run", "../../../../examples/runs/llama-3.1-405b.toml"]].concat(),
+        vec!["network", "failures", "torus", "--gpus", "64", "--fail", "link=2"],
+        [&design[..], &["--domains", "7"]].concat(),
+        [&design[..], &["--domains", "0"]].concat(),
+        [&design[..], &["--speeds", "0G"]].concat(),
+        [&design[..], &["--speeds", "fast"]].concat(),
+        [&design[..], &["--speeds", "300G"]].concat(),
+        [&design[..], &["--topologies", "cloz"]].concat(),
+        [&design[..], &["--topologies", "torus"]].concat(),
+        [&design[..], &["--oversubscriptions", "nan"]].concat(),
+        [&design[..], &["--network", "radix"]].concat(),
+        [&design[..], &["--network", "radix=1"]].concat(),
+        [&design[..], &["--network", "speed=400G"]].concat(),
+        [&design[..], &["--network", "radik=64"]].concat(),
+        [&design[..], &["--scale-up-price", "72"]].concat(),
+        [&design[..], &["--years", "0"]].concat(),
+        [&design[..], &["--tp", "3"]].concat(),
+        vec!["network", "design", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64,128"],
+        vec![
+            "network",
+            "design",
+            "llama-3-8b",
+            "--cluster",
+            "tpu-v5p-pod",
+            "--gpus",
+            "64",
+            "--topologies",
+            "clos",
+        ],
+    ] {
+        text.push_str(&transcript(&line));
         text.push('\n');
     }
     insta::assert_snapshot!(text);

@@ -107,15 +107,26 @@ fn dashed(text: &str) -> String {
         let (key, rest) = part.split_at(end);
         out.push_str("--");
         out.push_str(&key.replace('_', "-"));
-        // `--radix = 128` is a key's assignment; flags take the value behind a space.
-        out.push_str(&rest.strip_prefix(" = ").map_or_else(|| rest.to_owned(), |value| format!(" {value}")));
+        // `--radix = 128` is a key's assignment; flags take the value behind a space, and lists without brackets.
+        match rest.strip_prefix(" = ") {
+            Some(value) => {
+                let list = value.strip_prefix('[').and_then(|value| value.split_once(']'));
+                out.push(' ');
+                match list {
+                    Some((list, after)) => out.extend([&list.replace(", ", ","), after]),
+                    None => out.push_str(value),
+                }
+            }
+            None => out.push_str(rest),
+        }
     }
     out
 }
 
 /// `400 Gbit/s`: what ports are called by, unlike bytes on links.
 fn gigabits(speed: BytesPerSecond) -> String {
-    let gbit = speed.get() * 8.0 / 1e9;
+    // A third of a port is no whole number.
+    let gbit = (speed.get() * 8.0 / 1e6).round() / 1e3;
     if gbit >= 1000.0 { format!("{} Tbit/s", gbit / 1000.0) } else { format!("{gbit} Gbit/s") }
 }
 
@@ -138,6 +149,8 @@ mod tests {
             dashed("raise design.radix, or design.hosts_per_leaf = 4"),
             "raise --radix, or --hosts-per-leaf 4"
         );
+        assert_eq!(dashed("write design.dimensions = [16, 16, 16]"), "write --dimensions 16,16,16");
+        assert_eq!(gigabits(BytesPerSecond::from_gbit(200.0) / 3.0), "66.667 Gbit/s");
         assert_eq!(spelled_out("speed", "400G"), "400 Gbit/s");
         assert_eq!(spelled_out("port_speed", "2x400G"), "2x400G");
         assert_eq!(spelled_out("domain_bandwidth", "450 GB/s"), "450 GB/s");

@@ -112,14 +112,13 @@ pub fn parts(bill: &Bill) -> Parts {
     Parts { ports: bill.counts.ports() as f64, transceivers: bill.counts.transceivers() as f64 }
 }
 
-/// Compares designs. Those that cannot be built are listed; it is a problem if none can, or if a price is missing.
+/// Compares designs. Those that cannot be built, or of which a price is missing, are listed; it is a problem if none is left.
 pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Result<Comparison, Problem> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut refused = Vec::new();
     for spec in specs {
-        match spec.resolve() {
-            Ok(design) => {
-                let bill = bill(&design, prices)?;
+        match spec.resolve().and_then(|design| bill(&design, prices).map(|bill| (design, bill))) {
+            Ok((design, bill)) => {
                 let (first, own) = (entries.first().map(|e| &e.bill), &bill);
                 let against =
                     |of: &dyn Fn(&Bill) -> Dollars| first.map_or(0.0, |first| 1.0 - of(own) / of(first));

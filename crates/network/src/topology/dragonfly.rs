@@ -57,7 +57,9 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
     }
     if groups < needed {
         return Err(Problem::new(format!(
-            "{groups} groups of {per_group} endpoints have no room for {} devices",
+            "{groups} group{} of {per_group} endpoints {} no room for {} devices",
+            if groups == 1 { "" } else { "s" },
+            if groups == 1 { "has" } else { "have" },
             request.endpoints
         ))
         .at_key("design.groups")

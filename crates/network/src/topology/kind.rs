@@ -112,6 +112,23 @@ impl Kind {
         )
     }
 
+    /// How messages may find their way in it: every kind with a network knows all ways of routing.
+    pub const fn routings(self) -> &'static [Routing] {
+        match self {
+            Self::ScaleUp => &[],
+            _ => &[Routing::Ecmp, Routing::Spray, Routing::Static],
+        }
+    }
+
+    /// What messages to another rail may do: where rails are joined through domains alone, they must be forwarded.
+    pub const fn forwardings(self) -> &'static [Forwarding] {
+        match self {
+            Self::RailOnly | Self::Trimmed => &[Forwarding::Before, Forwarding::After],
+            kind if kind.is_clos() => &[Forwarding::None, Forwarding::Before, Forwarding::After],
+            _ => &[],
+        }
+    }
+
     /// Whether a key of a design file says something about it.
     pub fn takes(self, key: &str) -> bool {
         let has_switches = !matches!(self, Self::Torus | Self::ScaleUp);
@@ -212,6 +229,29 @@ choice!(Medium {
 mod tests {
     use super::*;
     use railwright_spec::run::{Field, Value};
+
+    #[test]
+    fn every_routing_that_is_listed_can_be_had() {
+        use crate::topology::{DesignSpec, Detail, Topology};
+        for kind in Kind::ALL.into_iter().filter(|kind| !matches!(kind, Kind::SlimFly | Kind::ScaleUp)) {
+            let radix = if kind == Kind::Dragonfly { 7 } else { 8 };
+            let spec = DesignSpec::of(kind, 64, if kind == Kind::Torus { 1 } else { 4 }, radix);
+            for &routing in kind.routings() {
+                let design = DesignSpec { routing: Some(routing), ..spec.clone() }.resolve().expect("built");
+                let topology = Topology::build(&design, Detail::Links).expect("small");
+                assert!(
+                    topology.route(0, 63, 0).is_some_and(|route| route.length() > 0),
+                    "{kind:?} {routing:?}"
+                );
+            }
+            for &forwarding in kind.forwardings() {
+                let design =
+                    DesignSpec { forwarding: Some(forwarding), ..spec.clone() }.resolve().expect("built");
+                assert_eq!(design.forwarding, forwarding);
+            }
+        }
+        assert!(Kind::ScaleUp.routings().is_empty() && Kind::Torus.forwardings().is_empty());
+    }
 
     #[test]
     fn names_read_back() {

@@ -28,6 +28,16 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failur
 
 struct Shown(Summary);
 
+/// What holds, and what could be said instead: `ecmp (or spray, static)`.
+fn among<T: Copy + PartialEq + serde::Serialize>(holds: T, all: &[T]) -> String {
+    let others: Vec<String> = all.iter().filter(|one| **one != holds).map(|one| words(*one)).collect();
+    match (all.is_empty(), others.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => words(holds),
+        (false, false) => format!("{} (or {})", words(holds), others.join(", ")),
+    }
+}
+
 impl Answer for Shown {
     const KIND: &'static str = "network";
 
@@ -150,7 +160,7 @@ impl Shown {
             _ => several(*room, "device"),
         };
         let forwarding = if design.rails > 1 || design.separates_rails() {
-            words(design.forwarding)
+            among(design.forwarding, design.kind.forwardings())
         } else {
             String::new()
         };
@@ -171,7 +181,7 @@ impl Shown {
             ("rails", rails.into()),
             ("planes", planes.into()),
             ("oversubscription", ratio.collect::<Vec<_>>().join(" at leaves, ").into()),
-            ("routing", if has_network { words(design.routing).into() } else { Cell::default() }),
+            ("routing", among(design.routing, design.kind.routings()).into()),
             ("forwarding", forwarding.into()),
             ("joins at most", largest.into()),
         ]

@@ -3,7 +3,7 @@
 use super::kind;
 use crate::args::network::Topologies;
 use crate::exit::{Failure, Outcome};
-use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_network::topology::published::{self, Row};
 use railwright_network::topology::{DesignSpec, Kind};
@@ -149,6 +149,18 @@ impl Answer for Published {
             ]
         });
         document.table(Table { columns, rows: rows.collect() });
+        // A reason must not be lost with a column; rows of one system share it.
+        let mut exceptions: Vec<Cell> = Vec::new();
+        for row in self.0.iter().filter(|row| !row.reason.is_empty()) {
+            let cell = Cell::from(format!("{}: {}", row.system, row.reason));
+            if !exceptions.contains(&cell) {
+                exceptions.push(cell);
+            }
+        }
+        if !exceptions.is_empty() {
+            document.heading_with("exceptions", "what is not compared, and why");
+            document.blocks.push(Block::Bullets(exceptions));
+        }
         document
     }
 }
