@@ -54,12 +54,16 @@ impl Traffic {
         Self { numbering: self.numbering, exchanges }
     }
 
-    /// The same with another algorithm for gathers and reductions, and for all-to-alls that are not dispatch.
+    /// The same with another algorithm for gathers and reductions, and for all-to-alls that are not dispatch. Nobody cuts a number into
+    /// parts for everyone: fewer bytes than members stay on their ring.
     #[must_use]
     pub fn by(mut self, rotations: Algorithm, all_to_all: Algorithm) -> Self {
         for exchange in &mut self.exchanges {
+            let is_a_number = exchange.bytes.get() < exchange.groups.members.extent as f64;
             match exchange.kind {
-                CollectiveKind::AllReduce | CollectiveKind::AllGather | CollectiveKind::ReduceScatter => {
+                CollectiveKind::AllReduce | CollectiveKind::AllGather | CollectiveKind::ReduceScatter
+                    if !is_a_number =>
+                {
                     exchange.algorithm = rotations;
                 }
                 CollectiveKind::AllToAll if !matches!(exchange.algorithm, Algorithm::Dispatch { .. }) => {

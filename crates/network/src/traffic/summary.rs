@@ -138,6 +138,9 @@ impl Traffic {
 }
 
 fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
+    let Axis { extent, stride } = exchange.groups.members;
+    // Which stage a message goes to makes no other row.
+    let leaves_stage = stride.unsigned_abs() >= exchange.groups.stage_ranks;
     ExchangeRow {
         dimension: exchange.dimension,
         purpose: exchange.purpose,
@@ -149,7 +152,7 @@ fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
         bytes: exchange.bytes,
         count: exchange.count,
         stages: exchange.groups.stages.iter().copied().collect(),
-        members: exchange.groups.members,
+        members: Axis { extent, stride: if leaves_stage { 0 } else { stride } },
         sent: Bytes::new(by_class.total()),
         share: 0.0,
         by_class,

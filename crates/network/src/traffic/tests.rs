@@ -168,6 +168,37 @@ proptest! {
         prop_assert!(of(Layer::SpineCore, Direction::Up) <= of(Layer::LeafSpine, Direction::Up) * (1.0 + 1e-9));
     }
 
+    /// An all-to-all and what goes from everyone to everyone is the same both ways.
+    #[test]
+    fn exchanges_among_equals_are_symmetric((mut traffic, domain) in any_traffic()) {
+        traffic.exchanges.retain(|exchange| {
+            exchange.kind == CollectiveKind::AllToAll || exchange.algorithm == Algorithm::Direct
+        });
+        let sums = by_hand(&traffic, domain);
+        for ((from, to), bytes) in &sums {
+            prop_assert!(sums.get(&(*to, *from)).is_some_and(|back| same(*back, *bytes)), "{from} {to}");
+        }
+    }
+
+    /// Where the pipeline lies among the digits of a rank renames ranks and does nothing else, as long as no domain holds two of them.
+    #[test]
+    fn the_order_of_digits_only_renames_ranks((mut traffic, _) in any_traffic(), inner in 1_u64..100) {
+        traffic.exchanges.retain(|exchange| exchange.groups.members.extent < traffic.numbering.ranks());
+        let numbering = traffic.numbering;
+        let divisors: Vec<u64> =
+            (1..=numbering.stage_ranks).filter(|n| numbering.stage_ranks.is_multiple_of(*n)).collect();
+        let block = divisors[inner as usize % divisors.len()];
+        let other = Traffic { numbering: Numbering { block, ..numbering }, exchanges: traffic.exchanges.clone() };
+        let (here, there) = (Matrix::new(&traffic, 1), Matrix::new(&other, 1));
+        for from in 0..numbering.ranks() {
+            for to in 0..numbering.ranks() {
+                let bytes = here.bytes(numbering.rank(from), numbering.rank(to));
+                let renamed = there.bytes(other.numbering.rank(from), other.numbering.rank(to));
+                prop_assert!(same(bytes, renamed), "{from} {to}: {bytes} {renamed}");
+            }
+        }
+    }
+
     /// Stages that are listed in another order, and exchanges in another order, are the same traffic.
     #[test]
     fn order_does_not_matter((traffic, domain) in any_traffic()) {

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: `--topology` and `--network KEY=VALUE`. Refuses to know what travels on it.
 
-use super::{design, placed, spelled_out};
+use super::{design, spelled_out};
 use crate::args::network::DesignFlags;
 use crate::args::traffic::OnNetwork;
 use railwright_network::topology::{Design, DesignSpec, Kind};
@@ -25,11 +25,44 @@ pub(super) fn of(
             ));
         };
         let key = key.trim().trim_start_matches("design.").replace('-', "_");
-        sheet.set_flag("--network", &key, &spelled_out(&key, value))?;
+        sheet.set_flag("--network", &key, &spelled_out(&key, value)).map_err(in_settings)?;
     }
     fill(&mut sheet.spec, cluster);
     let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
     Ok((sheet, design))
+}
+
+/// A problem of the design, told where it was said; else as a setting.
+pub(super) fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
+    in_settings(sheet.placed(problem))
+}
+
+/// `design.radix` becomes `--network radix`, and `design.radix = 128` becomes `--network radix=128`.
+fn in_settings(mut problem: Problem) -> Problem {
+    problem.message = as_setting(&problem.message);
+    problem.hint = problem.hint.as_deref().map(as_setting);
+    if let Some(place) = problem.place.as_deref_mut()
+        && (place.file.is_empty() || place.file == "--network")
+        && let Some(key) = place.key.take()
+    {
+        place.file = as_setting(&key);
+    }
+    problem
+}
+
+fn as_setting(text: &str) -> String {
+    let mut parts = text.split("design.");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(part.len());
+        let (key, rest) = part.split_at(end);
+        out.extend(["--network ", key]);
+        match rest.strip_prefix(" = ") {
+            Some(value) => out.extend(["=", value]),
+            None => out.push_str(rest),
+        }
+    }
+    out
 }
 
 /// What a design does not say of devices, domains and speed, the cluster does.
@@ -42,5 +75,18 @@ fn fill(spec: &mut DesignSpec, cluster: &Cluster) {
     spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);
     if spec.kind != Some(Kind::ScaleUp) {
         spec.speed.get_or_insert(cluster.network.bandwidth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_setting;
+
+    #[test]
+    fn problems_speak_of_settings() {
+        assert_eq!(
+            as_setting("set design.gpus = 64, or design.radix"),
+            "set --network gpus=64, or --network radix"
+        );
     }
 }

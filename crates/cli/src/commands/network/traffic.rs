@@ -3,7 +3,7 @@
 mod files;
 mod report;
 
-use super::{on_network, placed};
+use super::on_network;
 use crate::args::traffic::{AllToAll, Rotation, Traffic as Arguments, TrafficBy};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
@@ -55,13 +55,16 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let traffic = traffic_of(&run)?.by(rotation(arguments.algorithm), all_to_all(arguments.all_to_all));
     let ranks = traffic.numbering.ranks();
     let place = match &design {
-        Some((sheet, design)) => Place::on(design, ranks).map_err(|problem| placed(sheet, problem))?,
+        Some((sheet, design)) => {
+            Place::on(design, ranks).map_err(|problem| on_network::placed(sheet, problem))?
+        }
         None => Place::new(ranks, run.cluster.scale_up.domain_size),
     };
-    let design = design.map(|(_, design)| design);
     let matrix = Matrix::new(&traffic, place.domain);
     let summary = traffic.summary_with(&place, &matrix);
-    let view = view(arguments.by, &matrix, &place, design.as_ref())?;
+    let (sheet, design) = design.unzip();
+    let view = view(arguments.by, &matrix, &place, design.as_ref())
+        .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?;
     printer.warnings(&warnings);
     let title = format!(
         "{} on {} x {}, {}",
@@ -70,9 +73,9 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         run.cluster.accelerator.name,
         railwright_calculator::estimate::plan_summary(&run.plan)
     );
-    printer.answer(&Sums { title, chosen, summary, design, view }, &arguments.output)?;
-    let name = format!("{} on {} ranks", run::describe(&run.model), human::whole(ranks));
+    let name = format!("{} on {} ranks", run.model.name, human::whole(ranks));
     files::write(arguments, &name, &matrix, printer)?;
+    printer.answer(&Sums { title, chosen, summary, design, view }, &arguments.output)?;
     Ok(Outcome::Yes)
 }
 

@@ -156,8 +156,8 @@ fn classes(by_class: &ByClass) -> [Cell; 3] {
 fn class_columns() -> [Column; 3] {
     [
         Column::numbers("in domain").expendable(1),
-        Column::numbers("on rail").expendable(1),
-        Column::numbers("other rail").expendable(1),
+        Column::numbers("on rail").expendable(3),
+        Column::numbers("other rail").expendable(4),
     ]
 }
 
@@ -165,15 +165,15 @@ fn exchanges(summary: &Summary) -> Table {
     let mut columns = vec![
         Column::words("for"),
         Column::words("what"),
-        Column::words("phase").expendable(6),
+        Column::words("phase").expendable(8),
         Column::words("operation"),
-        Column::words("algorithm").expendable(5),
+        Column::words("algorithm").expendable(7),
         Column::numbers("ranks"),
-        Column::numbers("groups").expendable(4),
+        Column::numbers("groups").expendable(6),
         Column::numbers("bytes"),
-        Column::numbers("count").expendable(2),
+        Column::numbers("count").expendable(5),
         Column::numbers("sent"),
-        Column::numbers("share").expendable(3),
+        Column::numbers("share").expendable(2),
     ];
     columns.extend(class_columns());
     let rows = summary.exchanges.iter().map(|row| {
