@@ -144,4 +144,43 @@ mod tests {
             assert_eq!(first(traffic, "gradients of activations"), [5, 1]);
         });
     }
+
+    /// The layout's figures, by which the calculator prices a group, and the ranks that make it up agree on how many share a domain.
+    #[test]
+    fn groups_share_domains_as_the_layout_says() {
+        for order in [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData] {
+            for (tensor, context, pipeline, expert) in [
+                (1, 1, 1, 8),
+                (2, 1, 4, 4),
+                (2, 2, 2, 4),
+                (4, 1, 8, 8),
+                (1, 4, 2, 2),
+                (8, 1, 4, 8),
+                (1, 1, 8, 16),
+            ] {
+                let change = |p: &mut PlanSpec| {
+                    p.tensor_parallel = Some(tensor);
+                    p.context_parallel = Some(context);
+                    p.pipeline_parallel = Some(pipeline);
+                    p.expert_parallel = Some(expert);
+                    p.expert_tensor_parallel = Some(1);
+                    p.rank_order = Some(order);
+                };
+                with_traffic("mixtral-8x22b", 512, &change, &|costing, traffic| {
+                    let mut members = Vec::new();
+                    for exchange in of_step(costing, &evaluate(costing).expect("possible")) {
+                        if matches!(exchange.among, Among::Stages(_) | Among::All) {
+                            continue;
+                        }
+                        let group = exchange.among.group(&costing.layout);
+                        let converted = convert(costing, &traffic.numbering, exchange.clone());
+                        converted.groups.members(&traffic.numbering, 0, &mut members);
+                        let near = members.iter().filter(|rank| *rank / 8 == members[0] / 8).count() as u64;
+                        let what = (order, exchange.among, tensor, context, pipeline, expert);
+                        assert_eq!((members.len() as u64, near), (group.ranks, group.per_domain), "{what:?}");
+                    }
+                });
+            }
+        }
+    }
 }
