@@ -6,6 +6,7 @@
 
 pub mod clocks;
 pub mod communication;
+pub mod compare;
 pub mod flight;
 pub mod groups;
 pub mod hang;
@@ -22,11 +23,13 @@ pub mod passes;
 pub mod perfetto;
 pub mod phases;
 pub mod pipeline;
+pub mod profile;
 pub mod readers;
 pub mod replay;
 pub mod testing;
 mod topics;
 pub mod trace;
+pub mod tree;
 pub mod view;
 pub mod waterfall;
 pub mod windows;

@@ -10,7 +10,9 @@ use crate::communication::NameTable;
 use crate::kernels::KernelTable;
 use crate::launches::launches;
 use crate::phases::{FoundBy, host_phases, phases};
-use crate::trace::{GpuActivities, GpuKind, NONE};
+#[cfg(doc)]
+use crate::trace::NONE;
+use crate::trace::{GpuActivities, GpuKind};
 use railwright_step::{OperatorFamily, Phase};
 use std::borrow::Cow;
 
@@ -58,7 +60,7 @@ pub struct View<'a> {
     pub family: Vec<OperatorFamily>,
     /// The phase of every row.
     pub phase: Vec<Phase>,
-    /// The row of the host that launched it, or [`NONE`].
+    /// The row of the host that launched it, or [`NONE`]; where the rows are the host's, the row that it is.
     pub launch: Vec<u32>,
     /// How phases were found.
     pub found_by: FoundBy,
@@ -78,9 +80,9 @@ impl<'a> View<'a> {
                 trace,
                 phase: phase.collect(),
                 found_by: FoundBy { launch: gpu.len() as u64, ..FoundBy::default() },
-                launch: vec![NONE; gpu.len()],
                 gpu: Cow::Owned(gpu),
                 from_host: true,
+                launch: hosts,
                 role,
                 family,
             };

@@ -5,15 +5,17 @@
 //! to the job, to the nanosecond. Refuses to say what fixing a part would save: waiting moves, and only a replay knows where to.
 
 mod chips;
+mod exchanges;
 mod ideal;
 mod idle;
 mod label;
 mod rank;
 mod sweep;
 
+pub use exchanges::{Exchange, Exchanges};
 pub use ideal::{Ideal, Peak};
 pub use label::{Bubble, Group, Hardware, Label, Parts, Share};
-pub use rank::{Exchange, Exchanges, KernelUse, RankWaterfall, Totals, Use};
+pub use rank::{KernelUse, RankWaterfall, Totals, Use};
 pub use sweep::{Piece, sweep};
 
 use crate::Names;
@@ -44,6 +46,17 @@ impl Waterfall {
                 ideal.take_out(rank);
             }
         }
+        Self::summed(ranks, ideal, slower_chips)
+    }
+
+    /// The same with one rank alone, by its place.
+    #[must_use]
+    pub fn only(&self, at: usize) -> Self {
+        let ranks = self.ranks.get(at).cloned().into_iter().collect();
+        Self::summed(ranks, self.ideal, self.slower_chips.clone())
+    }
+
+    fn summed(ranks: Vec<RankWaterfall>, ideal: Option<Ideal>, slower_chips: Vec<(u32, f64)>) -> Self {
         let mut total = Parts::default();
         let mut steps = vec![Parts::default(); ranks.iter().map(|rank| rank.steps.len()).max().unwrap_or(0)];
         for rank in &ranks {

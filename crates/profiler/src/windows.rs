@@ -98,7 +98,7 @@ pub fn windows(views: &[View<'_>]) -> Windows {
     let extents: Vec<(i64, i64)> = views.iter().filter_map(View::extent).collect();
     let Some(common) = common(&extents, &mut warnings) else {
         let nothing = Warning::new(
-            "nothing_recorded",
+            "nothing-recorded",
             "no rank has an activity of a device or an operator of the host",
         );
         return Windows {
@@ -118,7 +118,7 @@ pub fn windows(views: &[View<'_>]) -> Windows {
     }
     if views.len() > 1 || extents.len() == 1 {
         warnings.push(Warning::new(
-            "steps_not_found",
+            "steps-not-found",
             "nothing in the traces says where steps begin, so the whole recording is one window",
         ));
     }
@@ -134,7 +134,7 @@ fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i
         return Some((latest, earliest));
     }
     warnings.push(Warning::new(
-        "ranks_do_not_overlap",
+        "ranks-do-not-overlap",
         "no moment was recorded on all ranks: these may be traces of different steps or jobs, or clocks that could not be aligned",
     ));
     Some((extents.iter().map(|e| e.0).min()?, extents.iter().map(|e| e.1).max()?))

@@ -6,7 +6,7 @@
 
 use super::idle::Idle;
 use super::sweep::{Piece, sweep};
-use super::{Bubble, Label, Parts, Share};
+use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
 use crate::NameId;
 use crate::trace::NONE;
 use crate::view::{Role, View};
@@ -15,39 +15,6 @@ use indexmap::IndexMap;
 use railwright_step::{Dimension, OperatorFamily, Phase};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
-
-/// What is known of a communication from the other ranks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// For whose sake; [`Dimension::Other`] when unknown.
-    pub dimension: Dimension,
-    /// From when on data moves: the last member's start. `None` when it could not be matched.
-    pub transfer_from: Option<i64>,
-}
-
-impl Exchange {
-    /// Nothing is known.
-    pub const UNKNOWN: Self = Self { dimension: Dimension::Other, transfer_from: None };
-}
-
-/// What is known of the communications of one rank: by row of the device, in order of rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exchanges(Vec<(u32, Exchange)>);
-
-impl Exchanges {
-    /// From rows in any order; of two entries of one row the first counts.
-    pub fn new(mut rows: Vec<(u32, Exchange)>) -> Self {
-        rows.sort_by_key(|row| row.0);
-        rows.dedup_by_key(|row| row.0);
-        Self(rows)
-    }
-
-    /// What is known of a row.
-    pub fn get(&self, row: u32) -> Exchange {
-        let found = self.0.binary_search_by_key(&row, |entry| entry.0);
-        found.ok().and_then(|at| self.0.get(at)).map_or(Exchange::UNKNOWN, |entry| entry.1)
-    }
-}
 
 /// One kernel under one label and phase, over all steps of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

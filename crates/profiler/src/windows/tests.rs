@@ -75,7 +75,7 @@ fn a_rank_that_was_recorded_for_less_shortens_the_job() {
 fn without_annotations_the_recording_is_one_window() {
     let found = steps(&[rank(0, 3, false)]);
     assert_eq!((found.cut_by, found.span(), found.steps.len()), (CutBy::Nothing, (1000, 1900), 1));
-    assert_eq!(found.warnings[0].id, "steps_not_found");
+    assert_eq!(found.warnings[0].id, "steps-not-found");
     assert_eq!(found.only(0).unwrap().steps.len(), 1);
 }
 
@@ -97,5 +97,5 @@ fn the_devices_own_annotations_serve_where_launches_are_missing() {
 #[test]
 fn ranks_of_different_times_are_told() {
     let found = steps(&[rank(0, 1, true), rank(1_000_000, 1, true)]);
-    assert_eq!(found.warnings[0].id, "ranks_do_not_overlap");
+    assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
 }

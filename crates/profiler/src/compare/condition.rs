@@ -1,0 +1,150 @@
+//! Conditions for automatic checks: `step_time>+3%`.
+//!
+//! Responsible for: reading a condition, and whether a comparison meets it. Refuses figures that a comparison does not have.
+
+use super::{Comparison, Difference};
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::quantity::Seconds;
+use serde::Serialize;
+
+/// A condition on a change from the first to the second.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Condition {
+    /// As it is written.
+    pub text: String,
+    /// The figure's name.
+    pub figure: String,
+    /// Whether the change must be above the limit, else below.
+    pub above: bool,
+    /// The limit.
+    pub limit: Limit,
+}
+
+/// What a change is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// A share of the first.
+    Relative(f64),
+    /// A time in nanoseconds.
+    Time(f64),
+}
+
+/// Whether a condition is met.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The condition.
+    pub condition: Condition,
+    /// The figure in both.
+    pub difference: Difference,
+    /// Whether it is met.
+    pub met: bool,
+}
+
+impl Condition {
+    /// Reads `FIGURE>+3%`, `FIGURE>+5ms`, `FIGURE<-2%`.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let wrong = |message: String| {
+            Problem::new(message)
+                .in_file("--fail-if")
+                .hint("write a figure, `>` or `<`, and a change in % or in time, such as `step_time>+3%` or `host>+2ms`")
+        };
+        let at = text
+            .find(['>', '<'])
+            .ok_or_else(|| wrong(format!("`{text}` is no condition: it has neither `>` nor `<`")))?;
+        let figure = text[..at].trim().to_ascii_lowercase().replace('-', "_");
+        let change = text[at + 1..].trim();
+        let digits = change.trim_start_matches('+');
+        let cut = digits
+            .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e')))
+            .unwrap_or(digits.len());
+        let (number, unit) = digits.split_at(cut);
+        let value: f64 = number
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .ok_or_else(|| wrong(format!("`{change}` is no change")))?;
+        let limit = match unit.trim() {
+            "%" => Limit::Relative(value / 100.0),
+            "ns" => Limit::Time(value),
+            "us" | "\u{b5}s" => Limit::Time(value * 1e3),
+            "ms" => Limit::Time(value * 1e6),
+            "s" => Limit::Time(value * 1e9),
+            "" => return Err(wrong(format!("`{change}` has no unit"))),
+            other => return Err(wrong(format!("`{other}` is no unit of a change (%, ns, us, ms, s)"))),
+        };
+        if figure.is_empty() {
+            return Err(wrong(format!("`{text}` names no figure")));
+        }
+        Ok(Self { text: text.to_owned(), figure, above: text[at..].starts_with('>'), limit })
+    }
+
+    /// Whether a comparison meets it.
+    pub fn check(&self, comparison: &Comparison) -> Result<Verdict, Problem> {
+        let names = comparison.figures.iter().map(|figure| figure.name.as_str());
+        let difference =
+            comparison.figures.iter().find(|d| d.name == self.figure).cloned().ok_or_else(|| {
+                let all = format!("figures are {}", names.clone().collect::<Vec<_>>().join(", "));
+                Problem::new(format!("there is no figure `{}`", self.figure))
+                    .in_file("--fail-if")
+                    .hint(did_you_mean(&self.figure, names, &all))
+            })?;
+        let change = match self.limit {
+            // From nothing to something is more than any share.
+            Limit::Relative(_) => {
+                difference.relative.unwrap_or(if difference.change > 0.0 { f64::INFINITY } else { 0.0 })
+            }
+            Limit::Time(_) => difference.change,
+        };
+        let (Limit::Relative(limit) | Limit::Time(limit)) = self.limit;
+        let met = if self.above { change > limit } else { change < limit };
+        Ok(Verdict { condition: self.clone(), difference, met })
+    }
+}
+
+impl Limit {
+    /// For people.
+    pub fn human(self) -> String {
+        match self {
+            Self::Relative(share) => format!("{:+}%", share * 100.0),
+            Self::Time(nanoseconds) => human::seconds(Seconds::new(nanoseconds * 1e-9)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comparison(first: f64, second: f64) -> Comparison {
+        let step = Difference::new("step_time", first, second);
+        Comparison {
+            step_time: step.clone(),
+            recorded: Vec::new(),
+            labels: Vec::new(),
+            families: Vec::new(),
+            kernels: Vec::new(),
+            figures: vec![step, Difference::new("host", 0.0, 5.0)],
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn conditions_are_read_and_checked() {
+        let met = |text: &str, first: f64, second: f64| {
+            Condition::parse(text).unwrap().check(&comparison(first, second)).unwrap().met
+        };
+        assert!(met("step_time>+3%", 100.0, 103.5) && !met("step_time>+3%", 100.0, 102.9));
+        assert!(met("step-time > 1ms", 1e6, 2.1e6) && !met("step_time>1ms", 1e6, 1.9e6));
+        assert!(met("step_time<-2%", 100.0, 97.0) && !met("step_time<-2%", 100.0, 99.0));
+        assert!(met("host>+50%", 1.0, 1.0));
+        for bad in ["step_time", "step_time>", "step_time>3", "step_time>3 parsecs", ">3%", "step_time>nan%"]
+        {
+            let problem = Condition::parse(bad).unwrap_err();
+            assert!(problem.hint.is_some(), "{bad}");
+        }
+        let problem = Condition::parse("step_tiem>1%").unwrap().check(&comparison(1.0, 1.0)).unwrap_err();
+        assert_eq!(problem.hint.as_deref(), Some("did you mean `step_time`?"));
+    }
+}

@@ -1,0 +1,437 @@
+//! What a profile shows.
+//!
+//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per rank
+//! and step). Refuses to judge: which share is too high is a finding.
+
+use super::Options;
+use crate::job::Member;
+use crate::joined::Joined;
+use crate::phases::FoundBy;
+use crate::trace::{DamageKind, Identity};
+use crate::tree::Node;
+use crate::view::{Role, View};
+use crate::waterfall::{
+    Group, Hardware, Label, Parts, Peak, RankWaterfall, Spread, Totals, Waterfall, spreads,
+};
+use crate::windows::{CutBy, Windows};
+use crate::{Job, Names};
+use indexmap::IndexMap;
+use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Flop;
+use railwright_step::{OperatorFamily, Phase};
+use rustc_hash::FxBuildHasher;
+use serde::Serialize;
+
+/// Up to so many ranks are shown one by one, more as distributions.
+const MOST_ROWS: usize = 64;
+
+/// How many missing ranks are named.
+const MISSING: usize = 16;
+
+/// A share of the time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// What.
+    pub name: String,
+    /// Its time over all ranks and steps, in nanoseconds.
+    pub time: i64,
+    /// Its time on the mean rank and step, in nanoseconds.
+    pub mean: f64,
+    /// Of all time.
+    pub share: f64,
+}
+
+/// A line of the first page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// Which.
+    pub group: Group,
+    /// All of it.
+    #[serde(flatten)]
+    pub part: Part,
+    /// What it is worth: hours of accelerators in a day of the whole job.
+    pub gpu_hours_per_day: f64,
+    /// What it is made of, largest first.
+    pub parts: Vec<Part>,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepRow {
+    /// Its number.
+    pub step: String,
+    /// How long, in nanoseconds.
+    pub duration: i64,
+    /// On the mean rank, by line of the first page, in the order of [`Group::ALL`].
+    pub groups: Vec<f64>,
+    /// Shares of labels.
+    pub parts: Parts,
+}
+
+/// One rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RankRow {
+    /// Which.
+    pub rank: u32,
+    /// Its host, if the trace says it.
+    pub host: Option<String>,
+    /// Shares by line of the first page, in the order of [`Group::ALL`].
+    pub shares: Vec<f64>,
+    /// The share in which it waits for other ranks within communication.
+    pub waiting: f64,
+    /// All steps by label, in nanoseconds.
+    pub parts: Parts,
+    /// The common window without regard to steps.
+    pub recorded: Totals,
+}
+
+/// One kernel (or copy) over all ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelRow {
+    /// Its name.
+    pub name: String,
+    /// For which part of the step.
+    pub phase: Phase,
+    /// What kind of operator.
+    pub family: OperatorFamily,
+    /// How many, over all ranks and steps.
+    pub count: u64,
+    /// Their time, whatever runs beside them, in nanoseconds.
+    pub duration: i64,
+    /// The mean, in nanoseconds.
+    pub mean: i64,
+    /// The longest, in nanoseconds.
+    pub longest: i64,
+    /// Time on the mean rank and step, in nanoseconds.
+    pub per_step: f64,
+}
+
+/// The whole recording, without regard to steps: means over ranks, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Recorded {
+    /// The common window.
+    pub window: f64,
+    /// With arithmetic under way.
+    pub compute: f64,
+    /// With communication under way.
+    pub communication: f64,
+    /// With both.
+    pub overlap: f64,
+    /// With communication and no arithmetic.
+    pub exposed: f64,
+    /// With copies and neither.
+    pub copies: f64,
+    /// With nothing.
+    pub idle: f64,
+}
+
+/// Something that a reader repaired or dropped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Repair {
+    /// In which file.
+    pub file: String,
+    /// What.
+    pub kind: DamageKind,
+    /// How often.
+    pub count: u64,
+    /// Where first, and a word about it.
+    pub first: Option<(u64, String)>,
+}
+
+/// A fault that a rule found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Finding {
+    /// What `railwright explain` knows it by.
+    pub id: String,
+    /// What is wrong, in one sentence.
+    pub message: String,
+    /// What it costs a step, in nanoseconds, if that is known.
+    pub cost: Option<f64>,
+    /// Numbers that show it.
+    pub evidence: Vec<String>,
+    /// What to do.
+    pub advice: String,
+}
+
+/// What a profile shows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Ranks that were recorded and are shown.
+    pub ranks: usize,
+    /// Ranks of the job.
+    pub world_size: u32,
+    /// How many ranks of the job were not recorded.
+    pub missing: u32,
+    /// The first of them.
+    pub missing_ranks: Vec<u32>,
+    /// What they ran on, as the traces say.
+    pub device: Option<String>,
+    /// The accelerator's peak, if it is known.
+    pub peak: Option<Peak>,
+    /// The model's operations of one step, if they are known.
+    pub flop_per_step: Option<Flop>,
+    /// Model FLOPs utilisation, if it is known.
+    pub utilisation: Option<f64>,
+    /// What steps were cut by.
+    pub cut_by: Option<CutBy>,
+    /// How far ranks disagree on where steps begin, in nanoseconds.
+    pub step_spread: i64,
+    /// The mean step, in nanoseconds.
+    pub step_time: f64,
+    /// Where it goes: parts that add up to it.
+    pub lines: Vec<Line>,
+    /// By the part of the machine that holds it up.
+    pub hardware: Vec<Part>,
+    /// By phase, arithmetic alone.
+    pub phases: Vec<Part>,
+    /// Each step.
+    pub steps: Vec<StepRow>,
+    /// Each rank, when they are few.
+    pub rows: Vec<RankRow>,
+    /// How labels spread over ranks, when there are several.
+    pub spreads: Vec<Spread>,
+    /// Ranks whose kernels take longer than the same ones of others, and by which factor.
+    pub slower_chips: Vec<(u32, f64)>,
+    /// The whole recording.
+    pub recorded: Recorded,
+    /// Label, phase, family, kernel.
+    pub tree: Vec<Node>,
+    /// All kernels, the longest time first.
+    pub kernels: Vec<KernelRow>,
+    /// How phases were found, over all ranks.
+    pub phases_found: FoundBy,
+    /// What was done to clocks and why.
+    pub clocks: String,
+    /// What readers repaired or dropped.
+    pub repairs: Vec<Repair>,
+    /// Faults that rules found.
+    pub findings: Vec<Finding>,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a report is made from.
+pub(super) struct Inputs<'a> {
+    pub(super) job: &'a Job,
+    pub(super) joined: &'a Joined,
+    pub(super) views: &'a [View<'a>],
+    pub(super) windows: &'a Windows,
+    pub(super) waterfall: &'a Waterfall,
+}
+
+/// The name of what a rank ran on.
+pub(super) fn device(identity: &Identity) -> Option<&str> {
+    let own = identity.devices.iter().find(|device| Some(device.id) == identity.device);
+    own.or(identity.devices.first()).map(|device| device.name.as_str()).filter(|name| !name.is_empty())
+}
+
+pub(super) fn report(
+    inputs: &Inputs<'_>,
+    tree: Vec<Node>,
+    peak: Option<Peak>,
+    options: &Options,
+    names: &[&Names],
+    mut warnings: Vec<Warning>,
+) -> Report {
+    let Inputs { job, joined, views, windows, waterfall } = *inputs;
+    let samples = (waterfall.ranks.len() * windows.steps.len()).max(1) as f64;
+    let part = |name: String, time: i64| Part {
+        name,
+        time,
+        mean: time as f64 / samples,
+        share: waterfall.share(time),
+    };
+    warnings.extend(job.warnings.iter().chain(&joined.warnings).chain(&windows.warnings).cloned());
+    warnings.extend(doubts(waterfall, options));
+    let missing = job.world_size - u32::try_from(job.members.len()).unwrap_or(u32::MAX).min(job.world_size);
+    let hardware = Hardware::ALL.map(|hardware| {
+        part(hardware.name().to_owned(), waterfall.total.sum(|label| label.hardware() == hardware))
+    });
+    Report {
+        ranks: waterfall.ranks.len(),
+        world_size: job.world_size,
+        missing,
+        missing_ranks: if missing > 0 { job.missing(MISSING) } else { Vec::new() },
+        device: job.members.iter().find_map(|m| device(&m.trace.identity)).map(str::to_owned),
+        peak,
+        flop_per_step: options.flop_per_step,
+        utilisation: waterfall.utilisation(),
+        cut_by: Some(windows.cut_by),
+        step_spread: windows.spread,
+        step_time: waterfall.time() as f64 / samples,
+        lines: lines(waterfall, job.world_size, part),
+        hardware: hardware.into_iter().filter(|part| part.time > 0).collect(),
+        phases: phases(waterfall, part),
+        steps: steps(windows, waterfall),
+        rows: if waterfall.ranks.len() <= MOST_ROWS { rows(job, waterfall) } else { Vec::new() },
+        spreads: if waterfall.ranks.len() > 1 { spreads(&waterfall.ranks) } else { Vec::new() },
+        slower_chips: waterfall.slower_chips.clone(),
+        recorded: recorded(&waterfall.ranks),
+        tree,
+        kernels: kernels(&waterfall.ranks, names, samples),
+        phases_found: found_by(views),
+        clocks: joined.clocks.reason.clone(),
+        repairs: repairs(&job.members),
+        findings: Vec::new(),
+        warnings,
+    }
+}
+
+/// Doubts about the sums themselves.
+fn doubts(waterfall: &Waterfall, options: &Options) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if let Some(ideal) = &waterfall.ideal {
+        let wanted =
+            ideal.nanoseconds() as f64 * waterfall.ranks.iter().map(|r| r.steps.len()).sum::<usize>() as f64;
+        let taken = waterfall.total.get(Label::Ideal) as f64;
+        if taken < 0.99 * wanted {
+            let told = format!(
+                "the model's operations would take {:.1} times the arithmetic that was recorded: they may be too many, or the peak of \
+                 another format applies",
+                wanted / taken.max(1.0)
+            );
+            warnings.push(Warning::new("flop-exceed-compute", told));
+        }
+    } else if options.flop_per_step.is_none() {
+        let told = "the model's operations are not known, so compute is not divided into ideal and loss; say `--run` or `--model-flops`";
+        warnings.push(Warning::new("model-flop-unknown", told));
+    }
+    let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
+    if unexplained > 0.01 {
+        let told = format!(
+            "{:.1}% of the time is idle and nothing in the traces says why (launches missing, or the recording ends)",
+            unexplained * 100.0
+        );
+        warnings.push(Warning::new("time-unexplained", told));
+    }
+    warnings
+}
+
+fn lines(waterfall: &Waterfall, world_size: u32, part: impl Fn(String, i64) -> Part) -> Vec<Line> {
+    let known = waterfall.ideal.is_some();
+    let lines = Group::ALL.into_iter().map(|group| {
+        let all = part(group.name(known).to_owned(), waterfall.total.group(group));
+        let of_group = waterfall.total.iter().filter(|(label, _)| label.group() == group);
+        let mut parts: Vec<Part> = of_group.map(|(label, time)| part(label.name(), time)).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.time));
+        if parts.len() == 1 && group == Group::Ideal {
+            parts.clear();
+        }
+        Line { group, gpu_hours_per_day: all.share * f64::from(world_size) * 24.0, part: all, parts }
+    });
+    lines.filter(|line| line.part.time > 0).collect()
+}
+
+fn phases(waterfall: &Waterfall, part: impl Fn(String, i64) -> Part) -> Vec<Part> {
+    let time = |phase: Phase| {
+        let uses = waterfall.ranks.iter().flat_map(|rank| &rank.uses);
+        uses.filter(|sum| sum.phase == phase && sum.label.is_compute()).map(|sum| sum.time).sum()
+    };
+    Phase::ALL
+        .into_iter()
+        .map(|phase| part(phase.name().to_owned(), time(phase)))
+        .filter(|p| p.time > 0)
+        .collect()
+}
+
+fn steps(windows: &Windows, waterfall: &Waterfall) -> Vec<StepRow> {
+    let ranks = waterfall.ranks.len().max(1) as f64;
+    let row = |(at, (window, parts)): (usize, (&crate::windows::StepWindow, &Parts))| StepRow {
+        step: windows.name(at),
+        duration: window.duration(),
+        groups: Group::ALL.map(|group| parts.group(group) as f64 / ranks).to_vec(),
+        parts: parts.clone(),
+    };
+    windows.steps.iter().zip(&waterfall.steps).enumerate().map(row).collect()
+}
+
+fn rows(job: &Job, waterfall: &Waterfall) -> Vec<RankRow> {
+    let row = |rank: &RankWaterfall| {
+        let total = rank.total.total().max(1) as f64;
+        let share = |time: i64| time as f64 / total;
+        let member = job.position(rank.rank).and_then(|at| job.members.get(at));
+        RankRow {
+            rank: rank.rank,
+            host: member.and_then(|member| member.trace.identity.host.clone()),
+            shares: Group::ALL.map(|group| share(rank.total.group(group))).to_vec(),
+            waiting: share(rank.total.sum(|label| label.hardware() == Hardware::OtherRanks)),
+            parts: rank.total.clone(),
+            recorded: rank.totals,
+        }
+    };
+    waterfall.ranks.iter().map(row).collect()
+}
+
+fn recorded(ranks: &[RankWaterfall]) -> Recorded {
+    let mean = |of: fn(&Totals) -> i64| {
+        ranks.iter().map(|rank| of(&rank.totals)).sum::<i64>() as f64 / ranks.len().max(1) as f64
+    };
+    Recorded {
+        window: mean(|t| t.window),
+        compute: mean(|t| t.compute),
+        communication: mean(|t| t.communication),
+        overlap: mean(|t| t.overlap),
+        exposed: mean(|t| t.exposed),
+        copies: mean(|t| t.copies),
+        idle: mean(|t| t.idle),
+    }
+}
+
+fn kernels(ranks: &[RankWaterfall], names: &[&Names], samples: f64) -> Vec<KernelRow> {
+    let mut rows: IndexMap<(&str, u8), KernelRow, FxBuildHasher> = IndexMap::default();
+    for (rank, names) in ranks.iter().zip(names) {
+        for kernel in rank.kernels.iter().filter(|kernel| kernel.role != Role::None) {
+            let name = names.get(kernel.name);
+            let fresh = || KernelRow {
+                name: name.to_owned(),
+                phase: kernel.phase,
+                family: kernel.family,
+                count: 0,
+                duration: 0,
+                mean: 0,
+                longest: 0,
+                per_step: 0.0,
+            };
+            let row = rows.entry((name, kernel.phase as u8)).or_insert_with(fresh);
+            row.count += kernel.count;
+            row.duration += kernel.duration;
+            row.longest = row.longest.max(kernel.longest);
+        }
+    }
+    let mut rows: Vec<KernelRow> = rows.into_values().collect();
+    for row in &mut rows {
+        row.mean = row.duration / i64::try_from(row.count).unwrap_or(i64::MAX).max(1);
+        row.per_step = row.duration as f64 / samples;
+    }
+    rows.sort_by(|a, b| {
+        b.duration.cmp(&a.duration).then_with(|| (a.phase, &a.name).cmp(&(b.phase, &b.name)))
+    });
+    rows
+}
+
+fn found_by(views: &[View<'_>]) -> FoundBy {
+    views.iter().fold(FoundBy::default(), |all, view| {
+        let by = view.found_by;
+        FoundBy {
+            launch: all.launch + by.launch,
+            annotation: all.annotation + by.annotation,
+            name: all.name + by.name,
+            same_kernel: all.same_kernel + by.same_kernel,
+            neighbours: all.neighbours + by.neighbours,
+            unknown: all.unknown + by.unknown,
+        }
+    })
+}
+
+fn repairs(members: &[Member]) -> Vec<Repair> {
+    let of = |member: &Member| {
+        let file = member.trace.identity.label.clone();
+        member.trace.report.damages.clone().into_iter().map(move |damage| Repair {
+            file: file.clone(),
+            kind: damage.kind,
+            count: damage.count,
+            first: damage.places.into_iter().next(),
+        })
+    };
+    members.iter().flat_map(of).collect()
+}

@@ -1,0 +1,74 @@
+//! What is known of a rank's communications from the other ranks.
+//!
+//! Responsible for: the dimension of each and the moment from which data moved, read off matched collectives. Refuses to divide what could not
+//! be matched.
+
+use crate::joined::Joined;
+use crate::matching::Lane;
+use crate::view::{Role, View};
+use railwright_step::Dimension;
+
+/// What is known of a communication from the other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// For whose sake; [`Dimension::Other`] when unknown.
+    pub dimension: Dimension,
+    /// From when on data moves: the last member's start. `None` when it could not be matched.
+    pub transfer_from: Option<i64>,
+}
+
+impl Exchange {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self { dimension: Dimension::Other, transfer_from: None };
+}
+
+/// What is known of the communications of one rank: by row of the device, in order of rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exchanges(Vec<(u32, Exchange)>);
+
+impl Exchanges {
+    /// From rows in any order; of two entries of one row the first counts.
+    pub fn new(mut rows: Vec<(u32, Exchange)>) -> Self {
+        rows.sort_by_key(|row| row.0);
+        rows.dedup_by_key(|row| row.0);
+        Self(rows)
+    }
+
+    /// From a joined job: the communications of a member. With some ranks of a group not traced, the last start of those that were is a
+    /// bound: waiting is at least what it says.
+    pub fn of(joined: &Joined, member: usize, view: &View<'_>) -> Self {
+        let matching = &joined.matching;
+        let (Some(parts), Some(of)) = (matching.parts.get(member), matching.of.get(member)) else {
+            return Self::default();
+        };
+        let row = |lane: Lane, row: u32| match lane {
+            Lane::Stream(_) => (!view.from_host).then_some(row),
+            // Rows that are the host's stand in its order.
+            Lane::Host if view.from_host => view.launch.binary_search(&row).ok().map(|at| at as u32),
+            Lane::Host => None,
+        };
+        let rows = parts.iter().zip(of).filter_map(|(part, collective)| {
+            let row = row(part.lane, part.row)?;
+            let collective = collective.and_then(|at| matching.collectives.get(at as usize));
+            let group = part.group.or_else(|| matching.communicator(collective?).group);
+            let group = group.and_then(|group| joined.groups.groups.get(group.0 as usize));
+            let dimension = group.map_or(Dimension::Other, |group| group.dimension.dimension);
+            let starts = collective.map(|c| matching.members(c).iter().map(|at| matching.part(*at).start));
+            Some((row, Exchange { dimension, transfer_from: starts.and_then(Iterator::max) }))
+        });
+        Self::new(
+            rows.filter(|(row, _)| view.role.get(*row as usize) == Some(&Role::Communication)).collect(),
+        )
+    }
+
+    /// What is known of a row.
+    pub fn get(&self, row: u32) -> Exchange {
+        let found = self.0.binary_search_by_key(&row, |entry| entry.0);
+        found.ok().and_then(|at| self.0.get(at)).map_or(Exchange::UNKNOWN, |entry| entry.1)
+    }
+
+    /// How many are known, and how many of them were matched.
+    pub fn known(&self) -> (usize, usize) {
+        (self.0.len(), self.0.iter().filter(|(_, exchange)| exchange.transfer_from.is_some()).count())
+    }
+}
