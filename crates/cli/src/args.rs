@@ -5,6 +5,7 @@ pub(crate) mod launch;
 pub(crate) mod network;
 mod output;
 pub(crate) mod records;
+mod profile;
 mod run_flags;
 mod search;
 mod solve;
@@ -14,6 +15,7 @@ mod whatif;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
+pub(crate) use profile::{Compare, Needed, Profile, Reading};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 pub(crate) use solve::{BalanceArguments, RecomputeArguments};
@@ -104,6 +106,12 @@ pub(crate) enum Command {
     Init(Box<Init>),
     /// Run files to start from
     Examples(Examples),
+    /// Where the time of a job goes, from the traces of its ranks
+    #[command(after_long_help = profile::PROFILE_EXAMPLES)]
+    Profile(Box<Profile>),
+    /// Two traces side by side, or a trace beside the prediction of its run
+    #[command(after_long_help = profile::COMPARE_EXAMPLES)]
+    Compare(Box<Compare>),
     /// Models of the catalogue
     #[command(subcommand)]
     Models(Catalogue),

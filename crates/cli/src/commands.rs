@@ -4,6 +4,7 @@ mod balance;
 mod batch;
 mod best;
 mod clusters;
+mod compare;
 mod completions;
 mod detect;
 mod estimate;
@@ -18,6 +19,8 @@ mod memory;
 mod models;
 mod network;
 mod open_run;
+mod profile;
+mod profiled;
 mod recompute;
 mod search;
 mod sensitivity;
@@ -51,6 +54,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),
         Command::Examples(examples) => examples::run(examples, printer),
+        Command::Profile(profile) => profile::run(profile, printer),
+        Command::Compare(compare) => compare::run(compare, printer),
         Command::Models(Catalogue::List(list)) => models::list(list, printer),
         Command::Models(Catalogue::Show(show)) => models::show(show, printer),
         Command::Gpus(Catalogue::List(list)) => gpus::list(list, printer),

@@ -4,7 +4,6 @@
 
 mod model;
 mod names;
-#[allow(dead_code, reason = "the commands of the profiler are being written")]
 pub(crate) mod traces;
 
 pub(crate) use model::{config_text, model, path_of};

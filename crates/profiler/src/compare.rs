@@ -4,8 +4,10 @@
 //! conditions on them for automatic checks. Refuses to explain: a kernel that vanished and one that appeared are told, not joined.
 
 mod condition;
+mod steps;
 
 pub use condition::{Condition, Verdict};
+pub use steps::steps;
 
 use crate::profile::{KernelRow, Report};
 use railwright_step::Phase;

@@ -2,6 +2,7 @@
 
 use railwright_profiler::compare::compare;
 use railwright_profiler::joined::{JoinOptions, join};
+use railwright_profiler::measured::step;
 use railwright_profiler::profile::{OneByOne, Options, Profile, profile};
 use railwright_profiler::readers::{Keep, Recording, detect, open};
 use railwright_profiler::waterfall::{Label, Share};
@@ -111,6 +112,50 @@ fn an_idle_job_is_bound_by_its_host() {
     );
     let waits = found.waterfall.ranks[0].total.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
     near(ms(waits), 7.16, 0.08);
+}
+
+/// The same step, through the sweep and through the analyses of steps, to the nanosecond.
+#[test]
+fn a_measured_step_breaks_down_as_the_waterfall_does() {
+    use railwright_profiler::waterfall::Group;
+    use railwright_step::breakdown::{Label as StepLabel, breakdown};
+    for (traces, steps) in [
+        (vec![read("modded_nanogpt_h100/ab/hook-rank0.json.gz")], 4),
+        (folder("param_dlrm_8r", "worker"), 1),
+        (folder("torchrec_v100_4r/sst_long_a2a_optimizer_4", "ip-"), 2),
+        (folder("generated_torch215_gloo_pp2dp2", "rank"), 3),
+    ] {
+        let mut job = Job::new(traces);
+        let joined = join(&mut job, &JoinOptions::default());
+        let options = Options::default();
+        let found = profile(&job, &joined, &options, &OneByOne).unwrap();
+        assert!(found.windows.steps.len() >= steps, "{:?}", found.windows);
+        for at in 0..found.windows.steps.len() {
+            let step = step(&job, &joined, &options.tables, &found.windows, at).unwrap();
+            let problems = step.validate();
+            assert!(problems.is_empty(), "{problems:?}");
+            let told = breakdown(&step);
+            for (rank, waterfall) in told.ranks.iter().zip(&found.waterfall.ranks) {
+                let parts = &waterfall.steps[at];
+                let sum = |fits: fn(&StepLabel) -> bool| {
+                    rank.parts
+                        .iter()
+                        .filter(|(label, _)| fits(label))
+                        .map(|(_, time)| time.0 / 1000)
+                        .sum::<i64>()
+                };
+                assert_eq!(sum(|l| matches!(l, StepLabel::Compute(_))), parts.sum(Label::is_compute));
+                assert_eq!(sum(|l| matches!(l, StepLabel::Copy)), parts.group(Group::Copy));
+                assert_eq!(sum(|l| matches!(l, StepLabel::Host)), parts.group(Group::Host));
+                // A message that waits leaves the step empty, and what communicates beside it is seen.
+                let exposed = sum(|l| matches!(l, StepLabel::Exposed(_)));
+                let beside = exposed - parts.group(Group::Communication);
+                assert!((0..=parts.group(Group::Bubble)).contains(&beside), "{beside}");
+                let rest = parts.group(Group::Bubble) + parts.group(Group::Other) - beside;
+                assert_eq!(sum(|l| matches!(l, StepLabel::Idle | StepLabel::Bubble)), rest);
+            }
+        }
+    }
 }
 
 #[test]

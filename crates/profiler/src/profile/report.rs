@@ -138,6 +138,31 @@ pub struct Repair {
     pub first: Option<(u64, String)>,
 }
 
+impl Repair {
+    /// In words.
+    pub fn words(&self) -> String {
+        let what = match self.kind {
+            DamageKind::RepairedName => "names repaired",
+            DamageKind::UnreadableEvent => "unreadable events dropped",
+            DamageKind::BadTime => "events without a usable time dropped",
+            DamageKind::NegativeDuration => "events with negative duration dropped",
+            DamageKind::OutlyingTime => "events far outside of the rest dropped",
+            DamageKind::DuplicateKey => "keys twice, of which the last counts",
+            DamageKind::Truncated => "end of the file missing",
+            DamageKind::TrailingData => "text after the end left out",
+            DamageKind::PartialOverlap => "events that overlap partly kept",
+            DamageKind::UnmatchedBegin => "begins or ends without the other dropped",
+        };
+        match &self.first {
+            Some((offset, word)) if !word.is_empty() => {
+                format!("{} x {what} (first at byte {offset}: {word})", self.count)
+            }
+            Some((offset, _)) => format!("{} x {what} (first at byte {offset})", self.count),
+            None => format!("{} x {what}", self.count),
+        }
+    }
+}
+
 /// A fault that a rule found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Finding {

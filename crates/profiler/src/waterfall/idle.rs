@@ -10,7 +10,7 @@ use crate::trace::{HostKind, NONE};
 use crate::view::View;
 
 /// The host's stretches that explain idle time.
-pub(super) struct Idle {
+pub(crate) struct Idle {
     from_host: bool,
     /// Within calls that wait for the device.
     sync: Cursor,
@@ -58,7 +58,7 @@ fn loads_data(name: &str) -> bool {
 }
 
 impl Idle {
-    pub(super) fn new(view: &View<'_>) -> Self {
+    pub(crate) fn new(view: &View<'_>) -> Self {
         let (mut sync, mut loading) = (Cursor::default(), Cursor::default());
         let trace = view.trace;
         let mut known: [Vec<Option<bool>>; 2] =
@@ -81,7 +81,7 @@ impl Idle {
     }
 
     /// The labels of an idle piece, in the order of time, as (label, until when). Pieces come in order.
-    pub(super) fn labels(&mut self, view: &View<'_>, piece: Piece) -> Vec<(Label, i64)> {
+    pub(crate) fn labels(&mut self, view: &View<'_>, piece: Piece) -> Vec<(Label, i64)> {
         let (start, end) = (piece.start, piece.end);
         if self.from_host {
             return self.host(start, end);

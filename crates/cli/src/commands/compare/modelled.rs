@@ -1,0 +1,99 @@
+//! A run's prediction beside its trace.
+
+use super::{differences, is_run, verdicts};
+use crate::args;
+use crate::commands::profile::time;
+use crate::commands::profiled;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Block, Cell, Document, Tone};
+use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::run::Resolved;
+use railwright_calculator::timeline::{Detail, timeline_with};
+use railwright_profiler::compare::{Comparison, Condition, Verdict, steps};
+use railwright_profiler::measured;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value, json};
+
+/// A prediction beside a measurement.
+struct Against {
+    titles: [String; 2],
+    comparison: Comparison,
+    verdicts: Vec<Verdict>,
+}
+
+/// Compares a run file with traces, in the order in which they were named.
+pub(super) fn run(
+    arguments: &args::Compare,
+    conditions: &[Condition],
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    let modelled_first = is_run(&arguments.first);
+    let (run_file, traces) = if modelled_first {
+        (&arguments.first, &arguments.second)
+    } else {
+        (&arguments.second, &arguments.first)
+    };
+    let Resolved { run, warnings, .. } = profiled::resolved(run_file)?;
+    printer.warnings(&warnings);
+    let modelled = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Operators)?;
+    let tables = profiled::tables(&arguments.reading)?;
+    let mut options = profiled::options(tables, &args::Needed::default())?;
+    options.step = arguments.step;
+    let read = profiled::read(std::slice::from_ref(traces), &arguments.reading, &options.tables, printer)?;
+    let profile = profiled::profiled(&read, &options)?;
+    // The step in the middle by its length stands for the measurement.
+    let mut order: Vec<usize> = (0..profile.windows.steps.len()).collect();
+    order.sort_by_key(|&at| (profile.windows.steps[at].duration(), at));
+    let typical = order.get(order.len() / 2).copied().unwrap_or(0);
+    let measured = measured::step(&read.job, &read.joined, &options.tables, &profile.windows, typical)
+        .ok_or_else(|| Problem::new("nothing was recorded").in_file(traces.as_str()))?;
+    let name = format!("{traces}, step {}", profile.windows.name(typical));
+    let (titles, comparison) = if modelled_first {
+        ([run_file.clone(), name], steps(&modelled, &measured))
+    } else {
+        ([name, run_file.clone()], steps(&measured, &modelled))
+    };
+    let verdicts = conditions.iter().map(|c| c.check(&comparison)).collect::<Result<Vec<_>, Problem>>()?;
+    let fails = verdicts.iter().any(|verdict| verdict.met);
+    printer.answer(&Against { titles, comparison, verdicts }, &arguments.output)?;
+    Ok(if fails { Outcome::No } else { Outcome::Yes })
+}
+
+impl Answer for Against {
+    const KIND: &'static str = "compare";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut all = fields(&self.comparison);
+        all.insert("titles".to_owned(), json!(self.titles));
+        all.insert("verdicts".to_owned(), json!(self.verdicts));
+        all
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let Self { comparison, titles, .. } = self;
+        let mut document = Document::default();
+        document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
+        let step = &comparison.step_time;
+        let relative = step.relative.map_or_else(String::new, |share| format!(": {:+.1}%", share * 100.0));
+        document.spans(vec![
+            Cell::new(format!("a step takes {} and {}", time(step.first), time(step.second)), Tone::Strong),
+            relative.into(),
+        ]);
+        verdicts(&mut document, &self.verdicts);
+        document.heading_with(
+            "where a step goes",
+            "mean of the ranks that are shown, the largest difference first",
+        );
+        document.table(differences("part", comparison.labels.iter()));
+        document.heading_with("families of operators", "time of a rank");
+        document.table(differences("family, phase", comparison.families.iter()));
+        if !comparison.warnings.is_empty() {
+            document.heading("doubts");
+            let tell = |warning: &railwright_spec::problem::Warning| {
+                Cell::from(format!("{} ({})", warning.message, warning.id))
+            };
+            document.blocks.push(Block::Bullets(comparison.warnings.iter().map(tell).collect()));
+        }
+        document
+    }
+}

@@ -1,0 +1,148 @@
+//! `profile`: where the time of a job goes, from its traces.
+
+mod tables;
+
+pub(super) use tables::cut;
+
+use super::profiled;
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Document, Tone};
+use crate::printer::{Answer, Printer, Terminal, fields};
+use railwright_profiler::page::page;
+use railwright_profiler::profile::Report;
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use serde_json::{Map, Value, json};
+
+/// A report and how much of it is shown.
+pub(super) struct Shown {
+    title: String,
+    report: Report,
+    depth: u8,
+    top: usize,
+}
+
+/// Profiles traces.
+pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
+    let tables = profiled::tables(&arguments.reading)?;
+    let mut options = profiled::options(tables, &arguments.needed)?;
+    options.step = arguments.step;
+    options.rank = arguments.rank;
+    let read = profiled::read(&arguments.paths, &arguments.reading, &options.tables, printer)?;
+    let profile = profiled::profiled(&read, &options)?;
+    let answer = Shown {
+        title: profiled::title(&arguments.paths),
+        report: profile.report,
+        depth: arguments.depth,
+        top: arguments.top,
+    };
+    if let Some(path) = &arguments.html {
+        printer.data(&page(&answer.title, &answer.report), Some(path))?;
+    }
+    let is_page = |path: &String| {
+        std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("html"))
+    };
+    match arguments.output.output.as_ref().filter(|path| is_page(path) && arguments.output.format.is_none()) {
+        Some(path) => printer.data(&page(&answer.title, &answer.report), Some(path))?,
+        None => printer.answer(&answer, &arguments.output)?,
+    }
+    Ok(Outcome::Yes)
+}
+
+/// Nanoseconds for people.
+pub(super) fn time(nanoseconds: f64) -> String {
+    human::seconds(Seconds::new(nanoseconds * 1e-9))
+}
+
+impl Answer for Shown {
+    const KIND: &'static str = "profile";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut all = fields(&self.report);
+        all.insert("title".to_owned(), json!(self.title));
+        all
+    }
+
+    fn document(&self, terminal: Terminal) -> Document {
+        let mut document = Document::default();
+        self.head(&mut document);
+        self.lines(&mut document);
+        self.findings(&mut document);
+        self.steps(&mut document);
+        self.ranks(&mut document);
+        self.tree(&mut document, terminal);
+        self.kernels(&mut document, terminal);
+        self.recorded(&mut document);
+        self.doubts(&mut document);
+        document
+    }
+
+    /// Every label of the waterfall, exact.
+    fn csv(&self) -> String {
+        let header = ["group", "part", "time_ns", "mean_ns", "share"].map(str::to_owned);
+        let rows = self.report.lines.iter().flat_map(|line| {
+            let all = std::slice::from_ref(&line.part);
+            let parts = if line.parts.is_empty() { all } else { &line.parts };
+            parts.iter().map(|part| {
+                vec![
+                    line.part.name.clone(),
+                    part.name.clone(),
+                    part.time.to_string(),
+                    format!("{}", part.mean),
+                    format!("{}", part.share),
+                ]
+            })
+        });
+        crate::printer::csv_lines(&header, rows.collect())
+    }
+}
+
+impl Shown {
+    fn head(&self, document: &mut Document) {
+        let report = &self.report;
+        let ranks = if report.missing == 0 && report.ranks as u32 == report.world_size {
+            format!("{} rank{}", report.ranks, if report.ranks == 1 { "" } else { "s" })
+        } else {
+            format!("{} of {} ranks", report.ranks, report.world_size)
+        };
+        let device = report.device.as_deref().map(|device| format!(", {device}")).unwrap_or_default();
+        let steps = match report.steps.as_slice() {
+            [one]
+                if one.step.parse::<u64>().is_ok()
+                    && report.cut_by != Some(railwright_profiler::windows::CutBy::Nothing) =>
+            {
+                format!("step {} of {}", one.step, time(report.step_time))
+            }
+            [_] => format!("one window of {}", time(report.step_time)),
+            all => format!("{} steps of {}", all.len(), time(report.step_time)),
+        };
+        document.spans(vec![
+            Cell::new(self.title.clone(), Tone::Strong),
+            format!(": {ranks}{device}, {steps}").into(),
+        ]);
+        let Some(loss) = self.largest() else { return };
+        let mut verdict = Vec::new();
+        if let Some(utilisation) = report.utilisation {
+            verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
+            verdict.push("; ".into());
+        }
+        verdict.push(format!("most is lost to {}: {} of the step", loss.0, human::percent(loss.1)).into());
+        document.spans(verdict);
+    }
+
+    /// The largest part that is not the model's own arithmetic.
+    fn largest(&self) -> Option<(String, f64)> {
+        use railwright_profiler::waterfall::Group;
+        let known = self.report.utilisation.is_some();
+        let lost = self.report.lines.iter().filter(|line| match line.group {
+            Group::Ideal => false,
+            // Without the model's operations nobody knows what of the arithmetic is lost.
+            Group::Compute => known,
+            _ => true,
+        });
+        let parts = lost.flat_map(|line| &line.parts);
+        let most = parts.max_by(|a, b| a.share.total_cmp(&b.share))?;
+        Some((most.name.clone(), most.share))
+    }
+}

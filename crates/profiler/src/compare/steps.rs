@@ -1,0 +1,122 @@
+//! Two steps side by side, whoever wrote them: a prediction and a measurement.
+//!
+//! Responsible for: the same answer as for two profiles, read off [`Step`]s: labels by their breakdown, families by phase, and figures for
+//! conditions. Refuses kernels: formulas and devices have different names for them.
+
+use super::{Comparison, Difference, joined};
+use railwright_spec::problem::Warning;
+use railwright_step::breakdown::{Breakdown, Label, breakdown};
+use railwright_step::{Activity, Origin, Step, Time};
+
+/// Compares two steps.
+pub fn steps(first: &Step, second: &Step) -> Comparison {
+    let (a, b) = (breakdown(first), breakdown(second));
+    let both = |name: &str, of: &dyn Fn(&Breakdown) -> f64| Difference::new(name, of(&a), of(&b));
+    let sum = |breakdown: &Breakdown, fits: fn(&Label) -> bool| {
+        breakdown
+            .mean
+            .iter()
+            .filter(|(label, _)| fits(label))
+            .map(|(_, time)| nanoseconds(*time))
+            .sum::<f64>()
+    };
+    let step_time = both("step_time", &|b| nanoseconds(b.duration));
+    Comparison {
+        recorded: Vec::new(),
+        labels: joined(labels(&a), labels(&b)),
+        families: joined(families(first), families(second)),
+        kernels: Vec::new(),
+        figures: vec![
+            step_time.clone(),
+            both("compute", &|b| sum(b, |label| matches!(label, Label::Compute(_)))),
+            both("exposed_communication", &|b| sum(b, |label| matches!(label, Label::Exposed(_)))),
+            both("copies", &|b| sum(b, |label| matches!(label, Label::Copy))),
+            both("bubble", &|b| sum(b, |label| matches!(label, Label::Bubble))),
+            both("host", &|b| sum(b, |label| matches!(label, Label::Host))),
+            both("idle", &|b| sum(b, |label| matches!(label, Label::Idle | Label::Bubble))),
+        ],
+        warnings: doubts(first, second),
+        step_time: Difference::new("step time", step_time.first, step_time.second),
+    }
+}
+
+fn nanoseconds(time: Time) -> f64 {
+    time.0 as f64 * 1e-3
+}
+
+fn labels(breakdown: &Breakdown) -> Vec<(String, f64)> {
+    breakdown.mean.iter().map(|(label, time)| (label.name().replace('_', " "), nanoseconds(*time))).collect()
+}
+
+/// Time of arithmetic and communication by family, phase and dimension, on the mean rank.
+fn families(step: &Step) -> Vec<(String, f64)> {
+    let ranks = step.ranks.len().max(1) as f64;
+    let spans = step.ranks.iter().flat_map(|rank| &rank.streams).flat_map(|stream| stream.spans.iter());
+    spans
+        .filter_map(|span| {
+            let what = match span.activity {
+                Activity::Compute => format!("{}, {}", span.operator.name(), span.phase.name()),
+                Activity::Communication(dimension) => format!("{} communication", dimension.name()),
+                Activity::Copy => "copies".to_owned(),
+                Activity::Host | Activity::Wait => return None,
+            };
+            Some((what.replace('_', " "), nanoseconds(span.duration()) / ranks))
+        })
+        .collect()
+}
+
+fn doubts(first: &Step, second: &Step) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let measured = [first, second].into_iter().find(|step| step.origin == Origin::Measured);
+    let modelled = [first, second].into_iter().find(|step| step.origin == Origin::Modelled);
+    if let (Some(measured), Some(modelled)) = (measured, modelled)
+        && measured.stages() != modelled.stages()
+    {
+        let told = format!(
+            "the trace shows {} pipeline stage(s) and the run has {}: say `--layout` where the traces do not name the groups",
+            measured.stages(),
+            modelled.stages()
+        );
+        warnings.push(Warning::new("runs-not-alike", told));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::quantity::{Rank, Stage};
+    use railwright_step::{Dimension, OperatorFamily, Phase, Span, StreamKind};
+
+    fn step(compute: i64, communication: i64) -> Step {
+        let mut step = Step::new("a step");
+        let rank = step.add_rank(Rank(0), Stage(0));
+        let name = step.names.intern("x");
+        let span = |start, length, activity| Span {
+            start: Time::from_nanos(start),
+            end: Time::from_nanos(start + length),
+            activity,
+            phase: Phase::Forward,
+            operator: OperatorFamily::MatrixProduct,
+            name,
+            ..Span::default()
+        };
+        step.push(rank, StreamKind::Compute, span(0, compute, Activity::Compute));
+        let stream = StreamKind::Communication(Dimension::Tensor, 0);
+        step.push(rank, stream, span(compute, communication, Activity::Communication(Dimension::Tensor)));
+        step
+    }
+
+    #[test]
+    fn steps_meet_by_label_and_family() {
+        let told = steps(&step(100, 20), &step(130, 10));
+        assert_eq!((told.step_time.first, told.step_time.second), (120.0, 140.0));
+        let rows: Vec<(&str, f64)> = told.labels.iter().map(|row| (row.name.as_str(), row.change)).collect();
+        assert_eq!(rows, [("forward", 30.0), ("exposed tensor communication", -10.0)]);
+        let rows: Vec<(&str, f64)> =
+            told.families.iter().map(|row| (row.name.as_str(), row.change)).collect();
+        assert_eq!(rows, [("matrix product, forward", 30.0), ("tensor communication", -10.0)]);
+        let condition = super::super::Condition::parse("compute>+25%").unwrap();
+        assert!(condition.check(&told).unwrap().met);
+    }
+}

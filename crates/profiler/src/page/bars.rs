@@ -1,0 +1,96 @@
+//! Stacked bars of the page.
+//!
+//! Responsible for: one bar for the job, a bar for each step and each rank, as SVG whose colours are the page's. Refuses numbers of its own.
+
+use super::{class, escaped, percent, time};
+use crate::profile::Report;
+use crate::waterfall::Group;
+use std::fmt::Write;
+
+const WIDTH: f64 = 1040.0;
+const LABEL: f64 = 90.0;
+const ROW: f64 = 20.0;
+
+/// Shares beside each other, from `x` over `width`.
+fn stack(out: &mut String, shares: &[(Group, f64)], place: (f64, f64, f64, f64), named: bool) {
+    let (mut x, y, width, height) = place;
+    for &(group, share) in shares.iter().filter(|(_, share)| *share > 0.0) {
+        let part = share * width;
+        // Writing to a string does not fail.
+        let _ = write!(
+            out,
+            "<rect class=\"{}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{part:.2}\" height=\"{height:.1}\"><title>{}: {}</title></rect>",
+            class(group),
+            group.name(true),
+            percent(share)
+        );
+        if named && part > 60.0 {
+            let _ = write!(
+                out,
+                "<text class=\"on\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                x + 8.0,
+                y + height / 2.0 + 4.0,
+                percent(share)
+            );
+        }
+        x += part;
+    }
+}
+
+fn open(out: &mut String, height: f64, title: &str) {
+    let _ = write!(
+        out,
+        "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>",
+        escaped(title)
+    );
+}
+
+/// The whole job in one bar.
+pub(super) fn whole(out: &mut String, report: &Report) {
+    open(out, 44.0, "where a step goes");
+    let shares: Vec<(Group, f64)> = report.lines.iter().map(|line| (line.group, line.part.share)).collect();
+    stack(out, &shares, (0.0, 2.0, WIDTH, 40.0), true);
+    let _ = writeln!(out, "</svg>");
+}
+
+fn row(out: &mut String, at: usize, label: &str, behind: &str, shares: &[(Group, f64)], scale: f64) {
+    let y = at as f64 * (ROW + 4.0);
+    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 15.0, escaped(label));
+    stack(out, shares, (LABEL, y, (WIDTH - LABEL - 90.0) * scale, ROW), false);
+    let _ = write!(
+        out,
+        "<text class=\"faint\" x=\"{WIDTH}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+        y + 15.0,
+        escaped(behind)
+    );
+}
+
+/// A bar for each step, as long as the step is.
+pub(super) fn steps(out: &mut String, report: &Report) {
+    open(out, report.steps.len() as f64 * (ROW + 4.0), "steps");
+    let longest = report.steps.iter().map(|step| step.duration).max().unwrap_or(1).max(1) as f64;
+    for (at, step) in report.steps.iter().enumerate() {
+        let duration = step.duration.max(1) as f64;
+        let shares: Vec<(Group, f64)> =
+            Group::ALL.into_iter().zip(&step.groups).map(|(group, time)| (group, time / duration)).collect();
+        row(out, at, &format!("step {}", step.step), &time(duration), &shares, duration / longest);
+    }
+    let _ = writeln!(out, "</svg>");
+}
+
+/// A bar for each rank.
+pub(super) fn ranks(out: &mut String, report: &Report) {
+    open(out, report.rows.len() as f64 * (ROW + 4.0), "ranks");
+    for (at, rank) in report.rows.iter().enumerate() {
+        let shares: Vec<(Group, f64)> = Group::ALL.into_iter().zip(rank.shares.iter().copied()).collect();
+        row(
+            out,
+            at,
+            &format!("rank {}", rank.rank),
+            &format!("waits {}", percent(rank.waiting)),
+            &shares,
+            1.0,
+        );
+    }
+    let _ = writeln!(out, "</svg>");
+}
