@@ -82,7 +82,7 @@ pub fn profile(
     workers: &impl Workers,
 ) -> Result<Profile, Problem> {
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, &options.tables));
-    let mut windows = windows(&views);
+    let mut windows = windows(&views, joined);
     if let Some(step) = options.step {
         windows = windows.only(step).ok_or_else(|| no_step(step, &windows))?;
     }
@@ -152,7 +152,7 @@ fn peak(job: &Job, options: &Options, warnings: &mut Vec<Warning>) -> Result<Opt
             }
             None => "the traces do not say on what they ran, so there is no peak and no MFU".to_owned(),
         };
-        warnings.push(Warning::new("peak-unknown", told));
+        warnings.push(Warning::new("trace-unknown-mfu", told));
     }
     Ok(peak)
 }

@@ -1,6 +1,6 @@
 //! The tree below the waterfall: label, phase, family of operators, kernel.
 //!
-//! Responsible for: joining the ranks' sums by name and nesting them, largest first; a node's time is the sum of its children's. Refuses more
+//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a step); a node's time is the sum of its children's. Refuses more
 //! kernels under one family than anyone reads: the rest is one node that says how many there were.
 
 use crate::Names;
@@ -44,7 +44,7 @@ pub struct Node {
     pub mean: i64,
     /// The longest of them.
     pub longest: i64,
-    /// What is below, largest first.
+    /// What is below: largest first, phases in the order of a step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Node>,
 }
@@ -185,7 +185,7 @@ mod tests {
         );
         assert_eq!((tree[0].count, tree[0].longest), (80, 319));
         assert!(tree[1].children.is_empty());
-        let backward = &tree[0].children[0];
+        let backward = &tree[0].children[1];
         assert_eq!((backward.name.as_str(), backward.children[0].children.len()), ("backward", 10));
         assert_eq!(backward.children[0].children[0].name, "gemm 18");
         fn adds_up(node: &Node) -> bool {

@@ -3,8 +3,10 @@
 //! Responsible for: cutting on the device's clock, because hosts run ahead of it by different amounts; the common window in which all
 //! ranks were recorded. Refuses to align clocks: times are taken as they are, so align them first.
 
+mod collectives;
 mod cut;
 
+use crate::joined::Joined;
 use crate::view::View;
 use cut::Boundary;
 use railwright_spec::problem::Warning;
@@ -22,6 +24,8 @@ pub enum CutBy {
     HostAnnotations,
     /// The end of what the optimizer launched.
     Optimizer,
+    /// A collective of all ranks that comes back at equal distances.
+    Collectives,
     /// Nothing: the whole recording is one window.
     Nothing,
 }
@@ -53,6 +57,8 @@ pub struct Windows {
     pub common: (i64, i64),
     /// Steps that every rank recorded, one behind the other; never empty unless nothing was recorded.
     pub steps: Vec<StepWindow>,
+    /// Whether they begin where a collective of all ranks ended, because the ranks' own moments lay apart.
+    pub at_collective: bool,
     /// How far ranks disagree on where steps begin: the largest difference, after alignment.
     pub spread: i64,
     /// What is doubtful.
@@ -93,7 +99,7 @@ impl Windows {
 }
 
 /// Finds the steps of ranks whose clocks agree.
-pub fn windows(views: &[View<'_>]) -> Windows {
+pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     let mut warnings = Vec::new();
     let extents: Vec<(i64, i64)> = views.iter().filter_map(View::extent).collect();
     let Some(common) = common(&extents, &mut warnings) else {
@@ -105,6 +111,7 @@ pub fn windows(views: &[View<'_>]) -> Windows {
             cut_by: CutBy::Nothing,
             common: (0, 0),
             steps: Vec::new(),
+            at_collective: false,
             spread: 0,
             warnings: vec![nothing],
         };
@@ -112,9 +119,14 @@ pub fn windows(views: &[View<'_>]) -> Windows {
     for (cut_by, cutter) in cut::METHODS {
         let cuts: Vec<Vec<Boundary>> =
             views.iter().filter(|view| view.extent().is_some()).map(cutter).collect();
-        if let Some((steps, spread)) = joined(&cuts) {
-            return Windows { cut_by, common, steps, spread, warnings };
+        if let Some((mut steps, spread)) = met(&cuts) {
+            let at_collective = collectives::settle(&mut steps, spread, joined);
+            return Windows { cut_by, common, steps, at_collective, spread, warnings };
         }
+    }
+    if let Some(steps) = collectives::periods(joined) {
+        let cut_by = CutBy::Collectives;
+        return Windows { cut_by, common, steps, at_collective: true, spread: 0, warnings };
     }
     if views.len() > 1 || extents.len() == 1 {
         warnings.push(Warning::new(
@@ -123,7 +135,7 @@ pub fn windows(views: &[View<'_>]) -> Windows {
         ));
     }
     let steps = vec![StepWindow { number: None, start: common.0, end: common.1 }];
-    Windows { cut_by: CutBy::Nothing, common, steps, spread: 0, warnings }
+    Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }
 }
 
 /// The stretch in which all ranks were recorded; that of any rank where there is none.
@@ -141,7 +153,7 @@ fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i
 }
 
 /// Steps that all ranks have: each begins and ends at the median of the ranks' moments.
-fn joined(cuts: &[Vec<Boundary>]) -> Option<(Vec<StepWindow>, i64)> {
+fn met(cuts: &[Vec<Boundary>]) -> Option<(Vec<StepWindow>, i64)> {
     let first = cuts.first().filter(|first| first.len() > 1)?;
     let mut steps: Vec<StepWindow> = Vec::new();
     let mut spread = 0;

@@ -269,6 +269,14 @@ pub(super) fn report(
     warnings.extend(job.warnings.iter().chain(&joined.warnings).chain(&windows.warnings).cloned());
     warnings.extend(doubts(waterfall, options));
     let missing = job.world_size - u32::try_from(job.members.len()).unwrap_or(u32::MAX).min(job.world_size);
+    if missing > 0 {
+        let told = format!(
+            "from {} of {} ranks: who waited for a rank that was not recorded cannot be told",
+            job.members.len(),
+            job.world_size
+        );
+        warnings.push(Warning::new("trace-missing-ranks", told));
+    }
     let hardware = Hardware::ALL.map(|hardware| {
         part(hardware.name().to_owned(), waterfall.total.sum(|label| label.hardware() == hardware))
     });
@@ -319,7 +327,7 @@ fn doubts(waterfall: &Waterfall, options: &Options) -> Vec<Warning> {
         }
     } else if options.flop_per_step.is_none() {
         let told = "the model's operations are not known, so compute is not divided into ideal and loss; say `--run` or `--model-flops`";
-        warnings.push(Warning::new("model-flop-unknown", told));
+        warnings.push(Warning::new("trace-unknown-mfu", told));
     }
     let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
     if unexplained > 0.01 {

@@ -144,7 +144,7 @@ impl Label {
                     Share::Wait => "waiting",
                     Share::Undivided => "undivided",
                 };
-                format!("exposed {} communication, {share}", unknown(dimension))
+                format!("{} communication, {share}", unknown(dimension))
             }
             Self::Copy => "memory copies".to_owned(),
             Self::Bubble(bubble) => match bubble {

@@ -1,6 +1,7 @@
 //! Sums that must hold for any trace.
 
 use super::*;
+use crate::joined::Joined;
 use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind};
 use crate::view::{Tables, View};
 use crate::windows::windows;
@@ -59,7 +60,7 @@ proptest! {
         let table = Tables::shipped();
         let traces: Vec<RankTrace> = ranks.iter().map(|(rows, host)| trace(rows, host)).collect();
         let views: Vec<View<'_>> = traces.iter().map(|trace| View::new(trace, &table)).collect();
-        let windows = windows(&views);
+        let windows = windows(&views, &Joined::default());
         let known = transfers.into_iter().enumerate().map(|(n, (row, transfer_from))| {
             (row, Exchange { dimension: Dimension::ALL[n % 6], transfer_from })
         });
@@ -96,7 +97,7 @@ proptest! {
 fn communication_divides_where_the_last_rank_came() {
     let trace = trace(&[(0, 10, 0, None), (10, 100, 1, None), (60, 20, 0, None)], &[]);
     let view = View::new(&trace, &Tables::shipped());
-    let windows = windows(std::slice::from_ref(&view));
+    let windows = windows(std::slice::from_ref(&view), &Joined::default());
     let exchange = Exchange { dimension: Dimension::Tensor, transfer_from: Some(90) };
     let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
     // Exposed 10..60 and 80..110; waiting until 90.

@@ -45,7 +45,7 @@ fn rank(lag: i64, steps: u64, annotated: bool) -> RankTrace {
 fn steps(traces: &[RankTrace]) -> Windows {
     let table = Tables::shipped();
     let views: Vec<View<'_>> = traces.iter().map(|trace| View::new(trace, &table)).collect();
-    windows(&views)
+    windows(&views, &Joined::default())
 }
 
 #[test]
@@ -98,4 +98,71 @@ fn the_devices_own_annotations_serve_where_launches_are_missing() {
 fn ranks_of_different_times_are_told() {
     let found = steps(&[rank(0, 1, true), rank(1_000_000, 1, true)]);
     assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
+}
+
+/// Ranks that say nothing of steps but reduce together at the end of each: two large collectives in every layer, one small one at the end.
+#[test]
+fn a_collective_that_comes_back_marks_steps() {
+    let make = |late: i64| {
+        let mut trace = RankTrace::default();
+        let kernel = trace.names.intern("volta_sgemm");
+        let reduce = trace.names.intern("ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+        for size in [1 << 20, 4] {
+            let call = crate::trace::CollectiveCall {
+                kind: Some(railwright_step::CollectiveKind::AllReduce),
+                label: "allreduce".to_owned(),
+                elements_in: Some(size),
+                elements_out: Some(size),
+                element_bytes: Some(4),
+                ..Default::default()
+            };
+            trace.collectives.push(call);
+        }
+        for step in 0..4 {
+            for layer in 0..3 {
+                let start = 1_000_000 * step + 300_000 * layer;
+                let work = GpuActivity {
+                    start: start + late,
+                    end: start + 200_000,
+                    name: kernel,
+                    ..GpuActivity::default()
+                };
+                trace.gpu.push(work);
+                let begin = start + 200_000 + late / 2;
+                let row = GpuActivity {
+                    start: begin,
+                    end: start + 260_000,
+                    name: reduce,
+                    stream: 9,
+                    ..GpuActivity::default()
+                };
+                trace.gpu.push(GpuActivity { collective: Some(0), ..row });
+            }
+            let start = 1_000_000 * step + 950_000 + late;
+            let end = 1_000_000 * step + 980_000;
+            let row = GpuActivity {
+                start,
+                end,
+                name: reduce,
+                stream: 9,
+                collective: Some(1),
+                ..GpuActivity::default()
+            };
+            trace.gpu.push(row);
+        }
+        trace.gpu.sort();
+        trace
+    };
+    let mut traces = vec![make(0), make(4_000)];
+    for (rank, trace) in traces.iter_mut().enumerate() {
+        (trace.identity.rank, trace.identity.world_size) = (Some(rank as u32), Some(2));
+    }
+    let mut job = crate::Job::new(traces);
+    let joined = crate::joined::join(&mut job, &crate::joined::JoinOptions::default());
+    let tables = Tables::shipped();
+    let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
+    let found = windows(&views, &joined);
+    assert_eq!((found.cut_by, found.at_collective), (CutBy::Collectives, true));
+    let edges: Vec<(i64, i64)> = found.steps.iter().map(|step| (step.start, step.end)).collect();
+    assert_eq!(edges, [(980_000, 1_980_000), (1_980_000, 2_980_000), (2_980_000, 3_980_000)]);
 }

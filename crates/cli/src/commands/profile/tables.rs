@@ -190,7 +190,8 @@ impl Shown {
         let samples = (self.report.ranks * self.report.steps.len()).max(1) as f64;
         let step = self.report.step_time.max(1.0);
         let mut bars = Vec::new();
-        let room = terminal.width.saturating_sub(34).clamp(24, 60);
+        // Bars give half of the line to labels.
+        let room = terminal.width / 2;
         let mut walk: Vec<(usize, &Node)> = self.report.tree.iter().rev().map(|node| (1, node)).collect();
         while let Some((depth, node)) = walk.pop() {
             let mean = node.time as f64 / samples;
@@ -288,7 +289,15 @@ impl Shown {
         if !report.repairs.is_empty() {
             document.heading("repaired or dropped while reading");
             let tell = |repair: &railwright_profiler::profile::Repair| {
-                Cell::from(format!("{}: {}", human::shorten(&repair.file), repair.words()))
+                // The folder is the title's; what tells files apart is at the end.
+                let name = repair.file.rsplit('/').next().unwrap_or_default();
+                let start = name.char_indices().rev().nth(47).map_or(0, |(at, _)| at);
+                Cell::from(format!(
+                    "{}{}: {}",
+                    if start > 0 { "..." } else { "" },
+                    &name[start..],
+                    repair.words()
+                ))
             };
             let mut bullets: Vec<Cell> = report.repairs.iter().take(MOST).map(tell).collect();
             if report.repairs.len() > MOST {
