@@ -155,3 +155,20 @@ fn a_run_that_cannot_finish_says_so() {
         .expect_err("full");
     assert!(problem.message.contains("leaves no devices"), "{}", problem.message);
 }
+
+/// 405B on 32,768 devices is as many flows as stages have kinds of exchanges, whatever the fabric.
+#[test]
+fn symmetry_makes_the_largest_step_small() {
+    let run = run("llama-3.1-405b", 32_768, |p| {
+        (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(16));
+        (p.micro_batch, p.global_batch) = (Some(1), Some(2048));
+        p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
+    });
+    for kind in [Kind::RailOnly, Kind::Clos] {
+        let simulation = simulated(&run, &said(kind), &[], None);
+        assert!(simulation.is_exact);
+        // Tensor, data, and a message each way, for each of sixteen stages.
+        assert_eq!(simulation.flows, 64);
+        assert!(change(&simulation, "links shared and oversubscribed").abs() < 0.01 * simulation.step_time.get());
+    }
+}
