@@ -100,13 +100,10 @@ pub fn estimate(
     plan: &Plan,
     options: &EstimateOptions,
 ) -> Result<Estimate, Problem> {
-    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
-        return Err(problem);
-    }
     estimate_on(&Machine::new(cluster), model, cluster, plan, options)
 }
 
-/// Estimates a run that is known to be possible on a machine that was prepared: with simulated collectives, say.
+/// Estimates one run on a machine that was prepared: with simulated collectives, say.
 pub fn estimate_on(
     machine: &Machine,
     model: &Model,
@@ -114,6 +111,9 @@ pub fn estimate_on(
     plan: &Plan,
     options: &EstimateOptions,
 ) -> Result<Estimate, Problem> {
+    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
+        return Err(problem);
+    }
     let costing = Costing::new(model, cluster, plan, machine)?;
     of_evaluation(&costing, &evaluate(&costing)?, options)
 }

@@ -48,13 +48,10 @@ pub fn timeline(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Step, P
 
 /// The same with a chosen detail.
 pub fn timeline_with(model: &Model, cluster: &Cluster, plan: &Plan, detail: Detail) -> Result<Step, Problem> {
-    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
-        return Err(problem);
-    }
     timeline_on(&Machine::new(cluster), model, cluster, plan, detail)
 }
 
-/// The timeline of a run that is known to be possible on a machine that was prepared: with simulated collectives, say.
+/// The timeline on a machine that was prepared: with simulated collectives, say.
 pub fn timeline_on(
     machine: &Machine,
     model: &Model,
@@ -62,6 +59,9 @@ pub fn timeline_on(
     plan: &Plan,
     detail: Detail,
 ) -> Result<Step, Problem> {
+    if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
+        return Err(problem);
+    }
     let costing = Costing::new(model, cluster, plan, machine)?;
     let evaluation = evaluate(&costing)?;
     of_evaluation(&costing, &evaluation, detail)

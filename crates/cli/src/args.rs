@@ -8,6 +8,7 @@ pub(crate) mod records;
 mod profile;
 mod run_flags;
 mod search;
+pub(crate) mod simulate;
 mod solve;
 pub(crate) mod traffic;
 mod whatif;
@@ -49,7 +50,8 @@ pub(crate) enum Command {
         railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --tokens 15T\n  \
         railwright estimate ./config.json --cluster h200 --gpus 64 --fsdp --software torchtitan-2024-compile\n  \
         railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n  \
-        railwright estimate train.log --cluster dgx-h100\n\n\
+        railwright estimate train.log --cluster dgx-h100\n  \
+        railwright estimate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network flow --topology clos\n\n\
         Later wins: run file, launch file, MODEL and --cluster, flags, --set. Without any parallel degree a layout that fits is chosen.")]
     Estimate(Box<Estimate>),
     /// What fills the memory of each stage, and when
@@ -172,6 +174,8 @@ pub(crate) struct Estimate {
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) why: Option<String>,
     #[command(flatten)]
+    pub(crate) pricing: simulate::Pricing,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -206,6 +210,8 @@ pub(crate) enum By {
 pub(crate) struct Timeline {
     #[command(flatten)]
     pub(crate) run: RunArguments,
+    #[command(flatten)]
+    pub(crate) pricing: simulate::Pricing,
     /// Write the trace: Chrome's JSON, which ui.perfetto.dev opens, or a picture if the name ends in `.svg`
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,

@@ -148,6 +148,7 @@ pub fn simulate(
     let numbering = numbering(plan);
     let mut classes = Classes::new(&costing, &evaluation, &numbering, &wiring.topology.design);
     let staged = stage(&costing, &evaluation, &classes)?;
+    let own_classes = classes.list.len();
     let idle =
         setting.background.map(|background| classes.add_background(background, wiring, ranks)).transpose()?;
 
@@ -159,6 +160,10 @@ pub fn simulate(
         changes.push(Change { what, step_time, cost: step_time - last });
         last = step_time;
     };
+    let unblocked = evaluation.time.total;
+    if (unblocked / closed_form - 1.0).abs() > 1e-9 {
+        change("no oversubscription but the topology's", unblocked);
+    }
     change("exchanges started by what they wait for", after.total(&free, &staged));
     // Only the network as it is needs every figure; the others say what it would be without.
     let play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
@@ -205,7 +210,8 @@ pub fn simulate(
         changes,
         dimensions,
         layers: busy,
-        is_exact: bundle.is_exact,
+        // Other jobs need not be alike: nobody waits for them.
+        is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
         tasks: staged.script.len(),
         flows: bundle.units.len(),
     })

@@ -45,6 +45,9 @@ pub(crate) enum Network {
     /// What a step of a run puts between ranks, domains, rails and on links: sums, matrix, heat map
     #[command(after_long_help = super::traffic::EXAMPLES)]
     Traffic(Box<super::traffic::Traffic>),
+    /// A step with its exchanges as flows: congestion, oversubscription, broken parts, other jobs
+    #[command(after_long_help = super::simulate::EXAMPLES)]
+    Simulate(Box<super::simulate::Simulate>),
     /// The rail-only paper: every claim beside what comes out here, and its figures
     #[command(
         name = "rail-only",

@@ -5,11 +5,12 @@ mod report;
 mod why;
 
 use crate::args;
+use crate::commands::network::simulate::machine;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::Document;
 use crate::printer::{self, Answer, Printer, Terminal};
 use crate::run::{self, Resolved};
-use railwright_calculator::estimate::{Estimate, estimate_run};
+use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, estimate_run};
 use railwright_launch::{Comparison, Measured};
 use railwright_spec::problem::Warning;
 use serde_json::{Map, Value, json};
@@ -27,11 +28,18 @@ pub(crate) struct Estimated {
 /// Estimates. The answer is no when the plan does not fit.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
+    let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
-    let mut estimate = estimate_run(&run)?;
+    let mut estimate = match machine(&arguments.pricing, &run.cluster)? {
+        None => estimate_run(&run)?,
+        Some((machine, said)) => {
+            chosen.push(said);
+            let options = EstimateOptions { training: run.training, cost: run.cost };
+            estimate_on(&machine, &run.model, &run.cluster, &run.plan, &options)?
+        }
+    };
     merge(&mut estimate.warnings, warnings);
     if arguments.run.run.is_none() {
         for warning in &mut estimate.warnings {

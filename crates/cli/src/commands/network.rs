@@ -7,6 +7,7 @@ mod on_network;
 mod on_run;
 mod rail_only;
 mod show;
+pub(crate) mod simulate;
 mod topologies;
 mod traffic;
 
@@ -30,6 +31,7 @@ pub(crate) fn run(command: &Network, printer: &Printer) -> Result<Outcome, Failu
         Network::Failures(arguments) => failures::run(arguments, printer),
         Network::Design(arguments) => design::run(arguments, printer),
         Network::Traffic(arguments) => traffic::run(arguments, printer),
+        Network::Simulate(arguments) => simulate::run(arguments, printer),
         Network::RailOnly(arguments) => rail_only::run(arguments, printer),
     }
 }

@@ -1,10 +1,11 @@
 //! `timeline`: one step as a trace for ui.perfetto.dev, or as a picture.
 
 use crate::args;
+use crate::commands::network::simulate::machine;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
-use railwright_calculator::timeline::{Detail, timeline_with};
+use railwright_calculator::timeline::{Detail, timeline_on, timeline_with};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_step::{chrome, svg};
@@ -33,7 +34,10 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         args::Detail::Passes => Detail::Passes,
         args::Detail::Operators => Detail::Operators,
     };
-    let step = timeline_with(&run.model, &run.cluster, &run.plan, detail)?;
+    let step = match machine(&arguments.pricing, &run.cluster)? {
+        None => timeline_with(&run.model, &run.cluster, &run.plan, detail)?,
+        Some((machine, _)) => timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail)?,
+    };
     let text = if is_picture {
         svg::pipeline(&step, &svg::Options { title: step.name.clone(), ..svg::Options::default() })
     } else {

@@ -11,7 +11,7 @@
 //! what is left is equitable again. Tests hold this to the full network.
 //!
 //! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a long step. Then members of
-//! a class are made to keep step with their slowest, which is an approximation and said to be one ([`Bundle::is_exact`]).
+//! a class are made to keep step with their slowest, which is an approximation and said to be one ([`Bundle::alike`]).
 
 use super::class::{Class, Edge};
 use super::rows::{self, Load};
@@ -44,8 +44,8 @@ pub struct Bundle {
     pub classes: Vec<Vec<u32>>,
     /// Capacities of its rows.
     rows: Vec<f64>,
-    /// Whether all groups of each class keep step of themselves, so that the small network is the large one.
-    pub is_exact: bool,
+    /// Whether the groups of each class are alike to the network, so that they keep step of themselves.
+    pub alike: Vec<bool>,
 }
 
 /// A flow that waits without sending: the sender's number in [`Flow::from`].
@@ -96,9 +96,12 @@ impl Bundle {
                 0
             });
         }
-        let is_exact = per_class.iter().all(|colours| *colours <= 1);
-        let mut bundle =
-            Self { units: Vec::new(), classes: vec![Vec::new(); classes], rows: Vec::new(), is_exact };
+        let mut bundle = Self {
+            units: Vec::new(),
+            classes: vec![Vec::new(); classes],
+            rows: Vec::new(),
+            alike: per_class.iter().map(|colours| *colours <= 1).collect(),
+        };
         // Too many colours of any class that shares links would drag the others along, so each class decides for itself.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let mut of_unit: Vec<Vec<usize>> = Vec::new();
@@ -129,7 +132,7 @@ impl Bundle {
 
     /// Classes that share nothing: without flows, each takes its ideal time whenever it is started.
     pub fn free(classes: usize) -> Self {
-        Self { classes: vec![Vec::new(); classes], is_exact: true, ..Self::default() }
+        Self { classes: vec![Vec::new(); classes], alike: vec![true; classes], ..Self::default() }
     }
 
     /// How fast each class goes when it has the network for itself: 1 is its ideal speed.

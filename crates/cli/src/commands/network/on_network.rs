@@ -67,9 +67,10 @@ fn as_setting(text: &str) -> String {
 
 /// What a design does not say of devices, domains and speed, the cluster does.
 fn fill(spec: &mut DesignSpec, cluster: &Cluster) {
-    spec.devices.get_or_insert(cluster.devices);
+    let domain = cluster.scale_up.domain_size.clamp(1, cluster.devices.max(1));
+    // The last domain of a run may be used in part; the network has all of it.
+    spec.devices.get_or_insert(cluster.devices.next_multiple_of(domain));
     if !matches!(spec.kind, Some(Kind::ScaleUp | Kind::Torus)) {
-        let domain = cluster.scale_up.domain_size.min(cluster.devices);
         spec.domain.get_or_insert(domain);
     }
     spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);

@@ -1,0 +1,136 @@
+//! `network simulate`: a step of a run with its exchanges as flows on a topology.
+
+mod report;
+
+use super::on_network;
+use crate::args::simulate::{Pricing, Simulate};
+use crate::args::traffic::OnNetwork;
+use crate::exit::{Failure, Outcome};
+use crate::printer::Printer;
+use crate::run::{self, Resolved};
+use railwright_calculator::costing::Machine;
+use railwright_network::simulate::{Part, Wiring};
+use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::Sheet;
+use railwright_tuner::flows;
+use railwright_tuner::simulate::{Background, Setting, Simulation, simulate};
+
+/// An answer with what was chosen for its author.
+struct Simulated {
+    title: String,
+    chosen: Vec<String>,
+    simulation: Simulation,
+}
+
+/// Simulates a step.
+pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Failure> {
+    let failed = arguments
+        .fail
+        .iter()
+        .map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail")))
+        .collect::<Result<Vec<Part>, Problem>>()?;
+    let background = arguments
+        .background
+        .as_deref()
+        .map(|text| Background::parse(text).map_err(|problem| problem.in_file("--background")))
+        .transpose()?;
+    let launch = run::launch::find(&arguments.run)?;
+    let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
+    let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
+    on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
+    let (sheet, wiring) = wired(&on, &run.cluster, &failed)?;
+    if on.topology.is_none() {
+        chosen.push(default_topology(&sheet));
+    }
+    let setting = Setting { wiring: &wiring, background };
+    let simulation = simulate(&run.model, &run.cluster, &run.plan, &setting)
+        .map_err(|problem| in_words(problem, &sheet))?;
+    printer.warnings(&warnings);
+    let title = format!(
+        "{} on {} x {}, {}",
+        run::describe(&run.model),
+        human::whole(run.cluster.devices),
+        run.cluster.accelerator.name,
+        railwright_calculator::estimate::plan_summary(&run.plan)
+    );
+    printer.answer(&Simulated { title, chosen, simulation }, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// The network of a cluster. One that nobody describes never blocks.
+fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<(Sheet<DesignSpec>, Wiring), Problem> {
+    let (mut sheet, _) = on_network::of(on, Kind::RailOptimized, cluster)?;
+    if on.topology.is_none() {
+        sheet.spec.routing.get_or_insert(Routing::Spray);
+    }
+    let wiring = flows::wiring(cluster, &sheet.spec, failed).map_err(|problem| in_words(problem, &sheet))?;
+    Ok((sheet, wiring))
+}
+
+/// A problem of the design where it was said, and keys of the design as `--network` takes them.
+fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
+    let mut problem = sheet.placed(problem);
+    let spelled = |text: &str| text.replace("design.", "--network ").replace(" = ", "=");
+    problem.hint = problem.hint.as_deref().map(spelled);
+    if let Some(place) = problem.place.as_deref_mut()
+        && place.file.is_empty()
+        && place.key.as_ref().is_some_and(|key| key.starts_with("design."))
+    {
+        place.key = None;
+        place.file = "--network".to_owned();
+    }
+    problem
+}
+
+fn default_topology(sheet: &Sheet<DesignSpec>) -> String {
+    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized).name();
+    let routing = sheet.spec.routing.unwrap_or_default().name();
+    format!("topology {kind}, routing {routing}")
+}
+
+/// The machine of a run whose collectives are simulated, if that is asked for, and what to say of it.
+pub(crate) fn machine(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Machine, String)>, Problem> {
+    let (words, keys): (Vec<&String>, Vec<&String>) =
+        pricing.network.iter().partition(|word| !word.contains('='));
+    let mut is_flow = None;
+    for word in words {
+        is_flow = Some(match word.as_str() {
+            "flow" => true,
+            "closed" => false,
+            other => {
+                return Err(Problem::new(format!(
+                    "no way to price collectives is called `{}`",
+                    human::shorten(other)
+                ))
+                .in_file("--network")
+                .hint(did_you_mean(
+                    other,
+                    ["flow", "closed"],
+                    "say `flow` or `closed`, or a key of a design as in `radix=128`",
+                )));
+            }
+        });
+    }
+    if is_flow != Some(true) {
+        if let Some(said) = pricing.topology.as_deref().or(keys.first().map(|key| key.as_str())) {
+            return Err(Problem::new(format!(
+                "the closed form has no topology, so `{}` means nothing",
+                human::shorten(said)
+            ))
+            .in_file(if pricing.topology.is_some() { "--topology" } else { "--network" })
+            .hint("say `--network flow` as well"));
+        }
+        return Ok(None);
+    }
+    let on = OnNetwork { topology: pricing.topology.clone(), keys: keys.into_iter().cloned().collect() };
+    let (sheet, wiring) = wired(&on, cluster, &[])?;
+    let said =
+        format!("collectives simulated on {}", default_topology(&sheet).trim_start_matches("topology "));
+    Ok(Some((flows::machine(cluster, wiring)?, said)))
+}

@@ -1,0 +1,146 @@
+//! A simulated step for people: from the closed form to the step, dimension by dimension, and the busiest links.
+
+use super::Simulated;
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, fields};
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use railwright_tuner::simulate::Simulation;
+use serde_json::{Map, Value, json};
+
+impl Answer for Simulated {
+    const KIND: &'static str = "network_simulate";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut map = fields(&self.simulation);
+        map.insert("title".to_owned(), json!(self.title));
+        map.insert("chosen".to_owned(), json!(self.chosen));
+        map
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let simulation = &self.simulation;
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        document.chosen(&self.chosen);
+        document.heading_with(
+            format!("step on {}", simulation.topology),
+            format!("{} devices, routing {}", human::whole(simulation.devices), simulation.routing),
+        );
+        document.pairs(vec![
+            ("step time", Cell::seconds(simulation.step_time).toned(Tone::Strong)),
+            ("closed form", Cell::seconds(simulation.closed_form)),
+            ("broken", simulation.failed.join(", ").into()),
+            ("other jobs", background(simulation).into()),
+        ]);
+        document.heading("from the closed form to the step");
+        document.table(changes(simulation));
+        document.heading("exchanges by dimension");
+        document.table(dimensions(simulation));
+        document.heading("links");
+        document.table(links(simulation));
+        document.blocks.push(Block::Bullets(remarks(simulation)));
+        document
+    }
+}
+
+fn background(simulation: &Simulation) -> String {
+    simulation.background.map_or_else(String::new, |jobs| {
+        let who = if jobs.spare_only { "devices that the run leaves" } else { "every device" };
+        format!("{who}, up to {} of its network bandwidth", human::percent(jobs.load))
+    })
+}
+
+fn difference(time: Seconds, of: Seconds) -> Cell {
+    // Rounding is no difference.
+    if time.get().abs() < 1e-9 * of.get() {
+        return Cell::number("none", 0.0);
+    }
+    let sign = if time.get() < 0.0 { "-" } else { "+" };
+    Cell::number(format!("{sign}{}", human::seconds(Seconds::new(time.get().abs()))), time.get())
+}
+
+fn changes(simulation: &Simulation) -> Table {
+    let first = vec!["closed form".into(), Cell::seconds(simulation.closed_form), Cell::from("")];
+    let rest = simulation.changes.iter().map(|change| {
+        vec![
+            change.what.into(),
+            Cell::seconds(change.step_time),
+            difference(change.cost, simulation.closed_form),
+        ]
+    });
+    Table {
+        columns: vec![Column::words("with"), Column::numbers("step"), Column::numbers("costs")],
+        rows: std::iter::once(first).chain(rest).collect(),
+    }
+}
+
+fn dimensions(simulation: &Simulation) -> Table {
+    let rows = simulation.dimensions.iter().map(|row| {
+        let slow = Cell::number(format!("{:.3}", row.slowdown), row.slowdown);
+        vec![
+            row.dimension.into(),
+            Cell::whole(u64::from(row.stage)),
+            Cell::whole(row.exchanges as u64),
+            Cell::seconds(row.closed_form),
+            Cell::seconds(row.alone),
+            Cell::seconds(row.in_step),
+            if row.slowdown > 1.5 { slow.toned(Tone::Bad) } else { slow },
+        ]
+    });
+    Table {
+        columns: vec![
+            Column::words("dimension"),
+            Column::numbers("stage").expendable(2),
+            Column::numbers("exchanges").expendable(3),
+            Column::numbers("closed form"),
+            Column::numbers("alone").expendable(1),
+            Column::numbers("in the step"),
+            Column::numbers("slowdown"),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn links(simulation: &Simulation) -> Table {
+    let rows = simulation.layers.iter().filter(|layer| layer.used > 0).map(|layer| {
+        vec![
+            layer.layer.into(),
+            Cell::whole(layer.links as u64),
+            Cell::whole(layer.used as u64),
+            Cell::number(format!("{:.1} GB/s", layer.capacity.gb()), layer.capacity.gb()),
+            Cell::percent(layer.mean),
+            Cell::percent(layer.busiest),
+            layer.link.as_str().into(),
+        ]
+    });
+    Table {
+        columns: vec![
+            Column::words("layer"),
+            Column::numbers("links").expendable(3),
+            Column::numbers("used").expendable(4),
+            Column::numbers("capacity").expendable(2),
+            Column::numbers("busy"),
+            Column::numbers("busiest"),
+            Column::words("which").expendable(1),
+        ],
+        rows: rows.collect(),
+    }
+}
+
+fn remarks(simulation: &Simulation) -> Vec<Cell> {
+    let mut remarks = vec![
+        Cell::from(
+            "dimensions: all exchanges of a step, hidden or not, on the stage where they take longest; alone is each kind by itself on the topology",
+        ),
+        Cell::from(
+            "links: directed; busy is the share of the step's time that they would need at full rate, the run's own traffic alone",
+        ),
+    ];
+    remarks.push(Cell::from(if simulation.is_exact {
+        "groups of each exchange are alike to the network, so each kind is simulated once, exactly"
+    } else {
+        "groups of an exchange differ on this network: each exchange ends with its slowest group in all replicas, so the step is overstated if anything"
+    }));
+    remarks
+}
