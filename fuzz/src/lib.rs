@@ -8,6 +8,8 @@ use railwright_calculator::{estimate, validation};
 use railwright_network::bill::{bill, prices::Prices};
 use railwright_network::failures::classes;
 use railwright_network::topology::{self, DesignSpec, Detail, Topology, svg};
+use railwright_profiler::readers::{self, Keep, Recording};
+use railwright_profiler::{Job, hta};
 use railwright_spec::problem::Problem;
 use railwright_spec::{cluster, model, run};
 
@@ -24,6 +26,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("launch_file", launch_file),
     ("network_design", network_design),
     ("network_prices", network_prices),
+    ("trace_file", trace_file),
 ];
 
 /// A `config.json`; an accepted model is counted.
@@ -148,4 +151,42 @@ pub fn network_prices(text: &str) {
             assert!(bill.total.get().is_finite() && bill.total.get() >= 0.0);
         }
     }
+}
+
+/// A profile under every reader, whole and as a stream; a trace must be in order and survive being counted.
+pub fn trace_file(text: &str) {
+    let bytes = text.as_bytes();
+    drop(readers::inflate(bytes));
+    drop(readers::detect(bytes));
+    for reader in readers::all() {
+        let keep = Keep { python: bytes.len() % 2 == 0 };
+        let whole = reader.read("trace", bytes, keep);
+        let parts = reader.read_stream("trace", &mut &*bytes, keep);
+        assert!(whole == parts, "{}: a stream reads differently", reader.name());
+        for recording in whole.unwrap_or_default() {
+            if let Recording::Rank(trace) = recording {
+                in_order(&trace);
+                drop(hta::tables(&Job::new(vec![*trace])));
+            }
+        }
+    }
+}
+
+fn in_order(trace: &railwright_profiler::RankTrace) {
+    let report = &trace.report;
+    assert!(report.kept == (trace.gpu.len() + trace.host.len()) as u64, "rows were lost: {report:?}");
+    assert!(report.kept <= report.events, "more rows than events: {report:?}");
+    assert!(trace.gpu.starts().is_sorted() && trace.host.starts().is_sorted(), "rows are out of order");
+    let names = trace.names.len() as u32;
+    let calls = trace.collectives.len() as u32;
+    for row in trace.gpu.iter() {
+        assert!(row.start <= row.end && row.name.0 < names, "{row:?}");
+        assert!(row.collective.is_none_or(|c| c < calls), "{row:?}");
+    }
+    for row in trace.host.iter() {
+        assert!(row.start <= row.end && row.name.0 < names, "{row:?}");
+        assert!(row.collective.is_none_or(|c| c < calls), "{row:?}");
+    }
+    let groups = trace.groups.len() as u32;
+    assert!(trace.collectives.iter().all(|c| c.group.is_none_or(|g| g < groups)), "a group that is not there");
 }

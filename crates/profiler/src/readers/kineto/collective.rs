@@ -14,7 +14,12 @@ pub(super) struct Groups {
     list: Vec<RankGroup>,
     /// The words of a group as they were written, to its place: the same words come thousands of times.
     known: BTreeMap<Vec<u8>, Option<u32>>,
+    /// How many ranks were made out of starts, strides and sizes: claims, which must not fill the memory.
+    claimed: usize,
 }
+
+/// The most ranks that claims may make, over all groups.
+const CLAIMS: usize = 1 << 22;
 
 impl Groups {
     /// Adds a group that the head of the trace lists.
@@ -51,7 +56,13 @@ impl Groups {
 
     fn place(&mut self, words: &Words<'_>) -> Option<u32> {
         let size = numbers::small(words.group_size);
-        let ranks = ranks(words.group_ranks).filter(|r| !r.is_empty()).or_else(|| stride(words, size));
+        let listed = ranks(words.group_ranks).filter(|r| !r.is_empty());
+        let ranks = listed.or_else(|| {
+            let room = CLAIMS.saturating_sub(self.claimed);
+            let made = stride(words, size.filter(|&s| s as usize <= room))?;
+            self.claimed += made.len();
+            Some(made)
+        });
         let name = text(words.group_name);
         let description = description(&text(words.group_description));
         if name.is_empty() && ranks.is_none() {
@@ -100,9 +111,11 @@ pub(super) fn call(words: &Words<'_>, groups: &mut Groups) -> CollectiveCall {
 /// The call that an annotation of gloo describes (`gloo:all_reduce`), with shapes and types of its inputs as they are written.
 pub(super) fn annotated(name: &str, shapes: &[u8], types: &[u8]) -> CollectiveCall {
     let label = name.rsplit(':').next().unwrap_or_default().to_owned();
-    let elements = serde_json::from_slice::<Vec<Vec<u64>>>(shapes)
-        .ok()
-        .map(|all| all.iter().filter(|s| !s.is_empty()).map(|s| s.iter().product::<u64>()).sum::<u64>());
+    let product = |shape: &Vec<u64>| shape.iter().try_fold(1u64, |all, &size| all.checked_mul(size));
+    let elements = serde_json::from_slice::<Vec<Vec<u64>>>(shapes).ok().and_then(|shapes| {
+        let mut whole = shapes.iter().filter(|shape| !shape.is_empty()).map(product);
+        whole.try_fold(0u64, |sum, elements| sum.checked_add(elements?))
+    });
     let element = serde_json::from_slice::<Vec<String>>(types).ok().and_then(|t| t.into_iter().next());
     let element = element.filter(|e| !e.is_empty());
     CollectiveCall {

@@ -62,6 +62,9 @@ pub(super) struct Suspect {
 /// No profile is this long, in nanoseconds: one hour.
 pub(super) const LONG: i64 = 3_600_000_000_000;
 
+/// Times beyond this, either way, are nobody's (they would be after the year 2100): within it, differences of times never overflow.
+pub(super) const LIMIT: i64 = i64::MAX / 2;
+
 /// A row whose role only its process tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
@@ -141,7 +144,7 @@ impl Fill {
         self.note_twice(event, spot);
         let Some(start) = self.time(event, spot) else { return };
         let end = match numbers::nanoseconds(event.duration) {
-            Some(duration) if duration >= 0 => start.checked_add(duration),
+            Some(duration) if duration >= 0 => start.checked_add(duration).filter(|&end| end <= LIMIT),
             Some(_) => {
                 self.note(DamageKind::NegativeDuration, spot, || "it ends before it begins".to_owned());
                 return;
@@ -199,7 +202,7 @@ impl Fill {
     }
 
     fn time(&mut self, event: &Event<'_>, spot: Spot<'_>) -> Option<i64> {
-        let time = numbers::nanoseconds(event.time);
+        let time = numbers::nanoseconds(event.time).filter(|t| (-LIMIT..=LIMIT).contains(t));
         if time.is_none() {
             self.note(DamageKind::BadTime, spot, || match event.time {
                 b"" => "it has no time".to_owned(),

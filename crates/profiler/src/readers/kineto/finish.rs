@@ -2,7 +2,7 @@
 //!
 //! Responsible for: everything that needs all events. Refuses to move a time: outlying events are dropped, overlaps are counted and kept.
 
-use super::fill::{Fill, LONG};
+use super::fill::{Fill, LIMIT, LONG};
 use super::head::Head;
 use super::rows::ProcessRole;
 use crate::RankTrace;
@@ -20,8 +20,9 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     count_overlaps(&mut fill);
     if head.base != 0 {
         identity.base = Some(head.base);
-        fill.gpu.map_times(|t| t.saturating_add(head.base));
-        fill.host.map_times(|t| t.saturating_add(head.base));
+        let moved = |t: i64| t.saturating_add(head.base).clamp(-LIMIT, LIMIT);
+        fill.gpu.map_times(moved);
+        fill.host.map_times(moved);
     }
     identity.source = if head.kineto || fill.kineto { Source::Kineto } else { Source::ChromeTrace };
     identity.device =
