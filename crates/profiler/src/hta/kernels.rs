@@ -102,7 +102,9 @@ pub(super) fn breakdown(rank: u32, events: &Events<'_>) -> Vec<KernelRow> {
             rows.push(KernelRow { rank, kernel_type: kernel_type.to_owned(), name: name.to_owned(), time });
         };
         if kernels.len() <= ROWS {
-            kernels.iter().for_each(|(name, times)| put(name, times));
+            for (name, times) in &kernels {
+                put(name, times);
+            }
             continue;
         }
         let sums: Vec<i64> = kernels.iter().map(|(_, times)| times.iter().sum()).collect();

@@ -196,6 +196,10 @@ impl HostActivities {
         }
         let mut order: Vec<(i64, i64, u32)> =
             (0..self.len()).map(|at| (self.start[at], -self.end[at], at as u32)).collect();
+        #[expect(
+            clippy::stable_sort_primitive,
+            reason = "rows come in sorted runs, which the stable sort merges"
+        )]
         order.sort();
         let places: Vec<u32> = order.into_iter().map(|(_, _, at)| at).collect();
         let Self { start, end, name, kind, thread, correlation, collective, shapes } = self;

@@ -22,7 +22,9 @@ pub(super) enum Role {
 pub(super) fn role(category: &[u8]) -> Role {
     match category {
         b"cpu_op" | b"Operator" => Role::Host(HostKind::Operator),
-        b"cuda_runtime" | b"cuda_driver" | b"Runtime" => Role::Host(HostKind::Runtime),
+        b"cuda_runtime" | b"cuda_driver" | b"Runtime" | b"enqueue" | b"dequeue" => {
+            Role::Host(HostKind::Runtime)
+        }
         b"kernel" | b"Kernel" => Role::Gpu(GpuKind::Kernel),
         b"gpu_memcpy" | b"Memcpy" => Role::Gpu(GpuKind::Copy),
         b"gpu_memset" | b"Memset" => Role::Gpu(GpuKind::Set),
@@ -34,9 +36,13 @@ pub(super) fn role(category: &[u8]) -> Role {
         b"Trace" => Role::LeftOut("the profiler's own span"),
         b"railwright" => Role::LeftOut("slices that railwright added"),
         b"cuda_profiler_range" => Role::LeftOut("ranges of hardware counters"),
-        b"enqueue" | b"dequeue" => Role::Host(HostKind::Runtime),
-        other if other.ends_with(b"_runtime") || other.ends_with(b"_driver") => Role::Host(HostKind::Runtime),
+        other if is_runtime(other) => Role::Host(HostKind::Runtime),
         other if other.ends_with(b"_insight") => Role::LeftOut("insights of other profilers"),
         _ => Role::Unknown,
     }
+}
+
+/// The runtimes of other devices than NVIDIA's: `xpu_runtime`, `mtia_runtime`, `privateuse1_driver`, ...
+fn is_runtime(category: &[u8]) -> bool {
+    category.ends_with(b"_runtime") || category.ends_with(b"_driver")
 }

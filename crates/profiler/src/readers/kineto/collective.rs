@@ -129,24 +129,25 @@ pub(super) fn annotated(name: &str, shapes: &[u8], types: &[u8]) -> CollectiveCa
     }
 }
 
+/// Words of labels. Reduce-scatter comes before reduce: the longer word decides.
+const WORDS: [(&str, CollectiveKind); 12] = [
+    ("reducescatter", CollectiveKind::ReduceScatter),
+    ("allreduce", CollectiveKind::AllReduce),
+    ("allgather", CollectiveKind::AllGather),
+    ("alltoall", CollectiveKind::AllToAll),
+    ("broadcast", CollectiveKind::Broadcast),
+    ("barrier", CollectiveKind::Barrier),
+    ("recv", CollectiveKind::Receive),
+    ("receive", CollectiveKind::Receive),
+    ("send", CollectiveKind::Send),
+    ("gather", CollectiveKind::AllGather),
+    ("scatter", CollectiveKind::Broadcast),
+    ("reduce", CollectiveKind::Reduce),
+];
+
 /// What kind of collective a label names, in the spellings of PyTorch, its backends and of kernels.
 pub(super) fn kind(label: &str) -> Option<CollectiveKind> {
     let plain: String = label.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
-    // Reduce-scatter before reduce, all-to-all before all: the longer word decides.
-    const WORDS: [(&str, CollectiveKind); 12] = [
-        ("reducescatter", CollectiveKind::ReduceScatter),
-        ("allreduce", CollectiveKind::AllReduce),
-        ("allgather", CollectiveKind::AllGather),
-        ("alltoall", CollectiveKind::AllToAll),
-        ("broadcast", CollectiveKind::Broadcast),
-        ("barrier", CollectiveKind::Barrier),
-        ("recv", CollectiveKind::Receive),
-        ("receive", CollectiveKind::Receive),
-        ("send", CollectiveKind::Send),
-        ("gather", CollectiveKind::AllGather),
-        ("scatter", CollectiveKind::Broadcast),
-        ("reduce", CollectiveKind::Reduce),
-    ];
     if plain.contains("send") && plain.contains("recv") {
         return None;
     }

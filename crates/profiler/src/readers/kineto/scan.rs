@@ -45,14 +45,13 @@ pub(super) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
     // Most strings are short: a plain loop wins over setting a search up.
     let near = bytes.len().min(at + 24);
     loop {
-        let found = match bytes.get(from..near).and_then(|s| s.iter().position(|&b| b == b'"' || b == b'\\'))
-        {
-            Some(found) => from + found,
-            None => {
-                let far = from.max(near);
-                let rest = bytes.get(far..).ok_or(Stop::Incomplete)?;
-                far + memchr::memchr2(b'"', b'\\', rest).ok_or(Stop::Incomplete)?
-            }
+        let here = bytes.get(from..near).and_then(|s| s.iter().position(|&b| b == b'"' || b == b'\\'));
+        let found = if let Some(place) = here {
+            from + place
+        } else {
+            let far = from.max(near);
+            let rest = bytes.get(far..).ok_or(Stop::Incomplete)?;
+            far + memchr::memchr2(b'"', b'\\', rest).ok_or(Stop::Incomplete)?
         };
         if bytes[found] == b'"' {
             return Ok((Text { bytes: &bytes[at..found], escaped }, found + 1));
@@ -82,23 +81,37 @@ pub(super) fn skip(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     }
 }
 
+/// The bytes at which skipping must stop and look.
+const MARKS: [bool; 256] = {
+    let mut marks = [false; 256];
+    let all = b"\"{}[]";
+    let mut at = 0;
+    while at < all.len() {
+        marks[all[at] as usize] = true;
+        at += 1;
+    }
+    marks
+};
+
 fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     let mut depth = 0u32;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
+    while let Some(length) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| MARKS[b as usize])) {
+        at += length + 1;
+        match bytes[at - 1] {
             b'"' => {
                 at = text(bytes, at)?.1;
-                separator(bytes, at)?;
+                // Nearly always a separator follows at once.
+                if !matches!(bytes.get(at), Some(b':' | b',')) {
+                    separator(bytes, at)?;
+                }
             }
             b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
+            _ => {
                 depth -= 1;
                 if depth == 0 {
                     return Ok(at);
                 }
             }
-            _ => {}
         }
     }
     Err(Stop::Incomplete)
