@@ -82,7 +82,7 @@ pub(super) fn transfers(
     let whole = Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes);
     let part = whole / plan.tensor_parallel as f64;
     for (from, to, phase) in ways(plan, evaluation.chunks.len() as u64) {
-        let offset = to as i64 - from as i64;
+        let offset = to.cast_signed() - from.cast_signed();
         let back = phase == Phase::BackwardInput;
         let exchange = |at: u64, operation, among, bytes| StageExchange {
             stages: vec![at as u32],

@@ -101,7 +101,7 @@ fn embedding(
     let shards = if plan.sharding.zero_stage >= 3 { plan.shard_group() as f64 } else { 1.0 };
     let bytes =
         local_parameters(&costing.model.embedding, plan).dense * plan.precision.gradient_reduce.bytes();
-    let among = Among::Stages(holder as i64);
+    let among = Among::Stages(holder.cast_signed());
     add(exchange(
         stage,
         Dimension::Pipeline,

@@ -69,7 +69,7 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
     for &shade in &seen {
         // The more bytes, the more solid.
         let solid = 0.25 + 0.75 * f64::from(shade.max(least) - least + 1) / f64::from(most - least + 1);
-        let _ = write!(out, ".d{}{{fill:var(--s0);fill-opacity:{solid:.2}}}", shade);
+        let _ = write!(out, ".d{shade}{{fill:var(--s0);fill-opacity:{solid:.2}}}");
     }
     let _ = writeln!(
         out,

@@ -98,7 +98,7 @@ impl Exchange {
                 }
             } else {
                 self.flows(&members, place.domain, &mut |from, to, bytes| {
-                    one.add(place.class(from, to), bytes)
+                    one.add(place.class(from, to), bytes);
                 });
             }
             for class in PairClass::ALL {

@@ -19,7 +19,7 @@ impl Exchange {
         match self.kind {
             CollectiveKind::AllReduce => self.rotate(members, domain, 2.0 * bytes, flow),
             CollectiveKind::AllGather | CollectiveKind::ReduceScatter => {
-                self.rotate(members, domain, bytes, flow)
+                self.rotate(members, domain, bytes, flow);
             }
             CollectiveKind::AllToAll => self.all_to_all(members, domain, bytes, flow),
             CollectiveKind::Send | CollectiveKind::Receive if self.algorithm == Algorithm::Ring => {
@@ -69,19 +69,19 @@ impl Exchange {
             // Every second domain is passed the other way round, so that a ring leaves and enters on one rail.
             let backwards = !hierarchical && index % 2 == 1;
             if local > 1 {
-                for place in 0..local {
-                    let next = (place + 1) % local;
-                    let (from, to) = if backwards { (next, place) } else { (place, next) };
-                    flow(block[from], block[to], near);
+                for (place, member) in block.iter().enumerate() {
+                    let next = block[(place + 1) % local];
+                    let (from, to) = if backwards { (next, *member) } else { (*member, next) };
+                    flow(from, to, near);
                 }
             }
             if domains > 1 {
                 let after = (index + 1) % domains * local;
                 // With an odd number of domains the rings close from an end to a beginning, which are a place apart.
                 let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local > 1;
-                for place in 0..local {
+                for (place, member) in block.iter().enumerate() {
                     let next = if is_skewed { (place + 1) % local } else { place };
-                    flow(block[place], members[after + next], far);
+                    flow(*member, members[after + next], far);
                 }
             }
         }

@@ -80,10 +80,10 @@ impl Groups {
         let (extent, stride) = (extent.max(1), stride.max(1));
         let whole = extent * stride;
         Self {
-            members: Axis { extent, stride: stride as i64 },
+            members: Axis { extent, stride: stride.cast_signed() },
             positions: [
                 Axis { extent: stride, stride: 1 },
-                Axis { extent: (numbering.stage_ranks / whole).max(1), stride: whole as i64 },
+                Axis { extent: (numbering.stage_ranks / whole).max(1), stride: whole.cast_signed() },
             ],
             stages,
             stage_ranks: numbering.stage_ranks,
@@ -93,7 +93,7 @@ impl Groups {
     /// Pairs of ranks of the same place in each of some stages and in the stage `offset` further on.
     pub fn between(numbering: &Numbering, stages: Vec<u32>, offset: i64) -> Self {
         Self {
-            members: Axis { extent: 2, stride: offset * numbering.stage_ranks as i64 },
+            members: Axis { extent: 2, stride: offset * numbering.stage_ranks.cast_signed() },
             positions: [Axis { extent: numbering.stage_ranks, stride: 1 }, ONE],
             stages,
             stage_ranks: numbering.stage_ranks,
@@ -132,23 +132,24 @@ impl Groups {
 
     /// Writes the ranks of a group in the order of its members.
     pub fn members(&self, numbering: &Numbering, group: u64, ranks: &mut Vec<u32>) {
-        let first = self.first(group) as i64;
+        let first = self.first(group).cast_signed();
         ranks.clear();
         ranks.extend(
-            (0..self.members.extent).map(|n| numbering.rank((first + n as i64 * self.members.stride) as u64)),
+            (0..self.members.extent)
+                .map(|n| numbering.rank((first + n.cast_signed() * self.members.stride) as u64)),
         );
     }
 
     /// The groups that a rank belongs to, each with which member it is. A rank may send in one group and receive in another.
     pub fn find(&self, numbering: &Numbering, rank: u32) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let place = numbering.place(rank) as i64;
+        let place = numbering.place(rank).cast_signed();
         let Axis { extent, stride } = self.members;
         // Within a stage the digit says it; across stages any member may do.
         let is_digit = stride.unsigned_abs() < self.stage_ranks;
         let digit = if is_digit { place as u64 / stride.unsigned_abs().max(1) % extent } else { 0 };
         let candidates = if is_digit { digit..digit + 1 } else { 0..extent };
         candidates.filter_map(move |member| {
-            let first = u64::try_from(place - member as i64 * stride).ok()?;
+            let first = u64::try_from(place - member.cast_signed() * stride).ok()?;
             let (stage, within) = (first / self.stage_ranks, first % self.stage_ranks);
             let stage = self.stages.iter().position(|s| u64::from(*s) == stage)? as u64;
             let digit = |axis: Axis| within.checked_div(axis.stride as u64).map_or(0, |n| n % axis.extent);
