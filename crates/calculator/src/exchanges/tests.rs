@@ -48,6 +48,9 @@ fn exchanges_of(
     (plan, all, sums)
 }
 
+/// A model, accelerators, and what its plan says.
+type Case<'a> = (&'a str, u64, &'a dyn Fn(&mut PlanSpec));
+
 fn degrees(p: &mut PlanSpec, tensor: u64, pipeline: u64, context: u64) {
     p.tensor_parallel = Some(tensor);
     p.pipeline_parallel = Some(pipeline);
@@ -56,7 +59,7 @@ fn degrees(p: &mut PlanSpec, tensor: u64, pipeline: u64, context: u64) {
 
 #[test]
 fn the_critical_stage_exchanges_what_the_estimate_reports() {
-    let plans: [(&str, u64, &dyn Fn(&mut PlanSpec)); 9] = [
+    let plans: [Case; 9] = [
         ("llama-3.1-405b", 1024, &|p| {
             degrees(p, 8, 16, 1);
             p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());

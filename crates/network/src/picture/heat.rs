@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn pixels_darken_with_bytes() {
-        let bytes = |i: u32, j: u32| if i == j { 0.0 } else { 10_f64.powi((i + j) as i32) };
+        let bytes = |i: u32, j: u32| if i == j { 0.0 } else { 10_f64.powf(f64::from(i + j)) };
         let chart = Heat { title: "t".to_owned(), side: 4, first: 0, per_cell: 2, bytes: &bytes };
         let pixels = heat_pixels(&chart).expect("small");
         assert_eq!((pixels.side, pixels.rgb.len()), (1024, 1024 * 1024 * 3));
