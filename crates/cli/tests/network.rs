@@ -250,17 +250,6 @@ fn what_makes_no_sense_is_told() {
         [&design[..], &["--years", "0"]].concat(),
         [&design[..], &["--tp", "3"]].concat(),
         vec!["network", "design", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64,128"],
-        vec![
-            "network",
-            "design",
-            "llama-3-8b",
-            "--cluster",
-            "tpu-v5p-pod",
-            "--gpus",
-            "64",
-            "--topologies",
-            "clos",
-        ],
     ] {
         text.push_str(&transcript(&line));
         text.push('\n');

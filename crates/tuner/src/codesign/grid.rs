@@ -115,8 +115,8 @@ impl Grid {
         prices: &Prices,
     ) {
         let made = spec.resolve().and_then(|design| {
-            let bill = bill(&design, prices)?;
             let cluster = cluster_on(&design, machine)?;
+            let bill = bill(&design, prices)?;
             Ok((design, bill, cluster))
         });
         match made {

@@ -31,6 +31,16 @@ use std::path::Path;
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
 
+/// Keys of a design file that are varied, and the flags that do it.
+const VARIED: [(&str, &str); 6] = [
+    ("kind", "--topologies"),
+    ("gpus", "--gpus"),
+    ("domain", "--domains"),
+    ("speed", "--speeds"),
+    ("leaf_oversubscription", "--oversubscriptions"),
+    ("domain_bandwidth", "--scale-up-bandwidth"),
+];
+
 /// What was found, and how it was asked for.
 pub(super) struct Answered {
     pub(super) title: String,
@@ -278,14 +288,6 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
             return Err(problem.in_file("--network").hint("write `radix=128`"));
         };
         let key = key.trim().replace('-', "_");
-        const VARIED: [(&str, &str); 6] = [
-            ("kind", "--topologies"),
-            ("gpus", "--gpus"),
-            ("domain", "--domains"),
-            ("speed", "--speeds"),
-            ("leaf_oversubscription", "--oversubscriptions"),
-            ("domain_bandwidth", "--scale-up-bandwidth"),
-        ];
         if let Some((_, flag)) = VARIED.iter().find(|(name, _)| *name == key) {
             let problem = Problem::new(format!("`{key}` is set by {flag}"));
             return Err(problem.in_file("--network"));

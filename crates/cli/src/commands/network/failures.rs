@@ -77,13 +77,12 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         };
         let expectation = expectation(&design, &rates, &job, &slower)?;
         let failed = failed(arguments, &design)?;
-        let named = match failed.named.is_empty() {
-            true => None,
-            false => {
-                let state = States::new(&design)?.state(&failed.named);
-                let factor = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
-                Some((failed.named, state, factor))
-            }
+        let named = if failed.named.is_empty() {
+            None
+        } else {
+            let state = States::new(&design)?.state(&failed.named);
+            let factor = slower(state.kept(job.recovery)).filter(|_| state.is_connected);
+            Some((failed.named, state, factor))
         };
         let draw = match (failed.any.is_empty(), arguments.samples) {
             (false, _) => Some(Draw::Together(failed.any)),

@@ -145,7 +145,7 @@ impl Answered {
             ));
         } else {
             remarks.push(Cell::from(format!(
-                "with larger domains priced, {} of these are on the front of all sizes",
+                "on the front of all domain sizes, larger ones priced: {} (`--json` marks them)",
                 human::whole(across.len() as u64)
             )));
         }
