@@ -10,6 +10,7 @@ mod run_flags;
 mod search;
 pub(crate) mod simulate;
 mod solve;
+pub(crate) mod tables;
 pub(crate) mod traffic;
 mod whatif;
 
@@ -100,6 +101,13 @@ pub(crate) enum Command {
     Log(records::Log),
     /// Who never came to which collective, from flight records
     Hang(records::Hang),
+    /// SQL over the columns of a profile
+    Query(Box<tables::Query>),
+    /// A profile in one file that opens at once
+    Save(tables::Save),
+    /// The ranks of a job as one trace for ui.perfetto.dev
+    #[command(visible_alias = "perfetto")]
+    ExportPerfetto(tables::ExportPerfetto),
     /// A run as a launch file of a training framework
     Export(Box<launch::Export>),
     /// What a number, a warning or a convention means

@@ -11,6 +11,7 @@ mod estimate;
 mod examples;
 mod explain;
 mod export;
+mod export_perfetto;
 mod gpus;
 mod hang;
 mod keys;
@@ -21,6 +22,7 @@ mod network;
 mod open_run;
 mod profile;
 mod profiled;
+mod query;
 mod recompute;
 mod search;
 mod sensitivity;
@@ -50,6 +52,9 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Detect(detect) => detect::run(detect, printer),
         Command::Log(arguments) => log::run(arguments, printer),
         Command::Hang(arguments) => hang::run(arguments, printer),
+        Command::Query(arguments) => query::run(arguments, printer),
+        Command::Save(arguments) => query::save(arguments, printer),
+        Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
         Command::Export(export) => export::run(export, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),

@@ -4,6 +4,7 @@
 
 mod model;
 mod names;
+pub(crate) mod profile;
 pub(crate) mod traces;
 
 pub(crate) use model::{config_text, model, path_of};

@@ -142,9 +142,9 @@ impl<'a, W: Write> Writer<'a, W> {
         let base = starts.filter_map(|starts| starts.iter().min()).min().copied().unwrap_or(0);
         out.write_char('{')?;
         for (key, value) in header {
-            write!(out, "\"{key}\":{value},\n")?;
+            writeln!(out, "\"{key}\":{value},")?;
         }
-        write!(out, "\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":{base},\"traceEvents\":[\n")?;
+        writeln!(out, "\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":{base},\"traceEvents\":[")?;
         Ok(Self { out, line: String::with_capacity(512), base, first: true })
     }
 

@@ -2,8 +2,8 @@
 
 use railwright_profiler::Job;
 use railwright_profiler::readers::{self, Keep, Recording};
-use railwright_tables::query::Database;
-use railwright_tables::store::{Saved, Store, save};
+use railwright_tables::query::{Database, Profile};
+use railwright_tables::store::{Store, save};
 
 const RANKS: u32 = 8;
 
@@ -51,7 +51,7 @@ fn open_and_load_one_rank(bencher: divan::Bencher) {
 }
 
 fn ask(bencher: divan::Bencher, sql: &str) {
-    let database = Database::new(Saved { job: job(), passes: Vec::new() }).expect("a database");
+    let database = Database::new(Profile { job: job(), ..Profile::default() }).expect("a database");
     bencher.bench_local(|| database.ask(sql, None).expect("rows"));
 }
 

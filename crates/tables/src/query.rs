@@ -7,6 +7,7 @@ mod answer;
 mod ask;
 mod functions;
 mod job_tables;
+mod joined_tables;
 mod rows;
 mod schema;
 #[cfg(test)]
@@ -15,4 +16,5 @@ mod virtual_table;
 
 pub use answer::{Answer, Cell};
 pub use ask::Database;
+pub use job_tables::Profile;
 pub use schema::{ColumnAbout, TableAbout, schema};

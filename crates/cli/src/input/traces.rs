@@ -96,7 +96,12 @@ pub(crate) fn load(paths: &[String], keep: Keep, shows_progress: bool) -> Result
 fn unknown(label: &str) -> Problem {
     Problem::new("no reader knows this format").in_file(label).hint(format!(
         "what is read: {}",
-        readers::all().iter().map(|r| r.name()).collect::<Vec<_>>().join(", ")
+        railwright_tables::readers()
+            .iter()
+            .chain(readers::all())
+            .map(|r| r.name())
+            .collect::<Vec<_>>()
+            .join(", ")
     ))
 }
 
@@ -113,8 +118,16 @@ fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>
     if head.is_empty() {
         return Err(Problem::new("the file is empty").in_file(label));
     }
-    let Some(reader) = readers::detect(&head) else { return Ok(Vec::new()) };
+    // Tables begin with unmistakable bytes.
+    let Some(reader) = railwright_tables::detect(&head).or_else(|| readers::detect(&head)) else {
+        return Ok(Vec::new());
+    };
     let mut whole = head.as_slice().chain(stream);
+    if railwright_tables::store::is_store(&head) {
+        let mut bytes = Vec::new();
+        whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        return super::profile::unpack(label, bytes);
+    }
     reader.read_stream(label, &mut whole, keep).map_err(|problem| problem.in_file(label))
 }
 

@@ -3,8 +3,7 @@
 //! Responsible for: one statement that reads, to rows; the engine's complaints, with the place in the question and the name that was probably
 //! meant. Refuses everything but reading: an authoriser turns away whatever else SQL can do, before it runs.
 
-use super::{Answer, Cell, functions, job_tables, schema, virtual_table};
-use crate::store::Saved;
+use super::{Answer, Cell, Profile, functions, job_tables, schema, virtual_table};
 use railwright_spec::problem::{Problem, did_you_mean};
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
@@ -29,13 +28,14 @@ impl std::fmt::Debug for Database {
 
 impl Database {
     /// Makes a profile's columns tables. Nothing is copied.
-    pub fn new(saved: Saved) -> Result<Self, Problem> {
-        Self::prepare(saved).map_err(|error| Problem::new(format!("the SQL engine does not start: {error}")))
+    pub fn new(profile: Profile) -> Result<Self, Problem> {
+        Self::prepare(profile)
+            .map_err(|error| Problem::new(format!("the SQL engine does not start: {error}")))
     }
 
-    fn prepare(saved: Saved) -> rusqlite::Result<Self> {
+    fn prepare(profile: Profile) -> rusqlite::Result<Self> {
         let connection = Connection::open_in_memory()?;
-        for rows in job_tables::tables(saved) {
+        for rows in job_tables::tables(profile) {
             virtual_table::register(&connection, rows)?;
         }
         functions::register(&connection)?;

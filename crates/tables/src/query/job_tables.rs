@@ -2,21 +2,41 @@
 //!
 //! Responsible for: which column of which table is which field. Refuses to copy columns.
 
+use super::joined_tables;
 use super::rows::{Index, Lazy, Rows, Value};
-use super::schema::{COLLECTIVES, GPU, GROUPS, HOST, PASSES, RANKS, REPORTS, STEP_TIMES};
+use super::schema::{
+    CLOCKS, COLLECTIVES, GPU, GROUPS, HOST, MATCHES, PASSES, RANKS, REPORTS, STEP_TIMES, STEPS,
+};
 use super::{ColumnAbout, TableAbout};
-use crate::store::Saved;
-use railwright_profiler::RankTrace;
+use railwright_profiler::joined::Joined;
+use railwright_profiler::matching::PartRef;
 use railwright_profiler::passes::Passes;
 use railwright_profiler::trace::{GpuKind, HostKind, NONE, Source, some};
+use railwright_profiler::windows::Windows;
+use railwright_profiler::{Job, RankTrace};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The profile that is asked, with what several tables need of it.
-pub(super) struct Profile {
-    saved: Saved,
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// The ranks.
+    pub job: Job,
+    /// The passes of pipelines that were read beside them.
+    pub passes: Vec<Passes>,
+    /// The ranks joined, if they were.
+    pub joined: Option<Joined>,
+    /// The steps, if they were cut.
+    pub windows: Option<Windows>,
+}
+
+/// The profile with what several tables need of it.
+pub(super) struct Asked {
+    pub(super) profile: Profile,
+    /// For every part of every matched collective: the collective and the part.
+    pub(super) parts: Vec<(u32, PartRef)>,
     /// The start of the job's first activity.
-    first: i64,
+    pub(super) first: i64,
     gpu: Vec<Side>,
     host: Vec<Side>,
 }
@@ -40,54 +60,63 @@ enum Which {
     Reports,
     Passes,
     StepTimes,
+    Steps,
+    Clocks,
+    Matches,
 }
 
 /// A table of a profile.
 struct JobTable {
-    profile: Arc<Profile>,
+    asked: Arc<Asked>,
     which: Which,
 }
 
 /// All tables of a profile.
-pub(super) fn tables(saved: Saved) -> Vec<Arc<dyn Rows>> {
-    use Which::{Collectives, Gpu, Groups, Host, Passes, Ranks, Reports, StepTimes};
-    let members = &saved.job.members;
+pub(super) fn tables(profile: Profile) -> Vec<Arc<dyn Rows>> {
+    use Which::{Clocks, Collectives, Gpu, Groups, Host, Matches, Passes, Ranks, Reports, StepTimes, Steps};
+    let members = &profile.job.members;
     let starts = members.iter().flat_map(|m| [m.trace.gpu.starts(), m.trace.host.starts()]);
     let first = starts.filter_map(|starts| starts.iter().min()).min().copied().unwrap_or(0);
     let side = |starts: &[i64]| Side { sorted: starts.is_sorted(), ..Side::default() };
-    let profile = Arc::new(Profile {
+    let asked = Arc::new(Asked {
         gpu: members.iter().map(|m| side(m.trace.gpu.starts())).collect(),
         host: members.iter().map(|m| side(m.trace.host.starts())).collect(),
         first,
-        saved,
+        parts: profile.joined.as_ref().map(joined_tables::parts).unwrap_or_default(),
+        profile,
     });
-    let table = |which| Arc::new(JobTable { profile: Arc::clone(&profile), which }) as Arc<dyn Rows>;
-    [Gpu, Host, Collectives, Groups, Ranks, Reports, Passes, StepTimes].into_iter().map(table).collect()
+    let table = |which| Arc::new(JobTable { asked: Arc::clone(&asked), which }) as Arc<dyn Rows>;
+    [Gpu, Host, Collectives, Groups, Ranks, Reports, Matches, Steps, Clocks, Passes, StepTimes]
+        .into_iter()
+        .map(table)
+        .collect()
 }
 
 impl JobTable {
     fn trace(&self, block: usize) -> &RankTrace {
-        &self.profile.saved.job.members[block].trace
+        &self.asked.profile.job.members[block].trace
     }
 
     fn passes(&self, block: usize) -> &Passes {
-        &self.profile.saved.passes[block]
+        &self.asked.profile.passes[block]
     }
 
-    fn of_passes(&self) -> bool {
-        matches!(self.which, Which::Passes | Which::StepTimes)
+    /// Whether a block is a rank.
+    fn by_rank(&self) -> bool {
+        use Which::{Clocks, Matches, Passes, StepTimes, Steps};
+        !matches!(self.which, Passes | StepTimes | Steps | Clocks | Matches)
     }
 
     fn sides(&self) -> &[Side] {
-        if self.which == Which::Gpu { &self.profile.gpu } else { &self.profile.host }
+        if self.which == Which::Gpu { &self.asked.gpu } else { &self.asked.host }
     }
 
     /// The index of calls of one side.
     fn calls(&self, side: Which, block: usize) -> &Index {
         let trace = self.trace(block);
         let (sides, cells) = match side {
-            Which::Gpu => (&self.profile.gpu, trace.gpu.collectives()),
-            _ => (&self.profile.host, trace.host.collectives()),
+            Which::Gpu => (&self.asked.gpu, trace.gpu.collectives()),
+            _ => (&self.asked.host, trace.host.collectives()),
         };
         sides[block].collective.get_or_init(|| Index::new(cells, NONE))
     }
@@ -96,7 +125,7 @@ impl JobTable {
     fn times(&self, column: &ColumnAbout, start: i64, end: i64) -> Value<'static> {
         let micro = |ns: i64| Value::Real(ns as f64 / 1e3);
         match column.name {
-            "start_us" => micro(start.wrapping_sub(self.profile.first)),
+            "start_us" => micro(start.wrapping_sub(self.asked.first)),
             "duration_us" => micro(end.wrapping_sub(start)),
             "start_ns" => Value::Whole(start),
             "end_ns" => Value::Whole(end),
@@ -267,6 +296,19 @@ impl JobTable {
     }
 }
 
+impl JobTable {
+    fn step(&self, row: usize, column: usize) -> Value<'_> {
+        let Some(step) = self.asked.profile.windows.as_ref().and_then(|windows| windows.steps.get(row))
+        else {
+            return Value::None;
+        };
+        match STEPS.columns[column].name {
+            "step" => Value::size(step.number.unwrap_or(row as u64)),
+            _ => self.times(&STEPS.columns[column], step.start, step.end),
+        }
+    }
+}
+
 impl Rows for JobTable {
     fn about(&self) -> &'static TableAbout {
         match self.which {
@@ -278,15 +320,22 @@ impl Rows for JobTable {
             Which::Reports => &REPORTS,
             Which::Passes => &PASSES,
             Which::StepTimes => &STEP_TIMES,
+            Which::Steps => &STEPS,
+            Which::Clocks => &CLOCKS,
+            Which::Matches => &MATCHES,
         }
     }
 
     fn blocks(&self) -> usize {
-        if self.of_passes() { self.profile.saved.passes.len() } else { self.profile.saved.job.members.len() }
+        match self.which {
+            Which::Passes | Which::StepTimes => self.asked.profile.passes.len(),
+            Which::Steps | Which::Clocks | Which::Matches => 1,
+            _ => self.asked.profile.job.members.len(),
+        }
     }
 
     fn rank(&self, block: usize) -> Option<u32> {
-        if self.of_passes() { None } else { self.profile.saved.job.members.get(block).map(|m| m.rank) }
+        if self.by_rank() { self.asked.profile.job.members.get(block).map(|m| m.rank) } else { None }
     }
 
     fn rows(&self, block: usize) -> usize {
@@ -301,11 +350,16 @@ impl Rows for JobTable {
             }
             Which::Passes => self.passes(block).passes.len(),
             Which::StepTimes => self.passes(block).steps.len(),
+            Which::Steps => self.asked.profile.windows.as_ref().map_or(0, |windows| windows.steps.len()),
+            Which::Clocks => {
+                self.asked.profile.joined.as_ref().map_or(0, |joined| joined.clocks.clocks.len())
+            }
+            Which::Matches => self.asked.parts.len(),
         }
     }
 
     fn cell(&self, block: usize, row: usize, column: usize) -> Value<'_> {
-        if column == 0 && !self.of_passes() {
+        if column == 0 && self.by_rank() {
             return Value::or_none(self.rank(block));
         }
         match self.which {
@@ -317,6 +371,9 @@ impl Rows for JobTable {
             Which::Reports => self.report(block, row, column),
             Which::Passes => self.pass(block, row, column),
             Which::StepTimes => self.step_time(block, row, column),
+            Which::Steps => self.step(row, column),
+            Which::Clocks => joined_tables::clock(&self.asked, row, CLOCKS.columns[column].name),
+            Which::Matches => joined_tables::matched(&self.asked, row, MATCHES.columns[column].name),
         }
     }
 
@@ -367,6 +424,6 @@ fn host_kind(kind: HostKind) -> &'static str {
 }
 
 /// The word that JSON has for a kind.
-fn word(kind: impl serde::Serialize) -> String {
+pub(super) fn word(kind: impl serde::Serialize) -> String {
     serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

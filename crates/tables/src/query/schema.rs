@@ -200,7 +200,55 @@ pub(super) const STEP_TIMES: TableAbout = TableAbout {
     ],
 };
 
+pub(super) const STEPS: TableAbout = TableAbout {
+    name: "steps",
+    about: "a step of the job, the same for all ranks, on the device's clock",
+    columns: &[
+        whole("step", "its number, as the recorder counts or by its place"),
+        START_US,
+        DURATION_US,
+        START_NS,
+        END_NS,
+        DURATION_NS,
+    ],
+};
+
+pub(super) const CLOCKS: TableAbout = TableAbout {
+    name: "clocks",
+    about: "the clock of a rank against that of the first rank which it shares collectives with",
+    columns: &[
+        RANK,
+        whole("offset_ns", "what it showed more than the other"),
+        real("drift_ppm", "how that grows, in parts per million; 0 when the recording is too short to tell"),
+        whole("residual_ns", "the median distance of its collectives' ends from the common ends"),
+        whole("collectives", "how many collectives say so"),
+        whole("against", "the rank that it is compared with"),
+        whole("applied", "1 when the times in the other tables were moved by it"),
+    ],
+};
+
+pub(super) const MATCHES: TableAbout = TableAbout {
+    name: "matches",
+    about: "one rank's part in a collective that was matched between ranks",
+    columns: &[
+        whole("id", "the collective; the parts of all its ranks have the same"),
+        whole("communicator", "the communicator, numbered for the whole job"),
+        whole("number", "its number within the communicator, from 0"),
+        RANK,
+        text("operation", "all_reduce, all_gather, reduce_scatter, send_receive, ..."),
+        whole("bytes", "its size by nccl-tests' convention"),
+        whole("ranks", "how many ranks were matched"),
+        whole("gpu_id", "the row of `gpu` of the same rank, by `id`, if it ran on a device"),
+        whole("host_id", "the row of `host` of the same rank, by `id`, if it ran on the host"),
+        START_US,
+        DURATION_US,
+        real("wait_us", "until the last rank came, in microseconds"),
+        real("transfer_us", "the rest, in microseconds"),
+        whole("last_rank", "the rank that came last"),
+    ],
+};
+
 /// All tables.
 pub fn schema() -> &'static [TableAbout] {
-    &[GPU, HOST, COLLECTIVES, GROUPS, RANKS, REPORTS, PASSES, STEP_TIMES]
+    &[GPU, HOST, COLLECTIVES, GROUPS, RANKS, REPORTS, MATCHES, STEPS, CLOCKS, PASSES, STEP_TIMES]
 }

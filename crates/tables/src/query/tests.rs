@@ -1,7 +1,6 @@
 //! Questions whose answers are known.
 
 use super::*;
-use crate::store::Saved;
 use railwright_profiler::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup};
 use railwright_profiler::{Job, RankTrace};
 use railwright_step::CollectiveKind;
@@ -58,7 +57,7 @@ fn database() -> Database {
         }
         trace
     });
-    Database::new(Saved { job: Job::new(ranks.into()), passes: Vec::new() }).expect("a database")
+    Database::new(Profile { job: Job::new(ranks.into()), ..Profile::default() }).expect("a database")
 }
 
 fn ask(sql: &str) -> Vec<Vec<Cell>> {
@@ -82,7 +81,9 @@ fn sums_and_counts() {
     assert_eq!(one("SELECT bytes_in FROM collectives WHERE rank = 7 AND id = 3"), Whole(2000));
     assert_eq!(one("SELECT ranks FROM groups WHERE rank = 4"), Text("4,7".to_owned()));
     assert_eq!(one("SELECT gpu_rows + host_rows FROM ranks WHERE rank = 7"), Whole(20));
-    assert_eq!(ask("SELECT * FROM passes"), Vec::<Vec<Cell>>::new());
+    for empty in ["passes", "step_times", "steps", "clocks", "matches", "reports"] {
+        assert_eq!(ask(&format!("SELECT * FROM {empty}")), Vec::<Vec<Cell>>::new(), "{empty}");
+    }
 }
 
 /// What is found through an index is what looking at every row finds; `+` keeps the engine from using one.
@@ -169,4 +170,47 @@ fn nothing_can_be_written_or_opened() {
     }
     assert!(!file.exists());
     assert_eq!(one("SELECT count(*) FROM gpu"), Cell::Whole(20));
+}
+
+/// Two real ranks, joined: rank 1 waits for rank 0.
+#[test]
+fn waits_of_matched_collectives_can_be_asked() {
+    use railwright_profiler::joined::{JoinOptions, join};
+    use railwright_profiler::readers::{self, Keep, Recording};
+    macro_rules! fixture {
+        ($name:literal) => {
+            include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../fixtures/traces/megatron_tp2_v100/",
+                $name
+            ))
+        };
+    }
+    let files: [&[u8]; 2] = [
+        fixture!("rank0.9c44bd29b3f0_1375.1724066820235157909.pt.trace.json.gz"),
+        fixture!("rank1.9c44bd29b3f0_1376.1724066820237002797.pt.trace.json.gz"),
+    ];
+    let traces = files.map(|file| {
+        let bytes = readers::inflate(file).expect("inflated");
+        let mut read =
+            readers::detect(&bytes).expect("a reader").read("x", &bytes, Keep::default()).expect("read");
+        let Some(Recording::Rank(trace)) = read.pop() else { panic!("a rank") };
+        *trace
+    });
+    let mut job = Job::new(traces.into());
+    let joined = join(&mut job, &JoinOptions::default());
+    let database =
+        Database::new(Profile { job, joined: Some(joined), ..Profile::default() }).expect("a database");
+    let rows = |sql: &str| database.ask(sql, None).unwrap_or_else(|problem| panic!("{sql}: {problem}")).rows;
+    let waits = rows("SELECT rank, sum(wait_us) / 1000 AS ms FROM matches GROUP BY rank ORDER BY rank");
+    let ms = |row: &[Cell]| if let Cell::Real(ms) = row[1] { ms } else { panic!("{row:?}") };
+    assert!(ms(&waits[0]) < 0.1 && (48.0..48.4).contains(&ms(&waits[1])), "{waits:?}");
+    let late = rows("SELECT DISTINCT last_rank FROM matches WHERE wait_us > 100");
+    assert_eq!(late, [[Cell::Whole(0)]]);
+    let joined = rows(
+        "SELECT count(*) FROM matches m JOIN gpu g ON g.rank = m.rank AND g.id = m.gpu_id \
+         WHERE round(g.start_us, 3) <> round(m.start_us, 3)",
+    );
+    assert_eq!(joined, [[Cell::Whole(0)]]);
+    assert_eq!(rows("SELECT count(*) FROM clocks"), [[Cell::Whole(2)]]);
 }

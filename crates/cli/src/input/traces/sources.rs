@@ -168,9 +168,13 @@ fn file(path: &Path, named: bool) -> std::io::Result<Vec<Source>> {
     let whole = |part| Source { path: path.to_owned(), bytes, named, part };
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
+    // A saved profile is an archive too, but its members are nothing without each other.
+    if railwright_tables::store::is_store(&head[..filled]) {
+        return Ok(vec![whole(Part::Whole)]);
+    }
     if is_archive(&head[..filled]) {
         file.rewind()?;
-        return Ok(index(file, path, named).unwrap_or_else(|| vec![whole(Part::Archive)]));
+        return Ok(index(file, path).unwrap_or_else(|| vec![whole(Part::Archive)]));
     }
     // A compressed archive shows itself only when inflated.
     file.rewind()?;
@@ -202,7 +206,7 @@ fn is_archive(head: &[u8]) -> bool {
 }
 
 /// The members of a plain archive; nothing when its index is broken, so that it is read from the front as far as it goes.
-fn index(file: File, path: &Path, named: bool) -> Option<Vec<Source>> {
+fn index(file: File, path: &Path) -> Option<Vec<Source>> {
     let mut archive = tar::Archive::new(file);
     let mut members = Vec::new();
     for entry in archive.entries_with_seek().ok()?.take(MOST) {
@@ -215,7 +219,8 @@ fn index(file: File, path: &Path, named: bool) -> Option<Vec<Source>> {
             continue;
         }
         let part = Part::Member { name, offset: entry.raw_file_position() };
-        members.push(Source { path: path.to_owned(), bytes: entry.size(), named, part });
+        // Nobody named the members, and archives hold other things too.
+        members.push(Source { path: path.to_owned(), bytes: entry.size(), named: false, part });
     }
     Some(members)
 }

@@ -1,0 +1,122 @@
+//! `query`: SQL over the columns of a profile.
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::profile;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{self, Answer, Printer, Terminal};
+use railwright_profiler::readers::Keep;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_tables::query::{self, Database, Profile, TableAbout};
+use serde_json::{Map, Value, json};
+
+/// Asks, or lists what can be asked.
+pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
+    let Some(sql) = arguments.sql.as_deref().filter(|_| !arguments.schema) else {
+        printer.answer(&Schema(query::schema()), &arguments.output)?;
+        return Ok(Outcome::Yes);
+    };
+    // A question that cannot be asked at all is told before gigabytes are read.
+    Database::new(Profile::default())?.ask(sql, Some(0))?;
+    let keep = Keep { python: arguments.python };
+    let (mut job, passes) = profile::load(&arguments.paths, keep, printer)?;
+    let joined = profile::join_ranks(&mut job, arguments.clocks);
+    printer.warnings(&joined.warnings);
+    let cut = sql.to_ascii_lowercase().contains("steps").then(|| profile::steps(&job));
+    let database = Database::new(Profile { job, passes, joined: Some(joined), windows: cut })?;
+    let limit = (arguments.limit > 0).then_some(arguments.limit);
+    let answer = Rows(database.ask(sql, limit)?);
+    if answer.0.more {
+        printer.note(&format!(
+            "there are more rows than {}: --limit 0 gives all of them",
+            human::whole(arguments.limit as u64)
+        ));
+    }
+    printer.answer(&answer, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+struct Rows(query::Answer);
+
+/// A number as people read it, exact behind it.
+fn cell(value: &query::Cell) -> Cell {
+    match value {
+        query::Cell::None => Cell::default(),
+        query::Cell::Whole(number) => Cell { text: number.to_string(), tone: Tone::Plain, raw: None },
+        query::Cell::Real(number) => {
+            let text = if number.abs() >= 1e15 || (*number != 0.0 && number.abs() < 1e-3) {
+                format!("{number:e}")
+            } else {
+                let text = format!("{number:.3}");
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            };
+            Cell { text, tone: Tone::Plain, raw: Some(number.to_string()) }
+        }
+        query::Cell::Text(text) => text.as_str().into(),
+    }
+}
+
+impl Answer for Rows {
+    const KIND: &'static str = "query";
+
+    fn json(&self) -> Map<String, Value> {
+        printer::fields(&self.0)
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let columns = self.0.columns.iter().enumerate().map(|(at, name)| {
+            let numbers =
+                self.0.rows.iter().all(|row| !matches!(row.get(at), Some(query::Cell::Text(_)) | None));
+            if numbers && !self.0.rows.is_empty() { Column::numbers(name) } else { Column::words(name) }
+        });
+        let rows = self.0.rows.iter().map(|row| row.iter().map(cell).collect());
+        document.table(Table { columns: columns.collect(), rows: rows.collect() });
+        document
+    }
+}
+
+struct Schema(&'static [TableAbout]);
+
+impl Answer for Schema {
+    const KIND: &'static str = "query_schema";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("tables".to_owned(), json!(self.0))])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        for table in self.0 {
+            document.heading_with(table.name, table.about);
+            let columns = vec![Column::words("column"), Column::words("type"), Column::prose("meaning")];
+            let rows = table.columns.iter().map(|column| {
+                vec![Cell::new(column.name, Tone::Name), column.kind.into(), column.about.into()]
+            });
+            document.table(Table { columns, rows: rows.collect() });
+        }
+        document
+    }
+
+    fn csv(&self) -> String {
+        let header = ["table", "column", "type", "meaning"].map(str::to_owned);
+        let rows = self.0.iter().flat_map(|table| {
+            table.columns.iter().map(|column| {
+                [table.name, column.name, column.kind, column.about].map(str::to_owned).to_vec()
+            })
+        });
+        printer::csv_lines(&header, rows.collect())
+    }
+}
+
+/// `save`: a profile in one file that opens at once.
+pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<Outcome, Failure> {
+    if !arguments.output.ends_with(".railwright") {
+        let problem = Problem::new(format!("`{}` does not end with `.railwright`", arguments.output));
+        return Err(problem.in_file("--output").hint("name it so, that people know what it is").into());
+    }
+    let (job, passes) = profile::load(&arguments.paths, Keep { python: arguments.python }, printer)?;
+    profile::save(&arguments.output, &job, &passes, printer)?;
+    Ok(Outcome::Yes)
+}

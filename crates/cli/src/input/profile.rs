@@ -1,0 +1,101 @@
+//! A profile from the disk and back: ranks and passes of everything that paths name.
+//!
+//! Responsible for: gathering what files hold into one job, joining its ranks, and saving it, ranks side by side. Refuses recordings that are no
+//! profile (logs, flight records); how many were left out is told.
+
+use super::traces;
+use crate::args::tables::Clocks;
+use crate::exit::Failure;
+use crate::printer::Printer;
+use railwright_profiler::Job;
+use railwright_profiler::clocks::ClockPolicy;
+use railwright_profiler::joined::{JoinOptions, Joined, join};
+use railwright_profiler::passes::Passes;
+use railwright_profiler::readers::{Keep, Recording};
+use railwright_profiler::view::{Tables, View};
+use railwright_profiler::windows::{Windows, windows};
+use railwright_spec::problem::Problem;
+use railwright_tables::store;
+use rayon::prelude::*;
+
+/// Reads ranks and passes.
+pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Job, Vec<Passes>), Failure> {
+    let loaded = traces::load(paths, keep, printer.shows_progress())?;
+    printer.problems(&loaded.problems);
+    let (mut ranks, mut passes, mut empty, mut others) = (Vec::new(), Vec::new(), 0, 0);
+    for recording in loaded.recordings {
+        match recording {
+            // Such as the slices of our own analyses beside the ranks of an export.
+            Recording::Rank(trace) if trace.gpu.is_empty() && trace.host.is_empty() => empty += 1,
+            Recording::Rank(trace) => ranks.push(*trace),
+            Recording::Passes(table) => passes.push(table),
+            _ => others += 1,
+        }
+    }
+    if others > 0 {
+        printer.note(&format!("files that are no traces are left out: {others}"));
+    }
+    if empty > 0 {
+        printer.note(&format!("traces without a row are left out: {empty}"));
+    }
+    if ranks.is_empty() && passes.is_empty() {
+        let problem = Problem::new("no trace is among these files").in_file(paths.join(" "));
+        return Err(problem
+            .hint("logs are for `railwright log`, flight records for `railwright hang`")
+            .into());
+    }
+    let job = Job::new(ranks);
+    printer.warnings(&job.warnings);
+    Ok((job, passes))
+}
+
+/// Joins the ranks of a job and moves them onto one time.
+pub(crate) fn join_ranks(job: &mut Job, clocks: Clocks) -> Joined {
+    let clocks = match clocks {
+        Clocks::Auto => ClockPolicy::Auto,
+        Clocks::Align => ClockPolicy::Align,
+        Clocks::Recorded => ClockPolicy::Recorded,
+    };
+    join(job, &JoinOptions { clocks, ..JoinOptions::default() })
+}
+
+/// The steps of a job whose ranks are joined.
+pub(crate) fn steps(job: &Job) -> Windows {
+    let tables = Tables::shipped();
+    let views: Vec<View<'_>> =
+        job.members.par_iter().map(|member| View::new(&member.trace, &tables)).collect();
+    windows(&views)
+}
+
+/// A job and passes as the bytes of a saved profile.
+pub(crate) fn pack(job: &Job, passes: &[Passes]) -> Result<Vec<u8>, Problem> {
+    let ranks: Vec<_> = job.members.par_iter().map(store::rank_parts).collect::<Result<_, _>>()?;
+    let tables: Vec<_> = passes
+        .par_iter()
+        .enumerate()
+        .map(|(at, table)| store::passes_parts(at, table))
+        .collect::<Result<_, _>>()?;
+    store::assemble(job, passes.len(), ranks.into_iter().chain(tables).flatten().collect())
+}
+
+/// Saves a profile.
+pub(crate) fn save(path: &str, job: &Job, passes: &[Passes], printer: &Printer) -> Result<(), Problem> {
+    let bytes = pack(job, passes)?;
+    super::write_with(path, |out| out.write_all(&bytes))?;
+    printer.note(&format!("wrote `{path}`"));
+    Ok(())
+}
+
+/// What a saved profile holds, its ranks read side by side.
+pub(super) fn unpack(label: &str, bytes: Vec<u8>) -> Result<Vec<Recording>, Problem> {
+    let opened = store::Store::open(label, bytes)?;
+    let members: Vec<_> =
+        (0..opened.ranks()).into_par_iter().map(|at| opened.rank(at)).collect::<Result<_, _>>()?;
+    let passes = opened.passes()?;
+    let ranks = members.into_iter().map(|member| {
+        let mut trace = member.trace;
+        trace.identity.rank = Some(member.rank);
+        Recording::Rank(Box::new(trace))
+    });
+    Ok(ranks.chain(passes.into_iter().map(Recording::Passes)).collect())
+}
