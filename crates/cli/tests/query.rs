@@ -1,0 +1,88 @@
+//! SQL over profiles, saved profiles and exports, on real traces.
+
+mod support;
+
+use support::{json, run};
+
+const MEGATRON: &str = "../../../../fixtures/traces/megatron_tp2_v100/rank*";
+
+fn target(name: &str) -> String {
+    let path = std::env::temp_dir().join(format!("railwright-{}-{name}", std::process::id()));
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn waits_are_asked_and_a_saved_profile_says_the_same() {
+    let sql = "SELECT rank, round(sum(wait_us)) AS us FROM matches GROUP BY rank";
+    let asked = json(&["query", sql, MEGATRON, "--json"], 0);
+    assert_eq!(asked["columns"], serde_json::json!(["rank", "us"]));
+    // 48.2 ms on rank 1, which waits for rank 0.
+    assert!((48_000.0..48_400.0).contains(&asked["rows"][1][1].as_f64().expect("a number")), "{asked}");
+    let saved = target("run.railwright");
+    let written = run(&["save", MEGATRON, "-o", &saved]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    assert_eq!(json(&["query", sql, &saved, "--json"], 0)["rows"], asked["rows"]);
+    let size = std::fs::metadata(&saved).expect("a file").len();
+    std::fs::remove_file(&saved).expect("removed");
+    assert!(size < 161_848, "larger than the two gzipped traces: {size}");
+}
+
+#[test]
+fn parquet_tables_are_asked() {
+    let sql = "SELECT stage, count(*) FROM passes WHERE kind = 'forward' GROUP BY stage";
+    let asked = json(&["query", sql, "../../../../fixtures/traces/bytedance_whatif/trace-ST.parquet", "--json"], 0);
+    assert_eq!(asked["rows"], serde_json::json!([[0, 256], [1, 256], [2, 256], [3, 256]]));
+    let sql = "SELECT label, gpu_rows > 13000 FROM ranks ORDER BY rank";
+    let asked = json(&["query", sql, "../../../../fixtures/traces/jaxtoolbox_nsys_fsdp4/proc*", "--json"], 0);
+    assert_eq!(asked["rows"].as_array().map(Vec::len), Some(2), "{asked}");
+}
+
+#[test]
+fn every_voice_says_it_and_a_limit_is_told() {
+    let sql = "SELECT rank, id FROM gpu ORDER BY rank, id";
+    let table = run(&["query", sql, MEGATRON, "--limit", "3"]);
+    assert_eq!(table.code, 0, "{}", table.stderr);
+    assert!(table.stderr.contains("more rows than 3"), "{}", table.stderr);
+    let csv = run(&["query", sql, MEGATRON, "--limit", "3", "--format", "csv"]);
+    assert_eq!(csv.stdout, "rank,id\n0,0\n0,1\n0,2\n");
+    let schema = run(&["query", "--schema", "--format", "csv"]);
+    assert!(schema.stdout.starts_with("table,column,type,meaning\ngpu,rank,INTEGER,"), "{}", schema.stdout);
+}
+
+#[test]
+fn mistakes_are_told() {
+    for (arguments, told) in [
+        (vec!["query", "SELECT nam FROM gpu", MEGATRON], "there is no column `nam`"),
+        (vec!["query", "SELECT 1 FROM gpu", "no-such-file.json"], "there is no such file"),
+        (vec!["query", "DELETE FROM gpu", MEGATRON], "can only be read"),
+        (vec!["query", "SELECT 1"], "PATH"),
+        (vec!["save", MEGATRON, "-o", "run.zip"], "does not end with `.railwright`"),
+        (vec!["export-perfetto", MEGATRON, "-o", "run.zip"], "no form of trace"),
+        (
+            vec!["export-perfetto", "../../../../fixtures/traces/bytedance_whatif/trace-ST.parquet", "-o", "x.json"],
+            "tables of passes",
+        ),
+    ] {
+        let ended = run(&arguments);
+        assert_eq!(ended.code, 2, "{arguments:?}: {}", ended.stdout);
+        assert!(ended.stderr.contains(told), "{arguments:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_export_is_read_again() {
+    let count = "SELECT rank, gpu_rows, host_rows FROM ranks ORDER BY rank";
+    let before = json(&["query", count, MEGATRON, "--json"], 0);
+    let tar = target("merged.tar");
+    let written = run(&["export-perfetto", MEGATRON, "-o", &tar]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    let after = json(&["query", count, &tar, "--json"], 0);
+    std::fs::remove_file(&tar).expect("removed");
+    assert_eq!(after["rows"], before["rows"]);
+    let merged = target("merged.json.gz");
+    assert_eq!(run(&["export-perfetto", MEGATRON, "-o", &merged]).code, 0);
+    let rows = json(&["query", "SELECT count(*) FROM gpu", &merged, "--json"], 0);
+    std::fs::remove_file(&merged).expect("removed");
+    let both = before["rows"].as_array().expect("rows").iter().map(|row| row[1].as_u64().expect("a count"));
+    assert_eq!(rows["rows"][0][0].as_u64(), Some(both.sum()));
+}
