@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     }
     let joined = profile::join_ranks(&mut job, arguments.clocks);
     printer.warnings(&joined.warnings);
-    let mut marks = perfetto::steps(&profile::steps(&job));
+    let mut marks = perfetto::steps(&profile::steps(&job, &joined));
     marks.extend(perfetto::waits(&job, &joined));
     let options = Options { flows: arguments.flows, device_only: arguments.device_only };
     input::write_with(path, |out| match kind {

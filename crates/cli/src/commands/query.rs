@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     let (mut job, passes) = profile::load(&arguments.paths, keep, printer)?;
     let joined = profile::join_ranks(&mut job, arguments.clocks);
     printer.warnings(&joined.warnings);
-    let cut = sql.to_ascii_lowercase().contains("steps").then(|| profile::steps(&job));
+    let cut = sql.to_ascii_lowercase().contains("steps").then(|| profile::steps(&job, &joined));
     let database = Database::new(Profile { job, passes, joined: Some(joined), windows: cut })?;
     let limit = (arguments.limit > 0).then_some(arguments.limit);
     let answer = Rows(database.ask(sql, limit)?);

@@ -60,11 +60,11 @@ pub(crate) fn join_ranks(job: &mut Job, clocks: Clocks) -> Joined {
 }
 
 /// The steps of a job whose ranks are joined.
-pub(crate) fn steps(job: &Job) -> Windows {
+pub(crate) fn steps(job: &Job, joined: &Joined) -> Windows {
     let tables = Tables::shipped();
     let views: Vec<View<'_>> =
         job.members.par_iter().map(|member| View::new(&member.trace, &tables)).collect();
-    windows(&views)
+    windows(&views, joined)
 }
 
 /// A job and passes as the bytes of a saved profile.
