@@ -19,7 +19,7 @@ fn waits_are_asked_and_a_saved_profile_says_the_same() {
     // 48.2 ms on rank 1, which waits for rank 0.
     assert!((48_000.0..48_400.0).contains(&asked["rows"][1][1].as_f64().expect("a number")), "{asked}");
     let saved = target("run.railwright");
-    let written = run(&["save", MEGATRON, "-o", &saved]);
+    let written = run(&["profile", MEGATRON, "-o", &saved]);
     assert_eq!(written.code, 0, "{}", written.stderr);
     assert_eq!(json(&["query", sql, &saved, "--json"], 0)["rows"], asked["rows"]);
     let size = std::fs::metadata(&saved).expect("a file").len();
@@ -30,7 +30,8 @@ fn waits_are_asked_and_a_saved_profile_says_the_same() {
 #[test]
 fn parquet_tables_are_asked() {
     let sql = "SELECT stage, count(*) FROM passes WHERE kind = 'forward' GROUP BY stage";
-    let asked = json(&["query", sql, "../../../../fixtures/traces/bytedance_whatif/trace-ST.parquet", "--json"], 0);
+    let asked =
+        json(&["query", sql, "../../../../fixtures/traces/bytedance_whatif/trace-ST.parquet", "--json"], 0);
     assert_eq!(asked["rows"], serde_json::json!([[0, 256], [1, 256], [2, 256], [3, 256]]));
     let sql = "SELECT label, gpu_rows > 13000 FROM ranks ORDER BY rank";
     let asked = json(&["query", sql, "../../../../fixtures/traces/jaxtoolbox_nsys_fsdp4/proc*", "--json"], 0);
@@ -59,7 +60,12 @@ fn mistakes_are_told() {
         (vec!["save", MEGATRON, "-o", "run.zip"], "does not end with `.railwright`"),
         (vec!["export-perfetto", MEGATRON, "-o", "run.zip"], "no form of trace"),
         (
-            vec!["export-perfetto", "../../../../fixtures/traces/bytedance_whatif/trace-ST.parquet", "-o", "x.json"],
+            vec![
+                "export-perfetto",
+                "../../../../fixtures/traces/bytedance_whatif/trace-ST.parquet",
+                "-o",
+                "x.json",
+            ],
             "tables of passes",
         ),
     ] {

@@ -4,13 +4,14 @@ mod tables;
 
 pub(super) use tables::cut;
 
-use super::profiled;
+use super::{profiled, query};
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, Terminal, fields};
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Report;
+use railwright_profiler::readers::Keep;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde_json::{Map, Value, json};
@@ -25,6 +26,9 @@ pub(super) struct Shown {
 
 /// Profiles traces.
 pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcome, Failure> {
+    if let Some(path) = arguments.output.output.as_deref().filter(|path| query::is_saved_profile(path)) {
+        return query::save_as(path, &arguments.paths, Keep::default(), printer);
+    }
     let tables = profiled::tables(&arguments.reading)?;
     let mut options = profiled::options(tables, &arguments.needed)?;
     options.step = arguments.step;

@@ -112,11 +112,26 @@ impl Answer for Schema {
 
 /// `save`: a profile in one file that opens at once.
 pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<Outcome, Failure> {
-    if !arguments.output.ends_with(".railwright") {
+    if !is_saved_profile(&arguments.output) {
         let problem = Problem::new(format!("`{}` does not end with `.railwright`", arguments.output));
         return Err(problem.in_file("--output").hint("name it so, that people know what it is").into());
     }
-    let (job, passes) = profile::load(&arguments.paths, Keep { python: arguments.python }, printer)?;
-    profile::save(&arguments.output, &job, &passes, printer)?;
+    save_as(&arguments.output, &arguments.paths, Keep { python: arguments.python }, printer)
+}
+
+/// Whether a file's name says that it is a saved profile.
+pub(super) fn is_saved_profile(path: &str) -> bool {
+    path.ends_with(".railwright")
+}
+
+/// Reads traces and saves them as they were recorded.
+pub(super) fn save_as(
+    path: &str,
+    paths: &[String],
+    keep: Keep,
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    let (job, passes) = profile::load(paths, keep, printer)?;
+    profile::save(path, &job, &passes, printer)?;
     Ok(Outcome::Yes)
 }
