@@ -139,7 +139,7 @@ pub struct StageRow {
     pub forward: i64,
     /// Median backward pass with what belongs to it, in nanoseconds.
     pub backward: i64,
-    /// Share of the time of steps in which it had no pass to run. Steps that took more than one and a half medians (starts) are left out.
+    /// Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out.
     pub bubble: f64,
     /// The median of the share over steps and ranks.
     pub bubble_median: f64,
@@ -174,6 +174,8 @@ pub struct PipelinePage {
     pub stalls: Vec<Stall>,
     /// How many there are.
     pub stall_count: usize,
+    /// The first step, if it was a start: far longer than others. It is left out of what is said about typical steps.
+    pub start: Option<u32>,
     /// What was fitted between passes.
     pub gaps: Gaps,
     /// What was taken off the clocks of stages; empty when they agreed.
@@ -221,10 +223,12 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         .collect();
     let parts: Vec<Decomposition> =
         (0..replay.len()).map(|at| decomposition::of_step(&replay, at, &mut runner)).collect();
-    let at = choose(&steps, question, &passes.label)?;
+    let settled = replay.settled();
+    let at = choose(&steps, settled.first().copied().unwrap_or(0), question, &passes.label)?;
     let (listed, stall_count) = stalls::list(&replay, &found, &steps, &mut runner);
     let shown = show(&replay, at, question.replica, parts[at], &listed, costs[at], &mut runner)?;
     let stages = stage_rows(&replay, &passes);
+    let start = steps.first().filter(|_| settled.first() == Some(&1)).map(|s| s.step);
     let mut page = PipelinePage {
         missing_stages: (0..shape.pipeline_parallel.min(1 << 16))
             .filter(|s| stages.iter().all(|row| row.stage != *s))
@@ -240,8 +244,9 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         stall_count,
         gaps: replay.gaps().clone(),
         clocks,
-        what_if: replay.what_if(),
-        asked: question.what_if.iter().map(|s| ask(&replay, s)).collect::<Result<_, _>>()?,
+        what_if: replay.what_if_of(&settled),
+        start,
+        asked: question.what_if.iter().map(|s| ask(&replay, s, &settled)).collect::<Result<_, _>>()?,
         verdicts: Vec::new(),
         shown,
         warnings: passes.warnings.clone(),
@@ -252,7 +257,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
 }
 
 /// What a subset of passes costs.
-fn ask(replay: &Replay<'_>, subset: &Subset) -> Result<Asked, Problem> {
+fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked, Problem> {
     let count = replay.passes().iter().filter(|p| subset.holds(p)).count();
     let passes = subset.describe();
     if count == 0 {
@@ -261,7 +266,7 @@ fn ask(replay: &Replay<'_>, subset: &Subset) -> Result<Asked, Problem> {
             .hint("the tables of stages, steps and kinds say what there is"));
     }
     let costs = replay.cost_of_excess(subset);
-    let (_, ideal) = replay.what_if_ideal(subset.clone());
+    let (_, ideal) = replay.what_if_ideal(subset.clone(), settled);
     let excess_cost = costs.iter().map(|c| c.1).sum();
     let most = costs.into_iter().rev().max_by_key(|c| c.1).unwrap_or_default();
     Ok(Asked { passes, count, ideal, excess_cost, most })
@@ -309,7 +314,7 @@ fn median(values: impl Iterator<Item = i64>) -> i64 {
 }
 
 /// The place of the step to show.
-fn choose(steps: &[StepRow], question: &Question, label: &str) -> Result<usize, Problem> {
+fn choose(steps: &[StepRow], settled: usize, question: &Question, label: &str) -> Result<usize, Problem> {
     if let Some(step) = question.step {
         let numbers = || (steps.first().map_or(0, |s| s.step), steps.last().map_or(0, |s| s.step));
         return steps.iter().position(|s| s.step == step).ok_or_else(|| {
@@ -324,10 +329,9 @@ fn choose(steps: &[StepRow], question: &Question, label: &str) -> Result<usize, 
             Problem::new(format!("there is no step {step} in {label}")).in_file("--step").hint(between)
         });
     }
-    // A start that is no training is not what people ask for, if there is anything else.
+    // A start is not what people ask for, if there is anything else.
     let usual = median(steps.iter().map(|s| s.measured));
-    let ordinary = |s: &StepRow| s.measured < usual * 3 / 2;
-    let dearest = steps.iter().enumerate().filter(|(_, s)| s.stall_cost > 0 && ordinary(s));
+    let dearest = steps.iter().enumerate().skip(settled).filter(|(_, s)| s.stall_cost > 0);
     let dearest = dearest.max_by(|a, b| a.1.stall_cost.cmp(&b.1.stall_cost).then(b.0.cmp(&a.0)));
     let typical = steps.iter().enumerate().min_by_key(|(_, s)| (s.measured - usual).abs());
     Ok(dearest.or(typical).map_or(0, |(at, _)| at))
@@ -423,14 +427,11 @@ fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
             own.entry((p.step, p.rank)).or_insert(measured);
         }
     }
-    let ordinary = replay.median_step() * 3 / 2;
-    let long: Vec<u32> = (0..replay.len())
-        .filter(|&at| replay.len() > 2 && replay.step_passes(at).2 > ordinary)
-        .filter_map(|at| replay.step_passes(at).0.first().map(|p| p.step))
-        .collect();
+    let start = replay.settled().first().copied().unwrap_or(0);
+    let first = replay.steps().nth(start).unwrap_or(0);
     // Of each stage's ranks what they were busy and what their steps took.
     let mut times: BTreeMap<u32, BTreeMap<u32, Vec<(i64, i64)>>> = BTreeMap::new();
-    for (&(stage, rank, step), &busy) in busy.iter().filter(|((_, _, step), _)| !long.contains(step)) {
+    for (&(stage, rank, step), &busy) in busy.iter().filter(|((_, _, step), _)| *step >= first) {
         let total = own.get(&(step, rank)).copied().unwrap_or(0).max(1);
         times.entry(stage).or_default().entry(rank).or_default().push((busy, total));
     }

@@ -207,6 +207,18 @@ impl<'a> Replay<'a> {
         (&self.passes[graph.first..graph.first + graph.len()], graph.origin, graph.measured)
     }
 
+    /// The passes of some steps, by their places.
+    fn places(&self, steps: &[usize]) -> impl Iterator<Item = usize> {
+        steps.iter().filter_map(|&s| self.graphs.get(s)).flat_map(|g| g.first..g.first + g.len())
+    }
+
+    /// The steps (by their places) that are no start of the job: all, but the first one when it took more than one and a half medians.
+    pub fn settled(&self) -> Vec<usize> {
+        let starts =
+            self.len() > 3 && self.graphs.first().is_some_and(|g| g.measured > self.median_step * 3 / 2);
+        (usize::from(starts)..self.len()).collect()
+    }
+
     /// Where a step's passes begin among all passes.
     pub(crate) fn first_of(&self, step: usize) -> usize {
         self.graphs.get(step).map_or(0, |g| g.first)

@@ -71,7 +71,7 @@ fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
             *before = now.1;
         }
     }
-    assert_eq!(replay.what_if_ideal(nothing).1.saved, 0);
-    let all = replay.what_if_ideal(Subset::default()).1;
+    assert_eq!(replay.what_if_ideal(nothing, &[1, 2]).1.saved, 0);
+    let all = replay.what_if_ideal(Subset::default(), &[1, 2]).1;
     assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
 }

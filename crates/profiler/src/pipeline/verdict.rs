@@ -54,15 +54,19 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
 }
 
 fn stalls(page: &PipelinePage) -> Option<Verdict> {
-    if page.stall_count == 0 {
+    let counted = |step: u32| page.start != Some(step);
+    let stalls: Vec<_> = page.stalls.iter().filter(|s| counted(s.step)).collect();
+    let steps: Vec<_> = page.steps.iter().filter(|s| counted(s.step) && s.stalls > 0).collect();
+    let number: usize = steps.iter().map(|s| s.stalls).sum();
+    if number == 0 {
         return None;
     }
-    let total: i64 = page.steps.iter().map(|s| s.stall_cost).sum();
-    let free = page.stalls.iter().filter(|s| s.cost == 0).count();
-    let hit = page.steps.iter().filter(|s| s.stalls > 0).count();
+    let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
+    let free = stalls.iter().filter(|s| s.cost == 0).count();
+    let hit = steps.len();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
-    let dearest = page.stalls.first().map_or_else(String::new, |s| {
+    let dearest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro batch {m}"));
         format!(
             "; the dearest is the {}{batch} on stage {} in step {}: {} longer than normal, {} lost",
@@ -74,15 +78,11 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
         )
     });
     let message = if total == 0 {
-        format!(
-            "{} in {} cost nothing: slack absorbed them",
-            count(page.stall_count, "stall"),
-            count(hit, "step")
-        )
+        format!("{} in {} cost nothing: slack absorbed them", count(number, "stall"), count(hit, "step"))
     } else {
         format!(
             "{} in {} cost {} altogether{dearest}; {} cost nothing",
-            count(page.stall_count, "stall"),
+            count(number, "stall"),
             count(hit, "step"),
             time(total),
             if free == 0 { "none of them".to_owned() } else { format!("{free} of them") }

@@ -268,12 +268,13 @@ impl Messages {
             // Some recorders note messages for every pass, those at the ends of the model, too.
             let partners = if found.len() > eligible.len() { &served } else { &eligible };
             let by_number = found.iter().all(|&at| passes[at].micro_batch.is_some());
+            let number = |at: usize| (passes[at].chunk, batches[at]);
+            let mut numbers: Vec<((u32, u32), usize)> = eligible.iter().map(|&c| (number(c), c)).collect();
+            numbers.sort_unstable();
             for (nth, &at) in found.iter().enumerate() {
                 let numbered = || {
-                    eligible
-                        .iter()
-                        .copied()
-                        .find(|&c| batches[c] == batches[at] && passes[c].chunk == passes[at].chunk)
+                    let place = numbers.partition_point(|&(n, _)| n < number(at));
+                    numbers.get(place).filter(|(n, _)| *n == number(at)).map(|&(_, c)| c)
                 };
                 let partner = if by_number && eligible.len() <= found.len() { numbered() } else { None };
                 let Some(partner) = partner.or_else(|| partners.get(nth).copied()) else { continue };
@@ -289,7 +290,7 @@ impl Messages {
                 let pass = &passes[partner];
                 let spot = (pass.replica, pass.shard, receiving, batches[partner]);
                 self.ends.entry((back, spot)).or_default().push(at as u32);
-                let order = served.iter().position(|&c| c == partner).unwrap_or(0);
+                let order = served.binary_search(&partner).unwrap_or(0);
                 if send {
                     links.depend(at, partner, lag::NONE);
                 } else {

@@ -76,10 +76,10 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    pub(super) fn of(passes: &[Pass], durations: &[i64]) -> Self {
+    pub(super) fn of(passes: impl Iterator<Item = (PassKind, i64)>) -> Self {
         let mut values: BTreeMap<PassKind, Vec<i64>> = BTreeMap::new();
-        for (pass, &duration) in passes.iter().zip(durations) {
-            values.entry(pass.kind).or_default().push(duration);
+        for (kind, duration) in passes {
+            values.entry(kind).or_default().push(duration);
         }
         let ideal = |(kind, mut values): (PassKind, Vec<i64>)| {
             let sum: i128 = values.iter().map(|&v| i128::from(v)).sum();

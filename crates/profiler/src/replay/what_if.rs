@@ -64,20 +64,21 @@ pub struct WhatIf {
 #[derive(Debug)]
 struct Analysis<'a, 'b> {
     replay: &'b Replay<'a>,
+    steps: Vec<usize>,
     ideal: Vec<i64>,
     slowdown: Slowdown,
     runner: Runner,
 }
 
 impl Replay<'_> {
-    /// The ideal of each kind.
-    pub fn ideal(&self) -> Ideal {
-        Ideal::of(self.passes, &self.durations)
+    /// The slowdown and who has which share in it, over all steps.
+    pub fn what_if(&self) -> WhatIf {
+        self.what_if_of(&(0..self.len()).collect::<Vec<_>>())
     }
 
-    /// The slowdown and who has which share in it.
-    pub fn what_if(&self) -> WhatIf {
-        let mut analysis = Analysis::new(self);
+    /// The slowdown of some steps (by their places) and who has which share in it.
+    pub fn what_if_of(&self, steps: &[usize]) -> WhatIf {
+        let mut analysis = Analysis::new(self, steps);
         let lists = |key: fn(&Pass) -> u32| {
             let mut values: Vec<u32> = self.passes.iter().map(key).collect();
             values.sort_unstable();
@@ -101,7 +102,7 @@ impl Replay<'_> {
             Some(last) => last.clone(),
             None => analysis.share(Subset::default()),
         };
-        let (micro_batch_correlation, micro_batch_spread) = self.micro_batches();
+        let (micro_batch_correlation, micro_batch_spread) = self.micro_batches(steps);
         WhatIf {
             slowdown: analysis.slowdown,
             kinds,
@@ -114,19 +115,19 @@ impl Replay<'_> {
         }
     }
 
-    /// What making some passes ideal would save.
-    pub fn what_if_ideal(&self, subset: Subset) -> (Slowdown, Share) {
-        let mut analysis = Analysis::new(self);
+    /// What making some passes ideal would save, a mean over some steps (by their places).
+    pub fn what_if_ideal(&self, subset: Subset, steps: &[usize]) -> (Slowdown, Share) {
+        let mut analysis = Analysis::new(self, steps);
         let share = analysis.share(subset);
         (analysis.slowdown, share)
     }
 
     /// Correlation of what forward and backward passes of the same micro batch take beyond what is normal, and the spread of forward passes. Passes far
     /// off (stalls) are left out.
-    fn micro_batches(&self) -> (Option<f64>, f64) {
+    fn micro_batches(&self, steps: &[usize]) -> (Option<f64>, f64) {
         type Key = (u32, u32, u32, u32);
         let mut pairs: BTreeMap<Key, [Option<f64>; 2]> = BTreeMap::new();
-        for (at, pass) in self.passes.iter().enumerate() {
+        for (at, pass) in self.places(steps).map(|at| (at, &self.passes[at])) {
             let side = match pass.kind {
                 PassKind::Forward => 0,
                 PassKind::Backward | PassKind::BackwardInput => 1,
@@ -175,37 +176,40 @@ fn worst(passes: &[Pass], stages: &[Share], replicas: &[Share]) -> Vec<u32> {
 }
 
 impl<'a, 'b> Analysis<'a, 'b> {
-    fn new(replay: &'b Replay<'a>) -> Self {
-        let ideal_of = replay.ideal();
+    fn new(replay: &'b Replay<'a>, steps: &[usize]) -> Self {
+        let ideal_of =
+            Ideal::of(replay.places(steps).map(|at| (replay.passes[at].kind, replay.durations[at])));
         let ideal: Vec<i64> = replay.passes.iter().map(|p| ideal_of.duration(p)).collect();
         let mut runner = Runner::default();
         let mut mean = |duration: &dyn Fn(usize) -> i64| {
-            let sum: i128 = (0..replay.len())
-                .map(|s| i128::from(replay.time(s, Delays::Dropped, duration, &mut runner)))
+            let sum: i128 = steps
+                .iter()
+                .map(|&s| i128::from(replay.time(s, Delays::Dropped, duration, &mut runner)))
                 .sum();
-            (sum / replay.len().max(1) as i128) as i64
+            (sum / steps.len().max(1) as i128) as i64
         };
         let replayed = mean(&|p| replay.durations[p]);
         let best = mean(&|p| ideal[p]);
-        let measured: i128 = replay.graphs.iter().map(|g| i128::from(g.measured)).sum();
+        let measured: i128 =
+            steps.iter().filter_map(|&s| replay.graphs.get(s)).map(|g| i128::from(g.measured)).sum();
         let ratio = replayed as f64 / (best as f64).max(1.0);
         let slowdown = Slowdown {
-            measured: (measured / replay.len().max(1) as i128) as i64,
+            measured: (measured / steps.len().max(1) as i128) as i64,
             replayed,
             ideal: best,
             slowdown: ratio,
             wasted: 1.0 - 1.0 / ratio.max(f64::MIN_POSITIVE),
         };
-        Self { replay, ideal, slowdown, runner }
+        Self { replay, steps: steps.to_vec(), ideal, slowdown, runner }
     }
 
     fn mean(&mut self, holds: &[bool], ideal_where: bool) -> i64 {
         let (replay, ideal) = (self.replay, &self.ideal);
         let duration = |p: usize| if holds[p] == ideal_where { ideal[p] } else { replay.durations[p] };
-        let sum: i128 = (0..replay.len())
-            .map(|s| i128::from(replay.time(s, Delays::Dropped, duration, &mut self.runner)))
-            .sum();
-        (sum / replay.len().max(1) as i128) as i64
+        let steps = self.steps.iter();
+        let sum: i128 =
+            steps.map(|&s| i128::from(replay.time(s, Delays::Dropped, duration, &mut self.runner))).sum();
+        (sum / self.steps.len().max(1) as i128) as i64
     }
 
     fn share(&mut self, subset: Subset) -> Share {

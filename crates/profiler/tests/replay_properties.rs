@@ -1,0 +1,133 @@
+//! What must hold of a replay of any job, on jobs that are made up.
+
+#[path = "support/schedule.rs"]
+mod schedule;
+
+use proptest::prelude::*;
+use railwright_profiler::pipeline::{Cause, Question, page, picture};
+use railwright_profiler::replay::{Delays, Replay, Runner, Subset};
+use schedule::Made;
+
+fn made() -> impl Strategy<Value = Made> {
+    (2_u32..7, 1_u32..4, 1_u32..5, 3_u32..5).prop_map(|(stages, chunks, rounds, steps)| Made {
+        stages,
+        chunks,
+        // Interleaved schedules take micro batches in rounds of as many as there are stages.
+        micro_batches: stages * rounds,
+        steps,
+        hop: 0,
+    })
+}
+
+/// A number that looks random and is always the same.
+fn noise(of: [u32; 5]) -> i64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    for n in of {
+        state = (state ^ u64::from(n)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        state ^= state >> 29;
+    }
+    (state % 1000) as i64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// An ideal schedule is replayed to the nanosecond, and its bubble is (p - 1) / (v m + p - 1).
+    #[test]
+    fn ideal_schedules_have_the_ideal_bubble(made in made(), forward in 1_000_000_i64..9_000_000) {
+        let (passes, took) = made.record(|_, _, _, back, _| if back { 2 * forward } else { forward });
+        let (p, v, m) = (i64::from(made.stages), i64::from(made.chunks), i64::from(made.micro_batches));
+        let work = m * v * 3 * forward;
+        prop_assert_eq!(took[0], work + (p - 1) * 3 * forward);
+        let page = page(passes, &Question::default()).expect("a page");
+        prop_assert_eq!(page.shown.expected_duration, took[0]);
+        prop_assert_eq!(page.typical.work, work);
+        let ideal = page.ideal_bubble.expect("a shape");
+        prop_assert!((ideal - (p - 1) as f64 / (v * m + p - 1) as f64).abs() < 1e-12);
+        for stage in &page.stages {
+            prop_assert!((stage.bubble - ideal).abs() < 1e-9);
+        }
+        prop_assert!(page.steps.iter().all(|s| s.measured == s.replayed));
+        prop_assert!((page.what_if.slowdown.slowdown - 1.0).abs() < 1e-6);
+        for row in &page.shown.rows {
+            prop_assert_eq!(row.causes.get(Cause::Schedule), row.causes.total());
+        }
+        prop_assert_eq!(page.verdicts[0].id, "pipeline-no-straggler");
+    }
+
+    /// Whatever passes take, replays with and without delays give the recorded step where nothing but passes takes time.
+    #[test]
+    fn replays_give_back_what_was_recorded(made in made(), seed in 0_u32..1000) {
+        let (passes, took) = made.record(|step, stage, chunk, back, batch| {
+            1_000_000 + 1000 * noise([seed + step, stage, chunk, u32::from(back), batch])
+        });
+        let replay = Replay::new(&passes).expect("a replay");
+        let mut runner = Runner::default();
+        for (at, took) in took.iter().enumerate() {
+            prop_assert_eq!(replay.time(at, Delays::Dropped, |p| replay.duration(p), &mut runner), *took);
+            prop_assert_eq!(replay.time(at, Delays::Kept, |p| replay.duration(p), &mut runner), *took);
+        }
+        // Removing nothing changes nothing, a cost is never negative, and longer passes never make a step shorter.
+        let nothing = Subset { ranks: vec![77], ..Subset::default() };
+        prop_assert!(replay.cost_of_excess(&nothing).iter().all(|c| c.1 == 0));
+        for stage in 0..made.stages {
+            let of_stage = Subset { stages: vec![stage], ..Subset::default() };
+            prop_assert!(replay.cost_of_excess(&of_stage).iter().all(|c| c.1 >= 0));
+            let longer = |p: usize| replay.duration(p) + if replay.passes()[p].stage == stage { 5000 } else { 0 };
+            prop_assert!(replay.time(0, Delays::Kept, longer, &mut runner) >= took[0]);
+        }
+        let all = replay.what_if_ideal(Subset::default(), &[1, 2]).1;
+        prop_assert!((all.recovered - 1.0).abs() < 1e-9 || all.saved == 0);
+    }
+
+    /// A pass that is made to stall is found, and costs what the step took longer.
+    #[test]
+    fn injected_stalls_are_found_and_priced(made in made(), seed in 0_u32..1000, share in 2_i64..60) {
+        let usual = |back: bool| if back { 4_000_000 } else { 2_000_000 };
+        let (_, without) = made.record(|_, _, _, back, _| usual(back));
+        let pick = |of: u32, most: u32| (noise([seed, of, 3, 4, 5]) as u32) % most;
+        let at = (pick(0, made.steps), pick(1, made.stages), pick(2, made.chunks), pick(3, 2) == 1, pick(4, made.micro_batches));
+        let excess = usual(at.3) / 2 + without[0] / 200 + share * 100_000;
+        let (passes, with) = made.record(|step, stage, chunk, back, batch| {
+            usual(back) + if (step, stage, chunk, back, batch) == at { excess } else { 0 }
+        });
+        let page = page(passes, &Question::default()).expect("a page");
+        prop_assert_eq!(page.stalls.len(), 1);
+        let stall = &page.stalls[0];
+        prop_assert_eq!((stall.step, stall.stage, stall.chunk, stall.micro_batch), (at.0, at.1, at.2, Some(at.4)));
+        prop_assert_eq!(stall.excess, excess);
+        prop_assert_eq!(stall.cost, with[at.0 as usize] - without[0]);
+        for row in &page.shown.rows {
+            let busy: i64 = row.boxes.iter().map(|b| b.end - b.start).sum();
+            prop_assert_eq!(busy + row.causes.total(), page.shown.measured);
+        }
+    }
+
+    /// The latency of messages is found when nobody recorded them.
+    #[test]
+    fn latencies_are_fitted(mut made in made(), hop in 200_000_i64..900_000) {
+        made.hop = hop;
+        let (passes, took) = made.record(|_, _, _, back, _| if back { 20_000_000 } else { 10_000_000 });
+        let replay = Replay::new(&passes).expect("a replay");
+        prop_assert_eq!(replay.gaps().hop, hop);
+        prop_assert!(replay.replayed().iter().all(|s| s.replayed == took[0]));
+    }
+}
+
+/// A page of 16 stages and 64 micro batches can be read: every pass is drawn once, wide enough to see.
+#[test]
+fn large_pages_are_drawn_whole() {
+    let made = Made { stages: 16, chunks: 1, micro_batches: 64, steps: 3, hop: 100_000 };
+    let (passes, _) = made.record(|step, stage, _, back, batch| {
+        let stall = if (step, stage, back, batch) == (1, 5, false, 30) { 90_000_000 } else { 0 };
+        if back { 20_000_000 } else { 10_000_000 + stall }
+    });
+    let page = page(passes, &Question::default()).expect("a page");
+    let drawn = picture::draw(&page, &picture::Options::default());
+    assert_eq!(drawn.matches("<rect class=\"f\"").count(), 2 * 16 * 64 + 1, "both schedules and the legend");
+    assert_eq!(drawn.matches("<rect class=\"o\"").count(), 1, "one stall is outlined");
+    assert!(drawn.len() < 2_000_000, "{} bytes", drawn.len());
+    if let Ok(file) = std::env::var("RAILWRIGHT_DRAW") {
+        std::fs::write(file, drawn).expect("a file");
+    }
+}
