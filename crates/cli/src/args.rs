@@ -4,6 +4,8 @@ pub(crate) mod design;
 pub(crate) mod launch;
 pub(crate) mod network;
 mod output;
+pub(crate) mod pipeline;
+pub(crate) mod records;
 mod profile;
 pub(crate) mod records;
 mod run_flags;
@@ -108,6 +110,8 @@ pub(crate) enum Command {
     /// The ranks of a job as one trace for ui.perfetto.dev
     #[command(visible_alias = "perfetto")]
     ExportPerfetto(tables::ExportPerfetto),
+    /// All pipeline ranks on one page: what every bubble waited for, what every stall cost
+    Pipeline(pipeline::Pipeline),
     /// A run as a launch file of a training framework
     Export(Box<launch::Export>),
     /// What a number, a warning or a convention means
@@ -146,7 +150,7 @@ pub(crate) enum Command {
 }
 
 /// What describes a run.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct RunArguments {
     /// A model: a name of `models list`, a config.json or the folder that holds it, a launch file or a log, or `-` for stdin
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]

@@ -23,6 +23,7 @@ mod open_run;
 mod profile;
 mod profiled;
 mod query;
+mod pipeline;
 mod recompute;
 mod search;
 mod sensitivity;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Query(arguments) => query::run(arguments, printer),
         Command::Save(arguments) => query::save(arguments, printer),
         Command::ExportPerfetto(arguments) => export_perfetto::run(arguments, printer),
+        Command::Pipeline(arguments) => pipeline::run(arguments, printer),
         Command::Export(export) => export::run(export, printer),
         Command::Explain(explain) => explain::run(explain, printer),
         Command::Init(init) => examples::init(init, printer),

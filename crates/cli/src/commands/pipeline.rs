@@ -1,0 +1,101 @@
+//! `pipeline`: all pipeline ranks on one page, what every bubble waited for and what every stall cost.
+
+mod report;
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::traces;
+use crate::printer::document::Document;
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run;
+use railwright_calculator::timeline::{Detail, timeline_with};
+use railwright_profiler::Job;
+use railwright_profiler::joined::{JoinOptions, join};
+use railwright_profiler::passes::Passes;
+use railwright_profiler::pipeline::{self, PipelinePage, Question, from_job, from_step, picture};
+use railwright_profiler::readers::{Keep, Recording};
+use railwright_profiler::replay::Subset;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value, json};
+
+/// The page, and how much of its tables is shown.
+struct Page {
+    page: PipelinePage,
+    limit: usize,
+}
+
+/// Shows the page.
+pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Result<Outcome, Failure> {
+    let what_if = arguments.what_if.iter().map(|text| Subset::read(text).map_err(|p| p.in_file("--what-if")));
+    let question = Question {
+        step: arguments.step,
+        replica: arguments.replica,
+        what_if: what_if.collect::<Result<_, _>>()?,
+    };
+    let passes = match &arguments.predict {
+        Some(file) => predicted(file, printer)?,
+        None => recorded(&arguments.paths, printer)?,
+    };
+    let page = pipeline::page(passes, &question)?;
+    printer.warnings(&page.warnings);
+    if let Some(file) = &arguments.svg {
+        printer.data(&picture::draw(&page, &picture::Options::default()), Some(file))?;
+    }
+    printer.answer(&Page { page, limit: arguments.limit }, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// The passes of a step that the calculator predicts.
+fn predicted(file: &str, printer: &Printer) -> Result<Passes, Failure> {
+    let arguments = args::RunArguments { run: Some(file.to_owned()), ..args::RunArguments::default() };
+    let resolved = run::resolve(&arguments)?;
+    printer.warnings(&resolved.warnings);
+    let run = &resolved.run;
+    let step = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Passes)?;
+    Ok(from_step::passes(&step))
+}
+
+/// The passes that files hold.
+fn recorded(paths: &[String], printer: &Printer) -> Result<Passes, Failure> {
+    let loaded = traces::load(paths, Keep::default(), printer.shows_progress())?;
+    printer.problems(&loaded.problems);
+    let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
+    for recording in loaded.recordings {
+        match recording {
+            Recording::Passes(passes) => parts.push(passes),
+            Recording::Rank(trace) => ranks.push(*trace),
+            _ => others += 1,
+        }
+    }
+    if others > 0 {
+        printer.note(&format!("files of other kinds are left out: {others}"));
+    }
+    if !parts.is_empty() {
+        if !ranks.is_empty() {
+            printer.note(&format!("traces beside pipeline timers are left out: {}", ranks.len()));
+        }
+        return Ok(Passes::join(parts));
+    }
+    if ranks.is_empty() {
+        return Err(Problem::new("no passes of a pipeline are among these files")
+            .hint("give pipeline timers, operator tables or traces of several stages; `railwright hang` and `railwright log` read the others")
+            .into());
+    }
+    let mut job = Job::new(ranks);
+    let joined = join(&mut job, &JoinOptions::default());
+    printer.warnings(&job.warnings);
+    printer.warnings(&joined.warnings);
+    Ok(from_job::passes(&job, Some(&joined.groups))?)
+}
+
+impl Answer for Page {
+    const KIND: &'static str = "pipeline";
+
+    fn json(&self) -> Map<String, Value> {
+        Map::from_iter([("pipeline".to_owned(), json!(self.page))])
+    }
+
+    fn document(&self, terminal: Terminal) -> Document {
+        report::document(&self.page, self.limit, terminal)
+    }
+}

@@ -1,0 +1,368 @@
+//! The page as a report: verdicts, the step as a timeline of characters, tables of stalls, stages, steps and shares.
+
+use crate::printer::Terminal;
+use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+use railwright_profiler::passes::PassKind;
+use railwright_profiler::pipeline::strip::{self, strip};
+use railwright_profiler::pipeline::{Cause, PipelinePage, Row, Stall};
+use railwright_profiler::replay::Share;
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, Seconds};
+
+fn seconds(nanoseconds: i64) -> Seconds {
+    Seconds::new(nanoseconds as f64 / 1e9)
+}
+
+fn time(nanoseconds: i64) -> String {
+    human::seconds(seconds(nanoseconds))
+}
+
+fn cell(nanoseconds: i64) -> Cell {
+    Cell::seconds(seconds(nanoseconds))
+}
+
+/// A terminal page holds so many stages; the picture has all.
+const MOST_ROWS: usize = 32;
+
+/// The report.
+pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) -> Document {
+    let mut document = Document::default();
+    head(page, &mut document);
+    timeline(page, &mut document, terminal);
+    stalls(page, limit, &mut document);
+    asked(page, &mut document);
+    parts(page, &mut document);
+    stages(page, &mut document);
+    steps(page, limit, &mut document);
+    shares(page, &mut document);
+    document
+}
+
+fn head(page: &PipelinePage, document: &mut Document) {
+    let shape = &page.shape;
+    let mut said = format!("{} stages", shape.pipeline_parallel);
+    if shape.virtual_pipeline > 1 {
+        said += &format!(" of {} chunks", shape.virtual_pipeline);
+    }
+    if shape.micro_batches > 0 {
+        said += &format!(", {} micro batches", shape.micro_batches);
+    }
+    if shape.data_parallel > 1 {
+        said += &format!(", {} replicas", shape.data_parallel);
+    }
+    said += &format!(", {} steps", page.steps.len());
+    document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {said}").into()]);
+    let slow = &page.what_if.slowdown;
+    document.pairs(vec![
+        ("median step", cell(page.median_step)),
+        (
+            "ideal bubble",
+            page.ideal_bubble.map_or_else(Cell::default, |share| {
+                Cell::number(format!("{} of a step with balanced stages", human::percent(share)), share)
+            }),
+        ),
+        (
+            "slowdown",
+            Cell::number(
+                format!(
+                    "{:.3}: stragglers waste {} of the time; {} if all passes of a kind took the same",
+                    slow.slowdown,
+                    human::percent(slow.wasted),
+                    time(slow.ideal)
+                ),
+                slow.slowdown,
+            ),
+        ),
+        (
+            "between passes",
+            match (page.gaps.hop, page.gaps.turn) {
+                (0, 0) => Cell::default(),
+                (hop, turn) => {
+                    format!("{} from stage to stage, {} from pass to pass", time(hop), time(turn)).into()
+                }
+            },
+        ),
+    ]);
+    let verdicts = page.verdicts.iter().map(|v| {
+        let tone = if v.cost > page.median_step / 100 { Tone::Doubtful } else { Tone::Plain };
+        Cell::new(v.message.as_str(), tone)
+    });
+    document.blocks.push(Block::Bullets(verdicts.collect()));
+}
+
+/// A column of a row as a character: forward passes by the last digit of their micro batch, backward passes by letters.
+fn glyph(column: strip::Column, terminal: Terminal) -> char {
+    let letter = |base: u8, batch: Option<u32>, of: u32| {
+        batch.map_or('?', |batch| char::from(base + (batch % of) as u8))
+    };
+    match column {
+        strip::Column::Nothing => ' ',
+        strip::Column::Pass(_, _, true) => '#',
+        strip::Column::Pass(PassKind::Forward, batch, _) => letter(b'0', batch, 10),
+        strip::Column::Pass(PassKind::BackwardWeight, batch, _) => letter(b'A', batch, 10),
+        strip::Column::Pass(_, batch, _) => letter(b'a', batch, 10),
+        strip::Column::Bubble(cause) => match cause {
+            Cause::Schedule => terminal.either("\u{b7}", ".").chars().next().unwrap_or('.'),
+            Cause::Imbalance => '~',
+            Cause::Message => '>',
+            Cause::Stall => '!',
+            Cause::Jitter => '\'',
+            Cause::Launch => '_',
+            Cause::Outside => ' ',
+        },
+    }
+}
+
+fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
+    let shown = &page.shown;
+    let replica =
+        if page.shape.data_parallel > 1 { format!(", replica {}", shown.replica) } else { String::new() };
+    let lost = if shown.stalls.is_empty() {
+        "no stall".to_owned()
+    } else {
+        format!("stalls cost {}", time(shown.stall_cost))
+    };
+    document.heading_with(
+        format!("step {}{replica}", shown.step),
+        format!("{}; {lost}; expected {}", time(shown.measured), time(shown.expected_duration)),
+    );
+    let width = terminal.prose().saturating_sub(22).max(40);
+    let longest = shown.measured.max(shown.expected_duration);
+    let lines = |rows: &[Row], total: i64| {
+        let line = |row: &Row| {
+            let drawn: String = strip(row, longest, width).into_iter().map(|c| glyph(c, terminal)).collect();
+            let share = row.causes.total() as f64 / total.max(1) as f64;
+            format!("  {:>3} |{drawn}| {:>6}\n", row.stage, human::percent(share))
+        };
+        rows.iter().take(MOST_ROWS).map(line).collect::<String>()
+    };
+    document.blocks.push(Block::Verbatim(lines(&shown.rows, shown.measured)));
+    document.heading_with("expected", "balanced stages, no latency, no stalls, the same order of passes");
+    document.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
+    let wait = terminal.either("\u{b7}", ".");
+    let mut key = format!(
+        "0-9 forward by micro batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, ! stall, ' jitter, _ launch; behind: bubble"
+    );
+    if shown.rows.len() > MOST_ROWS {
+        key += &format!("; {} more stages are in the picture (--svg)", shown.rows.len() - MOST_ROWS);
+    }
+    document.paragraph(Cell::new(key, Tone::Faint));
+}
+
+fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
+    if page.stall_count == 0 {
+        return;
+    }
+    let free = page.stalls.iter().filter(|s| s.cost == 0).count();
+    document.heading_with(
+        "stalls",
+        format!(
+            "{}, {} of them cost nothing; cost by replay",
+            human::whole(page.stall_count as u64),
+            human::whole(free as u64)
+        ),
+    );
+    let mut table = Table {
+        columns: vec![
+            Column::numbers("step"),
+            Column::numbers("stage"),
+            Column::numbers("rank").expendable(2),
+            Column::words("pass"),
+            Column::numbers("micro batch"),
+            Column::numbers("at").expendable(3),
+            Column::numbers("took"),
+            Column::numbers("normally"),
+            Column::numbers("longer"),
+            Column::numbers("cost"),
+        ],
+        rows: Vec::new(),
+    };
+    let (dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0);
+    // Those that cost nothing are worth knowing, too.
+    let kept = limit.saturating_sub(free.len().min(limit / 3));
+    let rows = dear.iter().take(kept).chain(&free).take(limit);
+    table.rows = rows
+        .map(|s| {
+            let cost = if s.cost > 0 { cell(s.cost).toned(Tone::Bad) } else { Cell::number("nothing", 0.0) };
+            vec![
+                Cell::whole(s.step.into()),
+                Cell::whole(s.stage.into()),
+                Cell::whole(s.rank.into()),
+                s.kind.name().into(),
+                s.micro_batch.map_or_else(Cell::default, |m| Cell::whole(m.into())),
+                cell(s.start),
+                cell(s.duration),
+                cell(s.normal),
+                cell(s.excess),
+                cost,
+            ]
+        })
+        .collect();
+    let left = page.stall_count.saturating_sub(table.rows.len());
+    document.table(table);
+    if left > 0 {
+        document.paragraph(Cell::new(format!("{left} more: --limit, or --json"), Tone::Faint));
+    }
+}
+
+fn asked(page: &PipelinePage, document: &mut Document) {
+    if page.asked.is_empty() {
+        return;
+    }
+    document.heading_with(
+        "what if",
+        "these passes were like the mean of their kind; or had no excess over their own median",
+    );
+    let columns = vec![
+        Column::words("passes"),
+        Column::numbers("count").expendable(2),
+        Column::numbers("step saves"),
+        Column::numbers("of all waste"),
+        Column::numbers("alone"),
+        Column::numbers("excess cost, all steps"),
+        Column::numbers("most in step"),
+    ];
+    let rows = page.asked.iter().map(|a| {
+        vec![
+            a.passes.as_str().into(),
+            Cell::whole(a.count as u64),
+            cell(a.ideal.saved),
+            Cell::percent(a.ideal.recovered),
+            Cell::number(format!("{:.3}", a.ideal.alone), a.ideal.alone),
+            cell(a.excess_cost),
+            if a.most.1 > 0 { format!("{} ({})", a.most.0, time(a.most.1)).into() } else { Cell::default() },
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn parts(page: &PipelinePage, document: &mut Document) {
+    document.heading_with(
+        "where a step goes",
+        "the median of each part over steps; a part is the difference of two simulations",
+    );
+    let total = page.typical.total.max(1) as f64;
+    let bars = page.typical.parts().into_iter().map(|(name, part)| Bar {
+        depth: 1,
+        label: name.to_owned(),
+        value: time(part),
+        share: part as f64 / total,
+        tone: Tone::Plain,
+    });
+    document.blocks.push(Block::Bars(bars.collect()));
+}
+
+fn stages(page: &PipelinePage, document: &mut Document) {
+    document.heading_with("stages", format!("bubbles over all steps; causes in step {}", page.shown.step));
+    let several = page.stages.iter().any(|s| s.ranks > 1);
+    let memory = page.stages.iter().any(|s| s.memory_bytes.is_some());
+    let mut columns = vec![
+        Column::numbers("stage"),
+        Column::numbers("forward"),
+        Column::numbers("backward"),
+        Column::numbers("bubble"),
+    ];
+    if several {
+        columns.extend([
+            Column::numbers("ranks").expendable(3),
+            Column::numbers("least"),
+            Column::numbers("most"),
+        ]);
+    }
+    let causes: Vec<Cause> =
+        Cause::ALL.into_iter().filter(|&c| page.shown.rows.iter().any(|r| r.causes.get(c) > 0)).collect();
+    columns.extend(causes.iter().map(|c| Column::numbers(c.name()).expendable(1)));
+    if memory {
+        columns.push(Column::numbers("memory").expendable(2));
+    }
+    let row =
+        |s: &railwright_profiler::pipeline::StageRow| {
+            let mut row =
+                vec![Cell::whole(s.stage.into()), cell(s.forward), cell(s.backward), Cell::percent(s.bubble)];
+            if several {
+                row.extend([Cell::whole(s.ranks as u64), Cell::percent(s.least), Cell::percent(s.most)]);
+            }
+            let shown = page.shown.rows.iter().find(|r| r.stage == s.stage);
+            row.extend(causes.iter().map(|&c| shown.map_or_else(Cell::default, |r| cell(r.causes.get(c)))));
+            if memory {
+                row.push(s.memory_bytes.map_or_else(Cell::default, |b| {
+                    Cell::number(human::bytes(Bytes::new(b as f64)), b as f64)
+                }));
+            }
+            row
+        };
+    document.table(Table { columns, rows: page.stages.iter().map(row).collect() });
+}
+
+fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
+    if page.steps.len() < 2 {
+        return;
+    }
+    document.heading_with(
+        "steps",
+        "those that lost most to stalls first, then the slowest; replayed from their own passes",
+    );
+    let mut rows: Vec<_> = page.steps.iter().collect();
+    rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
+    let columns = vec![
+        Column::numbers("step"),
+        Column::numbers("measured"),
+        Column::numbers("over the median"),
+        Column::numbers("stalls"),
+        Column::numbers("stalls cost"),
+        Column::numbers("replayed").expendable(1),
+        Column::numbers("replay off by").expendable(2),
+    ];
+    let rows = rows.into_iter().take(limit).map(|s| {
+        vec![
+            Cell::whole(s.step.into()),
+            cell(s.measured),
+            cell(s.excess),
+            Cell::whole(s.stalls as u64),
+            cell(s.stall_cost),
+            cell(s.replayed),
+            Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn shares(page: &PipelinePage, document: &mut Document) {
+    let what_if = &page.what_if;
+    document.heading_with(
+        "who slows it",
+        "saved: a mean step if these passes were ideal; alone: the slowdown with everything else ideal",
+    );
+    let columns = vec![
+        Column::words("passes"),
+        Column::numbers("saved"),
+        Column::numbers("of all waste"),
+        Column::numbers("alone"),
+    ];
+    let row = |share: &Share| {
+        vec![
+            share.subset.describe().into(),
+            cell(share.saved),
+            Cell::percent(share.recovered),
+            Cell::number(format!("{:.3}", share.alone), share.alone),
+        ]
+    };
+    // What changes nothing needs no row.
+    let told = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
+    let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(told).map(row).collect();
+    rows.extend(what_if.stages.iter().map(row));
+    rows.extend(what_if.replicas.iter().take(16).map(row));
+    if !what_if.replicas.is_empty() {
+        rows.push(row(&what_if.worst_ranks));
+    }
+    document.table(Table { columns, rows });
+    if let Some(correlation) = what_if.micro_batch_correlation {
+        document.paragraph(Cell::new(
+            format!(
+                "forward and backward times of the same micro batch: correlation {correlation:.2}, spread {} of a pass",
+                human::percent(what_if.micro_batch_spread)
+            ),
+            Tone::Faint,
+        ));
+    }
+}
