@@ -19,7 +19,7 @@ mod whatif;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use network::{Network, RailOnly};
 pub(crate) use output::{ColourChoice, Format, Global, Output};
-pub(crate) use profile::{Compare, Needed, Profile, Reading};
+pub(crate) use profile::{Compare, Compat, Needed, Profile, Reading};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 pub(crate) use solve::{BalanceArguments, RecomputeArguments};

@@ -21,6 +21,7 @@ mod models;
 mod network;
 mod open_run;
 mod profile;
+mod profile_compat;
 mod profiled;
 mod query;
 mod pipeline;

@@ -1,13 +1,14 @@
 //! What `profile` and `compare` take.
 
 use super::Output;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 
 pub(crate) const PROFILE_EXAMPLES: &str = "Examples:\n  \
     railwright profile traces/\n  \
     railwright profile traces/*.json.gz --step 12 --rank 3\n  \
     railwright profile job.tar --layout tp=8,dp=4,pp=2 --run run.toml\n  \
-    railwright profile traces/ --model-flops 1.2e18 -o report.html\n\n\
+    railwright profile traces/ --model-flops 1.2e18 -o report.html\n  \
+    railwright profile traces/ --compat hta --json\n\n\
     Every nanosecond of every rank counts once: arithmetic hides communication, communication hides copies, and what is left is \
     idle. With the model's operations known (a run file or --model-flops) the parts are points of MFU.";
 
@@ -48,6 +49,13 @@ pub(crate) struct Needed {
     pub(crate) precision: Option<String>,
 }
 
+/// A tool whose tables are reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compat {
+    /// HolisticTraceAnalysis
+    Hta,
+}
+
 /// Arguments of `profile`.
 #[derive(Args, Debug)]
 pub(crate) struct Profile {
@@ -66,6 +74,9 @@ pub(crate) struct Profile {
     /// How many kernels to list
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "What is shown")]
     pub(crate) top: usize,
+    /// The tables of another tool instead, by its definitions and in its units
+    #[arg(long, value_name = "TOOL", help_heading = "What is shown", conflicts_with_all = ["step", "rank", "html"])]
+    pub(crate) compat: Option<Compat>,
     #[command(flatten)]
     pub(crate) needed: Needed,
     #[command(flatten)]

@@ -29,6 +29,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     if let Some(path) = arguments.output.output.as_deref().filter(|path| query::is_saved_profile(path)) {
         return query::save_as(path, &arguments.paths, Keep::default(), printer);
     }
+    if let Some(args::Compat::Hta) = arguments.compat {
+        return super::profile_compat::run(arguments, printer);
+    }
     let tables = profiled::tables(&arguments.reading)?;
     let mut options = profiled::options(tables, &arguments.needed)?;
     options.step = arguments.step;

@@ -68,7 +68,7 @@ pub(crate) fn read(
 }
 
 /// Files that could not be read cost themselves, but are told.
-fn tell(loaded: &Loaded, printer: &Printer) {
+pub(super) fn tell(loaded: &Loaded, printer: &Printer) {
     const MOST: usize = 5;
     for problem in loaded.problems.iter().take(MOST) {
         printer.note(&format!("left out: {problem}"));

@@ -46,3 +46,31 @@ pub fn inflate(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     open(bytes)?.read_to_end(&mut inflated)?;
     Ok(Cow::Owned(inflated))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let _ = out.write_all(bytes);
+        out.finish().unwrap_or_default()
+    }
+
+    #[test]
+    fn compressions_are_told_by_their_first_bytes() {
+        let text = b"[{\"ph\": \"X\"}]".repeat(1000);
+        let zstd =
+            ruzstd::encoding::compress_to_vec(text.as_slice(), ruzstd::encoding::CompressionLevel::Fastest);
+        assert!(zstd.len() < text.len());
+        for packed in [text.clone(), gzip(&text), zstd] {
+            assert_eq!(inflate(&packed).map(Cow::into_owned).ok(), Some(text.clone()));
+        }
+        // Two members of gzip, as concatenated files have them.
+        let both = [gzip(b"one "), gzip(b"two")].concat();
+        assert_eq!(inflate(&both).map(Cow::into_owned).ok(), Some(b"one two".to_vec()));
+        assert!(inflate(&gzip(&text)[..40]).is_err());
+        assert_eq!(inflate(b"").map(Cow::into_owned).ok(), Some(Vec::new()));
+    }
+}

@@ -295,3 +295,61 @@ fn a_stream_that_breaks_off_keeps_what_came_before() {
     assert!(trace.report.count(DamageKind::Truncated) >= 1);
     assert!(trace.report.damages.iter().any(|d| d.places.iter().any(|p| p.1.contains("breaks off"))));
 }
+
+#[test]
+fn a_damaged_head_costs_itself() {
+    let text = clean();
+    let kept = |text: &str| read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    // A value that is no valid JSON, and one that no bracket closes.
+    let wrong = text.replace("\"rank\": 0", "\"rank\": zero");
+    let trace = kept(&wrong);
+    assert_eq!((trace.report.kept, trace.identity.rank), (ALL, None));
+    let said = &trace.report.damages[0].places[0].1;
+    assert!(said.contains("`distributedInfo` could not be read"), "{said}");
+    let quoted = text.replace("\"backend\": \"nccl\"", "\"backend\": \"nc\"cl\"");
+    let trace = kept(&quoted);
+    assert_eq!((trace.report.kept, trace.report.count(DamageKind::UnreadableEvent)), (ALL, 1));
+    assert!(trace.report.damages[0].places[0].1.contains("the head is damaged here"));
+}
+
+#[test]
+fn what_stands_behind_the_events_counts_as_well() {
+    let text = r#"{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1.5, "dur": 2}],
+        "baseTimeNanoseconds": 1000000, "distributedInfo": {"rank": 5, "world_size": 8}}"#;
+    let trace = read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((trace.identity.rank, trace.gpu.starts()), (Some(5), &[1_001_500][..]));
+}
+
+#[test]
+fn partial_overlaps_are_kept_and_counted() {
+    let event = |name: &str, start: u32, tid: u32| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": {tid}, "ts": {start}, "dur": 10}}"#
+        )
+    };
+    // a and b overlap on stream 7; c lies on another one; d begins where b ends.
+    let events = [event("a", 0, 7), event("b", 8, 7), event("c", 9, 8), event("d", 18, 7)].join(",");
+    let trace = read(format!("[{events}]").as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((trace.gpu.len(), trace.report.count(DamageKind::PartialOverlap)), (4, 1));
+}
+
+#[test]
+fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
+    let good = r#"{"ph": "X", "cat": "cpu_op", "name": "g", "pid": 0, "tid": 1, "ts": 1, "dur": 1, "args": {"a": {"name": 1}}}"#;
+    let bad = [
+        r#"{"ph": "X", "cat": "cpu_op", "name": "b"ad", "ts": 1, "dur": 1}"#,
+        r#"{"ph": "X", "cat": "cpu_op", "name": "bad, "ts": 1, "dur": 1}"#,
+        r#"{"ph": "X", "cat": "cpu_op" "name": "bad", "ts": 1, "dur": 1}"#,
+        r#"{"ph": "X", "cat": "cpu_op", "name" "bad", "ts": 1, "dur": 1}"#,
+        r#"{"ph": "X", "cat": "cpu_op", "args": {"x": "y"z", "w": 1}}"#,
+        r#"{"ph": "X", "ca"#,
+        r#"{"ph": "X", "name": "never ends"#,
+        r#"garbage"#,
+    ];
+    for bad in bad {
+        let text = format!("[{good},\n{bad},\n{good},\n{good}]");
+        let trace = read(text.as_bytes()).unwrap_or_else(|e| panic!("{bad}: {e}"));
+        assert_eq!(trace.report.kept, 3, "{bad}: {:?}", trace.report.damages);
+        assert_eq!(trace.report.count(DamageKind::UnreadableEvent), 1, "{bad}");
+    }
+}
