@@ -1,6 +1,7 @@
 //! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
 
 pub(crate) mod design;
+pub(crate) mod joining;
 pub(crate) mod launch;
 pub(crate) mod network;
 mod output;
@@ -99,6 +100,10 @@ pub(crate) enum Command {
     Validate(Validate),
     /// What a launch file or a log says about a run, line by line
     Detect(launch::Detect),
+    /// What communication took in the traces of a job: waits apart from transfers, bandwidths, clocks
+    Comm(joining::Comm),
+    /// Who the others wait for in the traces of a job, why, and what it costs the step
+    Stragglers(joining::Stragglers),
     /// A training log alone: step time and MFU over time, slow steps, restarts
     Log(records::Log),
     /// Who never came to which collective, from flight records

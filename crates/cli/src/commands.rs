@@ -4,6 +4,7 @@ mod balance;
 mod batch;
 mod best;
 mod clusters;
+mod comm;
 mod compare;
 mod completions;
 mod detect;
@@ -14,6 +15,7 @@ mod export;
 mod export_perfetto;
 mod gpus;
 mod hang;
+mod joining;
 mod keys;
 mod log;
 mod memory;
@@ -30,6 +32,7 @@ mod search;
 mod sensitivity;
 mod size;
 mod stage_memory;
+mod stragglers;
 mod timeline;
 mod validate;
 mod whatif;
@@ -52,6 +55,8 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Sensitivity(sensitivity) => sensitivity::run(sensitivity, printer),
         Command::Validate(validate) => validate::run(validate, printer),
         Command::Detect(detect) => detect::run(detect, printer),
+        Command::Comm(arguments) => comm::run(arguments, printer),
+        Command::Stragglers(arguments) => stragglers::run(arguments, printer),
         Command::Log(arguments) => log::run(arguments, printer),
         Command::Hang(arguments) => hang::run(arguments, printer),
         Command::Query(arguments) => query::run(arguments, printer),

@@ -150,11 +150,16 @@ impl Groups {
     }
 }
 
+/// No set is written out for a world that is said to be larger: a trace may claim anything.
+const LARGEST_WORLD: u32 = 1 << 20;
+
 /// The ranks of a group: listed, or all when it is as large as the world.
 fn listed(group: &RankGroup, world: u32) -> Option<RankSet> {
     match &group.ranks {
         Some(ranks) => Some(RankSet::new(ranks)),
-        None if group.size == Some(world) && world > 1 => Some(RankSet::range(0, 1, world)),
+        None if group.size == Some(world) && (2..=LARGEST_WORLD).contains(&world) => {
+            Some(RankSet::range(0, 1, world))
+        }
         None => None,
     }
 }

@@ -5,8 +5,10 @@
 //! predict: comparing with the calculator's step is an analysis of `railwright-step`.
 
 pub mod clocks;
+pub mod collectives;
 pub mod communication;
 pub mod compare;
+pub mod culprits;
 pub mod flight;
 pub mod groups;
 pub mod hang;
@@ -21,6 +23,7 @@ pub mod measured;
 pub mod monitors;
 pub mod names;
 pub mod page;
+mod occupancy;
 pub mod passes;
 pub mod perfetto;
 pub mod phases;

@@ -75,18 +75,20 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
                 continue;
             }
             let span = mine.last().map_or(0, |last| last.0) - mine[0].0;
-            let sloped = span >= DRIFT_SPAN && mine.len() >= 8;
-            let fit = Line::fit(mine, sloped, &mut scratch);
+            let many = mine.len() >= 8;
+            // Over a tenth of that a slope is fitted so that it does not move the offset, and then left out.
+            let fit = Line::fit(mine, many && span >= DRIFT_SPAN / 10, &mut scratch);
+            let drift = if many && span >= DRIFT_SPAN { fit.drift } else { 0.0 };
             // What is about moves to the middle of what this rank has seen.
             let moved_about = line.at(fit.about);
             *line = Line {
                 offset: moved_about + fit.offset,
-                drift: line.drift + fit.drift,
+                drift: line.drift + drift,
                 about: fit.about,
                 residual: fit.residual,
                 span,
             };
-            moved = moved.max(fit.offset.abs() + fit.drift.abs() * span as f64);
+            moved = moved.max(fit.offset.abs() + drift.abs() * span as f64);
         }
         if round >= 2 && moved < SETTLED {
             break;
@@ -158,9 +160,8 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
     }
     let mut ties: Vec<Tie> = Vec::new();
     let mut scratch = Vec::new();
-    for (id, communicator) in matching.communicators.iter().enumerate() {
+    for communicator in &matching.communicators {
         let Some(first) = communicator.members.first() else { continue };
-        let _ = id;
         for other in &communicator.members[1..] {
             let mut line = other.line;
             if line == Line::default() {

@@ -50,7 +50,7 @@ impl Layout {
 
     /// How many ranks the sizes make.
     pub fn world(&self) -> u64 {
-        self.sizes.iter().map(|&(_, size)| u64::from(size)).product()
+        self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))
     }
 
     /// The dimension of a set of ranks: the one whose size and stride it has; of several neighbouring dimensions in one set, the
@@ -59,12 +59,13 @@ impl Layout {
         let (stride, size) = (set.stride()?, set.len());
         let start = *set.ranks().first()?;
         for from in 0..self.sizes.len() {
-            let inner: u64 = self.sizes[..from].iter().map(|&(_, size)| u64::from(size)).product();
-            let mut together = 1;
+            let sizes = self.sizes[..from].iter();
+            let inner = sizes.fold(1_u64, |inner, &(_, size)| inner.saturating_mul(u64::from(size)));
+            let mut together = 1_u64;
             for &(dimension, width) in &self.sizes[from..] {
-                together *= u64::from(width);
+                together = together.saturating_mul(u64::from(width));
                 let fits = u64::from(stride) == inner && u64::from(size) == together && width > 1;
-                if fits && u64::from(start) % (inner * together) < inner {
+                if fits && u64::from(start) % inner.saturating_mul(together) < inner {
                     return Some(dimension);
                 }
             }

@@ -1,1 +1,115 @@
 //! Collectives matched over ranks.
+
+use super::*;
+use crate::communication::NameTable;
+use crate::testing::{Synthetic, drop_leading, keep, replicate};
+
+fn matched(job: &Job) -> Matching {
+    let groups = Groups::of(job);
+    let parts = parts(job, NameTable::shipped(), &groups);
+    Matching::of(job, &groups, parts)
+}
+
+/// Whether every matched collective is one of the plan's: all parts end within two microseconds.
+fn is_true(matching: &Matching) -> bool {
+    matching.collectives.iter().all(|collective| {
+        let ends = matching.members(collective).iter().map(|&at| matching.part(at).end);
+        ends.clone().max().unwrap_or_default() - ends.min().unwrap_or_default() < 2_000
+    })
+}
+
+#[test]
+fn lost_leading_kernels_are_counted() {
+    for (described, numbered) in [(true, true), (true, false), (false, false)] {
+        let mut job = Synthetic { tensor: 4, data: 1, described, numbered, ..Synthetic::default() }.job();
+        drop_leading(&mut job.members[1].trace, 3);
+        drop_leading(&mut job.members[3].trace, 1);
+        let matching = matched(&job);
+        assert!(is_true(&matching));
+        let tensor = matching.communicators.iter().max_by_key(|c| c.members[0].parts.len()).unwrap();
+        let mut lost: Vec<(u32, u32)> = tensor.members.iter().map(|m| (m.rank, m.lost)).collect();
+        lost.sort_unstable();
+        assert_eq!(lost, [(0, 0), (1, 3), (2, 0), (3, 1)], "{described} {numbered}");
+        assert_eq!(matching.collectives.iter().filter(|c| !c.complete).count(), 3);
+    }
+}
+
+#[test]
+fn numbers_bridge_a_hole_in_the_middle() {
+    let mut job = Synthetic { numbered: true, ..Synthetic::default() }.job();
+    let trace = &mut job.members[2].trace;
+    let middle = trace.gpu.starts()[trace.gpu.len() / 2];
+    keep(trace, |row| row.collective.is_none() || !(middle..middle + 3_000_000).contains(&row.start));
+    let matching = matched(&job);
+    assert!(is_true(&matching));
+    assert!(matching.communicators.iter().all(|communicator| communicator.how == How::Sequence));
+}
+
+#[test]
+fn groups_that_share_a_stream_number_stay_apart() {
+    // Nobody says a group: the tensor parallel pairs all use one stream.
+    let job = Synthetic { described: false, data: 3, ..Synthetic::default() }.job();
+    let matching = matched(&job);
+    assert!(is_true(&matching));
+    let mut sets: Vec<Vec<u32>> = matching
+        .communicators
+        .iter()
+        .map(|communicator| {
+            let mut ranks: Vec<u32> = communicator.members.iter().map(|m| m.rank).collect();
+            ranks.sort_unstable();
+            ranks
+        })
+        .collect();
+    sets.sort();
+    // What is data parallel may be taken for one communicator: the pairs enter it together and leave it together.
+    assert_eq!(sets.iter().filter(|set| set.len() == 2).collect::<Vec<_>>(), [&[0, 1], &[2, 3], &[4, 5]]);
+}
+
+#[test]
+fn a_thousand_ranks_of_replicas_with_their_groups_moved() {
+    let job = replicate(&Synthetic { steps: 2, ..Synthetic::default() }.job(), 256);
+    assert_eq!((job.members.len(), job.world_size), (1024, 1024));
+    let matching = matched(&job);
+    assert!(is_true(&matching));
+    // Two tensor and two data parallel groups for each replica.
+    assert_eq!(matching.communicators.len(), 4 * 256);
+    assert!(matching.collectives.iter().all(|collective| collective.complete));
+    assert_eq!((0..1024).map(|member| matching.unmatched(member)).sum::<u32>(), 0);
+}
+
+#[test]
+fn messages_go_by_channel_and_unknown_ends_stay_alone() {
+    use crate::RankTrace;
+    use crate::trace::{CollectiveCall, GpuActivity};
+    let rank = |rank: u32, rows: &[(&str, Option<u32>, i64)]| {
+        let mut trace = RankTrace::default();
+        trace.identity.rank = Some(rank);
+        for &(label, peer, start) in rows {
+            let name = trace.names.intern("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)");
+            trace.collectives.push(CollectiveCall {
+                label: label.to_owned(),
+                peer,
+                ..CollectiveCall::default()
+            });
+            let collective = Some(trace.collectives.len() as u32 - 1);
+            trace.gpu.push(GpuActivity {
+                start,
+                end: start + 50,
+                name,
+                stream: 9,
+                collective,
+                ..GpuActivity::default()
+            });
+        }
+        trace
+    };
+    let job = Job::new(vec![
+        rank(0, &[("send", Some(1), 0), ("send", Some(2), 100), ("recv", Some(1), 300), ("send", None, 400)]),
+        rank(1, &[("recv", Some(0), 5), ("send", Some(0), 290)]),
+        rank(2, &[("recv", Some(0), 90)]),
+    ]);
+    let matching = matched(&job);
+    let channels: Vec<_> = matching.communicators.iter().filter_map(|c| c.channel).collect();
+    assert_eq!(channels, [(0, 1), (0, 2), (1, 0)]);
+    assert_eq!((matching.collectives.len(), matching.unmatched(0)), (3, 1));
+}

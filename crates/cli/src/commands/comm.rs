@@ -1,0 +1,263 @@
+//! `comm`: what communication took, transfer apart from waiting.
+
+use super::joining::{self, from_ranks, time};
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal, fields, words};
+use railwright_profiler::collectives::{
+    CollectiveRow, CommunicationReport, GroupCommunication, communication_report,
+};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, BytesPerSecond};
+use serde_json::{Map, Value};
+
+struct Communication {
+    report: CommunicationReport,
+    listed: usize,
+}
+
+/// Ranks that are shown in full; of more, the ones that wait longest.
+const RANKS: usize = 16;
+
+/// Reports communication.
+pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<Outcome, Failure> {
+    let options = joining::options(&arguments.joining)?;
+    let mut job = joining::job(&arguments.joining, printer)?;
+    let mut report = communication_report(&mut job, &options);
+    if let Some(wanted) = &arguments.group {
+        keep(&mut report, wanted)?;
+    }
+    printer.warnings(&report.warnings);
+    if report.groups.is_empty() {
+        printer.note("nothing in these traces communicates");
+    }
+    printer.answer(&Communication { report, listed: arguments.collectives }, &arguments.output)?;
+    Ok(Outcome::Yes)
+}
+
+/// Keeps the groups of a label.
+fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
+    let lower = wanted.to_lowercase();
+    let mut labels: Vec<String> = report.groups.iter().map(|group| group.label.clone()).collect();
+    labels.sort();
+    labels.dedup();
+    if !labels.iter().any(|label| label.to_lowercase().contains(&lower)) {
+        let hint = format!("the groups of these traces are {}", labels.join(", "));
+        return Err(Problem::new(format!("no group is called `{wanted}`")).in_file("--group").hint(hint));
+    }
+    report.groups.retain(|group| group.label.to_lowercase().contains(&lower));
+    report.collectives.retain(|row| row.label.to_lowercase().contains(&lower));
+    Ok(())
+}
+
+impl Answer for Communication {
+    const KIND: &'static str = "communication";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = fields(&self.report);
+        let mut rows = serde_json::to_value(longest(&self.report, self.listed)).unwrap_or_default();
+        if self.listed == 0 {
+            rows = serde_json::to_value(&self.report.collectives).unwrap_or_default();
+        }
+        fields.insert("collectives".to_owned(), rows);
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let report = &self.report;
+        let mut document = Document::default();
+        let on = report.accelerator.as_ref().map_or(String::new(), |name| format!(" on {name}"));
+        document.spans(vec![
+            Cell::new("communication", Tone::Strong),
+            format!(", {}{on}; {}", from_ranks(report.ranks_traced, report.world_size), report.clocks.reason)
+                .into(),
+        ]);
+        groups(&mut document, &report.groups);
+        ranks(&mut document, report);
+        clocks(&mut document, report);
+        if self.listed > 0 {
+            collectives(&mut document, &longest(report, self.listed));
+        }
+        document
+    }
+}
+
+fn rate(value: Option<f64>) -> Cell {
+    value.map_or_else(Cell::default, |rate| Cell::number(human::bandwidth(BytesPerSecond::new(rate)), rate))
+}
+
+fn amount(bytes: Option<u64>) -> Cell {
+    bytes.map_or_else(Cell::default, |bytes| {
+        Cell::number(human::bytes_decimal(Bytes::new(bytes as f64)), bytes as f64)
+    })
+}
+
+fn groups(document: &mut Document, groups: &[GroupCommunication]) {
+    if groups.is_empty() {
+        return;
+    }
+    document.heading_with("By group and operation", "mean over ranks; bandwidth of the transfer alone");
+    let columns = vec![
+        Column::words("group"),
+        Column::words("operation"),
+        Column::words("ranks").expendable(1),
+        Column::numbers("groups").expendable(4),
+        Column::numbers("count"),
+        Column::numbers("bytes"),
+        Column::numbers("time").expendable(2),
+        Column::numbers("wait"),
+        Column::numbers("transfer"),
+        Column::numbers("exposed"),
+        Column::numbers("bus bandwidth"),
+        Column::numbers("of link").expendable(3),
+        Column::numbers("to hide").expendable(5),
+        Column::words("known by").expendable(6),
+    ];
+    let rows = groups.iter().map(|group| {
+        let wait = time(group.wait);
+        let of_link = group.bus_bandwidth.zip(group.link.as_ref());
+        vec![
+            Cell::new(group.label.as_str(), Tone::Strong),
+            group.operation.map_or("unknown", |operation| operation.name()).into(),
+            group.ranks.as_str().into(),
+            Cell::whole(u64::from(group.groups)),
+            Cell::whole(u64::from(group.count)),
+            amount(group.bytes),
+            time(group.time),
+            Cell { text: format!("{}{}", bound(group.estimate), wait.text), ..wait },
+            time(group.transfer),
+            time(group.exposed_wait + group.exposed_transfer),
+            rate(group.bus_bandwidth),
+            of_link.map_or_else(Cell::default, |(rate, link)| Cell::percent(rate / link.bytes_per_second)),
+            rate(group.required_bandwidth),
+            words(group.evidence).into(),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+/// The sign of what is a bound from below.
+fn bound(is: bool) -> &'static str {
+    if is { "\u{2265} " } else { "" }
+}
+
+fn ranks(document: &mut Document, report: &CommunicationReport) {
+    let mut ranks: Vec<_> = report.ranks.iter().collect();
+    let remark = if ranks.len() > RANKS {
+        ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.wait), rank.rank));
+        ranks.truncate(RANKS);
+        format!("the {RANKS} that wait longest, of {}", report.ranks.len())
+    } else {
+        "in collectives that all traced ranks of a group take part in".to_owned()
+    };
+    document.heading_with("By rank", remark);
+    let columns = vec![
+        Column::numbers("rank"),
+        Column::numbers("window"),
+        Column::numbers("compute"),
+        Column::numbers("communication"),
+        Column::numbers("hidden"),
+        Column::numbers("collectives").expendable(3),
+        Column::numbers("wait"),
+        Column::numbers("transfer"),
+        Column::numbers("last in").expendable(2),
+        Column::numbers("lost").expendable(1),
+        Column::numbers("bounds only").expendable(4),
+    ];
+    let share = |part: i64, whole: i64| {
+        if whole > 0 { Cell::percent(part as f64 / whole as f64) } else { Cell::default() }
+    };
+    let rows = ranks.into_iter().map(|rank| {
+        let waits = time((rank.wait + rank.estimated_wait) as f64);
+        vec![
+            Cell::whole(u64::from(rank.rank)),
+            time(rank.window as f64),
+            time(rank.compute as f64),
+            time(rank.communication as f64),
+            share(rank.overlap, rank.communication),
+            Cell::whole(u64::from(rank.collectives)),
+            Cell { text: format!("{}{}", bound(rank.estimated_wait > 0), waits.text), ..waits },
+            time(rank.transfer as f64),
+            Cell::whole(u64::from(rank.last)),
+            Cell::whole(u64::from(rank.lost)),
+            Cell::whole(u64::from(rank.estimates)),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn clocks(document: &mut Document, report: &CommunicationReport) {
+    let mut clocks: Vec<_> = report.clocks.clocks.iter().filter(|clock| clock.collectives > 0).collect();
+    if clocks.len() < 2 {
+        return;
+    }
+    let remark = if clocks.len() > RANKS {
+        clocks.sort_by_key(|clock| (std::cmp::Reverse(clock.offset.abs()), clock.rank));
+        clocks.truncate(RANKS);
+        format!("the {RANKS} farthest off")
+    } else if report.clocks.applied {
+        "removed".to_owned()
+    } else {
+        "found, not removed".to_owned()
+    };
+    document.heading_with("Clocks", remark);
+    let columns = vec![
+        Column::numbers("rank"),
+        Column::numbers("offset"),
+        Column::numbers("against rank").expendable(1),
+        Column::numbers("drift, ppm").expendable(2),
+        Column::numbers("residual"),
+        Column::numbers("collectives"),
+    ];
+    let rows = clocks.into_iter().map(|clock| {
+        vec![
+            Cell::whole(u64::from(clock.rank)),
+            time(clock.offset as f64),
+            Cell::whole(u64::from(clock.against)),
+            Cell::number(format!("{:.1}", clock.drift_ppm), clock.drift_ppm),
+            time(clock.residual as f64),
+            Cell::whole(u64::from(clock.collectives)),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+/// The collectives with the longest waits.
+fn longest(report: &CommunicationReport, count: usize) -> Vec<&CollectiveRow> {
+    let mut rows: Vec<&CollectiveRow> = report.collectives.iter().collect();
+    let waits = |row: &CollectiveRow| row.parts.iter().map(|part| part.wait).sum::<i64>();
+    rows.sort_by_key(|row| std::cmp::Reverse(waits(row)));
+    rows.truncate(count);
+    rows
+}
+
+fn collectives(document: &mut Document, rows: &[&CollectiveRow]) {
+    document.heading_with("Collectives", "by the waits of all ranks together");
+    let columns = vec![
+        Column::words("group"),
+        Column::numbers("number"),
+        Column::words("operation"),
+        Column::numbers("bytes"),
+        Column::numbers("ranks").expendable(1),
+        Column::numbers("last rank"),
+        Column::numbers("waits"),
+        Column::numbers("transfer"),
+        Column::numbers("ends apart").expendable(2),
+    ];
+    let rows = rows.iter().map(|row| {
+        vec![
+            row.label.as_str().into(),
+            Cell::whole(u64::from(row.index)),
+            row.operation.map_or("unknown", |operation| operation.name()).into(),
+            amount(row.bytes),
+            Cell::whole(row.parts.len() as u64),
+            row.last_rank.map_or_else(Cell::default, |rank| Cell::whole(u64::from(rank))),
+            time(row.parts.iter().map(|part| part.wait).sum::<i64>() as f64),
+            time(row.shortest as f64),
+            time(row.end_spread as f64),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}

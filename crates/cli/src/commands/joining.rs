@@ -1,0 +1,70 @@
+//! Loading a job and saying how its ranks are to be joined, for the commands that look at many ranks.
+//!
+//! Responsible for: flags to options, traces to a job, and what was read amiss. Refuses inputs without a trace of any rank.
+
+use crate::args::joining::{Clocks, Joining};
+use crate::exit::Failure;
+use crate::input::{self, traces};
+use crate::printer::Printer;
+use crate::printer::document::Cell;
+use railwright_profiler::Job;
+use railwright_profiler::clocks::ClockPolicy;
+use railwright_profiler::communication::NameTable;
+use railwright_profiler::groups::Layout;
+use railwright_profiler::joined::JoinOptions;
+use railwright_profiler::readers::Keep;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+
+/// What flags say about joining. Flags are read before traces: a mistake there should not cost minutes.
+pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
+    let layout = match &joining.sizes {
+        Some(text) => Some(Layout::read(text).map_err(|problem| problem.in_file("--sizes"))?),
+        None => None,
+    };
+    let names = match &joining.kernels {
+        Some(path) => {
+            let text = input::read(path, input::CONFIG_LIMIT)?;
+            let own = NameTable::read(&text).map_err(|problem| problem.in_file(path.as_str()))?;
+            Some(own.before(NameTable::shipped()))
+        }
+        None => None,
+    };
+    let clocks = match joining.clocks {
+        Clocks::Auto => ClockPolicy::Auto,
+        Clocks::Align => ClockPolicy::Align,
+        Clocks::Recorded => ClockPolicy::Recorded,
+    };
+    Ok(JoinOptions { names, layout, clocks })
+}
+
+/// The job of the traces that paths name.
+pub(crate) fn job(joining: &Joining, printer: &Printer) -> Result<Job, Failure> {
+    let loaded = traces::load(&joining.paths, Keep::default(), printer.shows_progress())?;
+    printer.problems(&loaded.problems);
+    let job = Job::new(loaded.into_ranks());
+    if job.members.is_empty() {
+        let problem =
+            Problem::new("none of these files is the trace of a rank").in_file(joining.paths.join(" "));
+        let hint = "flight records go to `railwright hang`, logs to `railwright log`";
+        return Err(problem.hint(hint).into());
+    }
+    Ok(job)
+}
+
+/// `8 ranks`, or how many of how many.
+pub(crate) fn from_ranks(traced: u32, world: u32) -> String {
+    match (traced, world) {
+        (1, 1) => "1 rank".to_owned(),
+        (traced, world) if traced == world => format!("{} ranks", human::whole(u64::from(world))),
+        (traced, world) => {
+            format!("from {} of {} ranks", human::whole(u64::from(traced)), human::whole(u64::from(world)))
+        }
+    }
+}
+
+/// A time in nanoseconds as a cell.
+pub(crate) fn time(ns: f64) -> Cell {
+    Cell::seconds(Seconds::new(ns * 1e-9))
+}

@@ -1,0 +1,68 @@
+//! Communication and stragglers of real traces, in every voice, and what cannot be joined.
+
+mod support;
+
+use support::{json, transcript};
+
+const TRACES: &str = "../../../../fixtures/traces";
+
+fn at(folder: &str) -> String {
+    format!("{TRACES}/{folder}")
+}
+
+#[test]
+fn communication_of_real_jobs() {
+    let mut text = String::new();
+    let (torchrec, megatron) = (at("torchrec_v100_4r/sst_long_a2a_optimizer_3"), at("megatron_tp2_v100"));
+    let param = at("param_dlrm_8r");
+    for line in [
+        &["comm", &torchrec, "--collectives", "3"][..],
+        &["comm", &megatron, "--clocks", "align", "--format", "md"],
+        &["comm", &megatron, "--sizes", "dp=2", "--format", "csv"],
+        &["comm", &param, "--ascii"],
+    ] {
+        text.push_str(&transcript(line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn stragglers_of_real_jobs() {
+    let mut text = String::new();
+    for folder in ["torchrec_v100_4r/resnet18", "megatron_tp2_v100", "param_dlrm_8r"] {
+        text.push_str(&transcript(&["stragglers", &at(folder)]));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn json_holds_what_is_not_shown() {
+    let value = json(&["comm", &at("megatron_tp2_v100"), "--json"], 0);
+    assert_eq!(value["groups"][0]["label"], "tensor");
+    assert_eq!(value["collectives"].as_array().map(Vec::len), Some(13));
+    assert_eq!(value["collectives"][0]["parts"][1]["rank"], 1);
+    let value = json(&["stragglers", &at("megatron_tp2_v100"), "--json"], 1);
+    assert_eq!(value["culprits"][0]["rank"], 0);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let megatron = at("megatron_tp2_v100");
+    let mut text = String::new();
+    for line in [
+        &["comm", &megatron, "--group", "tensr"][..],
+        &["comm", &megatron, "--sizes", "tp=2,xp=4"],
+        &["comm", &megatron, "--sizes", "tp=4"],
+        &["comm", "no-such-folder"],
+        &["stragglers", &at("generated_torch215_gloo_pp2dp2/fr_ok_rank_0.json")],
+        &["stragglers", &megatron, "--kernels", &at("INDEX.csv")],
+    ] {
+        let transcript = transcript(line);
+        // The report that follows a warning is another test's.
+        text.push_str(transcript.split("--- stderr").last().unwrap_or_default());
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}

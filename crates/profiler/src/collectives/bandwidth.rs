@@ -1,0 +1,86 @@
+//! Bandwidth of collectives and the ceiling of their links.
+//!
+//! Responsible for: bus bandwidth by nccl-tests' convention and which link bounds a group. Refuses to know where ranks sit beyond "as many neighbours as a
+//! scale-up domain holds".
+
+use crate::Job;
+use crate::communication::Operation;
+use crate::groups::RankSet;
+use railwright_spec::cluster::{Accelerator, accelerators};
+use serde::Serialize;
+
+/// Bytes over a link for each byte of a collective among `n` ranks: bus bandwidth = factor x bytes / time
+/// (nccl-tests, PERFORMANCE.md): 2(n-1)/n for all-reduce, (n-1)/n for gather, scatter and all-to-all, 1 for the rest.
+pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
+    if n < 2 {
+        return 1.0;
+    }
+    let share = f64::from(n - 1) / f64::from(n);
+    match operation {
+        Some(Operation::AllReduce) => 2.0 * share,
+        Some(
+            Operation::AllGather
+            | Operation::ReduceScatter
+            | Operation::AllToAll
+            | Operation::Dispatch
+            | Operation::Combine
+            | Operation::Gather
+            | Operation::Scatter,
+        ) => share,
+        _ => 1.0,
+    }
+}
+
+/// Which kind of link bounds a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkKind {
+    /// Within the scale-up domain.
+    ScaleUp,
+    /// The network between domains.
+    Network,
+}
+
+/// A link and its ceiling.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Link {
+    /// Which kind.
+    pub kind: LinkKind,
+    /// What it is called.
+    pub name: String,
+    /// Bytes per second, in one direction.
+    pub bytes_per_second: f64,
+}
+
+/// The accelerator that a trace's device is, by its driver's name, or by that name with its memory behind it.
+pub(super) fn accelerator(job: &Job) -> Option<Accelerator> {
+    let device = job.members.iter().find_map(|member| {
+        let identity = &member.trace.identity;
+        let id = identity.device.unwrap_or(0);
+        identity.devices.iter().find(|device| device.id == id).or(identity.devices.first())
+    })?;
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let name = plain(&device.name);
+    let patterns = |accelerator: &Accelerator| {
+        accelerator.device_name_patterns.iter().any(|pattern| plain(pattern) == name)
+    };
+    accelerators().into_iter().find(patterns)
+}
+
+/// The link that bounds a group of ranks: of the scale-up domain where all of them fit into one block of neighbours, else the network.
+pub fn ceiling(accelerator: &Accelerator, ranks: &RankSet) -> Option<Link> {
+    let domain = u32::try_from(accelerator.scale_up_domain).unwrap_or(u32::MAX).max(1);
+    let (first, last) = (ranks.ranks().first()?, ranks.ranks().last()?);
+    if first / domain == last / domain {
+        let bandwidth = accelerator.scale_up_bandwidth.get();
+        return (bandwidth > 0.0).then(|| Link {
+            kind: LinkKind::ScaleUp,
+            name: accelerator.scale_up_link.clone(),
+            bytes_per_second: bandwidth,
+        });
+    }
+    let bandwidth = accelerator.network_bandwidth?.get();
+    Some(Link { kind: LinkKind::Network, name: "network".to_owned(), bytes_per_second: bandwidth })
+}

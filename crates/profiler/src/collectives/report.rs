@@ -1,0 +1,347 @@
+//! The sums: per rank and per group.
+//!
+//! Responsible for: one value that the `comm` command shows. Refuses to mix what was measured with what is a bound: estimates are counted apart.
+
+use super::bandwidth::{Link, accelerator, bus_factor, ceiling};
+use super::rows::{CollectiveRow, rows_with};
+use super::solo::solo_rows;
+use crate::Job;
+use crate::clocks::Clocks;
+use crate::communication::{NameTable, Operation, unknown, unknown_kernels};
+use crate::groups::{Evidence, RankSet};
+use crate::joined::{JoinOptions, Joined, join};
+use crate::kernels::KernelTable;
+use crate::matching::line::median;
+use crate::occupancy::Occupancy;
+use railwright_spec::problem::Warning;
+use railwright_step::{Dimension, OperatorFamily};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RankCommunication {
+    /// The rank.
+    pub rank: u32,
+    /// From its first device activity to the end of the last.
+    pub window: i64,
+    /// Compute, overlaps counted once.
+    pub compute: i64,
+    /// Communication, overlaps counted once.
+    pub communication: i64,
+    /// What of the communication lies beside compute.
+    pub overlap: i64,
+    /// What of it does not.
+    pub exposed: i64,
+    /// Collectives that every traced rank takes part in.
+    pub collectives: u32,
+    /// Waiting in these.
+    pub wait: i64,
+    /// Transfer in these.
+    pub transfer: i64,
+    /// What of the waiting no compute hides.
+    pub exposed_wait: i64,
+    /// What of the transfer no compute hides.
+    pub exposed_transfer: i64,
+    /// In how many of these it was the last.
+    pub last: u32,
+    /// Parts whose waits are only bounds.
+    pub estimates: u32,
+    /// The sum of these bounds.
+    pub estimated_wait: i64,
+    /// Leading collectives that it lost.
+    pub lost: u32,
+}
+
+/// One operation in one dimension, over all communicators that serve it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupCommunication {
+    /// The dimension.
+    pub dimension: Dimension,
+    /// What to call it.
+    pub label: String,
+    /// Why.
+    pub evidence: Evidence,
+    /// Ranks of each of its groups.
+    pub size: u32,
+    /// How many groups there are.
+    pub groups: u32,
+    /// The ranks of the first of them, as they are written.
+    pub ranks: String,
+    /// The operation.
+    pub operation: Option<Operation>,
+    /// How many collectives.
+    pub count: u32,
+    /// Bytes of all of them; none when sizes are not recorded.
+    pub bytes: Option<u64>,
+    /// The mean over ranks of the time in them, in nanoseconds.
+    pub time: f64,
+    /// What of it is waiting.
+    pub wait: f64,
+    /// What of it is transfer.
+    pub transfer: f64,
+    /// What of the waiting is exposed.
+    pub exposed_wait: f64,
+    /// What of the transfer is exposed.
+    pub exposed_transfer: f64,
+    /// Bytes of a second, the median over collectives with a size, from when the last rank entered.
+    pub algorithm_bandwidth: Option<f64>,
+    /// The same by nccl-tests' bus convention.
+    pub bus_bandwidth: Option<f64>,
+    /// The best bus bandwidth of any of them.
+    pub best_bus_bandwidth: Option<f64>,
+    /// The link that bounds it.
+    pub link: Option<Link>,
+    /// The mean over ranks of the compute that could hide it, in nanoseconds.
+    pub slack: f64,
+    /// The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order.
+    pub required_bandwidth: Option<f64>,
+    /// Whether waits are bounds from below.
+    pub estimate: bool,
+}
+
+/// Communication of a job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CommunicationReport {
+    /// Ranks that were traced.
+    pub ranks_traced: u32,
+    /// Ranks of the job.
+    pub world_size: u32,
+    /// The accelerator, if the catalogue knows it.
+    pub accelerator: Option<String>,
+    /// How the clocks were treated.
+    pub clocks: Clocks,
+    /// By rank.
+    pub ranks: Vec<RankCommunication>,
+    /// By dimension and operation, the longest first.
+    pub groups: Vec<GroupCommunication>,
+    /// Every collective.
+    pub collectives: Vec<CollectiveRow>,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// Joins a job (its traces are moved onto one time) and sums its communication up.
+pub fn communication_report(job: &mut Job, options: &JoinOptions) -> CommunicationReport {
+    let joined = join(job, options);
+    let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
+    let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, table)).collect();
+    let mut rows = rows_with(&joined, &occupancies);
+    solo_rows(job, &joined, &mut rows, &occupancies);
+    for row in &mut rows {
+        row.label = placed(&joined, row).key.label;
+    }
+    let accelerator = accelerator(job);
+    let mut warnings = job.warnings.clone();
+    warnings.extend(joined.warnings.iter().cloned());
+    let kernels = KernelTable::shipped();
+    let computes = |name: &str| kernels.family(name) != OperatorFamily::Other;
+    warnings.extend(unknown::warnings(&unknown_kernels(job, table, &computes)));
+    CommunicationReport {
+        ranks_traced: job.members.len() as u32,
+        world_size: job.world_size,
+        ranks: ranks(job, &joined, &rows, &occupancies),
+        groups: groups(&joined, &rows, accelerator.as_ref()),
+        accelerator: accelerator.map(|accelerator| accelerator.name),
+        clocks: joined.clocks,
+        collectives: rows,
+        warnings,
+    }
+}
+
+fn ranks(
+    job: &Job,
+    joined: &Joined,
+    rows: &[CollectiveRow],
+    occupancies: &[Occupancy],
+) -> Vec<RankCommunication> {
+    let mut ranks: Vec<RankCommunication> = job
+        .members
+        .iter()
+        .zip(occupancies)
+        .map(|(member, on)| {
+            let communication = on.communication.total();
+            let overlap = on.communication.overlap(&on.compute);
+            RankCommunication {
+                rank: member.rank,
+                window: on.window.1 - on.window.0,
+                compute: on.compute.total(),
+                communication,
+                overlap,
+                exposed: communication - overlap,
+                ..RankCommunication::default()
+            }
+        })
+        .collect();
+    for communicator in &joined.matching.communicators {
+        for member in &communicator.members {
+            ranks[member.member as usize].lost += member.lost;
+        }
+    }
+    for row in rows {
+        for part in &row.parts {
+            let rank = &mut ranks[part.at.member as usize];
+            if row.complete && !row.estimate {
+                rank.collectives += 1;
+                rank.wait += part.wait;
+                rank.transfer += part.transfer;
+                rank.exposed_wait += part.exposed_wait;
+                rank.exposed_transfer += part.exposed_transfer;
+                rank.last += u32::from(row.last_rank == Some(part.rank));
+            } else {
+                rank.estimates += 1;
+                rank.estimated_wait += part.wait;
+            }
+        }
+    }
+    ranks
+}
+
+/// What rows are summed by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    dimension: Dimension,
+    label: String,
+    size: u32,
+    operation: Option<Operation>,
+}
+
+#[derive(Default)]
+struct Sum<'a> {
+    rows: Vec<&'a CollectiveRow>,
+    communicators: BTreeMap<Option<u32>, RankSet>,
+    evidence: Option<Evidence>,
+}
+
+/// Where a row belongs.
+struct Placed {
+    key: Key,
+    set: RankSet,
+    evidence: Evidence,
+}
+
+fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
+    let communicator = row.communicator.map(|id| &joined.matching.communicators[id as usize]);
+    let group = communicator.map_or_else(
+        || row.parts.first().and_then(|part| joined.matching.part(part.at).group),
+        |communicator| communicator.group,
+    );
+    let group = group.and_then(|id| joined.groups.get(id));
+    let traced = communicator.map_or(1, |communicator| communicator.members.len() as u32);
+    let here = || {
+        let ranks = communicator.map(|c| c.members.iter().map(|m| m.rank).collect::<Vec<_>>());
+        RankSet::new(&ranks.unwrap_or_else(|| row.parts.iter().map(|part| part.rank).collect()))
+    };
+    let channel = communicator.and_then(|c| c.channel);
+    let set = match (channel, group.and_then(|group| group.ranks.clone())) {
+        (None, Some(set)) => set,
+        _ => here(),
+    };
+    let (dimension, label, size) = match group {
+        Some(group) => (group.dimension.dimension, group.dimension.label.clone(), group.size),
+        None if channel.is_some() => (Dimension::Pipeline, Dimension::Pipeline.name().to_owned(), traced),
+        None if row.operation == Some(Operation::Copy) => {
+            (Dimension::Other, "copies between devices".to_owned(), traced)
+        }
+        None if communicator.is_some() => {
+            (Dimension::Other, format!("unknown (size {traced}, no group recorded)"), traced)
+        }
+        None => (Dimension::Other, "unknown (other ranks not traced)".to_owned(), traced),
+    };
+    Placed {
+        key: Key { dimension, label, size, operation: row.operation },
+        set,
+        evidence: group.map_or(Evidence::Nothing, |group| group.dimension.evidence),
+    }
+}
+
+fn groups(
+    joined: &Joined,
+    rows: &[CollectiveRow],
+    accelerator: Option<&railwright_spec::cluster::Accelerator>,
+) -> Vec<GroupCommunication> {
+    let mut sums: BTreeMap<Key, Sum<'_>> = BTreeMap::new();
+    for row in rows {
+        let Placed { key, set, evidence } = placed(joined, row);
+        let sum = sums.entry(key).or_default();
+        sum.rows.push(row);
+        sum.communicators.entry(row.communicator).or_insert(set);
+        sum.evidence.get_or_insert(evidence);
+    }
+    let mut found: Vec<GroupCommunication> =
+        sums.into_iter().map(|(key, sum)| group_sum(key, &sum, accelerator)).collect();
+    found.sort_by(|a, b| b.time.total_cmp(&a.time).then_with(|| a.label.cmp(&b.label)));
+    found
+}
+
+fn group_sum(
+    key: Key,
+    sum: &Sum<'_>,
+    accelerator: Option<&railwright_spec::cluster::Accelerator>,
+) -> GroupCommunication {
+    let mut ranks: BTreeMap<u32, ()> = BTreeMap::new();
+    let (mut time, mut wait, mut transfer, mut slack) = (0_i64, 0_i64, 0_i64, 0_i64);
+    let (mut exposed_wait, mut exposed_transfer) = (0_i64, 0_i64);
+    let mut algorithm: Vec<f64> = Vec::new();
+    let mut moved = 0.0;
+    let mut known = 0_u64;
+    let mut sized = true;
+    let factor = bus_factor(key.operation, key.size);
+    for row in &sum.rows {
+        for part in &row.parts {
+            ranks.insert(part.rank, ());
+            time += part.duration;
+            wait += part.wait;
+            transfer += part.transfer;
+            exposed_wait += part.exposed_wait;
+            exposed_transfer += part.exposed_transfer;
+            slack += part.slack;
+        }
+        match row.bytes {
+            Some(bytes) => {
+                known = known.saturating_add(bytes);
+                moved += bytes as f64 * factor * row.parts.len() as f64;
+                if row.shortest > 0 && bytes > 0 {
+                    algorithm.push(bytes as f64 / (row.shortest as f64 * 1e-9));
+                }
+            }
+            None => sized = false,
+        }
+    }
+    let count = ranks.len().max(1) as f64;
+    let best = algorithm
+        .iter()
+        .copied()
+        .fold(None, |best: Option<f64>, rate| Some(best.map_or(rate, |best| best.max(rate))));
+    let typical = (!algorithm.is_empty()).then(|| median(&mut algorithm));
+    let set = sum.communicators.values().next().cloned().unwrap_or_default();
+    let link = accelerator.and_then(|accelerator| {
+        sum.communicators
+            .values()
+            .filter_map(|set| ceiling(accelerator, set))
+            .min_by(|a, b| a.bytes_per_second.total_cmp(&b.bytes_per_second))
+    });
+    GroupCommunication {
+        dimension: key.dimension,
+        label: key.label,
+        evidence: sum.evidence.unwrap_or(Evidence::Nothing),
+        size: key.size,
+        groups: sum.communicators.len() as u32,
+        ranks: set.to_string(),
+        operation: key.operation,
+        count: sum.rows.len() as u32,
+        bytes: sized.then_some(known),
+        time: time as f64 / count,
+        wait: wait as f64 / count,
+        transfer: transfer as f64 / count,
+        exposed_wait: exposed_wait as f64 / count,
+        exposed_transfer: exposed_transfer as f64 / count,
+        algorithm_bandwidth: typical,
+        bus_bandwidth: typical.map(|rate| rate * factor),
+        best_bus_bandwidth: best.map(|rate| rate * factor),
+        link,
+        slack: slack as f64 / count,
+        required_bandwidth: (sized && slack > 0).then(|| moved / (slack as f64 * 1e-9)),
+        estimate: sum.rows.iter().any(|row| row.estimate),
+    }
+}

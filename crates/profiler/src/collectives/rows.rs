@@ -1,0 +1,136 @@
+//! Every collective, part by part.
+//!
+//! Responsible for: waits, transfers and what of them is exposed. Refuses negative numbers: a wait is never longer than the part that waits.
+
+use crate::communication::Operation;
+use crate::joined::Joined;
+use crate::matching::PartRef;
+use crate::occupancy::Occupancy;
+use serde::Serialize;
+
+/// One rank's part in a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PartRow {
+    /// The rank.
+    pub rank: u32,
+    /// From when, in nanoseconds.
+    pub start: i64,
+    /// How long, in nanoseconds.
+    pub duration: i64,
+    /// Until the last rank entered.
+    pub wait: i64,
+    /// From then on.
+    pub transfer: i64,
+    /// What of the wait no compute of this rank hides.
+    pub exposed_wait: i64,
+    /// What of the transfer no compute of this rank hides.
+    pub exposed_transfer: i64,
+    /// Compute of this rank between the start and the first need of the result: what the collective can hide behind.
+    pub slack: i64,
+    #[serde(skip)]
+    pub(crate) at: PartRef,
+}
+
+/// A collective, or the part of one rank that found no counterpart.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CollectiveRow {
+    /// Its communicator, by its place among the communicators of the job.
+    pub communicator: Option<u32>,
+    /// What its group is called, as among the groups of the report.
+    pub label: String,
+    /// Its number within the communicator.
+    pub index: u32,
+    /// What it does.
+    pub operation: Option<Operation>,
+    /// Its size in bytes, by nccl-tests' convention.
+    pub bytes: Option<u64>,
+    /// When the last rank entered, in nanoseconds.
+    pub last_start: i64,
+    /// The rank that entered last; none when not all that were traced are there.
+    pub last_rank: Option<u32>,
+    /// By how much starts differ.
+    pub start_spread: i64,
+    /// By how much ends differ: what is left of the clocks' differences.
+    pub end_spread: i64,
+    /// The shortest part: what it takes once everybody is there.
+    pub shortest: i64,
+    /// Whether every traced rank of the communicator takes part.
+    pub complete: bool,
+    /// Whether waits are bounds from below, because ranks are missing.
+    pub estimate: bool,
+    /// The parts, by rank.
+    pub parts: Vec<PartRow>,
+}
+
+/// The rows of all matched collectives, by communicator and order.
+pub fn rows(
+    joined: &Joined,
+    job: &crate::Job,
+    table: &crate::communication::NameTable,
+) -> Vec<CollectiveRow> {
+    let occupancies: Vec<Occupancy> =
+        job.members.iter().map(|member| Occupancy::of(&member.trace, table)).collect();
+    rows_with(joined, &occupancies)
+}
+
+pub(crate) fn rows_with(joined: &Joined, occupancies: &[Occupancy]) -> Vec<CollectiveRow> {
+    let matching = &joined.matching;
+    let mut rows = Vec::with_capacity(matching.collectives.len());
+    for collective in &matching.collectives {
+        let members = matching.members(collective);
+        let communicator = matching.communicator(collective);
+        let ranks: Vec<u32> =
+            members.iter().map(|at| joined.clocks.clocks[at.member as usize].rank).collect();
+        let parts = || members.iter().map(|&at| matching.part(at));
+        let last = parts().map(|part| part.start).max().unwrap_or_default();
+        let first = parts().map(|part| part.start).min().unwrap_or_default();
+        let ends = (parts().map(|part| part.end).min(), parts().map(|part| part.end).max());
+        let size = communicator.group.and_then(|id| joined.groups.get(id)).map_or(0, |group| group.size);
+        let missing = communicator.channel.is_none() && size as usize > communicator.members.len();
+        let late = parts().zip(&ranks).filter(|(part, _)| part.start == last).map(|(_, &rank)| rank).min();
+        let rows_of = members.iter().zip(&ranks).map(|(&at, &rank)| {
+            let part = matching.part(at);
+            let wait = (last - part.start).clamp(0, part.duration().max(0));
+            part_row(at, rank, part.start, part.end, wait, &occupancies[at.member as usize])
+        });
+        rows.push(CollectiveRow {
+            communicator: Some(collective.communicator),
+            label: String::new(),
+            index: collective.index,
+            operation: collective.operation,
+            bytes: collective.bytes,
+            last_start: last,
+            last_rank: late.filter(|_| collective.complete),
+            start_spread: last - first,
+            end_spread: ends.1.unwrap_or_default() - ends.0.unwrap_or_default(),
+            shortest: parts().map(crate::matching::Part::duration).min().unwrap_or_default(),
+            complete: collective.complete,
+            estimate: missing || !collective.complete,
+            parts: rows_of.collect(),
+        });
+    }
+    rows
+}
+
+pub(super) fn part_row(at: PartRef, rank: u32, start: i64, end: i64, wait: i64, on: &Occupancy) -> PartRow {
+    let middle = start + wait;
+    let hidden_wait = on.compute.within(start, middle);
+    let hidden = on.compute.within(middle, end);
+    // The result is needed when compute begins again after the device had none at the end; where compute runs on, it is not needed
+    // before the next pause.
+    let slack = match on.compute.next(end) {
+        Some((from, to)) if from <= end => on.compute.within(start, to),
+        _ => on.compute.within(start, end),
+    };
+    PartRow {
+        rank,
+        start,
+        duration: end - start,
+        wait,
+        transfer: end - middle,
+        exposed_wait: wait - hidden_wait,
+        exposed_transfer: end - middle - hidden,
+        slack,
+        at,
+    }
+}

@@ -1,0 +1,19 @@
+//! Who the others wait for, why, and what it costs.
+//!
+//! Responsible for: charging every wait to the rank that was late and to what it did meanwhile, followed to the root where that rank had itself waited;
+//! the class of the cause with its evidence; and the cost by replay: what the recorded steps would have taken had the rank run like the median of its
+//! peers. Refuses to count who is last: microseconds are not milliseconds. "No straggler" is an answer.
+
+mod blame;
+mod cause;
+mod chain;
+mod peers;
+mod replay;
+mod report;
+mod steps;
+
+pub use cause::{CauseClass, Evidence};
+pub use report::{Culprit, Moment, SlowGroup, StragglerReport, straggler_report};
+
+#[cfg(test)]
+mod tests;

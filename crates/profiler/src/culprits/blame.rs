@@ -1,0 +1,155 @@
+//! Every wait charged to its root.
+//!
+//! Responsible for: for each collective the ranks and stretches that made it late: the last rank's own excess over its peers, and for the rest of its lateness the
+//! roots of the collective that held it before. Refuses to split finer than a few roots for one collective.
+
+use super::chain::Chains;
+use super::peers::Stretches;
+use crate::joined::Joined;
+use std::collections::BTreeMap;
+
+/// How many roots of one collective are kept.
+const ROOTS: usize = 4;
+
+/// How far back a way is followed.
+const LONGEST_WAY: usize = 256;
+
+/// A root: a stretch of a member, and its share of the lateness.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Root {
+    member: u32,
+    /// The stretch's place; none for what came before the recorded window.
+    place: Option<u32>,
+    share: f64,
+}
+
+/// What was charged.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Charges {
+    /// By member: the waits of all ranks that it is the root of, in nanoseconds.
+    pub waits: Vec<f64>,
+    /// By member: what of these came before the window or from no excess that its peers show.
+    pub unexplained: Vec<f64>,
+    /// By member: lateness: by how much it entered collectives last, after the last but one.
+    pub lateness: Vec<i64>,
+    /// By member: in how many complete collectives it was the last.
+    pub last: Vec<u32>,
+    /// By member and place of the stretch: waits charged to it.
+    pub stretches: BTreeMap<(u32, u32), f64>,
+    /// All waits.
+    pub total: f64,
+}
+
+pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) -> Charges {
+    let matching = &joined.matching;
+    let count = stretches.lists.len();
+    let mut charges = Charges {
+        waits: vec![0.0; count],
+        unexplained: vec![0.0; count],
+        lateness: vec![0; count],
+        last: vec![0; count],
+        ..Charges::default()
+    };
+    for &number in &chains.order {
+        let collective = &matching.collectives[number as usize];
+        let members = matching.members(collective);
+        let late = chains.last_member[number as usize];
+        let last = chains.last_start[number as usize];
+        let mut starts: Vec<i64> =
+            members.iter().filter(|at| at.member != late).map(|&at| matching.part(at).start).collect();
+        let Some(second) = starts.iter().copied().max() else { continue };
+        let middle = starts.len() / 2;
+        let usual = *starts.select_nth_unstable(middle).1;
+        if collective.complete {
+            charges.last[late as usize] += 1;
+            charges.lateness[late as usize] += last - second;
+        }
+        let roots = find(stretches, chains, joined, number, late, last - usual);
+        let channel = matching.communicator(collective).channel;
+        let waits: i64 = members
+            .iter()
+            .map(|&at| {
+                let part = matching.part(at);
+                // A sender that is early has nobody to blame.
+                let waits = channel.is_none_or(|(_, to)| {
+                    matching
+                        .communicator(collective)
+                        .members
+                        .iter()
+                        .any(|m| m.member == at.member && m.rank == to)
+                });
+                if waits { (last - part.start).clamp(0, part.duration().max(0)) } else { 0 }
+            })
+            .sum();
+        charges.total += waits as f64;
+        for root in &roots {
+            let wait = waits as f64 * root.share;
+            charges.waits[root.member as usize] += wait;
+            match root.place {
+                Some(place) => *charges.stretches.entry((root.member, place)).or_default() += wait,
+                None => charges.unexplained[root.member as usize] += wait,
+            }
+        }
+    }
+    charges
+}
+
+/// The roots of a collective whose last member was late by `late_by`: the excesses along the way that held it up, back to where its ranks last stood
+/// together (the collective before in the same communicator).
+fn find(
+    stretches: &Stretches,
+    chains: &Chains,
+    joined: &Joined,
+    number: u32,
+    late: u32,
+    late_by: i64,
+) -> Vec<Root> {
+    let matching = &joined.matching;
+    let communicator = matching.collectives[number as usize].communicator;
+    let mut roots: Vec<Root> = Vec::new();
+    let mut at = stretches.ends[number as usize].iter().copied().find(|end| end.0 == late);
+    let mut left = late_by;
+    let mut last = late;
+    let mut latest = at;
+    for _ in 0..LONGEST_WAY {
+        let Some(here) = at else { break };
+        let stretch = stretches.get(here);
+        let excess = if stretch.peers == 0 { 0 } else { (stretch.own - stretch.usual).clamp(0, left.max(0)) };
+        if excess > 0 {
+            roots.push(Root { member: here.0, place: Some(here.1), share: excess as f64 });
+            left -= excess;
+        }
+        last = here.0;
+        latest = Some(here);
+        let gate =
+            stretch.gate.filter(|&gate| matching.collectives[gate as usize].communicator != communicator);
+        if left <= 0 {
+            break;
+        }
+        // What held it: the last member to enter the collective that it waited for.
+        let Some(gate) = gate else { break };
+        let holder = chains.last_member[gate as usize];
+        let before = stretches.ends[gate as usize].iter().copied().find(|end| end.0 == holder);
+        if before.is_some_and(|before| stretches.get(before).to > stretch.to) {
+            break;
+        }
+        at = before;
+    }
+    let explained: f64 = roots.iter().map(|root| root.share).sum();
+    if explained <= 0.0 {
+        // Nobody's peers show it: it came before the recording, or all twins are alike and the place makes it late.
+        let place = latest.filter(|_| late_by <= 0).map(|latest| latest.1);
+        return vec![Root { member: last, place, share: 1.0 }];
+    }
+    let rest = left.max(0) as f64;
+    if rest > 0.1 * late_by as f64 {
+        roots.push(Root { member: last, place: None, share: rest });
+    }
+    roots.sort_by(|a, b| b.share.total_cmp(&a.share).then((a.member, a.place).cmp(&(b.member, b.place))));
+    roots.truncate(ROOTS);
+    let kept: f64 = roots.iter().map(|root| root.share).sum();
+    for root in &mut roots {
+        root.share /= kept;
+    }
+    roots
+}

@@ -1,0 +1,336 @@
+//! The verdict.
+//!
+//! Responsible for: one value that the `stragglers` command shows: what every rank costs the step by replay, who is above the noise, why and when. Refuses to name
+//! a rank whose effect the steps' own noise would hide.
+
+use super::blame::{Charges, charge};
+use super::cause::{CauseClass, Evidence, class, compared};
+use super::chain::{Chains, Event};
+use super::peers::{Stretch, Stretches};
+use super::replay::replay;
+use super::steps::Steps;
+use crate::Job;
+use crate::clocks::Clocks;
+use crate::communication::{NameTable, Operation};
+use crate::joined::{JoinOptions, Joined, join};
+use crate::occupancy::Occupancy;
+use crate::trace::HostKind;
+use railwright_spec::problem::Warning;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The ranks for which a replay is made at most: those that most waits are charged to.
+const REPLAYED: usize = 16;
+
+/// The share of a step below which no cost is told, however quiet the steps are.
+const LEAST_SHARE: f64 = 0.005;
+
+/// A rank that others wait for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Culprit {
+    /// The rank.
+    pub rank: u32,
+    /// Its host, if the trace says.
+    pub host: Option<String>,
+    /// What a step would be shorter by had it run like the median of its peers, in nanoseconds.
+    pub cost: f64,
+    /// The same as a share of the step.
+    pub share: f64,
+    /// Whether that is above the noise.
+    pub is_straggler: bool,
+    /// Waits of all ranks of which it is the root, for a step, in nanoseconds.
+    pub waits: f64,
+    /// The share of all waits.
+    pub waits_share: f64,
+    /// By how much it entered collectives after the last but one, for a step, in nanoseconds.
+    pub lateness: f64,
+    /// In how many collectives it was the last: for comparison; it says little.
+    pub last: u32,
+    /// The class of the cause.
+    pub cause: CauseClass,
+    /// Three numbers.
+    pub evidence: Vec<Evidence>,
+    /// When, the worst first.
+    pub moments: Vec<Moment>,
+}
+
+/// A stretch of a rank that others waited for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Moment {
+    /// In which step, if annotations say.
+    pub step: Option<u32>,
+    /// From when, in nanoseconds since the first matched start of the job.
+    pub start: i64,
+    /// How long the rank took, in nanoseconds.
+    pub own: i64,
+    /// How much longer than its peers.
+    pub excess: i64,
+    /// Waits charged to it.
+    pub waits: f64,
+    /// The operation that came late.
+    pub before: Option<Operation>,
+    /// The innermost annotation of the host around its middle.
+    pub annotation: Option<String>,
+}
+
+/// A group whose transfers take longer than those of its peers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SlowGroup {
+    /// Its dimension.
+    pub label: String,
+    /// Its ranks, as they are written.
+    pub ranks: String,
+    /// The operation.
+    pub operation: Option<Operation>,
+    /// Bytes of one collective.
+    pub bytes: u64,
+    /// The median transfer of its collectives, in nanoseconds.
+    pub transfer: i64,
+    /// The median of the other groups.
+    pub peers: i64,
+}
+
+/// Who the others wait for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StragglerReport {
+    /// Ranks that were traced.
+    pub ranks_traced: u32,
+    /// Ranks of the job.
+    pub world_size: u32,
+    /// Steps that were recorded; 1 when nothing marks them.
+    pub steps: u32,
+    /// A step's share of the recorded window, in nanoseconds.
+    pub step_time: f64,
+    /// What a step would take had every rank run like the median of its peers.
+    pub step_time_without: f64,
+    /// Below this a rank's cost is noise, in nanoseconds.
+    pub noise: f64,
+    /// How far the replay of the measured times is from them, as a share of the window.
+    pub replay_error: f64,
+    /// Waits of all ranks for a step, in nanoseconds, summed over ranks.
+    pub waits: f64,
+    /// The mean share of its window that a device is idle.
+    pub idle: f64,
+    /// Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
+    pub host_bound: bool,
+    /// Ranks by cost; those above the noise are stragglers, and there may be none.
+    pub culprits: Vec<Culprit>,
+    /// Groups with slow transfers.
+    pub slow_groups: Vec<SlowGroup>,
+    /// How the clocks were treated.
+    pub clocks: Clocks,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+impl StragglerReport {
+    /// The ranks that cost more than the noise.
+    pub fn stragglers(&self) -> impl Iterator<Item = &Culprit> {
+        self.culprits.iter().filter(|culprit| culprit.is_straggler)
+    }
+}
+
+/// Joins a job (its traces are moved onto one time) and finds who the others wait for.
+pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
+    let joined = join(job, options);
+    let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
+    let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, table)).collect();
+    judge(job, joined, &occupancies)
+}
+
+fn judge(job: &Job, joined: Joined, occupancies: &[Occupancy]) -> StragglerReport {
+    let chains = Chains::of(&joined, occupancies);
+    let stretches = Stretches::of(&chains, &joined);
+    let charges = charge(&chains, &joined, &stretches);
+    let measured = |member: usize, place: usize| chains.events[member][place].own;
+    let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
+    let base = replay(&chains, &joined, &measured, &transfer).span;
+    let steps = Steps::of(job, 0);
+    let count = steps.count();
+    let real = real_span(&chains);
+    // The replaced own time of an event: its stretch's usual time, spread as the measured one.
+    let usual = usual_times(&chains, &stretches.lists);
+    let like_peers = |member: usize, place: usize| usual[member][place];
+    let without = replay(&chains, &joined, &like_peers, &transfer).span;
+    let step_time = base as f64 / count;
+    let noise = steps.noise().unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
+
+    let mut order: Vec<usize> = (0..job.members.len()).collect();
+    order.sort_by(|&a, &b| {
+        let key = |m: usize| charges.waits[m] + charges.lateness[m] as f64;
+        key(b).total_cmp(&key(a)).then(a.cmp(&b))
+    });
+    let origin =
+        chains.events.iter().filter_map(|events| events.first()).map(|event| event.time).min().unwrap_or(0);
+    let mut culprits: Vec<Culprit> = Vec::new();
+    for &member in order.iter().take(REPLAYED) {
+        let one =
+            |m: usize, place: usize| if m == member { usual[m][place] } else { chains.events[m][place].own };
+        let span = replay(&chains, &joined, &one, &transfer).span;
+        let cost = ((base - span) as f64 / count).max(0.0);
+        // What others waited for; where nobody waited, all of it.
+        let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
+        let compared = compared(member, &stretches, occupancies, &blamed);
+        let (cause, evidence) = class(&compared, count);
+        culprits.push(Culprit {
+            rank: job.members[member].rank,
+            host: job.members[member].trace.identity.host.clone(),
+            cost,
+            share: if step_time > 0.0 { cost / step_time } else { 0.0 },
+            is_straggler: cost > noise,
+            waits: charges.waits[member] / count,
+            waits_share: if charges.total > 0.0 { charges.waits[member] / charges.total } else { 0.0 },
+            lateness: charges.lateness[member] as f64 / count,
+            last: charges.last[member],
+            cause,
+            evidence,
+            moments: moments(job, member, &joined, &stretches, &charges, origin),
+        });
+    }
+    culprits.sort_by(|a, b| {
+        b.cost.total_cmp(&a.cost).then(b.waits.total_cmp(&a.waits)).then(a.rank.cmp(&b.rank))
+    });
+    // (share of the window, whether it is idle for longer than it works when nobody makes it wait)
+    let idle: Vec<(f64, bool)> = occupancies
+        .iter()
+        .map(|on| {
+            let window = (on.window.1 - on.window.0).max(1);
+            let exposed = on.communication.total() - on.communication.overlap(&on.compute);
+            let idle = window - on.compute.total() - exposed;
+            (idle as f64 / window as f64, idle > on.compute.total())
+        })
+        .collect();
+    let has_devices = job.members.iter().any(|member| !member.trace.gpu.is_empty());
+    let mut warnings = job.warnings.clone();
+    warnings.extend(joined.warnings.iter().cloned());
+    StragglerReport {
+        ranks_traced: job.members.len() as u32,
+        world_size: job.world_size,
+        steps: count as u32,
+        step_time,
+        step_time_without: (without as f64 / count).min(step_time),
+        noise,
+        replay_error: if real > 0 { (base - real) as f64 / real as f64 } else { 0.0 },
+        waits: charges.total / count,
+        idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
+        host_bound: has_devices && idle.iter().all(|rank| rank.1),
+        culprits,
+        slow_groups: slow_groups(&joined),
+        clocks: joined.clocks,
+        warnings,
+    }
+}
+
+/// From the first matched start to the last matched event, as measured.
+fn real_span(chains: &Chains) -> i64 {
+    let first = chains.events.iter().filter_map(|events| events.first()).map(|event| event.time).min();
+    let last = chains.events.iter().filter_map(|events| events.last()).map(|event| event.time).max();
+    last.unwrap_or(0) - first.unwrap_or(0)
+}
+
+/// For every event of every member the own time that makes its stretch as long as its peers'.
+fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Vec<i64>> {
+    let own = |events: &Vec<Event>| events.iter().map(|event| event.own).collect::<Vec<i64>>();
+    let mut times: Vec<Vec<i64>> = chains.events.iter().map(own).collect();
+    for (member, list) in stretches.iter().enumerate() {
+        for stretch in list.iter().filter(|stretch| stretch.own > 0 && stretch.own != stretch.usual) {
+            let factor = stretch.usual as f64 / stretch.own as f64;
+            let (first, last) = (stretch.events.0 as usize + 1, stretch.events.1 as usize);
+            for time in &mut times[member][first..=last] {
+                *time = (*time as f64 * factor).round() as i64;
+            }
+        }
+    }
+    times
+}
+
+/// The worst stretches of a member.
+fn moments(
+    job: &Job,
+    member: usize,
+    joined: &Joined,
+    stretches: &Stretches,
+    charges: &Charges,
+    origin: i64,
+) -> Vec<Moment> {
+    let here = (member as u32, 0)..=(member as u32, u32::MAX);
+    let mut worst: Vec<(u32, f64)> =
+        charges.stretches.range(here).map(|(&(_, place), &wait)| (place, wait)).collect();
+    worst.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let steps = Steps::of(job, member);
+    worst
+        .into_iter()
+        .take(5)
+        .map(|(place, waits)| {
+            let stretch = stretches.get((member as u32, place));
+            Moment {
+                step: steps.at(stretch.from),
+                start: stretch.from - origin,
+                own: stretch.own,
+                excess: (stretch.own - stretch.usual).max(0),
+                waits,
+                before: joined.matching.collectives[stretch.collective as usize].operation,
+                annotation: annotation(job, member, i64::midpoint(stretch.from, stretch.to)),
+            }
+        })
+        .collect()
+}
+
+/// The innermost annotation of a member's host around a time.
+fn annotation(job: &Job, member: usize, time: i64) -> Option<String> {
+    let trace = &job.members.get(member)?.trace;
+    let around = trace
+        .host
+        .iter()
+        .filter(|row| row.kind == HostKind::Annotation && row.start <= time && time < row.end);
+    let innermost = around
+        .filter(|row| !trace.names.get(row.name).starts_with("ProfilerStep#"))
+        .min_by_key(|row| (row.duration(), row.start))?;
+    Some(trace.names.get(innermost.name).to_owned())
+}
+
+/// Groups of one dimension whose transfers of one size are a fifth above the median of all groups of it.
+fn slow_groups(joined: &Joined) -> Vec<SlowGroup> {
+    let matching = &joined.matching;
+    type Kind = (String, Option<Operation>, u64);
+    let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+    for collective in matching.collectives.iter().filter(|collective| collective.complete) {
+        let communicator = matching.communicator(collective);
+        let group = communicator.group.and_then(|id| joined.groups.get(id));
+        let (Some(group), Some(bytes), None) = (group, collective.bytes, communicator.channel) else {
+            continue;
+        };
+        let shortest = matching.members(collective).iter().map(|&at| matching.part(at).duration()).min();
+        let kind = (group.dimension.label.clone(), collective.operation, bytes);
+        let by_communicator = transfers.entry(kind).or_default();
+        by_communicator.entry(collective.communicator).or_default().push(shortest.unwrap_or(0) as f64);
+    }
+    let mut slow = Vec::new();
+    for ((label, operation, bytes), by_communicator) in transfers {
+        if by_communicator.len() < 3 {
+            continue;
+        }
+        let typical: Vec<(u32, f64)> =
+            by_communicator.into_iter().map(|(id, mut times)| (id, middle(&mut times))).collect();
+        let usual = middle(&mut typical.iter().map(|entry| entry.1).collect::<Vec<f64>>());
+        for (id, transfer) in typical.into_iter().filter(|entry| entry.1 > 1.2 * usual + 2_000.0) {
+            let ranks =
+                matching.communicators[id as usize].members.iter().map(|m| m.rank).collect::<Vec<_>>();
+            slow.push(SlowGroup {
+                label: label.clone(),
+                ranks: crate::groups::RankSet::new(&ranks).to_string(),
+                operation,
+                bytes,
+                transfer: transfer as i64,
+                peers: usual as i64,
+            });
+        }
+    }
+    slow.sort_by_key(|group| std::cmp::Reverse(group.transfer - group.peers));
+    slow.truncate(20);
+    slow
+}
+
+fn middle(values: &mut [f64]) -> f64 {
+    crate::matching::line::median(values)
+}

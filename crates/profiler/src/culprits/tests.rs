@@ -1,0 +1,110 @@
+//! Culprits of jobs whose faults are known.
+
+use super::chain::Chains;
+use super::replay::replay;
+use super::*;
+use crate::communication::NameTable;
+use crate::joined::{JoinOptions, join};
+use crate::occupancy::Occupancy;
+use crate::testing::{Synthetic, replicate};
+
+fn report(plan: &Synthetic) -> StragglerReport {
+    straggler_report(&mut plan.job(), &JoinOptions::default())
+}
+
+fn plan() -> Synthetic {
+    Synthetic { tensor: 2, data: 4, ..Synthetic::default() }
+}
+
+#[test]
+fn replay_of_what_was_measured_gives_what_was_measured() {
+    let mut job = Synthetic { stalls: vec![(3, 2, 5_000_000)], slow_chip: vec![(1, 1.1)], ..plan() }.job();
+    let joined = join(&mut job, &JoinOptions::default());
+    let on: Vec<Occupancy> =
+        job.members.iter().map(|m| Occupancy::of(&m.trace, NameTable::shipped())).collect();
+    let chains = Chains::of(&joined, &on);
+    let own = |member: usize, place: usize| chains.events[member][place].own;
+    let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
+    let replayed = replay(&chains, &joined, &own, &transfer);
+    assert_eq!(replayed.last_start, chains.last_start);
+}
+
+#[test]
+fn a_quiet_job_has_no_straggler() {
+    let report = report(&plan());
+    assert_eq!(report.stragglers().count(), 0, "{:?}", report.culprits.first());
+    assert!(report.replay_error.abs() < 1e-6);
+}
+
+#[test]
+fn kernels_of_one_rank_ten_percent_slower() {
+    let report = report(&Synthetic { slow_chip: vec![(5, 1.1)], ..plan() });
+    let culprit = &report.culprits[0];
+    assert_eq!((culprit.rank, culprit.is_straggler, culprit.cause), (5, true, CauseClass::SlowChip));
+    // Eight layers of a millisecond.
+    assert!((culprit.cost - 800_000.0).abs() < 80_000.0, "{}", culprit.cost);
+    assert!(culprit.waits_share > 0.8, "{}", culprit.waits_share);
+    assert_eq!(report.stragglers().count(), 1);
+}
+
+#[test]
+fn a_tenth_more_work() {
+    let plan = Synthetic { kernels: 20, more_work: vec![(2, 1.1)], ..plan() };
+    let report = report(&plan);
+    assert_eq!((report.culprits[0].rank, report.culprits[0].cause), (2, CauseClass::MoreWork));
+}
+
+#[test]
+fn a_host_that_stands_still_in_one_step() {
+    let report = report(&Synthetic { stalls: vec![(6, 2, 20_000_000)], ..plan() });
+    let culprit = &report.culprits[0];
+    assert_eq!((culprit.rank, culprit.cause), (6, CauseClass::SlowHost));
+    assert!(culprit.is_straggler);
+    // Twenty milliseconds in one of four steps.
+    assert!((culprit.cost - 5_000_000.0).abs() < 100_000.0, "{}", culprit.cost);
+    let moment = &culprit.moments[0];
+    assert_eq!(moment.step, Some(2));
+    assert!((moment.excess - 20_000_000).abs() < 200_000, "{}", moment.excess);
+    assert_eq!(report.stragglers().count(), 1);
+}
+
+#[test]
+fn a_host_that_launches_slowly() {
+    let report = report(&Synthetic { slow_host: vec![(3, 400_000)], ..plan() });
+    let culprit = &report.culprits[0];
+    assert_eq!((culprit.rank, culprit.is_straggler, culprit.cause), (3, true, CauseClass::SlowHost));
+}
+
+#[test]
+fn clocks_and_the_order_of_input_change_nothing() {
+    let job = Synthetic { slow_chip: vec![(5, 1.1)], ..plan() }.job();
+    let mut moved = job.clone();
+    for (at, member) in moved.members.iter_mut().enumerate() {
+        crate::testing::move_clock(&mut member.trace, at as i64 * 1_300_000_000, 0.0);
+    }
+    moved.members.reverse();
+    let mut moved = crate::Job::new(moved.members.into_iter().map(|member| member.trace).collect());
+    let plain = straggler_report(&mut job.clone(), &JoinOptions::default());
+    let other = straggler_report(&mut moved, &JoinOptions::default());
+    let (a, b) = (&plain.culprits[0], &other.culprits[0]);
+    assert_eq!((a.rank, a.cause), (b.rank, b.cause));
+    // Aligned ends are where a device noticed the end; that moves waits by less than a microsecond.
+    assert!((a.cost - b.cost).abs() < 0.01 * a.cost, "{} {}", a.cost, b.cost);
+    // Without clocks to align, nothing at all changes.
+    let mut again = job.clone();
+    again.members.reverse();
+    let mut again = crate::Job::new(again.members.into_iter().map(|member| member.trace).collect());
+    assert_eq!(straggler_report(&mut again, &JoinOptions::default()), plain);
+}
+
+#[test]
+fn many_replicas_have_the_culprit_of_each() {
+    let job = Synthetic { slow_chip: vec![(1, 1.1)], ..Synthetic::default() }.job();
+    let mut many = replicate(&job, 8);
+    assert_eq!(many.world_size, 32);
+    let report = straggler_report(&mut many, &JoinOptions::default());
+    // The replicas are equal and independent, so no single rank costs the whole anything; its waits are charged to it all the same.
+    let mut ranks: Vec<u32> = report.culprits[..8].iter().map(|culprit| culprit.rank).collect();
+    ranks.sort_unstable();
+    assert_eq!(ranks, [1, 5, 9, 13, 17, 21, 25, 29]);
+}

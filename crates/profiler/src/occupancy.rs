@@ -1,0 +1,295 @@
+//! What a rank's device did when, for questions about any interval.
+//!
+//! Responsible for: how much of an interval was compute, communication, copies, or idle, and how much of the idleness was a host that launched late, each in
+//! logarithmic time. Refuses to class compute.
+
+use crate::RankTrace;
+use crate::communication::{Classes, NameTable};
+use crate::trace::{GpuKind, HostKind};
+
+/// Disjoint intervals in order, with sums.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Intervals {
+    starts: Vec<i64>,
+    ends: Vec<i64>,
+    /// The total length before each interval, and of all at the end.
+    before: Vec<i64>,
+}
+
+impl Intervals {
+    /// The union of intervals, in any order.
+    pub(crate) fn union(mut raw: Vec<(i64, i64)>) -> Self {
+        raw.sort_unstable();
+        let mut merged = Self::default();
+        for (start, end) in raw.into_iter().filter(|(start, end)| end > start) {
+            match merged.ends.last_mut() {
+                Some(last) if start <= *last => *last = (*last).max(end),
+                _ => {
+                    merged.starts.push(start);
+                    merged.ends.push(end);
+                }
+            }
+        }
+        let mut sum = 0;
+        merged.before.push(0);
+        for (start, end) in merged.starts.iter().zip(&merged.ends) {
+            sum += end - start;
+            merged.before.push(sum);
+        }
+        merged
+    }
+
+    /// How much of the time before `time` is covered.
+    fn until(&self, time: i64) -> i64 {
+        let at = self.starts.partition_point(|&start| start < time);
+        if at == 0 {
+            return 0;
+        }
+        self.before[at - 1] + (time.min(self.ends[at - 1]) - self.starts[at - 1])
+    }
+
+    /// How much of `[from, to]` is covered.
+    pub(crate) fn within(&self, from: i64, to: i64) -> i64 {
+        if to <= from { 0 } else { self.until(to) - self.until(from) }
+    }
+
+    /// How much is covered in all.
+    pub(crate) fn total(&self) -> i64 {
+        self.before.last().copied().unwrap_or(0)
+    }
+
+    /// The end of the last interval that begins before a time, cut there.
+    pub(crate) fn last_end(&self, time: i64) -> Option<i64> {
+        let at = self.starts.partition_point(|&start| start < time);
+        Some((*self.ends.get(at.checked_sub(1)?)?).min(time))
+    }
+
+    /// The first interval that ends after a time.
+    pub(crate) fn next(&self, time: i64) -> Option<(i64, i64)> {
+        let at = self.ends.partition_point(|&end| end <= time);
+        Some((*self.starts.get(at)?, self.ends[at]))
+    }
+
+    /// How much both cover.
+    pub(crate) fn overlap(&self, other: &Self) -> i64 {
+        self.iter().map(|(start, end)| other.within(start, end)).sum()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.starts.iter().copied().zip(self.ends.iter().copied())
+    }
+}
+
+/// What a rank's device did when.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Occupancy {
+    /// Kernels that do not communicate.
+    pub compute: Intervals,
+    /// What communicates.
+    pub communication: Intervals,
+    /// Anything at all.
+    pub busy: Intervals,
+    /// Idleness of the device that a later launch would explain: from when it became idle to when the next activity was launched.
+    pub host_late: Intervals,
+    /// Starts of compute kernels, in order.
+    kernels: Vec<i64>,
+    /// When each of them was launched, where the trace has the call; else the greatest before.
+    launches: Vec<i64>,
+    /// From the first activity to the end of the last.
+    pub window: (i64, i64),
+    /// Whether there is no device, and the host's operators stand for it.
+    host_alone: bool,
+}
+
+/// How an interval was spent, in nanoseconds; compute and communication may overlap.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Spent {
+    pub compute: i64,
+    /// Communication that no compute hides.
+    pub exposed: i64,
+    pub copy: i64,
+    /// Idle until something was launched.
+    pub host: i64,
+    /// Idle though something was launched.
+    pub idle: i64,
+    pub kernels: i64,
+}
+
+impl Occupancy {
+    pub(crate) fn of(trace: &RankTrace, table: &NameTable) -> Self {
+        let classes = table.classes(&trace.names);
+        let on_host = host_intervals(trace, table, &classes);
+        let mut compute = Vec::new();
+        let mut communication = on_host.communication;
+        let mut busy = Vec::new();
+        let mut kernels = Vec::new();
+        let mut launched: Vec<(i64, Option<u32>)> = Vec::new();
+        let mut compute_rows: Vec<(i64, Option<u32>)> = Vec::new();
+        for row in trace.gpu.iter() {
+            let interval = (row.start, row.end);
+            match row.kind {
+                GpuKind::Annotation | GpuKind::Sync => continue,
+                _ if classes.communicates(row.name)
+                    || (row.kind == GpuKind::Kernel && row.collective.is_some()) =>
+                {
+                    communication.push(interval);
+                }
+                GpuKind::Kernel => {
+                    compute.push(interval);
+                    kernels.push(row.start);
+                    compute_rows.push((row.start, row.correlation));
+                }
+                GpuKind::Copy | GpuKind::Set => {}
+            }
+            busy.push(interval);
+            launched.push((row.start, row.correlation));
+        }
+        let host_alone = compute.is_empty() && busy.is_empty();
+        if host_alone {
+            // Without a device the host computes.
+            compute = on_host.compute;
+            kernels = compute.iter().map(|interval| interval.0).collect();
+            busy = compute.iter().chain(&communication).copied().collect();
+        }
+        let calls = calls(trace);
+        let mut launches: Vec<i64> = Vec::with_capacity(kernels.len());
+        compute_rows.sort_unstable();
+        for &(_, correlation) in &compute_rows {
+            let before = launches.last().copied().unwrap_or(i64::MIN);
+            launches.push(called(&calls, correlation).unwrap_or(before).max(before));
+        }
+        kernels.sort_unstable();
+        let busy = Intervals::union(busy);
+        let host_late = late_launches(&calls, &busy, &launched);
+        let window =
+            (busy.starts.first().copied().unwrap_or_default(), busy.ends.last().copied().unwrap_or_default());
+        Self {
+            compute: Intervals::union(compute),
+            communication: Intervals::union(communication),
+            busy,
+            host_late,
+            kernels,
+            launches,
+            window,
+            host_alone,
+        }
+    }
+
+    /// How an interval was spent.
+    pub(crate) fn spent(&self, from: i64, to: i64) -> Spent {
+        if to <= from {
+            return Spent::default();
+        }
+        let compute = self.compute.within(from, to);
+        let busy = self.busy.within(from, to);
+        let host = self.host_late.within(from, to);
+        let communication = self.communication.within(from, to);
+        // Copies are what is neither; communication beside compute is hidden by it.
+        let exposed = communication.min(busy - compute).max(0);
+        let copy = (busy - compute - exposed).max(0);
+        let first = self.kernels.partition_point(|&start| start < from);
+        let last = self.kernels.partition_point(|&start| start < to);
+        let kernels = (last - first) as i64;
+        if self.host_alone {
+            // What no operator accounts for is the host's, even beside a communication that runs in the background.
+            return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
+        }
+        let idle = (to - from - busy - host).max(0);
+        // Work that reaches a device in batches is launched before it is free, and yet the host sets the pace: launching what ran took most of
+        // the interval.
+        let launching = match (first.checked_sub(1), last.checked_sub(1)) {
+            (Some(before), Some(last)) if last > before => {
+                let (from, to) = (self.launches.get(before), self.launches.get(last));
+                from.zip(to).map_or(0, |(from, to)| to.saturating_sub(*from))
+            }
+            _ => 0,
+        };
+        let paced = launching < 2 * (to - from) && launching * 2 > to - from;
+        Spent {
+            compute,
+            exposed,
+            copy,
+            host: if paced { host + idle } else { host },
+            idle: if paced { 0 } else { idle },
+            kernels,
+        }
+    }
+}
+
+/// What the host does where it is the device.
+struct HostIntervals {
+    compute: Vec<(i64, i64)>,
+    communication: Vec<(i64, i64)>,
+}
+
+fn host_intervals(trace: &RankTrace, table: &NameTable, classes: &Classes) -> HostIntervals {
+    let mut found = HostIntervals { compute: Vec::new(), communication: Vec::new() };
+    let alone = trace.gpu.is_empty();
+    for row in trace.host.iter() {
+        if classes.get(row.name).is_some_and(|class| table.on_host(class)) {
+            found.communication.push((row.start, row.end));
+        } else if alone && row.kind == HostKind::Operator && !waits(trace.names.get(row.name)) {
+            found.compute.push((row.start, row.end));
+        }
+    }
+    found
+}
+
+/// Operators of the host that stand for communication or hold it.
+fn waits(name: &str) -> bool {
+    name.starts_with("c10d::")
+        || name.starts_with("_c10d_functional::")
+        || name.starts_with("c10d_functional::")
+}
+
+/// Calls of the runtime by what ties them to what they launched: (correlation, start), sorted.
+fn calls(trace: &RankTrace) -> Vec<(u32, i64)> {
+    let runtime = trace.host.iter().filter(|row| row.kind == HostKind::Runtime);
+    let mut calls: Vec<(u32, i64)> = runtime.filter_map(|row| Some((row.correlation?, row.start))).collect();
+    calls.sort_unstable();
+    calls
+}
+
+/// When something was launched.
+fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
+    let correlation = correlation?;
+    let at = calls.partition_point(|call| call.0 < correlation);
+    calls.get(at).filter(|call| call.0 == correlation).map(|call| call.1)
+}
+
+/// From when the device fell idle to when what ended the idleness was launched.
+fn late_launches(calls: &[(u32, i64)], busy: &Intervals, launched: &[(i64, Option<u32>)]) -> Intervals {
+    let mut by_start: Vec<(i64, Option<u32>)> = launched.to_vec();
+    by_start.sort_unstable();
+    let mut late = Vec::new();
+    let mut free: Option<i64> = None;
+    for (start, end) in busy.iter() {
+        if let Some(free) = free {
+            let at = by_start.partition_point(|row| row.0 < start);
+            let correlation = by_start.get(at).and_then(|row| row.1);
+            let call = called(calls, correlation);
+            if let Some(call) = call.filter(|&call| call > free) {
+                late.push((free, call.min(start)));
+            }
+        }
+        free = Some(end);
+    }
+    Intervals::union(late)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_within_any_interval() {
+        let union = Intervals::union(vec![(10, 20), (15, 30), (40, 50), (50, 55), (60, 60)]);
+        assert_eq!(union.total(), 35);
+        for (from, to, length) in
+            [(0, 100, 35), (12, 14, 2), (25, 45, 10), (30, 40, 0), (52, 70, 3), (9, 5, 0)]
+        {
+            assert_eq!(union.within(from, to), length, "{from}..{to}");
+        }
+        assert_eq!((union.next(35), union.next(0), union.next(55)), (Some((40, 55)), Some((10, 30)), None));
+    }
+}

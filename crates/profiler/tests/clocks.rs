@@ -1,0 +1,104 @@
+//! Clocks of real jobs, put off and found again.
+//!
+//! Responsible for: offsets of ten seconds, drifts of 50 ppm and lost leading kernels on recorded traces, against what clocks are known to show. Refuses
+//! sets of which there is one rank only.
+
+mod jobs;
+
+use jobs::{job, table};
+use proptest::prelude::*;
+use railwright_profiler::Job;
+use railwright_profiler::clocks::{ClockPolicy, Clocks};
+use railwright_profiler::joined::{JoinOptions, Joined, join};
+use railwright_profiler::testing::{drop_leading, move_clock};
+use std::sync::OnceLock;
+
+/// Folder, name in the reference table, tolerance of the offset in nanoseconds.
+const SETS: [(&str, &str, i64); 5] = [
+    ("param_dlrm_8r", "param_dlrm_8r", 5_000),
+    ("megatron_tp2_v100", "megatron_tp2_v100", 5_000),
+    ("torchrec_v100_4r/resnet18", "resnet18", 75_000),
+    ("torchrec_v100_4r/sst_long_a2a_optimizer_3", "sst_long_a2a_optimizer_3", 75_000),
+    ("torchrec_v100_4r/sst_long_a2a_optimizer_4", "sst_long_a2a_optimizer_4", 75_000),
+];
+
+fn sets() -> &'static [Job] {
+    static JOBS: OnceLock<Vec<Job>> = OnceLock::new();
+    JOBS.get_or_init(|| SETS.iter().map(|set| job(set.0, "pt.trace")).collect())
+}
+
+fn aligned(job: &mut Job) -> Joined {
+    join(job, &JoinOptions { clocks: ClockPolicy::Align, ..JoinOptions::default() })
+}
+
+/// (rank, shift against the first rank's list) of the largest communicator.
+fn shifts(joined: &Joined) -> Vec<(u32, i32)> {
+    let largest =
+        joined.matching.communicators.iter().max_by_key(|c| c.members.len()).expect("a communicator");
+    let zero = largest.members.iter().find(|m| m.rank == 0).map_or(0, |m| m.shift);
+    let mut shifts: Vec<(u32, i32)> = largest.members.iter().map(|m| (m.rank, m.shift - zero)).collect();
+    shifts.sort_unstable();
+    shifts
+}
+
+#[test]
+fn known_biases_of_recorded_clocks() {
+    let (header, rows) = table("clock_injection.csv");
+    let column = |name: &str| header.iter().position(|h| h == name).expect("a column");
+    for ((_, name, _), job) in SETS.iter().zip(sets()) {
+        let joined = aligned(&mut job.clone());
+        let clocks: &Clocks = &joined.clocks;
+        for row in rows.iter().filter(|row| row[column("set")] == *name) {
+            let rank: u32 = row[column("rank")].parse().expect("a rank");
+            let bias: f64 = row[column("known_clock_bias_us")].parse().expect("a bias");
+            let shift: i32 = row[column("true_shift")].parse().expect("a shift");
+            let clock = clocks.clocks.iter().find(|clock| clock.rank == rank).expect("a clock");
+            let offset = clock.offset as f64 * 1e-3;
+            // Between the ways to take the middle of ends that scatter by tens of microseconds.
+            let scatter = if bias.abs() < 5.0 { 2.0 } else { 30.0 };
+            assert!((offset - bias).abs() < scatter, "{name} rank {rank}: {offset} us instead of {bias}");
+            assert!(shifts(&joined).contains(&(rank, shift)), "{name} rank {rank}: {:?}", shifts(&joined));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+
+    #[test]
+    fn injected_offsets_and_drifts_are_found(
+        offsets in proptest::collection::vec(-10_000_000_000_i64..10_000_000_000, 8),
+        drifts in proptest::collection::vec(-50.0..50.0_f64, 8),
+        lost in proptest::collection::vec(0_usize..2, 8),
+    ) {
+        for ((folder, _, tolerance), job) in SETS.iter().zip(sets()) {
+            let mut moved = job.clone();
+            for (at, member) in moved.members.iter_mut().enumerate() {
+                // Eight collectives of one step are too few to lose more of them.
+                if *folder != "param_dlrm_8r" {
+                    drop_leading(&mut member.trace, lost[at]);
+                }
+                move_clock(&mut member.trace, offsets[at], drifts[at]);
+            }
+            let joined = aligned(&mut moved);
+            for (at, clock) in joined.clocks.clocks.iter().enumerate() {
+                // The instant at which this clock shows the middle of what it saw, and what rank 0's clock showed then.
+                let (mine, zero) = (moved_start(job, at, &lost, folder), moved_start(job, 0, &lost, folder));
+                let instant = mine + ((clock.about - offsets[at] - mine) as f64 / (1.0 + drifts[at] * 1e-6)).round() as i64;
+                let wanted = instant + offsets[0] + ((instant - zero) as f64 * drifts[0] * 1e-6).round() as i64;
+                let off = clock.common(clock.about) - wanted;
+                prop_assert!(off.abs() <= *tolerance, "{folder} rank {}: {} us", clock.rank, off as f64 * 1e-3);
+            }
+        }
+    }
+}
+
+/// The first activity that is left of a rank, from which its clock drifts.
+fn moved_start(job: &Job, at: usize, lost: &[usize], folder: &str) -> i64 {
+    let mut trace = job.members[at].trace.clone();
+    if folder != "param_dlrm_8r" {
+        drop_leading(&mut trace, lost[at]);
+    }
+    let gpu = trace.gpu.starts().first().copied().unwrap_or(i64::MAX);
+    gpu.min(trace.host.starts().first().copied().unwrap_or(i64::MAX))
+}
