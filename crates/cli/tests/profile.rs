@@ -112,3 +112,15 @@ fn mistakes_are_told() {
     }
     insta::assert_snapshot!(text);
 }
+
+#[test]
+fn tables_of_another_tool() {
+    let ranks = format!("{TRACES}/megatron_tp2_v100/rank*");
+    let answer = json(&["profile", &ranks, "--compat", "hta", "--json"], 0);
+    // As the tool says it of rank 1, whose device waits for rank 0.
+    assert_eq!(answer["temporal"][1]["non_compute_time"], 48303);
+    assert_eq!(answer["temporal"][1]["non_compute_percent"], 82.82);
+    assert_eq!(answer["overlap"][0]["overlap_percent"], 37.15);
+    let refused = run(&["profile", &ranks, "--compat", "tensorboard"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+}
