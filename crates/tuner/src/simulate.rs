@@ -196,7 +196,7 @@ pub fn simulate(
         },
         step_time,
     );
-    let dimensions = rows(&staged, &bundle, &played)?;
+    let dimensions = rows(&staged, &bundle, &played);
     let busy = layers(wiring, &bundle, &played.moved, step_time);
     Ok(Simulation {
         topology: wiring.topology.design.name.clone(),
@@ -256,7 +256,7 @@ impl After {
 }
 
 /// Each dimension on the stage whose exchanges of it take longest.
-fn rows(staged: &Staged, bundle: &Bundle, played: &Played) -> Result<Vec<DimensionRow>, Problem> {
+fn rows(staged: &Staged, bundle: &Bundle, played: &Played) -> Vec<DimensionRow> {
     let paces = bundle.paces_alone();
     let mut rows: Vec<DimensionRow> = Vec::new();
     for dimension in Dim::ALL {
@@ -284,5 +284,5 @@ fn rows(staged: &Staged, bundle: &Bundle, played: &Played) -> Result<Vec<Dimensi
                 .map(|row| DimensionRow { slowdown: row.in_step / row.closed_form, ..row }),
         );
     }
-    Ok(rows)
+    rows
 }

@@ -18,7 +18,7 @@ use super::rows::{self, Load};
 use super::wiring::Wiring;
 use crate::flow::{Allocator, Flow, Wires};
 use railwright_spec::problem::Problem;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One flow of the small network.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,14 +87,11 @@ impl Bundle {
     }
 
     fn of(members: &Members, colours: &[u64], classes: usize, capacities: &[f64], most: usize) -> Self {
-        // Colours of each class, in the order of their first members.
-        let mut known: BTreeMap<(u32, u64), usize> = BTreeMap::new();
+        let known: BTreeSet<(u32, u64)> =
+            members.class.iter().copied().zip(colours.iter().copied()).collect();
         let mut per_class = vec![0_usize; classes];
-        for (class, colour) in members.class.iter().zip(colours) {
-            known.entry((*class, *colour)).or_insert_with(|| {
-                per_class[*class as usize] += 1;
-                0
-            });
+        for (class, _) in known {
+            per_class[class as usize] += 1;
         }
         let mut bundle = Self {
             units: Vec::new(),

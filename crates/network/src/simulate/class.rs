@@ -71,8 +71,8 @@ fn steps(exchange: &Exchange, n: f64) -> f64 {
     match (exchange.kind, exchange.algorithm) {
         (CollectiveKind::AllReduce, Algorithm::Direct) => 2.0,
         (CollectiveKind::AllReduce, Algorithm::Ring) => 2.0 * (n - 1.0),
-        (CollectiveKind::AllGather | CollectiveKind::ReduceScatter, Algorithm::Ring) => n - 1.0,
-        (CollectiveKind::Broadcast | CollectiveKind::Reduce, _) => n - 1.0,
+        (CollectiveKind::AllGather | CollectiveKind::ReduceScatter, Algorithm::Ring)
+        | (CollectiveKind::Broadcast | CollectiveKind::Reduce, _) => n - 1.0,
         _ => 1.0,
     }
 }

@@ -70,7 +70,7 @@ fn alone(wiring: &Wiring, (numbering, exchange): &(Numbering, Exchange)) -> Toge
 /// The groups of `n` ranks at a stride that tile all ranks.
 fn tiles(world: u32, n: u32, stride: u32) -> Vec<Vec<u32>> {
     (0..world)
-        .filter(|rank| rank / stride % n == 0)
+        .filter(|rank| (rank / stride).is_multiple_of(n))
         .map(|first| (0..n).map(|i| first + i * stride).collect())
         .collect()
 }

@@ -207,15 +207,11 @@ impl Wires for Wiring {
     }
 
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64 {
-        match self.way(flow.from, flow.to, 0) {
-            Some(way) => {
-                route.extend_from_slice(&way.links);
-                way.latency
-            }
-            None => {
-                route.push((self.topology.graph.link_count() as u32, 1.0));
-                0.0
-            }
-        }
+        let Some(way) = self.way(flow.from, flow.to, 0) else {
+            route.push((self.topology.graph.link_count() as u32, 1.0));
+            return 0.0;
+        };
+        route.extend_from_slice(&way.links);
+        way.latency
     }
 }

@@ -66,6 +66,15 @@ pub(super) struct OfStage {
     pub(super) count: f64,
 }
 
+/// All of a stage's exchanges of a dimension, and the one that weighs most.
+struct Sum {
+    time: Seconds,
+    latency: Seconds,
+    most: Seconds,
+    best: usize,
+    count: f64,
+}
+
 /// All classes of a step.
 pub(super) struct Classes {
     pub(super) list: Vec<Class>,
@@ -84,13 +93,6 @@ impl Classes {
         let mut classes = Self { list: Vec::new(), of_stage: BTreeMap::new(), between: BTreeMap::new() };
         // Beside each other: the calculator's exchange has the operation, the network's has the groups.
         let own = of_step(costing, evaluation);
-        struct Sum {
-            time: Seconds,
-            latency: Seconds,
-            most: Seconds,
-            best: usize,
-            count: f64,
-        }
         let mut sums: BTreeMap<(Dim, u32), Sum> = BTreeMap::new();
         for (index, exchange) in own.iter().enumerate() {
             let Some(dim) = Dim::of(exchange.dimension, exchange.phase) else { continue };

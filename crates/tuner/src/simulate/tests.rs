@@ -54,10 +54,10 @@ fn without_contention_the_step_is_the_closed_form() {
             (p.tensor_parallel, p.pipeline_parallel, p.schedule) = (Some(2), Some(4), Some(Schedule::ZbH1));
         }),
         run("llama-3.1-8b", 64, |p| {
-            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
+            p.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
         }),
         run("mixtral-8x7b", 64, |p| {
-            (p.tensor_parallel, p.pipeline_parallel, p.expert_parallel) = (Some(2), Some(2), Some(8))
+            (p.tensor_parallel, p.pipeline_parallel, p.expert_parallel) = (Some(2), Some(2), Some(8));
         }),
         run("deepseek-v3", 512, |p| {
             (p.pipeline_parallel, p.expert_parallel) = (Some(8), Some(64));

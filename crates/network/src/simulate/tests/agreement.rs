@@ -196,7 +196,7 @@ impl Rings {
 impl Traffic for Rings {
     fn begin(&mut self, start: &mut Vec<Flow>) {
         for ring in 0..self.0.len() {
-            self.tagged(ring, start, |ring, own| ring.begin(own));
+            self.tagged(ring, start, Ring::begin);
         }
     }
 
