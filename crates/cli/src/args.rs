@@ -6,7 +6,6 @@ pub(crate) mod launch;
 pub(crate) mod network;
 mod output;
 pub(crate) mod pipeline;
-pub(crate) mod records;
 mod profile;
 pub(crate) mod records;
 mod run_flags;
