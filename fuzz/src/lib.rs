@@ -3,6 +3,8 @@
 //! Responsible for: handing text to a reader as a command would, and going on with whatever it accepts: what is read must also be
 //! priced or refused, never panicked over. Refuses to judge values: the crates' tests do.
 
+pub mod tables;
+
 use railwright_calculator::costing::Machine;
 use railwright_calculator::{estimate, validation};
 use railwright_network::bill::{bill, prices::Prices};
@@ -188,5 +190,8 @@ fn in_order(trace: &railwright_profiler::RankTrace) {
         assert!(row.collective.is_none_or(|c| c < calls), "{row:?}");
     }
     let groups = trace.groups.len() as u32;
-    assert!(trace.collectives.iter().all(|c| c.group.is_none_or(|g| g < groups)), "a group that is not there");
+    assert!(
+        trace.collectives.iter().all(|c| c.group.is_none_or(|g| g < groups)),
+        "a group that is not there"
+    );
 }

@@ -21,10 +21,13 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     Database::new(Profile::default())?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(&arguments.paths, keep, printer)?;
-    let joined = profile::join_ranks(&mut job, arguments.clocks);
-    printer.warnings(&joined.warnings);
-    let cut = sql.to_ascii_lowercase().contains("steps").then(|| profile::steps(&job, &joined));
-    let database = Database::new(Profile { job, passes, joined: Some(joined), windows: cut })?;
+    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks));
+    let steps = sql.to_ascii_lowercase().contains("steps");
+    let windows = joined.as_ref().filter(|_| steps).map(|joined| profile::steps(&job, joined));
+    if let Some(joined) = &joined {
+        printer.warnings(&joined.warnings);
+    }
+    let database = Database::new(Profile { job, passes, joined, windows })?;
     let limit = (arguments.limit > 0).then_some(arguments.limit);
     let answer = Rows(database.ask(sql, limit)?);
     if answer.0.more {
