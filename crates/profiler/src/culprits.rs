@@ -13,7 +13,7 @@ mod report;
 mod steps;
 
 pub use cause::{CauseClass, Evidence};
-pub use report::{Culprit, Moment, SlowGroup, StragglerReport, straggler_report};
+pub use report::{Culprit, Moment, SlowGroup, StragglerReport, straggler_report, stragglers_of};
 
 #[cfg(test)]
 mod tests;

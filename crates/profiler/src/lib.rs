@@ -9,6 +9,7 @@ pub mod collectives;
 pub mod communication;
 pub mod compare;
 pub mod culprits;
+pub mod findings;
 pub mod flight;
 pub mod groups;
 pub mod hang;

@@ -212,6 +212,9 @@ fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase
     }
 }
 
+/// So many rows may lie between neighbours that agree. Between two updates of the optimizer lies a whole step.
+const BETWEEN: usize = 16;
+
 /// Rows between two of one phase on their stream.
 fn neighbours(gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     // Stream, the last phase known, the rows since.
@@ -229,7 +232,7 @@ fn neighbours(gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy
             since.push(at);
             continue;
         };
-        if *last == Some(phase) {
+        if *last == Some(phase) && since.len() <= BETWEEN {
             by.neighbours += since.len() as u64;
             for &row in since.iter() {
                 found[row] = Some(phase);

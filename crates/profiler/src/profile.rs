@@ -1,13 +1,15 @@
 //! The profile of a job: one value that starts from the loss.
 //!
 //! Responsible for: the order of the work (views of ranks, steps, sweeps, joining) and the report that every view of it prints. Ranks
-//! are done side by side by whoever brings [`Workers`]; the answer does not depend on them. Refuses to print, and refuses to find
-//! faults: rules that do fill [`Report::findings`].
+//! are done side by side by whoever brings [`Workers`]; the answer does not depend on them. Refuses to print, and leaves
+//! faults to rules ([`crate::findings`]), which fill [`Report::findings`].
 
 mod report;
 
 pub use report::{Finding, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow};
 
+use crate::culprits::stragglers_of;
+use crate::findings;
 use crate::joined::Joined;
 use crate::view::{Tables, View};
 use crate::waterfall::{Exchanges, Ideal, Peak, RankWaterfall, Waterfall};
@@ -105,13 +107,26 @@ pub fn profile(
     });
     let mut waterfall = Waterfall::join(ranks, &names, ideal);
     let mut shown = names;
+    let mut seen: Vec<&View<'_>> = views.iter().collect();
     if let Some(at) = options.rank.and_then(|rank| job.position(rank)) {
         waterfall = waterfall.only(at);
         shown = vec![shown[at]];
+        seen = vec![seen[at]];
     }
     let tree = crate::tree::tree(&waterfall.ranks, &shown);
     let parts = report::Inputs { job, joined, views: &views, windows: &windows, waterfall: &waterfall };
-    let report = report::report(&parts, tree, peak, options, &shown, warnings);
+    let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
+    let together = job.members.len() > 1;
+    let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication));
+    report.findings = findings::find(&findings::Context {
+        job,
+        joined,
+        views: &seen,
+        names: &shown,
+        windows: &windows,
+        waterfall: &waterfall,
+        stragglers: stragglers.as_ref(),
+    });
     Ok(Profile { windows, waterfall, report })
 }
 

@@ -6,9 +6,11 @@ use railwright_spec::topic::{Topic, parse};
 
 const TEXT: &str = include_str!("topics.md");
 
-/// All topics of the profiler, warnings first.
+/// All topics of the profiler: warnings, then findings.
 pub fn topics() -> Vec<Topic> {
-    parse(TEXT)
+    let mut all = parse(TEXT);
+    all.extend(crate::findings::topics());
+    all
 }
 
 #[cfg(test)]

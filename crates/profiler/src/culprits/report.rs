@@ -133,25 +133,29 @@ impl StragglerReport {
 /// Joins a job (its traces are moved onto one time) and finds who the others wait for.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
     let joined = join(job, options);
-    let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
-    let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, table)).collect();
+    stragglers_of(job, &joined, options.names.as_ref().unwrap_or_else(|| NameTable::shipped()))
+}
+
+/// Finds who the others wait for in a job that is joined.
+pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable) -> StragglerReport {
+    let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, names)).collect();
     judge(job, joined, &occupancies)
 }
 
-fn judge(job: &Job, joined: Joined, occupancies: &[Occupancy]) -> StragglerReport {
-    let chains = Chains::of(&joined, occupancies);
-    let stretches = Stretches::of(&chains, &joined);
-    let charges = charge(&chains, &joined, &stretches);
+fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerReport {
+    let chains = Chains::of(joined, occupancies);
+    let stretches = Stretches::of(&chains, joined);
+    let charges = charge(&chains, joined, &stretches);
     let measured = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
-    let base = replay(&chains, &joined, &measured, &transfer).span;
+    let base = replay(&chains, joined, &measured, &transfer).span;
     let steps = Steps::of(job, 0);
     let count = steps.count();
     let real = real_span(&chains);
     // The replaced own time of an event: its stretch's usual time, spread as the measured one.
     let usual = usual_times(&chains, &stretches.lists);
     let like_peers = |member: usize, place: usize| usual[member][place];
-    let without = replay(&chains, &joined, &like_peers, &transfer).span;
+    let without = replay(&chains, joined, &like_peers, &transfer).span;
     let step_time = base as f64 / count;
     let noise = steps.noise().unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
 
@@ -166,7 +170,7 @@ fn judge(job: &Job, joined: Joined, occupancies: &[Occupancy]) -> StragglerRepor
     for &member in order.iter().take(REPLAYED) {
         let one =
             |m: usize, place: usize| if m == member { usual[m][place] } else { chains.events[m][place].own };
-        let span = replay(&chains, &joined, &one, &transfer).span;
+        let span = replay(&chains, joined, &one, &transfer).span;
         let cost = ((base - span) as f64 / count).max(0.0);
         // What others waited for; where nobody waited, all of it.
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
@@ -184,7 +188,7 @@ fn judge(job: &Job, joined: Joined, occupancies: &[Occupancy]) -> StragglerRepor
             last: charges.last[member],
             cause,
             evidence,
-            moments: moments(job, member, &joined, &stretches, &charges, origin),
+            moments: moments(job, member, joined, &stretches, &charges, origin),
         });
     }
     culprits.sort_by(|a, b| {
@@ -215,8 +219,8 @@ fn judge(job: &Job, joined: Joined, occupancies: &[Occupancy]) -> StragglerRepor
         idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
         host_bound: has_devices && idle.iter().all(|rank| rank.1),
         culprits,
-        slow_groups: slow_groups(&joined),
-        clocks: joined.clocks,
+        slow_groups: slow_groups(joined),
+        clocks: joined.clocks.clone(),
         warnings,
     }
 }

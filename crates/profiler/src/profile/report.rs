@@ -172,6 +172,8 @@ pub struct Finding {
     pub message: String,
     /// What it costs a step, in nanoseconds, if that is known.
     pub cost: Option<f64>,
+    /// The same over a day and all ranks of the job, in hours of a device.
+    pub gpu_hours_per_day: Option<f64>,
     /// Numbers that show it.
     pub evidence: Vec<String>,
     /// What to do.

@@ -77,15 +77,32 @@ impl Shown {
     }
 
     pub(super) fn findings(&self, document: &mut Document) {
-        if self.report.findings.is_empty() {
+        const MOST: usize = 8;
+        let findings = &self.report.findings;
+        if findings.is_empty() {
             return;
         }
-        document.heading("findings");
-        let tell = |finding: &railwright_profiler::profile::Finding| {
-            let cost = finding.cost.map(|cost| format!("{}: ", time(cost))).unwrap_or_default();
-            Cell::from(format!("{cost}{} {} ({})", finding.message, finding.advice, finding.id))
+        let more = findings.len().saturating_sub(MOST);
+        let remark = if more > 0 {
+            format!("the dearest {MOST} of {}; --json has all", findings.len())
+        } else {
+            String::new()
         };
-        document.blocks.push(Block::Bullets(self.report.findings.iter().map(tell).collect()));
+        document.heading_with("findings", remark);
+        for finding in findings.iter().take(MOST) {
+            let cost = finding.cost.map_or_else(String::new, |cost| format!("{} a step: ", time(cost)));
+            document.spans(vec![
+                Cell::new(format!("{cost}{}", finding.message), Tone::Strong),
+                " ".into(),
+                Cell::new(finding.id.as_str(), Tone::Name),
+            ]);
+            let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
+            if let Some(hours) = finding.gpu_hours_per_day {
+                lines.push(format!("{hours:.1} GPU-hours a day").into());
+            }
+            lines.push(format!("do: {}", finding.advice).into());
+            document.blocks.push(Block::Bullets(lines));
+        }
     }
 
     /// Groups that are anything anywhere, as places in [`Group::ALL`].

@@ -1,0 +1,220 @@
+//! Findings: faults that rules see in a profile, with what they cost, what shows it, and what to do.
+//!
+//! Responsible for: the list of rules ([`rules`]), asking each, and putting what they find in the order of its cost. Each rule is a file: its identifier, what it means,
+//! its threshold, its estimate of the cost. Costs are what the label of the waterfall holds or what a replay says; fixing two findings
+//! may save less than their sum. Refuses to hide doubt: a rule that lacks what it needs finds nothing.
+
+mod attention;
+mod bound_by_memory;
+mod copies;
+mod data_loading;
+mod drift;
+mod exposed;
+mod float32;
+mod fragmented;
+mod host_bound;
+mod layout;
+mod missing;
+mod optimizer;
+mod overlap;
+mod pauses;
+mod pipeline;
+mod recompute;
+mod shapes;
+mod slow_chip;
+mod small_kernels;
+mod straggler;
+mod synchronisation;
+mod throttling;
+mod unbalanced;
+mod unexplained;
+mod varying;
+mod waiting;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Job;
+use crate::Names;
+use crate::culprits::StragglerReport;
+use crate::joined::Joined;
+use crate::profile::Finding;
+use crate::view::View;
+use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
+use crate::windows::Windows;
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use railwright_spec::topic::Topic;
+
+/// What rules look at. The lists go together: one entry for each rank that is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The job, its clocks aligned.
+    pub job: &'a Job,
+    /// Its ranks, joined.
+    pub joined: &'a Joined,
+    /// The rows of the ranks that are shown.
+    pub views: &'a [&'a View<'a>],
+    /// The names of their traces.
+    pub names: &'a [&'a Names],
+    /// The steps.
+    pub windows: &'a Windows,
+    /// Where the time of these ranks goes.
+    pub waterfall: &'a Waterfall,
+    /// Who is waited for, where more than one rank was recorded.
+    pub stragglers: Option<&'a StragglerReport>,
+}
+
+/// A rule.
+pub trait Rule: Sync {
+    /// What `railwright explain` knows its findings by.
+    fn id(&self) -> &'static str;
+    /// What it looks for, in a line.
+    fn title(&self) -> &'static str;
+    /// What it means, from which threshold on it is told, how its cost is estimated, what helps.
+    fn text(&self) -> &'static str;
+    /// What it finds.
+    fn find(&self, context: &Context<'_>) -> Vec<Finding>;
+}
+
+/// All rules, in alphabetical order of their files.
+pub fn rules() -> &'static [&'static dyn Rule] {
+    &[
+        &attention::UnfusedAttention,
+        &bound_by_memory::BoundByMemory,
+        &copies::Copies,
+        &data_loading::DataLoading,
+        &drift::Drift,
+        &exposed::EXPOSED[0],
+        &exposed::EXPOSED[1],
+        &exposed::EXPOSED[2],
+        &exposed::EXPOSED[3],
+        &exposed::EXPOSED[4],
+        &exposed::EXPOSED[5],
+        &float32::Float32,
+        &fragmented::Fragmented,
+        &host_bound::HostBound,
+        &layout::Layout,
+        &missing::MissingRanks,
+        &optimizer::Optimizer,
+        &overlap::Overlap,
+        &pauses::HostPauses,
+        &pipeline::PipelineBubble,
+        &recompute::Recompute,
+        &shapes::Shapes,
+        &slow_chip::SlowChip,
+        &small_kernels::SmallKernels,
+        &straggler::Straggler,
+        &synchronisation::Synchronisation,
+        &throttling::Throttling,
+        &unbalanced::UnbalancedExperts,
+        &unexplained::Unexplained,
+        &varying::VaryingSteps,
+        &waiting::Waiting,
+    ]
+}
+
+/// What all rules find, the dearest first; what costs nothing that is known comes last.
+pub fn find(context: &Context<'_>) -> Vec<Finding> {
+    let step = context.step();
+    let mut found: Vec<Finding> = rules().iter().flat_map(|rule| rule.find(context)).collect();
+    for finding in &mut found {
+        finding.gpu_hours_per_day = finding
+            .cost
+            .filter(|_| step > 0.0)
+            .map(|cost| (cost / step).clamp(0.0, 1.0) * f64::from(context.job.world_size.max(1)) * 24.0);
+    }
+    found.sort_by(|a, b| {
+        let cost = |finding: &Finding| finding.cost.unwrap_or(-1.0);
+        cost(b).total_cmp(&cost(a)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.message.cmp(&b.message))
+    });
+    found
+}
+
+/// What findings mean.
+pub fn topics() -> Vec<Topic> {
+    rules()
+        .iter()
+        .map(|rule| Topic {
+            id: rule.id().to_owned(),
+            group: "finding",
+            title: rule.title().to_owned(),
+            text: rule.text().to_owned(),
+        })
+        .collect()
+}
+
+impl<'a> Context<'a> {
+    /// Ranks times steps: what times are divided by to be of one rank and step.
+    pub fn samples(&self) -> f64 {
+        (self.waterfall.ranks.len() * self.windows.steps.len()).max(1) as f64
+    }
+
+    /// A step of a rank, in nanoseconds.
+    pub fn step(&self) -> f64 {
+        self.waterfall.time() as f64 / self.samples()
+    }
+
+    /// A label's time of a rank and step, in nanoseconds.
+    pub fn mean(&self, label: Label) -> f64 {
+        self.waterfall.total.get(label) as f64 / self.samples()
+    }
+
+    /// The time of all labels that fit, of a rank and step, in nanoseconds.
+    pub fn sum(&self, fits: impl Fn(Label) -> bool) -> f64 {
+        self.waterfall.total.sum(fits) as f64 / self.samples()
+    }
+
+    /// A time as a share of the step.
+    pub fn share(&self, time: f64) -> f64 {
+        if self.step() > 0.0 { time / self.step() } else { 0.0 }
+    }
+
+    /// The ranks with their names.
+    fn ranks(&self) -> impl Iterator<Item = (&'a RankWaterfall, &'a Names)> {
+        self.waterfall.ranks.iter().zip(self.names.iter().copied())
+    }
+
+    /// Every use of a label by a kernel, with the kernel's name; idle time has none.
+    fn uses(&self) -> impl Iterator<Item = (&'a Use, &'a str)> {
+        self.ranks().flat_map(|(rank, names)| {
+            rank.uses.iter().map(move |u| (u, u.name.map_or("", |name| names.get(name))))
+        })
+    }
+
+    /// Every kernel with its name, whatever runs beside it.
+    fn kernels(&self) -> impl Iterator<Item = (&'a KernelUse, &'a str)> {
+        self.ranks().flat_map(|(rank, names)| rank.kernels.iter().map(move |k| (k, names.get(k.name))))
+    }
+}
+
+/// A time for a sentence; `nanoseconds` of a step.
+fn time(nanoseconds: f64) -> String {
+    human::seconds(Seconds::new(nanoseconds / 1e9))
+}
+
+/// A share for a sentence.
+fn percent(share: f64) -> String {
+    human::percent(share)
+}
+
+/// A name that fits a line.
+fn short(name: &str) -> String {
+    const LONGEST: usize = 72;
+    if name.chars().count() <= LONGEST {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST - 3).chain("...".chars()).collect()
+}
+
+/// The names with most time, each once.
+fn top<'n>(times: impl Iterator<Item = (&'n str, i64)>, count: usize) -> Vec<(&'n str, i64)> {
+    let mut sums: std::collections::BTreeMap<&str, i64> = std::collections::BTreeMap::new();
+    for (name, time) in times {
+        *sums.entry(name).or_default() += time;
+    }
+    let mut all: Vec<(&str, i64)> = sums.into_iter().collect();
+    all.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    all.truncate(count);
+    all
+}

@@ -1,0 +1,61 @@
+//! Attention that is not fused.
+//!
+//! Responsible for: softmax kernels of their own beside products. Refuses fused attention, however slow.
+
+use super::{Context, Rule, percent, short, time, top};
+use crate::profile::Finding;
+use crate::view::Role;
+
+pub(super) struct UnfusedAttention;
+
+fn is_plain_softmax(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let softmax = name.contains("softmax") && !name.contains("log_softmax") && !name.contains("logsoftmax");
+    softmax
+        && !["flash", "fmha", "sdpa", "attn_fwd", "attn_bwd", "cross_entropy", "topk", "router"]
+            .iter()
+            .any(|word| name.contains(word))
+}
+
+impl Rule for UnfusedAttention {
+    fn id(&self) -> &'static str {
+        "unfused-attention"
+    }
+
+    fn title(&self) -> &'static str {
+        "Attention that is not fused"
+    }
+
+    fn text(&self) -> &'static str {
+        "A softmax of its own writes and reads the whole matrix of scores. Told when such kernels take 2 % of the step; the cost is their time, and memory for the scores comes on top.\n\n\
+         What helps: flash attention (`--attention-backend flash` or `fused`), `scaled_dot_product_attention`."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let plain: Vec<(&str, i64)> = context
+            .kernels()
+            .filter(|(k, name)| k.role == Role::Compute && is_plain_softmax(name))
+            .map(|(k, name)| (name, k.duration))
+            .collect();
+        let all = plain.iter().map(|(_, t)| t).sum::<i64>() as f64 / context.samples();
+        if context.share(all) < 0.02 {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!(
+                "softmax kernels of their own take {} of the step: attention is not fused",
+                percent(context.share(all))
+            ),
+            cost: Some(all),
+            evidence: top(plain.into_iter(), 3)
+                .iter()
+                .map(|(name, t)| {
+                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
+                })
+                .collect(),
+            advice: "use fused attention".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

@@ -1,0 +1,54 @@
+//! Elementwise work and norms that memory bounds.
+//!
+//! Responsible for: a large share of kernels that move more than they compute. Refuses to call a usual share a fault.
+
+use super::{Context, Rule, percent, short, time, top};
+use crate::profile::Finding;
+use crate::waterfall::Label;
+
+pub(super) struct BoundByMemory;
+
+/// What fused transformers spend: the norms, activations and residuals of a compiled model take a sixth of its step (MegaScale and torchtitan report 10 to 20 %).
+const USUAL: f64 = 0.20;
+
+impl Rule for BoundByMemory {
+    fn id(&self) -> &'static str {
+        "memory-bound"
+    }
+
+    fn title(&self) -> &'static str {
+        "Much elementwise work"
+    }
+
+    fn text(&self) -> &'static str {
+        "Norms, activation functions, residuals, casts and lookups move bytes and hardly compute. Fused implementations spend up to a fifth of the step there. Told from 25 % on; the cost is \
+         what lies above a fifth.\n\n\
+         What helps: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer Engine, Liger), fewer casts."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let all = context.mean(Label::MemoryBound);
+        if context.share(all) < 0.25 {
+            return Vec::new();
+        }
+        let kernels = top(
+            context.uses().filter(|(u, _)| u.label == Label::MemoryBound).map(|(u, name)| (name, u.time)),
+            4,
+        );
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("elementwise work and norms take {} of the step", percent(context.share(all))),
+            cost: Some(all - USUAL * context.step()),
+            evidence: kernels
+                .iter()
+                .map(|(name, t)| {
+                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
+                })
+                .collect(),
+            advice:
+                "fuse it: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
+                    .to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

@@ -1,0 +1,53 @@
+//! Copies in the way of the step.
+//!
+//! Responsible for: copies with neither arithmetic nor communication beside them. Refuses copies that are hidden.
+
+use super::{Context, Rule, percent, short, time, top};
+use crate::profile::Finding;
+use crate::waterfall::Label;
+
+pub(super) struct Copies;
+
+impl Rule for Copies {
+    fn id(&self) -> &'static str {
+        "memory-copies"
+    }
+
+    fn title(&self) -> &'static str {
+        "Memory copies in the way of the step"
+    }
+
+    fn text(&self) -> &'static str {
+        "Time in which the device does nothing but copy or fill memory. Told from 1 % of the step on; the cost is that time. Copies from pageable host memory are named: \
+         they go through a buffer and hold the host up.\n\n\
+         What helps: pinned memory, copies on a stream of their own, no copies to the host within the step, offloading that overlaps."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let lost = context.mean(Label::Copy);
+        if context.share(lost) < 0.01 {
+            return Vec::new();
+        }
+        let kinds =
+            top(context.uses().filter(|(u, _)| u.label == Label::Copy).map(|(u, name)| (name, u.time)), 3);
+        let pageable = kinds.iter().any(|(name, _)| name.contains("Pageable"));
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("copies hold the device {} of the step", percent(context.share(lost))),
+            cost: Some(lost),
+            evidence: kinds
+                .iter()
+                .map(|(name, all)| {
+                    format!("{}: {} of a step", short(name), time(*all as f64 / context.samples()))
+                })
+                .collect(),
+            advice: if pageable {
+                "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a stream of its own"
+                    .to_owned()
+            } else {
+                "copy beside arithmetic, on a stream of its own, or not at all".to_owned()
+            },
+            ..Finding::default()
+        }]
+    }
+}

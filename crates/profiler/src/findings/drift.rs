@@ -1,0 +1,49 @@
+//! Steps that grow longer.
+//!
+//! Responsible for: the order of steps by length. Refuses fewer than five steps.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+
+pub(super) struct Drift;
+
+impl Rule for Drift {
+    fn id(&self) -> &'static str {
+        "step-time-drift"
+    }
+
+    fn title(&self) -> &'static str {
+        "Steps grow longer"
+    }
+
+    fn text(&self) -> &'static str {
+        "The median of slopes between all pairs of steps (Theil-Sen), over the recording. Told from five steps on when it is 3 % and nearly all pairs (nine of ten) agree; the cost is half of the growth, the mean. \
+         Reasons: falling clocks, memory that fragments, a cache that fills, a data loader that falls behind."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let steps: Vec<f64> = context.windows.steps.iter().map(|s| s.duration() as f64).collect();
+        if steps.len() < 5 {
+            return Vec::new();
+        }
+        let mut slopes = Vec::new();
+        for (i, a) in steps.iter().enumerate() {
+            slopes.extend(steps.iter().enumerate().skip(i + 1).map(|(j, b)| (b - a) / (j - i) as f64));
+        }
+        slopes.sort_by(f64::total_cmp);
+        let rising = slopes.iter().filter(|s| **s > 0.0).count();
+        let growth = slopes[slopes.len() / 2] * (steps.len() - 1) as f64;
+        let first = steps[0];
+        if growth < 0.03 * first || rising * 10 < slopes.len() * 9 {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("steps grow {} longer over the recording", percent(growth / first)),
+            cost: Some(growth / 2.0),
+            evidence: vec![format!("{} the first of {}, {} the last", time(first), steps.len(), time(steps[steps.len() - 1]))],
+            advice: "look at clocks, at the allocator's reserved memory and at the data loader over a longer time (`railwright log`)".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

@@ -1,0 +1,117 @@
+//! Communication that nothing hides, by dimension.
+//!
+//! Responsible for: transfers (not waits) with no arithmetic beside them; one rule for each dimension, because what helps differs. Refuses to count
+//! waiting: moving less data would not shorten it.
+
+use super::{Context, Rule, percent, time, top};
+use crate::profile::Finding;
+use crate::waterfall::{Label, Share};
+use railwright_step::Dimension;
+
+/// A dimension's rule.
+pub(super) struct Exposed {
+    dimension: Dimension,
+    id: &'static str,
+    title: &'static str,
+    text: &'static str,
+    advice: &'static str,
+}
+
+pub(super) const EXPOSED: [Exposed; 6] = [
+    Exposed {
+        dimension: Dimension::Tensor,
+        id: "exposed-tensor",
+        title: "Tensor parallel communication that nothing hides",
+        text: "Transfers of tensor parallel groups without arithmetic beside them. Told from 3 % of the step on; the cost is that time. It comes with every layer, so it grows with the \
+               degree and is worst where a group leaves its NVLink domain.\n\n\
+               What helps: a smaller degree, sequence parallelism with overlapped gathers (`--tp-comm-overlap`), groups within a domain.",
+        advice: "overlap it with matrix products (`--tp-comm-overlap`), or lower the tensor parallel degree",
+    },
+    Exposed {
+        dimension: Dimension::Context,
+        id: "exposed-context",
+        title: "Context parallel communication that nothing hides",
+        text: "Transfers of context parallel groups without arithmetic beside them. Told from 3 % of the step on; the cost is that time. Ring attention hides them when a chunk's \
+               attention takes longer than its keys and values travel: longer sequences, fewer ranks, grouped-query attention.",
+        advice: "use fewer context parallel ranks, or a ring within the NVLink domain and all-to-all across",
+    },
+    Exposed {
+        dimension: Dimension::Expert,
+        id: "exposed-expert",
+        title: "Expert parallel communication that nothing hides",
+        text: "Transfers of expert parallel groups (dispatch and combine) without arithmetic beside them. Told from 3 % of the step on; the cost is that time.\n\n\
+               What helps: two micro batches interleaved (DualPipe, batch overlap), groups within a domain, routing limited to few domains, narrow formats for dispatch, DeepEP.",
+        advice: "interleave two micro batches, keep groups within a domain, dispatch in fp8",
+    },
+    Exposed {
+        dimension: Dimension::Pipeline,
+        id: "exposed-pipeline",
+        title: "Messages between stages that nothing hides",
+        text: "Transfers between pipeline stages without arithmetic beside them. Told from 3 % of the step on; the cost is that time. Waiting within a message is a bubble, not a transfer.\n\n\
+               What helps: `--overlap-p2p-communication`, fewer virtual stages, messages cut by tensor parallel ranks.",
+        advice: "overlap messages with passes, or use fewer virtual stages",
+    },
+    Exposed {
+        dimension: Dimension::Data,
+        id: "exposed-data",
+        title: "Data parallel communication that nothing hides",
+        text: "Transfers of data parallel groups (gradients, sharded parameters) without arithmetic beside them. Told from 3 % of the step on; the cost is that time.\n\n\
+               What helps: `--overlap-grad-reduce` and `--overlap-param-gather`, buckets that suit the network, more micro batches for each reduction, prefetching and \
+               hybrid sharding with FSDP, narrow formats.",
+        advice: "overlap reduction with the backward pass and gathering with the forward pass; check bucket sizes and prefetching",
+    },
+    Exposed {
+        dimension: Dimension::Other,
+        id: "exposed-other",
+        title: "Communication of unknown purpose that nothing hides",
+        text: "Transfers of groups whose dimension could not be inferred, without arithmetic beside them. Told from 3 % of the step on; the cost is that time. Give the sizes of \
+               dimensions (`--tp`, `--pp`, ...) to learn which it is.",
+        advice: "say the sizes of dimensions to learn whose it is, then hide it behind arithmetic",
+    },
+];
+
+impl Rule for Exposed {
+    fn id(&self) -> &'static str {
+        self.id
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn text(&self) -> &'static str {
+        self.text
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let fits = |label: Label| matches!(label, Label::Exposed(d, Share::Transfer | Share::Undivided) if d == self.dimension);
+        let lost = context.sum(fits);
+        if context.share(lost) < 0.03 {
+            return Vec::new();
+        }
+        let divided = context.mean(Label::Exposed(self.dimension, Share::Undivided)) < 0.5 * lost;
+        let what = if divided {
+            "transfers"
+        } else {
+            "communication (transfer or waiting, which the traces do not tell)"
+        };
+        let kernels = top(context.uses().filter(|(u, _)| fits(u.label)).map(|(u, name)| (name, u.time)), 3);
+        vec![Finding {
+            id: self.id.to_owned(),
+            message: format!(
+                "{} parallel {what} that nothing hides take {} of the step",
+                self.dimension.name(),
+                percent(context.share(lost))
+            ),
+            cost: Some(lost),
+            evidence: kernels
+                .iter()
+                .map(|(name, all)| {
+                    format!("{}: {} of a step", super::short(name), time(*all as f64 / context.samples()))
+                })
+                .collect(),
+            advice: self.advice.to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

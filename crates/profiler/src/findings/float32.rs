@@ -1,0 +1,62 @@
+//! Matrix products in float32.
+//!
+//! Responsible for: products that do not use tensor cores, or use them at the rate of TF32, by the names of kernels. Refuses products of unknown format.
+
+use super::{Context, Rule, percent, short, time, top};
+use crate::profile::Finding;
+use crate::view::Role;
+use railwright_step::OperatorFamily;
+
+pub(super) struct Float32;
+
+fn is_float32(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["sgemm", "f32f32_f32f32", "gemm_f32f32", "_tf32", "tf32tf32", "s1688gemm", "simt_s"]
+        .iter()
+        .any(|word| name.contains(word))
+        && !name.contains("bf16")
+        && !name.contains("f16f16")
+}
+
+impl Rule for Float32 {
+    fn id(&self) -> &'static str {
+        "float32-products"
+    }
+
+    fn title(&self) -> &'static str {
+        "Matrix products in float32"
+    }
+
+    fn text(&self) -> &'static str {
+        "Kernels whose names say float32 or TF32. Told when they take 2 % of the step; the cost is half of their time: two-byte formats run at twice the rate of TF32 at least, and at 8 to 16 \
+         times that of float32 without tensor cores.\n\n\
+         What helps: autocast around what was left out (often routers, heads, losses and rotary embeddings), or a reason to keep it."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let wide: Vec<(&str, i64)> = context
+            .kernels()
+            .filter(|(k, name)| {
+                k.role == Role::Compute && k.family == OperatorFamily::MatrixProduct && is_float32(name)
+            })
+            .map(|(k, name)| (name, k.duration))
+            .collect();
+        let all = wide.iter().map(|(_, t)| t).sum::<i64>() as f64 / context.samples();
+        if context.share(all) < 0.02 {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("matrix products in float32 take {} of the step", percent(context.share(all))),
+            cost: Some(all / 2.0),
+            evidence: top(wide.into_iter(), 3)
+                .iter()
+                .map(|(name, t)| {
+                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
+                })
+                .collect(),
+            advice: "run them in bf16, or at least allow TF32".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

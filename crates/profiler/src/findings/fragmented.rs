@@ -1,0 +1,75 @@
+//! Many small collectives.
+//!
+//! Responsible for: collectives too small for their latency, by group. Refuses those without a known size.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+use std::collections::BTreeMap;
+
+pub(super) struct Fragmented;
+
+/// Below this latency, not bandwidth, sets the time of a collective on current networks.
+const SMALL: u64 = 1 << 20;
+/// So many of a step are many.
+const MANY: f64 = 32.0;
+
+impl Rule for Fragmented {
+    fn id(&self) -> &'static str {
+        "fragmented-collectives"
+    }
+
+    fn title(&self) -> &'static str {
+        "Many small collectives"
+    }
+
+    fn text(&self) -> &'static str {
+        "Collectives of less than 1 MiB are bound by latency. Told when a rank takes part in 32 of one kind and group in a step and they take 1 % of the step; the cost is three quarters of their shortest times, what \
+         four in one would save.\n\n\
+         What helps: buckets (`--ddp-bucket-size`, `reduce_bucket_size`), coalesced calls, flattened parameters."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let (from, to) = context.windows.span();
+        let steps = context.windows.steps.len().max(1) as f64;
+        let mut groups: BTreeMap<(u32, &'static str), (f64, i64, u64)> = BTreeMap::new();
+        let matching = &context.joined.matching;
+        for collective in &matching.collectives {
+            let Some(bytes) = collective.bytes.filter(|b| *b < SMALL) else { continue };
+            let Some(operation) = collective.operation else { continue };
+            let parts = || matching.members(collective).iter().map(|at| matching.part(*at));
+            let Some(start) = parts().map(|p| p.start).max().filter(|s| (from..to).contains(s)) else {
+                continue;
+            };
+            let Some(end) = parts().map(|p| p.end).min() else { continue };
+            let entry = groups.entry((collective.communicator, operation.name())).or_default();
+            entry.0 += 1.0;
+            entry.1 += (end - start).max(0);
+            entry.2 += bytes;
+        }
+        let mut found = Vec::new();
+        for ((communicator, operation), (count, transfer, bytes)) in groups {
+            let each = transfer as f64 / steps;
+            if count / steps < MANY || context.share(each) < 0.01 {
+                continue;
+            }
+            let ranks = matching.communicators[communicator as usize].members.len();
+            found.push(Finding {
+                id: self.id().to_owned(),
+                message: format!(
+                    "{:.0} small {operation} calls a step among {ranks} ranks take {}",
+                    count / steps,
+                    percent(context.share(each))
+                ),
+                cost: Some(0.75 * each),
+                evidence: vec![format!(
+                    "{:.0} KiB each on average, {} together in a step",
+                    bytes as f64 / count / 1024.0,
+                    time(each)
+                )],
+                advice: "put several into one: larger buckets, coalesced calls".to_owned(),
+                ..Finding::default()
+            });
+        }
+        found
+    }
+}

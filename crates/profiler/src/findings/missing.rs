@@ -1,0 +1,40 @@
+//! Ranks that were not recorded.
+//!
+//! Responsible for: saying what that leaves unknown. Refuses to guess it.
+
+use super::{Context, Rule};
+use crate::profile::Finding;
+use railwright_spec::human;
+
+pub(super) struct MissingRanks;
+
+impl Rule for MissingRanks {
+    fn id(&self) -> &'static str {
+        "missing-ranks"
+    }
+
+    fn title(&self) -> &'static str {
+        "Ranks were not recorded"
+    }
+
+    fn text(&self) -> &'static str {
+        "Of some ranks of the job there is no trace. Sums are of the ranks that are there; whoever was waited for may be among the others. It costs nothing.\n\n\
+         Record one rank of every pipeline stage and all ranks of one replica at least."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let missing = context.job.missing(1 << 16);
+        if missing.is_empty() {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("{} of {} ranks were not recorded", missing.len(), context.job.world_size),
+            cost: None,
+            evidence: vec![format!("ranks {}", human::ranges(&missing))],
+            advice: "what waits for them is known as a bound only; record all ranks of one replica at least"
+                .to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

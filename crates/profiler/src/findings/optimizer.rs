@@ -1,0 +1,49 @@
+//! A slow optimizer.
+//!
+//! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+use crate::view::Role;
+use crate::waterfall::Label;
+use railwright_step::Phase;
+
+pub(super) struct Optimizer;
+
+impl Rule for Optimizer {
+    fn id(&self) -> &'static str {
+        "optimizer"
+    }
+
+    fn title(&self) -> &'static str {
+        "The optimizer takes long"
+    }
+
+    fn text(&self) -> &'static str {
+        "Arithmetic of clipping and updating. Told from 8 % of the step on; the cost is what lies above 4 %, which fused and sharded optimizers need at usual batch sizes.\n\n\
+         What helps: fused or multi-tensor updates, an optimizer that is sharded over replicas (`--use-distributed-optimizer`, ZeRO), more micro batches for each update."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let all = context.mean(Label::Optimizer);
+        if context.share(all) < 0.08 {
+            return Vec::new();
+        }
+        let kernels: u64 = context
+            .kernels()
+            .filter(|(k, _)| k.phase == Phase::Optimizer && k.role == Role::Compute)
+            .map(|(k, _)| k.count)
+            .sum();
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("the optimizer takes {} of the step", percent(context.share(all))),
+            cost: Some(all - 0.04 * context.step()),
+            evidence: vec![
+                format!("{} of a step", time(all)),
+                format!("{:.0} kernels a step", kernels as f64 / context.samples()),
+            ],
+            advice: "fuse updates (`fused=True`, multi-tensor) and shard them over replicas".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

@@ -1,0 +1,62 @@
+//! Overlap that is not used.
+//!
+//! Responsible for: data parallel communication of which little is hidden though there is arithmetic to hide it. Refuses tensor parallel communication: its results are
+//! needed at once.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+use crate::view::Role;
+use crate::waterfall::{Label, Share};
+use railwright_step::Dimension;
+
+pub(super) struct Overlap;
+
+impl Rule for Overlap {
+    fn id(&self) -> &'static str {
+        "unused-overlap"
+    }
+
+    fn title(&self) -> &'static str {
+        "Communication runs after arithmetic, not beside it"
+    }
+
+    fn text(&self) -> &'static str {
+        "Data parallel communication that could run beside backward and forward passes and does not: less than half of it is hidden. Told when what is exposed takes 2 % of the step and arithmetic is longer \
+         than it; the cost is what half would save.\n\n\
+         What helps: `--overlap-grad-reduce`, `--overlap-param-gather`, FSDP prefetching (`forward_prefetch`, `backward_prefetch`), a stream of its own for communication."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let exposed =
+            context.sum(|l| matches!(l, Label::Exposed(Dimension::Data, Share::Transfer | Share::Undivided)));
+        let uses = context.uses().filter(|(u, _)| matches!(u.label, Label::Exposed(Dimension::Data, _)));
+        let names: std::collections::BTreeSet<&str> = uses.map(|(_, name)| name).collect();
+        let whole: i64 = context
+            .kernels()
+            .filter(|(k, name)| k.role == Role::Communication && names.contains(name))
+            .map(|(k, _)| k.duration)
+            .sum();
+        let whole = whole as f64 / context.samples();
+        let arithmetic =
+            context.waterfall.ranks.iter().map(|r| r.totals.compute).sum::<i64>() as f64 / context.samples();
+        if context.share(exposed) < 0.02 || exposed < 0.5 * whole || arithmetic < exposed {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!(
+                "of the data parallel communication {} is hidden, though there is arithmetic to hide it",
+                percent(1.0 - exposed / whole.max(exposed))
+            ),
+            cost: Some(0.5 * exposed),
+            evidence: vec![format!(
+                "{} exposed of {} in a step, beside {} of arithmetic",
+                time(exposed),
+                time(whole),
+                time(arithmetic)
+            )],
+            advice: "turn overlapped reduction and gathering on".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

@@ -1,0 +1,117 @@
+//! Matrix products of shapes that tensor cores do not like.
+//!
+//! Responsible for: products whose dimensions are no multiples of 8, by the operator that launched them. Refuses products without recorded shapes.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+use crate::trace::{HostKind, NONE};
+use railwright_step::OperatorFamily;
+use std::collections::BTreeMap;
+
+pub(super) struct Shapes;
+
+/// Elements of 2 bytes that a tensor core loads at once: dimensions should be multiples.
+const MULTIPLE: u64 = 8;
+/// What a product of such a shape loses, as a share: alignment of 16 bytes against none on A100 and H100 (measured by vendors between 1.2 and 4 times; the lower end is taken).
+const LOSS: f64 = 0.2;
+
+/// The dimensions in `[[4096, 5001], [5001, 1024]]`.
+fn dimensions(shapes: &str) -> Vec<u64> {
+    shapes.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's.
+fn awkward(shapes: &str) -> bool {
+    dimensions(shapes).iter().any(|d| *d > 1 && d % MULTIPLE != 0)
+}
+
+impl Rule for Shapes {
+    fn id(&self) -> &'static str {
+        "matrix-shapes"
+    }
+
+    fn title(&self) -> &'static str {
+        "Matrix products of awkward shapes"
+    }
+
+    fn text(&self) -> &'static str {
+        "Products with a dimension that is no multiple of 8 (16 bytes of a two-byte format) cannot be loaded whole by tensor cores. Told when such products take 2 % of the step; the cost is a fifth of \
+         their time, the lower end of what vendors report for unaligned operands. Needs `record_shapes=True`.\n\n\
+         What helps: pad the vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of 64 times the tensor parallel degree."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let mut times: BTreeMap<String, i64> = BTreeMap::new();
+        let (from, to) = context.windows.span();
+        for view in context.views {
+            // The operator with shapes that is open on a launch's thread: rows come by start, so the last one that began and has not ended.
+            let host = &view.trace.host;
+            let mut open: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
+            let mut shape_of: Vec<u32> = vec![NONE; host.len()];
+            for (at, row) in host.iter().enumerate() {
+                if let Some(shapes) = row.shapes {
+                    open.insert(row.thread, (row.end, shapes.0));
+                } else if row.kind == HostKind::Runtime
+                    && let Some(&(end, shapes)) = open.get(&row.thread)
+                    && row.start < end
+                {
+                    shape_of[at] = shapes;
+                }
+            }
+            for (at, row) in view.gpu.iter().enumerate() {
+                let launch = view.launch[at];
+                if view.family[at] != OperatorFamily::MatrixProduct
+                    || launch == NONE
+                    || row.start < from
+                    || row.start >= to
+                {
+                    continue;
+                }
+                let Some(&shapes) = shape_of.get(launch as usize).filter(|s| **s != NONE) else { continue };
+                let text = view.trace.names.get(crate::NameId(shapes));
+                if awkward(text) {
+                    *times.entry(text.to_owned()).or_default() += row.duration();
+                }
+            }
+        }
+        let all = times.values().sum::<i64>() as f64 / context.samples();
+        if context.share(all) < 0.02 {
+            return Vec::new();
+        }
+        let mut worst: Vec<(String, i64)> = times.into_iter().collect();
+        worst.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!(
+                "matrix products of awkward shapes take {} of the step",
+                percent(context.share(all))
+            ),
+            cost: Some(all * LOSS),
+            evidence: worst
+                .iter()
+                .take(3)
+                .map(|(shapes, time_of)| {
+                    format!(
+                        "{}: {} of a step",
+                        super::short(shapes),
+                        time(*time_of as f64 / context.samples())
+                    )
+                })
+                .collect(),
+            advice: "pad these dimensions to a multiple of 64".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_read_as_recorders_write_them() {
+        assert!(awkward("[[4096, 5001], [5001, 1024]]"));
+        assert!(!awkward("[[4096, 5120], [5120, 1024], [1024], []]"));
+        assert!(!awkward("[[1, 4096], [4096, 1]]"));
+    }
+}

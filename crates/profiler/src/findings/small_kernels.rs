@@ -1,0 +1,74 @@
+//! Kernels too small for the device.
+//!
+//! Responsible for: regions in which short kernels follow each other with gaps as long as themselves. Refuses short kernels that run back to back; those cost
+//! only themselves.
+
+use super::{Context, Rule, percent, short, time, top};
+use crate::profile::Finding;
+use crate::view::Role;
+
+pub(super) struct SmallKernels;
+
+/// Kernels up to this long are small: a launch costs the host about as much.
+const SMALL: i64 = 8_000;
+/// Gaps up to this long belong to a region.
+const GAP: i64 = 50_000;
+
+impl Rule for SmallKernels {
+    fn id(&self) -> &'static str {
+        "small-kernels"
+    }
+
+    fn title(&self) -> &'static str {
+        "Kernels too small for the device"
+    }
+
+    fn text(&self) -> &'static str {
+        "Kernels of at most 8 us with gaps of at most 50 us between them: launches set the pace. Told when the gaps before such kernels take 2 % of the step; the cost is these gaps.\n\n\
+         What helps: CUDA graphs, compilation that fuses elementwise work, multi-tensor optimizers, larger micro batches."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let (from, to) = context.windows.span();
+        let (mut lost, mut count, mut names) = (0i64, 0u64, Vec::new());
+        for view in context.views {
+            let mut busy_until: Option<i64> = None;
+            for (at, row) in view.gpu.iter().enumerate() {
+                if view.role[at] == Role::None || row.start < from || row.start >= to {
+                    continue;
+                }
+                if let Some(until) = busy_until {
+                    let gap = row.start - until;
+                    if gap > 0 && gap <= GAP && row.duration() <= SMALL && view.role[at] == Role::Compute {
+                        lost += gap;
+                        count += 1;
+                        names.push((view.trace.names.get(row.name), gap));
+                    }
+                }
+                busy_until = Some(busy_until.map_or(row.end, |until| until.max(row.end)));
+            }
+        }
+        let lost = lost as f64 / context.samples();
+        if context.share(lost) < 0.02 {
+            return Vec::new();
+        }
+        let worst = top(names.into_iter(), 3);
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("gaps before small kernels take {} of the step", percent(context.share(lost))),
+            cost: Some(lost),
+            evidence: [format!(
+                "{:.0} such gaps a step, {} together",
+                count as f64 / context.samples(),
+                time(lost)
+            )]
+            .into_iter()
+            .chain(worst.iter().map(|(name, all)| {
+                format!("{}: {} of a step", short(name), time(*all as f64 / context.samples()))
+            }))
+            .collect(),
+            advice: "capture the region in a CUDA graph, or let a compiler fuse it".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

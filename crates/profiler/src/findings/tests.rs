@@ -1,0 +1,500 @@
+//! Each rule on a small job that has its fault, and none on a job that has none.
+
+use super::*;
+use crate::joined::{JoinOptions, join};
+use crate::profile::{OneByOne, Options, profile};
+use crate::testing::Synthetic;
+use crate::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup, RankTrace};
+use railwright_step::CollectiveKind;
+use std::collections::BTreeSet;
+
+const MICROSECOND: i64 = 1_000;
+const GEMM: &str = "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNT";
+
+/// One rank that is being recorded: a host that launches and a device that follows.
+struct Recorder {
+    trace: RankTrace,
+    host: i64,
+    device: i64,
+    correlation: u32,
+    sequence: u64,
+}
+
+impl Recorder {
+    fn new(rank: u32, world: u32, groups: &[&str]) -> Self {
+        let mut trace = RankTrace::default();
+        trace.identity.rank = Some(rank);
+        trace.identity.world_size = Some(world);
+        for (at, description) in groups.iter().enumerate() {
+            trace.groups.push(RankGroup {
+                name: at.to_string(),
+                description: Some((*description).to_owned()),
+                ranks: Some((0..world).collect()),
+                size: Some(world),
+            });
+        }
+        Self { trace, host: 1_000_000_000, device: 1_000_000_000, correlation: 0, sequence: 0 }
+    }
+
+    fn host_row(&mut self, kind: HostKind, name: &str, start: i64, end: i64, shapes: Option<&str>) {
+        let name = self.trace.names.intern(name);
+        let shapes = shapes.map(|s| self.trace.names.intern(s));
+        let correlation = (kind == HostKind::Runtime).then_some(self.correlation);
+        self.trace.host.push(HostActivity {
+            start,
+            end,
+            name,
+            kind,
+            correlation,
+            shapes,
+            ..HostActivity::default()
+        });
+    }
+
+    /// Launches a kernel; the host runs ahead of the device.
+    fn kernel(&mut self, name: &str, duration: i64) {
+        self.row(name, duration, GpuKind::Kernel, 7, None);
+    }
+
+    fn row(&mut self, name: &str, duration: i64, kind: GpuKind, stream: u32, collective: Option<u32>) {
+        self.correlation += 1;
+        let call = if kind == GpuKind::Kernel { "cudaLaunchKernel" } else { "cudaMemcpyAsync" };
+        self.host_row(HostKind::Runtime, call, self.host, self.host + MICROSECOND, None);
+        self.host += MICROSECOND;
+        let start = self.device.max(self.host);
+        self.device = start + duration;
+        let name = self.trace.names.intern(name);
+        self.trace.gpu.push(GpuActivity {
+            start,
+            end: self.device,
+            name,
+            kind,
+            stream,
+            correlation: Some(self.correlation),
+            collective,
+            ..GpuActivity::default()
+        });
+    }
+
+    /// A collective in a group that ends for all ranks at the same moment.
+    fn collective(
+        &mut self,
+        kind: CollectiveKind,
+        kernel: &str,
+        group: u32,
+        bytes: u64,
+        enter: i64,
+        end: i64,
+    ) {
+        self.sequence += 1;
+        self.trace.collectives.push(CollectiveCall {
+            kind: Some(kind),
+            label: kind.name().to_owned(),
+            elements_in: Some(bytes / 2),
+            elements_out: Some(bytes / 2),
+            element: Some("BFloat16".to_owned()),
+            element_bytes: Some(2),
+            group: Some(group),
+            sequence: Some(self.sequence),
+            peer: None,
+        });
+        let at = self.trace.collectives.len() as u32 - 1;
+        self.device = self.device.max(enter);
+        self.row(kernel, end - self.device, GpuKind::Kernel, 20, Some(at));
+    }
+
+    /// The host does something for a while; the device runs dry.
+    fn host_busy(&mut self, kind: HostKind, name: &str, duration: i64) {
+        let from = self.host.max(self.device);
+        self.host_row(kind, name, from, from + duration, None);
+        self.host = from + duration;
+    }
+
+    /// One step, as PyTorch's profiler marks it.
+    fn step(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
+        // The host starts a step when the device has come to its end: no step's launches belong to the next.
+        self.host = self.host.max(self.device - 20 * MICROSECOND);
+        let start = self.host;
+        body(self);
+        self.host_row(HostKind::Annotation, &format!("ProfilerStep#{number}"), start, self.host, None);
+    }
+
+    fn done(mut self) -> RankTrace {
+        self.trace.host.sort();
+        self.trace.gpu.sort();
+        self.trace
+    }
+}
+
+fn context_of(traces: Vec<RankTrace>) -> Vec<Finding> {
+    let mut job = Job::new(traces);
+    let joined = join(&mut job, &JoinOptions::default());
+    profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report.findings
+}
+
+/// Four steps of ten milliseconds of matrix products, and what `body` adds to each.
+fn one_rank(body: impl Fn(u32, &mut Recorder)) -> Vec<Finding> {
+    let mut recorder = Recorder::new(0, 1, &[]);
+    for number in 1..=4 {
+        recorder.step(number, |r| {
+            (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
+            body(number, r);
+            // Idle time at the end of the last step would lie outside of it.
+            r.kernel(GEMM, MICROSECOND);
+        });
+    }
+    context_of(vec![recorder.done()])
+}
+
+fn ids(findings: &[Finding]) -> BTreeSet<&str> {
+    findings.iter().map(|f| f.id.as_str()).collect()
+}
+
+fn the<'f>(findings: &'f [Finding], id: &str) -> &'f Finding {
+    findings.iter().find(|f| f.id == id).unwrap_or_else(|| panic!("no `{id}` among {:?}", ids(findings)))
+}
+
+/// The cost of a finding, in microseconds.
+fn cost(findings: &[Finding], id: &str) -> f64 {
+    the(findings, id).cost.expect("a cost") / 1e3
+}
+
+#[test]
+fn a_sound_job_has_no_findings() {
+    assert_eq!(one_rank(|_, _| {}), []);
+    let sound = Synthetic { data: 2, tensor: 1, transfer: 10_000, ..Synthetic::default() };
+    let traces = sound.job().members.into_iter().map(|m| m.trace).collect();
+    let found = context_of(traces);
+    let faults: Vec<&Finding> = found.iter().filter(|f| f.id == "straggler" || f.id == "slow-chip").collect();
+    assert_eq!(faults, Vec::<&Finding>::new());
+}
+
+#[test]
+fn rules_are_told_apart_and_explained() {
+    let all: BTreeSet<&str> = rules().iter().map(|rule| rule.id()).collect();
+    assert_eq!(all.len(), rules().len());
+    assert!(all.len() >= 25, "{}", all.len());
+    for rule in rules() {
+        assert!(rule.text().len() > 80 && !rule.title().is_empty(), "{}", rule.id());
+    }
+}
+
+#[test]
+fn every_rule_has_a_test() {
+    let text = include_str!("tests.rs");
+    for rule in rules() {
+        assert!(text.contains(&format!("\"{}\"", rule.id())), "nothing tests `{}`", rule.id());
+    }
+}
+
+#[test]
+fn host_bound_regions() {
+    let found = one_rank(|_, r| r.host_busy(HostKind::Operator, "python", 2_000 * MICROSECOND));
+    assert!((1_900.0..2_100.0).contains(&cost(&found, "host-bound")), "{found:#?}");
+    let hours = the(&found, "host-bound").gpu_hours_per_day.expect("hours");
+    assert!((3.6..4.2).contains(&hours), "{hours}");
+}
+
+#[test]
+fn synchronising_calls() {
+    let found = one_rank(|_, r| {
+        let from = r.device;
+        r.host = from;
+        r.host_row(
+            HostKind::Runtime,
+            "cudaStreamSynchronize",
+            from - 100 * MICROSECOND,
+            from + 400 * MICROSECOND,
+            None,
+        );
+        r.host = from + 400 * MICROSECOND;
+    });
+    assert!((300.0..450.0).contains(&cost(&found, "synchronisation")), "{found:#?}");
+    assert!(the(&found, "synchronisation").evidence[0].starts_with("cudaStreamSynchronize"));
+}
+
+#[test]
+fn data_that_comes_late() {
+    let name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+    let found = one_rank(|_, r| r.host_busy(HostKind::Annotation, name, 1_000 * MICROSECOND));
+    assert!((900.0..1_100.0).contains(&cost(&found, "data-loading")), "{found:#?}");
+}
+
+#[test]
+fn copies_in_the_step() {
+    let found =
+        one_rank(|_, r| r.row("Memcpy HtoD (Pageable -> Device)", 400 * MICROSECOND, GpuKind::Copy, 7, None));
+    assert!((390.0..410.0).contains(&cost(&found, "memory-copies")), "{found:#?}");
+    assert!(the(&found, "memory-copies").advice.contains("pinned"));
+}
+
+#[test]
+fn kernels_by_their_names() {
+    let found = one_rank(|_, r| {
+        r.kernel("void softmax_warp_forward<float, float, float, 11, false, true>(float*)", 600 * MICROSECOND)
+    });
+    assert!((590.0..610.0).contains(&cost(&found, "unfused-attention")), "{found:#?}");
+    let found = one_rank(|_, r| r.kernel("ampere_sgemm_128x64_nn", 1_000 * MICROSECOND));
+    assert!((490.0..510.0).contains(&cost(&found, "float32-products")), "{found:#?}");
+    let found = one_rank(|_, r| {
+        r.kernel(
+            "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda>(int)",
+            800 * MICROSECOND,
+        )
+    });
+    assert!((790.0..810.0).contains(&cost(&found, "layout-copies")), "{found:#?}");
+    let found = one_rank(|_, r| {
+        r.kernel("void at::native::vectorized_elementwise_kernel<4, gelu>(int)", 5_000 * MICROSECOND)
+    });
+    assert!((1_900.0..2_100.0).contains(&cost(&found, "memory-bound")), "{found:#?}");
+}
+
+#[test]
+fn updates_and_recomputing_by_their_launch() {
+    // Kernels of their own: a kernel whose launch says nothing is taken for what the same one does elsewhere.
+    let within = |r: &mut Recorder, name: &str, kind: HostKind, duration: i64| {
+        let from = r.host;
+        r.host += MICROSECOND;
+        r.kernel("nvjet_hsh_64x64_64x8_2x1_v_bz_NNT", duration);
+        r.host_row(kind, name, from, r.host, None);
+    };
+    let found =
+        one_rank(|_, r| within(r, "Optimizer.step#AdamW.step", HostKind::Annotation, 2_000 * MICROSECOND));
+    // 2 of 12 ms, less the 4 % that are usual.
+    assert!((1_450.0..1_550.0).contains(&cost(&found, "optimizer")), "{found:#?}");
+    let name = "autograd::engine::evaluate_function: CheckpointFunctionBackward";
+    let found = one_rank(|_, r| within(r, name, HostKind::Operator, 2_000 * MICROSECOND));
+    assert!((1_900.0..2_100.0).contains(&cost(&found, "recompute")), "{found:#?}");
+}
+
+#[test]
+fn small_kernels_far_apart() {
+    let found = one_rank(|_, r| {
+        for _ in 0..50 {
+            r.host = r.host.max(r.device + 10 * MICROSECOND);
+            r.kernel("void at::native::vectorized_elementwise_kernel<4, add>(int)", 4 * MICROSECOND);
+        }
+    });
+    assert!((500.0..700.0).contains(&cost(&found, "small-kernels")), "{found:#?}");
+}
+
+#[test]
+fn products_of_awkward_shapes() {
+    let found = one_rank(|_, r| {
+        let from = r.host;
+        r.host += MICROSECOND;
+        r.kernel(GEMM, 1_000 * MICROSECOND);
+        r.host_row(HostKind::Operator, "aten::mm", from, r.host, Some("[[4096, 5001], [5001, 1024]]"));
+    });
+    assert!((190.0..210.0).contains(&cost(&found, "matrix-shapes")), "{found:#?}");
+}
+
+#[test]
+fn idle_time_without_a_launch() {
+    let found = one_rank(|_, r| {
+        r.device += 1_500 * MICROSECOND;
+        r.host = r.device;
+        r.kernel(GEMM, MICROSECOND);
+        let last = r.trace.host.len() - 1;
+        // The launch of that kernel was not recorded.
+        let kept: Vec<HostActivity> = r.trace.host.iter().take(last).collect();
+        r.trace.host = crate::trace::HostActivities::default();
+        kept.into_iter().for_each(|row| r.trace.host.push(row));
+    });
+    assert!((1_450.0..1_550.0).contains(&cost(&found, "unexplained")), "{found:#?}");
+}
+
+#[test]
+fn steps_that_differ_and_steps_that_grow() {
+    let lengths = |lengths: &[i64]| {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for (number, length) in lengths.iter().enumerate() {
+            recorder.step(number as u32, |r| r.kernel(GEMM, length * MICROSECOND));
+        }
+        context_of(vec![recorder.done()])
+    };
+    let found = lengths(&[10_000, 10_000, 10_000, 15_000]);
+    assert!((1_200.0..1_300.0).contains(&cost(&found, "varying-steps")), "{found:#?}");
+    let found = lengths(&[10_000, 10_200, 10_400, 10_600, 10_800, 11_000]);
+    assert!((450.0..550.0).contains(&cost(&found, "step-time-drift")), "{found:#?}");
+}
+
+#[test]
+fn a_device_that_grows_hot() {
+    let found = {
+        let mut recorder = Recorder::new(0, 1, &[]);
+        for number in 1..=6 {
+            let slower = i64::from(number > 3) * 50;
+            recorder.step(number, |r| (0..20).for_each(|_| r.kernel(GEMM, (500 + slower) * MICROSECOND)));
+        }
+        context_of(vec![recorder.done()])
+    };
+    assert!(the(&found, "clock-throttling").evidence[0].contains("10.0%"), "{found:#?}");
+}
+
+#[test]
+fn a_host_that_pauses_once() {
+    let found = one_rank(|number, r| {
+        if number == 3 {
+            r.host_busy(HostKind::Operator, "python", 4_000 * MICROSECOND);
+        }
+        r.kernel(GEMM, 10 * MICROSECOND);
+    });
+    assert!((950.0..1_050.0).contains(&cost(&found, "host-pauses")), "{found:#?}");
+}
+
+/// Two ranks that run alike but for what `body` does with (rank, recorder, the moment at which a step's products have ended on both).
+fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
+    let traces = (0..2).map(|rank| {
+        let mut recorder = Recorder::new(rank, 2, groups);
+        for number in 1..=4 {
+            let begin = 1_000_000_000 + i64::from(number) * 30_000 * MICROSECOND;
+            recorder.step(number, |r| {
+                r.device = begin;
+                r.host = begin - 20 * MICROSECOND;
+                (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
+                body(rank, r, begin + 10_000 * MICROSECOND);
+                // The rest of the step, so that it is as long whatever the body does.
+                let rest = begin + 30_000 * MICROSECOND - r.device;
+                r.kernel(GEMM, rest);
+            });
+        }
+        recorder.done()
+    });
+    context_of(traces.collect())
+}
+
+#[test]
+fn transfers_that_nothing_hides_by_dimension() {
+    for (description, id) in [
+        ("TENSOR_MODEL_PARALLEL_GROUP", "exposed-tensor"),
+        ("CONTEXT_PARALLEL_GROUP", "exposed-context"),
+        ("EXPERT_MODEL_PARALLEL_GROUP", "exposed-expert"),
+        ("PIPELINE_MODEL_PARALLEL_GROUP", "exposed-pipeline"),
+        ("DATA_PARALLEL_GROUP", "exposed-data"),
+    ] {
+        let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+        let found = two_ranks(&[description], |_, r, at| {
+            r.collective(CollectiveKind::AllReduce, kernel, 0, 1 << 28, at, at + 6_000 * MICROSECOND);
+        });
+        assert!((5_900.0..6_100.0).contains(&cost(&found, id)), "{description}: {found:#?}");
+        assert_eq!(ids(&found).contains("unused-overlap"), id == "exposed-data", "{description}");
+    }
+    // Two ranks without a description: whatever is inferred, it is told.
+    let found = two_ranks(&["undefined"], |_, r, at| {
+        r.collective(
+            CollectiveKind::Broadcast,
+            "ncclDevKernel_Broadcast_RING_LL(int)",
+            0,
+            1 << 28,
+            at,
+            at + 6_000 * MICROSECOND,
+        );
+    });
+    assert!(ids(&found).iter().any(|id| id.starts_with("exposed-")), "{found:#?}");
+    assert_eq!(EXPOSED_IDS.len(), exposed::EXPOSED.len());
+    for rule in &exposed::EXPOSED {
+        assert!(EXPOSED_IDS.contains(&rule.id()));
+    }
+}
+
+const EXPOSED_IDS: [&str; 6] = [
+    "exposed-tensor",
+    "exposed-context",
+    "exposed-expert",
+    "exposed-pipeline",
+    "exposed-data",
+    "exposed-other",
+];
+
+#[test]
+fn ranks_that_are_late_by_turns() {
+    let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)";
+    // Of sixteen collectives in a step each rank is late for every second one, by as much.
+    let found = two_ranks(&["DATA_PARALLEL_GROUP"], |rank, r, at| {
+        for n in 0..16 {
+            let begin = at + n * 500 * MICROSECOND;
+            let late = (n as u32 % 2 == rank).then_some(400 * MICROSECOND).unwrap_or_default();
+            if late > 0 {
+                r.device = begin;
+                r.kernel(GEMM, late);
+            }
+            r.collective(
+                CollectiveKind::AllReduce,
+                kernel,
+                0,
+                1 << 20,
+                begin + late,
+                begin + 420 * MICROSECOND,
+            );
+        }
+    });
+    let told = ids(&found);
+    assert!(told.contains("waiting") || told.contains("straggler"), "{found:#?}");
+    if told.contains("waiting") {
+        assert!((2_500.0..4_000.0).contains(&cost(&found, "waiting")), "{found:#?}");
+    }
+}
+
+#[test]
+fn stages_that_wait() {
+    let kernel = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+    let found = two_ranks(&["PIPELINE_MODEL_PARALLEL_GROUP"], |rank, r, at| {
+        let enter = if rank == 0 { at + 8_000 * MICROSECOND } else { at };
+        if rank == 0 {
+            r.kernel(GEMM, 8_000 * MICROSECOND);
+        }
+        r.collective(CollectiveKind::AllToAll, kernel, 0, 1 << 20, enter, at + 8_100 * MICROSECOND);
+    });
+    assert!(cost(&found, "pipeline-bubble") > 3_000.0, "{found:#?}");
+}
+
+#[test]
+fn many_small_collectives() {
+    let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)";
+    let found = two_ranks(&["DATA_PARALLEL_GROUP"], |_, r, at| {
+        for n in 0..40 {
+            let begin = at + n * 50 * MICROSECOND;
+            r.collective(CollectiveKind::AllReduce, kernel, 0, 1 << 16, begin, begin + 40 * MICROSECOND);
+        }
+    });
+    assert!((1_100.0..1_300.0).contains(&cost(&found, "fragmented-collectives")), "{found:#?}");
+}
+
+#[test]
+fn experts_of_different_load() {
+    let found = two_ranks(&["EXPERT_MODEL_PARALLEL_GROUP"], |rank, r, _| {
+        r.kernel("void deep_gemm::m_grouped_gemm_fp8(int)", (2_000 + i64::from(rank) * 2_000) * MICROSECOND);
+    });
+    assert!((950.0..1_050.0).contains(&cost(&found, "unbalanced-experts")), "{found:#?}");
+}
+
+#[test]
+fn ranks_that_were_not_recorded() {
+    let mut recorder = Recorder::new(1, 4, &[]);
+    (1..4).for_each(|n| recorder.step(n, |r| r.kernel(GEMM, 500 * MICROSECOND)));
+    let found = context_of(vec![recorder.done()]);
+    let told = the(&found, "missing-ranks");
+    assert_eq!((told.cost, told.evidence[0].as_str()), (None, "ranks 0, 2, 3"));
+}
+
+#[test]
+fn a_straggler_and_a_slow_chip() {
+    let job = Synthetic { slow_chip: vec![(1, 1.2)], steps: 6, ..Synthetic::default() }.job();
+    let found = context_of(job.members.into_iter().map(|m| m.trace).collect());
+    assert!(
+        the(&found, "straggler").message.starts_with("rank 1 holds the others up (slow chip)"),
+        "{found:#?}"
+    );
+    assert!(the(&found, "slow-chip").message.contains("ranks 1 "), "{found:#?}");
+}
+
+#[test]
+fn the_dearest_comes_first() {
+    let found = one_rank(|_, r| {
+        r.kernel("ampere_sgemm_128x64_nn", 2_000 * MICROSECOND);
+        r.host_busy(HostKind::Operator, "python", 3_000 * MICROSECOND);
+    });
+    let costs: Vec<f64> = found.iter().filter_map(|f| f.cost).collect();
+    assert!(costs.len() >= 2 && costs.windows(2).all(|pair| pair[0] >= pair[1]), "{found:#?}");
+}

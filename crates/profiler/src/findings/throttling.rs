@@ -1,0 +1,89 @@
+//! Kernels that grow slower over time.
+//!
+//! Responsible for: the same kernels in the first and in the last third of a recording. Refuses recordings too short to tell.
+
+use super::{Context, Rule, percent};
+use crate::profile::Finding;
+use crate::view::Role;
+use railwright_spec::human;
+use railwright_step::OperatorFamily;
+use std::collections::BTreeMap;
+
+pub(super) struct Throttling;
+
+/// Kernels of one name and phase that each third must have.
+const ENOUGH: usize = 12;
+/// From which growth on it is told.
+const GROWTH: f64 = 0.03;
+
+fn median(values: &mut [i64]) -> f64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).map_or(0.0, |v| *v as f64)
+}
+
+impl Rule for Throttling {
+    fn id(&self) -> &'static str {
+        "clock-throttling"
+    }
+
+    fn title(&self) -> &'static str {
+        "The same kernels take longer as time goes by"
+    }
+
+    fn text(&self) -> &'static str {
+        "Medians of matrix products and attention of the same name in the last third of the recording over those in the first third, weighted with their time, on each rank. Told from 3 % on; the cost is that \
+         share of their time. Clocks fall when a device grows hot or draws too much power; the first steps of a recording are often cooler, so a recording in the middle of a run is the better witness."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let (from, to) = context.windows.span();
+        let third = (to - from) / 3;
+        let mut slower: Vec<(u32, f64)> = Vec::new();
+        let mut lost = 0.0;
+        for (view, rank) in context.views.iter().zip(&context.waterfall.ranks) {
+            let mut thirds: BTreeMap<u32, (Vec<i64>, Vec<i64>)> = BTreeMap::new();
+            for (at, row) in view.gpu.iter().enumerate() {
+                let heavy =
+                    matches!(view.family[at], OperatorFamily::MatrixProduct | OperatorFamily::Attention);
+                if !heavy || view.role[at] != Role::Compute || row.start < from || row.start >= to {
+                    continue;
+                }
+                let (first, last) = thirds.entry(row.name.0).or_default();
+                if row.start < from + third {
+                    first.push(row.duration());
+                } else if row.start >= to - third {
+                    last.push(row.duration());
+                }
+            }
+            let (mut before, mut after) = (0.0, 0.0);
+            for (first, last) in thirds.values_mut() {
+                // One name may stand for several shapes: the same mix of them must be in both thirds.
+                let alike = first.len().abs_diff(last.len()) * 10 <= first.len();
+                if first.len() < ENOUGH || last.len() < ENOUGH || !alike {
+                    continue;
+                }
+                let count = last.len() as f64;
+                before += median(first) * count;
+                after += median(last) * count;
+            }
+            if before > 0.0 && after / before > 1.0 + GROWTH {
+                slower.push((rank.rank, after / before - 1.0));
+                lost += (after - before) / context.samples();
+            }
+        }
+        if slower.is_empty() {
+            return Vec::new();
+        }
+        slower.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut ranks: Vec<u32> = slower.iter().map(|s| s.0).collect();
+        ranks.sort_unstable();
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!("kernels grow slower over the recording on ranks {}", human::ranges(&ranks)),
+            cost: Some(lost),
+            evidence: slower.iter().take(4).map(|(rank, by)| format!("rank {rank}: {} slower in the last third than in the first", percent(*by))).collect(),
+            advice: "watch clocks, temperature and power of these devices; cap the power of all alike rather than let some throttle".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

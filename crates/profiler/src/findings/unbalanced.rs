@@ -1,0 +1,72 @@
+//! Experts of different load.
+//!
+//! Responsible for: time of grouped products by rank. Refuses jobs without such kernels.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+use crate::view::Role;
+use railwright_step::OperatorFamily;
+
+pub(super) struct UnbalancedExperts;
+
+fn is_grouped(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["grouped", "moe", "expert", "m_grouped", "gmm_"].iter().any(|word| name.contains(word))
+        && !name.contains("groupednorm")
+        && !name.contains("group_norm")
+}
+
+impl Rule for UnbalancedExperts {
+    fn id(&self) -> &'static str {
+        "unbalanced-experts"
+    }
+
+    fn title(&self) -> &'static str {
+        "Experts carry different loads"
+    }
+
+    fn text(&self) -> &'static str {
+        "Time of grouped matrix products by rank: the rank with most tokens holds the others up. Told when the most loaded rank is 10 % above the mean and that costs 1 % of the step; the cost is the difference.\n\n\
+         What helps: a load-balancing loss or bias, capacity factors, groups of experts placed by load, larger micro batches."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let steps = context.windows.steps.len().max(1) as f64;
+        let mut loads: Vec<(f64, u32)> = context
+            .ranks()
+            .map(|(rank, names)| {
+                let grouped = rank.kernels.iter().filter(|k| {
+                    k.role == Role::Compute
+                        && k.family == OperatorFamily::MatrixProduct
+                        && is_grouped(names.get(k.name))
+                });
+                (grouped.map(|k| k.duration).sum::<i64>() as f64 / steps, rank.rank)
+            })
+            .filter(|(load, _)| *load > 0.0)
+            .collect();
+        if loads.len() < 2 {
+            return Vec::new();
+        }
+        let mean = loads.iter().map(|l| l.0).sum::<f64>() / loads.len() as f64;
+        loads.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let (most, rank) = loads[0];
+        if most < 1.1 * mean || context.share(most - mean) < 0.01 {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!(
+                "experts are unbalanced: rank {rank} computes {} more than the mean",
+                percent(most / mean - 1.0)
+            ),
+            cost: Some(most - mean),
+            evidence: loads
+                .iter()
+                .take(3)
+                .map(|(load, rank)| format!("rank {rank}: {} of grouped products a step", time(*load)))
+                .collect(),
+            advice: "balance the router, or place experts by load".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}

@@ -1,0 +1,41 @@
+//! Idle time that nothing explains.
+//!
+//! Responsible for: showing how much there is. Refuses to give it a cause.
+
+use super::{Context, Rule, percent, time};
+use crate::profile::Finding;
+use crate::waterfall::Label;
+
+pub(super) struct Unexplained;
+
+impl Rule for Unexplained {
+    fn id(&self) -> &'static str {
+        "unexplained"
+    }
+
+    fn title(&self) -> &'static str {
+        "Idle time that nothing explains"
+    }
+
+    fn text(&self) -> &'static str {
+        "The device was idle and the trace does not say why: launches were not recorded, or the host did nothing that the recorder sees (a sleep, a blocked thread). Told from 5 % of the step on."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let lost = context.mean(Label::Unexplained);
+        if context.share(lost) < 0.05 {
+            return Vec::new();
+        }
+        vec![Finding {
+            id: self.id().to_owned(),
+            message: format!(
+                "{} of the step is idle and the traces do not say why",
+                percent(context.share(lost))
+            ),
+            cost: Some(lost),
+            evidence: vec![format!("{} of a step", time(lost))],
+            advice: "record with the host's activities (`ProfilerActivity.CPU`) and stacks".to_owned(),
+            ..Finding::default()
+        }]
+    }
+}
