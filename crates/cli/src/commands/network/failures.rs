@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
             }
             None => None,
         };
-        list.push(Failing { expectation, sampled, named, design });
+        list.push(Failing { design, expectation, sampled, named });
     }
     let is_cut =
         list.iter().any(|failing| failing.named.as_ref().is_some_and(|(_, _, factor)| factor.is_none()));

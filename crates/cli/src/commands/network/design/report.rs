@@ -6,7 +6,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Dot, Scatter, Series, scatter};
 use railwright_spec::human;
-use railwright_spec::quantity::Dollars;
+use railwright_spec::quantity::{Dollars, Seconds};
 use railwright_tuner::codesign::Row;
 use serde_json::{Map, Value, json};
 
@@ -64,7 +64,7 @@ impl Answered {
             .filter(|row| self.shows_all || row.on_front || row.cheapest_token)
             .collect();
         // Within a domain size the fastest first.
-        let time = |row: &Row| row.step_time.map_or(f64::INFINITY, |time| time.get());
+        let time = |row: &Row| row.step_time.map_or(f64::INFINITY, Seconds::get);
         shown.sort_by(|a, b| {
             let by_time = time(a).total_cmp(&time(b));
             a.domain.cmp(&b.domain).then(by_time).then(a.dollars.get().total_cmp(&b.dollars.get()))
