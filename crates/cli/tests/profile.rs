@@ -12,7 +12,6 @@ const HOOK: &str = "../../../../fixtures/traces/modded_nanogpt_h100/ab/hook-rank
 fn reports_of_real_traces() {
     let mut text = String::new();
     for line in [
-        &["profile", &format!("{TRACES}/torchrec_v100_4r/resnet18")[..]][..],
         &[
             "profile",
             CURRENT,
@@ -25,7 +24,7 @@ fn reports_of_real_traces() {
             "--top",
             "3",
             "--ascii",
-        ],
+        ][..],
         &[
             "profile",
             &format!("{TRACES}/param_dlrm_8r"),

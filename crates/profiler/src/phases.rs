@@ -141,8 +141,8 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
 /// `forward` within them is no forward pass.
 fn narrowed(around: Option<Phase>, inner: Phase) -> Phase {
     match (around, inner) {
-        (Some(outer @ (Phase::BackwardInput | Phase::BackwardWeight)), Phase::Backward) => outer,
-        (Some(outer @ (Phase::Recompute | Phase::Optimizer)), Phase::Forward) => outer,
+        (Some(outer @ (Phase::BackwardInput | Phase::BackwardWeight)), Phase::Backward)
+        | (Some(outer @ (Phase::Recompute | Phase::Optimizer)), Phase::Forward) => outer,
         (Some(Phase::Backward), Phase::Forward) => Phase::Recompute,
         (_, inner) => inner,
     }

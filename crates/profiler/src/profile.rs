@@ -4,6 +4,7 @@
 //! are done side by side by whoever brings [`Workers`]; the answer does not depend on them. Refuses to print, and leaves
 //! faults to rules ([`crate::findings`]), which fill [`Report::findings`].
 
+mod bubbles;
 mod report;
 
 pub use report::{Finding, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow};
@@ -106,6 +107,7 @@ pub fn profile(
         peak: peak.rate,
     });
     let mut waterfall = Waterfall::join(ranks, &names, ideal);
+    bubbles::divide(job, joined, &windows, &mut waterfall);
     let mut shown = names;
     let mut seen: Vec<&View<'_>> = views.iter().collect();
     if let Some(at) = options.rank.and_then(|rank| job.position(rank)) {

@@ -149,6 +149,12 @@ mod tests {
     use super::*;
     use crate::waterfall::Use;
 
+    fn adds_up(node: &Node) -> bool {
+        node.children.is_empty()
+            || node.time == node.children.iter().map(|c| c.time).sum::<i64>()
+                && node.children.iter().all(adds_up)
+    }
+
     #[test]
     fn ranks_meet_by_name_and_times_add_up() {
         let mut first = Names::default();
@@ -188,11 +194,6 @@ mod tests {
         let backward = &tree[0].children[1];
         assert_eq!((backward.name.as_str(), backward.children[0].children.len()), ("backward", 10));
         assert_eq!(backward.children[0].children[0].name, "gemm 18");
-        fn adds_up(node: &Node) -> bool {
-            node.children.is_empty()
-                || node.time == node.children.iter().map(|c| c.time).sum::<i64>()
-                    && node.children.iter().all(adds_up)
-        }
         assert!(tree.iter().all(adds_up));
     }
 }

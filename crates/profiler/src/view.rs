@@ -179,7 +179,7 @@ mod tests {
             (50, 70, Collective, "gloo:all_reduce", 1),
         ] {
             let name = trace.names.intern(name);
-            trace.host.push(HostActivity { start, end, kind, name, thread, ..HostActivity::default() });
+            trace.host.push(HostActivity { start, end, name, kind, thread, ..HostActivity::default() });
         }
         let view = View::new(&trace, &Tables::shipped());
         assert!(view.from_host);

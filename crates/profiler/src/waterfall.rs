@@ -58,15 +58,24 @@ impl Waterfall {
     }
 
     fn summed(ranks: Vec<RankWaterfall>, ideal: Option<Ideal>, slower_chips: Vec<(u32, f64)>) -> Self {
-        let mut total = Parts::default();
-        let mut steps = vec![Parts::default(); ranks.iter().map(|rank| rank.steps.len()).max().unwrap_or(0)];
-        for rank in &ranks {
-            total.merge(&rank.total);
-            for (sum, step) in steps.iter_mut().zip(&rank.steps) {
+        let mut all = Self { ranks, total: Parts::default(), steps: Vec::new(), ideal, slower_chips };
+        all.sum();
+        all
+    }
+
+    /// Adds everything up again after time has moved between the labels of a rank's steps.
+    pub(crate) fn sum(&mut self) {
+        self.total = Parts::default();
+        self.steps =
+            vec![Parts::default(); self.ranks.iter().map(|rank| rank.steps.len()).max().unwrap_or(0)];
+        for rank in &mut self.ranks {
+            rank.total = Parts::default();
+            for (sum, step) in self.steps.iter_mut().zip(&rank.steps) {
                 sum.merge(step);
+                rank.total.merge(step);
             }
+            self.total.merge(&rank.total);
         }
-        Self { ranks, total, steps, ideal, slower_chips }
     }
 
     /// The time of all labels over all ranks.

@@ -128,12 +128,10 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         let cut_by = CutBy::Collectives;
         return Windows { cut_by, common, steps, at_collective: true, spread: 0, warnings };
     }
-    if views.len() > 1 || extents.len() == 1 {
-        warnings.push(Warning::new(
-            "steps-not-found",
-            "nothing in the traces says where steps begin, so the whole recording is one window",
-        ));
-    }
+    warnings.push(Warning::new(
+        "steps-not-found",
+        "nothing in the traces says where steps begin, so the whole recording is one window",
+    ));
     let steps = vec![StepWindow { number: None, start: common.0, end: common.1 }];
     Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }
 }
@@ -179,16 +177,13 @@ fn met(cuts: &[Vec<Boundary>]) -> Option<(Vec<StepWindow>, i64)> {
         if from >= to {
             continue;
         }
-        match steps.last_mut() {
-            // Only steps that follow each other are shown together.
-            Some(last) => {
-                let before = first.get(place.wrapping_sub(1)).and_then(|boundary| boundary.number);
-                if before != last.number || from <= last.start {
-                    break;
-                }
-                last.end = from;
+        // Only steps that follow each other are shown together.
+        if let Some(last) = steps.last_mut() {
+            let before = first.get(place.wrapping_sub(1)).and_then(|boundary| boundary.number);
+            if before != last.number || from <= last.start {
+                break;
             }
-            None => {}
+            last.end = from;
         }
         steps.push(StepWindow { number: boundary.number, start: from, end: to });
     }

@@ -1,12 +1,15 @@
 //! The waterfall on real traces, against what is known of them (`fixtures/traces/reference`).
 
+#![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
+
 use railwright_profiler::compare::compare;
-use railwright_profiler::joined::{JoinOptions, join};
+use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::measured::step;
 use railwright_profiler::profile::{OneByOne, Options, Profile, profile};
 use railwright_profiler::readers::{Keep, Recording, detect, open};
-use railwright_profiler::waterfall::{Label, Share};
-use railwright_profiler::windows::CutBy;
+use railwright_profiler::view::{Role, Tables, View};
+use railwright_profiler::waterfall::{Label, Share, sweep};
+use railwright_profiler::windows::{CutBy, StepWindow};
 use railwright_profiler::{Job, RankTrace};
 use railwright_step::Dimension;
 use std::io::Read;
@@ -164,7 +167,7 @@ fn waits_of_eight_ranks() {
     assert_eq!(found.waterfall.ranks.len(), 8);
     let total = found.report.lines.iter().map(|line| line.part.time).sum::<i64>();
     assert_eq!(total, found.waterfall.time());
-    assert_eq!(total, found.windows.steps.iter().map(|s| s.duration()).sum::<i64>() * 8);
+    assert_eq!(total, found.windows.steps.iter().map(StepWindow::duration).sum::<i64>() * 8);
 }
 
 #[test]
@@ -178,4 +181,115 @@ fn a_trace_without_a_device_is_cut_and_summed() {
         ms(steps[1].get(Label::Host) - steps[0].get(Label::Host))
     };
     assert!(growth(2) > 100.0 && [0, 1, 3].into_iter().all(|rank| growth(rank) < 20.0));
+}
+
+/// Unions of busy and of compute time, against the tables of another tool on traces of whole microseconds that it does not cut.
+#[test]
+fn unions_of_time_are_those_of_another_tool() {
+    let reference = |set: &str| -> Vec<(u32, f64, f64, f64)> {
+        let path = format!("{TRACES}/reference/hta/{set}/temporal_breakdown.csv");
+        let text = std::fs::read_to_string(path).unwrap();
+        let row = |line: &str| {
+            let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+            (cells[0] as u32, cells[1], cells[2], cells[4])
+        };
+        text.lines().skip(1).map(row).collect()
+    };
+    for (set, traces) in [
+        ("param_dlrm_8r", folder("param_dlrm_8r", "worker")),
+        ("hta_alexnet", folder("hta_samples/critical_path/alexnet", "benchmark")),
+        ("hta_simple_add", folder("hta_samples/critical_path/simple_add", "benchmark")),
+    ] {
+        let tables = Tables::shipped();
+        let rows = reference(set);
+        assert_eq!(rows.len(), traces.len());
+        for (rank, idle, compute, window) in rows {
+            let trace = &traces[traces.iter().position(|t| t.identity.rank == Some(rank)).unwrap_or(0)];
+            let view = View::new(trace, &tables);
+            let busy = view.role.iter().zip(view.gpu.starts().iter().zip(view.gpu.ends()));
+            let busy = busy.filter(|(role, _)| **role != Role::None).map(|(_, (start, end))| (*start, *end));
+            let all = busy.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap();
+            let sum = |role: Role| {
+                let pieces = sweep(&view, all);
+                pieces.iter().filter(|p| p.role == role).map(|p| p.end - p.start).sum::<i64>() as f64 / 1e3
+            };
+            assert_eq!((all.1 - all.0) as f64 / 1e3, window, "{set} {rank}");
+            assert_eq!(sum(Role::None), idle, "{set} {rank}");
+            assert_eq!(sum(Role::Compute), compute, "{set} {rank}");
+        }
+    }
+}
+
+/// One rank of a traced job as every rank of a larger one.
+fn replicated(trace: &RankTrace, ranks: u32) -> Vec<RankTrace> {
+    let of = |rank| {
+        let mut trace = trace.clone();
+        (trace.identity.rank, trace.identity.world_size) = (Some(rank), Some(ranks));
+        trace
+    };
+    (0..ranks).map(of).collect()
+}
+
+#[test]
+fn many_ranks_are_shown_as_distributions() {
+    let trace = read("megatron_tp2_v100/rank1.9c44bd29b3f0_1376.1724066820237002797.pt.trace.json.gz");
+    let few = profile(&Job::new(replicated(&trace, 64)), &Joined::default(), &Options::default(), &OneByOne)
+        .unwrap();
+    assert_eq!(few.report.rows.len(), 64);
+    let many = profile(&Job::new(replicated(&trace, 65)), &Joined::default(), &Options::default(), &OneByOne)
+        .unwrap();
+    assert!(many.report.rows.is_empty());
+    let first = &many.report.spreads[0];
+    assert_eq!((first.least, first.worst.len()), (first.most, 3));
+    let shares =
+        |profile: &Profile| profile.report.lines.iter().map(|line| line.part.share).collect::<Vec<f64>>();
+    assert!(shares(&few).iter().zip(shares(&many)).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn a_chip_that_is_a_tenth_slower_is_found() {
+    let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");
+    let mut traces = replicated(&trace, 4);
+    let mut slow = railwright_profiler::trace::GpuActivities::default();
+    for row in trace.gpu.iter() {
+        let compute = !trace.names.get(row.name).starts_with("nccl");
+        let end = if compute { row.start + row.duration() * 11 / 10 } else { row.end };
+        slow.push(railwright_profiler::trace::GpuActivity { end, ..row });
+    }
+    traces[2].gpu = slow;
+    let found = profile(&Job::new(traces), &Joined::default(), &Options::default(), &OneByOne).unwrap();
+    let [(rank, factor)] = found.report.slower_chips.as_slice() else {
+        panic!("{:?}", found.report.slower_chips)
+    };
+    assert_eq!(*rank, 2);
+    near(*factor, 1.1, 0.002);
+    let rank = &found.waterfall.ranks[2].total;
+    let compute = rank.sum(Label::is_compute);
+    near(rank.get(Label::SlowerChip) as f64 / compute as f64, 1.0 - 1.0 / 1.1, 0.002);
+}
+
+#[test]
+fn one_step_and_one_rank_alone() {
+    let traces = folder("torchrec_v100_4r/resnet18", "ip-");
+    let all = profiled(traces.clone(), &Options::default());
+    let one = profiled(traces.clone(), &Options { step: Some(2), rank: Some(1), ..Options::default() });
+    assert_eq!((one.report.ranks, one.report.steps.len()), (1, 1));
+    assert_eq!(one.waterfall.total, all.waterfall.ranks[1].steps[1]);
+    let mut job = Job::new(traces);
+    let joined = join(&mut job, &JoinOptions::default());
+    let problem = |options: Options| profile(&job, &joined, &options, &OneByOne).unwrap_err();
+    assert_eq!(problem(Options { step: Some(9), ..Options::default() }).hint.unwrap(), "steps are 1, 2, 3");
+    assert!(problem(Options { rank: Some(7), ..Options::default() }).hint.unwrap().contains("0, 1"));
+}
+
+#[test]
+fn the_parts_are_points_of_utilisation_when_operations_are_known() {
+    let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");
+    let flop = railwright_spec::quantity::Flop::new(1.6e14);
+    let found = profiled(vec![trace], &Options { flop_per_step: Some(flop), ..Options::default() });
+    // F / (N P T): 1.6e14 / (8 x 989.4e12 x 0.061) = 33 %.
+    let peak = found.report.peak.as_ref().unwrap();
+    let expected = 1.6e14 / (8.0 * peak.rate.get() * found.report.step_time * 1e-9);
+    near(found.report.utilisation.unwrap(), expected, 1e-4);
+    near(found.report.lines.iter().map(|line| line.part.share).sum(), 1.0, 1e-12);
 }

@@ -35,7 +35,7 @@ pub(crate) struct Reading {
 /// What the model needs, for MFU.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Needed {
-    /// A run file: its model and batch say the operations of a step
+    /// A run file, or a launch file or log of a framework: its model and batch say the operations of a step
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model_flops", help_heading = "Model")]
     pub(crate) run: Option<String>,
     /// The model's operations of one step, all ranks together, such as `1.2e18`

@@ -148,7 +148,12 @@ impl Shown {
             Group::Compute => known,
             _ => true,
         });
-        let parts = lost.flat_map(|line| &line.parts);
+        let parts =
+            lost.flat_map(
+                |line| {
+                    if line.parts.is_empty() { std::slice::from_ref(&line.part) } else { &line.parts }
+                },
+            );
         let most = parts.max_by(|a, b| a.share.total_cmp(&b.share))?;
         Some((most.name.clone(), most.share))
     }

@@ -94,13 +94,15 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
     Ok(tables)
 }
 
-/// A run file as it would be estimated.
-pub(crate) fn resolved(path: &str) -> Result<Resolved, Failure> {
+/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is what it runs on where the file does not say.
+pub(crate) fn resolved(path: &str, cluster: Option<&str>) -> Result<Resolved, Failure> {
+    let is_run = std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    let file = Some(path.to_owned());
     let arguments = crate::args::RunArguments {
         model: None,
-        launch: None,
-        run: Some(path.to_owned()),
-        cluster: None,
+        launch: if is_run { None } else { file.clone() },
+        run: file.filter(|_| is_run),
+        cluster: cluster.map(str::to_owned),
         set: Vec::new(),
         fsdp: false,
         hsdp: None,
@@ -126,7 +128,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         })?;
     }
     if let Some(path) = &needed.run {
-        let Resolved { run, .. } = resolved(path)?;
+        let Resolved { run, .. } = resolved(path, needed.accelerator.as_deref())?;
         // The convention of most published MFU.
         let one = per_token(&run.model, run.plan.sequence_length, Convention::CausalAttention);
         options.flop_per_step = Some(one * run.plan.tokens_per_step() as f64);

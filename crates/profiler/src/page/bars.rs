@@ -11,17 +11,20 @@ const WIDTH: f64 = 1040.0;
 const LABEL: f64 = 90.0;
 const ROW: f64 = 20.0;
 
+/// A group, what it is called, and its share.
+type Share<'a> = (Group, &'a str, f64);
+
 /// Shares beside each other, from `x` over `width`.
-fn stack(out: &mut String, shares: &[(Group, f64)], place: (f64, f64, f64, f64), named: bool) {
+fn stack(out: &mut String, shares: &[Share<'_>], place: (f64, f64, f64, f64), named: bool) {
     let (mut x, y, width, height) = place;
-    for &(group, share) in shares.iter().filter(|(_, share)| *share > 0.0) {
+    for &(group, name, share) in shares.iter().filter(|(.., share)| *share > 0.0) {
         let part = share * width;
         // Writing to a string does not fail.
         let _ = write!(
             out,
             "<rect class=\"{}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{part:.2}\" height=\"{height:.1}\"><title>{}: {}</title></rect>",
             class(group),
-            group.name(true),
+            escaped(name),
             percent(share)
         );
         if named && part > 60.0 {
@@ -48,12 +51,13 @@ fn open(out: &mut String, height: f64, title: &str) {
 /// The whole job in one bar.
 pub(super) fn whole(out: &mut String, report: &Report) {
     open(out, 44.0, "where a step goes");
-    let shares: Vec<(Group, f64)> = report.lines.iter().map(|line| (line.group, line.part.share)).collect();
+    let shares: Vec<Share<'_>> =
+        report.lines.iter().map(|line| (line.group, line.part.name.as_str(), line.part.share)).collect();
     stack(out, &shares, (0.0, 2.0, WIDTH, 40.0), true);
     let _ = writeln!(out, "</svg>");
 }
 
-fn row(out: &mut String, at: usize, label: &str, behind: &str, shares: &[(Group, f64)], scale: f64) {
+fn row(out: &mut String, at: usize, label: &str, behind: &str, shares: &[Share<'_>], scale: f64) {
     let y = at as f64 * (ROW + 4.0);
     let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 15.0, escaped(label));
     stack(out, shares, (LABEL, y, (WIDTH - LABEL - 90.0) * scale, ROW), false);
@@ -65,14 +69,19 @@ fn row(out: &mut String, at: usize, label: &str, behind: &str, shares: &[(Group,
     );
 }
 
+/// Shares in the order of [`Group::ALL`] with their names.
+fn shares(report: &Report, shares: impl Iterator<Item = f64>) -> Vec<Share<'static>> {
+    let known = report.utilisation.is_some();
+    Group::ALL.into_iter().zip(shares).map(|(group, share)| (group, group.name(known), share)).collect()
+}
+
 /// A bar for each step, as long as the step is.
 pub(super) fn steps(out: &mut String, report: &Report) {
     open(out, report.steps.len() as f64 * (ROW + 4.0), "steps");
     let longest = report.steps.iter().map(|step| step.duration).max().unwrap_or(1).max(1) as f64;
     for (at, step) in report.steps.iter().enumerate() {
         let duration = step.duration.max(1) as f64;
-        let shares: Vec<(Group, f64)> =
-            Group::ALL.into_iter().zip(&step.groups).map(|(group, time)| (group, time / duration)).collect();
+        let shares = shares(report, step.groups.iter().map(|time| time / duration));
         row(out, at, &format!("step {}", step.step), &time(duration), &shares, duration / longest);
     }
     let _ = writeln!(out, "</svg>");
@@ -82,7 +91,7 @@ pub(super) fn steps(out: &mut String, report: &Report) {
 pub(super) fn ranks(out: &mut String, report: &Report) {
     open(out, report.rows.len() as f64 * (ROW + 4.0), "ranks");
     for (at, rank) in report.rows.iter().enumerate() {
-        let shares: Vec<(Group, f64)> = Group::ALL.into_iter().zip(rank.shares.iter().copied()).collect();
+        let shares = shares(report, rank.shares.iter().copied());
         row(
             out,
             at,

@@ -4,11 +4,10 @@ use super::*;
 use crate::launches::launches;
 use crate::trace::{GpuActivity, HostActivity};
 
+type HostRow<'a> = (i64, i64, HostKind, &'a str, u32, Option<u32>);
+
 /// Rows of the host as (start, end, kind, name, thread, correlation) and of the device as (start, name, correlation).
-fn trace(
-    host: &[(i64, i64, HostKind, &str, u32, Option<u32>)],
-    gpu: &[(i64, &str, Option<u32>)],
-) -> RankTrace {
+fn trace(host: &[HostRow<'_>], gpu: &[(i64, &str, Option<u32>)]) -> RankTrace {
     let mut trace = RankTrace::default();
     for &(start, end, kind, name, thread, correlation) in host {
         let name = trace.names.intern(name);
@@ -75,6 +74,7 @@ fn launches_lead_to_phases() {
 #[test]
 fn rows_without_launch_are_known_by_name_kernel_or_neighbours() {
     use HostKind::{Annotation, Runtime};
+    use Phase::{Backward, Forward, Other};
     let trace = trace(
         &[
             (100, 200, Annotation, "## forward ##", 0, None),
@@ -92,7 +92,6 @@ fn rows_without_launch_are_known_by_name_kernel_or_neighbours() {
         ],
     );
     let (phases, by) = found(&trace);
-    use Phase::{Backward, Forward, Other};
     assert_eq!(phases, [Other, Forward, Backward, Forward, Forward, Forward, Other]);
     assert_eq!((by.name, by.same_kernel, by.neighbours, by.unknown), (1, 1, 1, 2));
 }

@@ -349,7 +349,8 @@ fn lines(waterfall: &Waterfall, world_size: u32, part: impl Fn(String, i64) -> P
         let of_group = waterfall.total.iter().filter(|(label, _)| label.group() == group);
         let mut parts: Vec<Part> = of_group.map(|(label, time)| part(label.name(), time)).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.time));
-        if parts.len() == 1 && group == Group::Ideal {
+        // One part of the line's own name says nothing more.
+        if matches!(parts.as_slice(), [one] if one.name == all.name || group == Group::Ideal) {
             parts.clear();
         }
         Line { group, gpu_hours_per_day: all.share * f64::from(world_size) * 24.0, part: all, parts }

@@ -118,7 +118,7 @@ mod tests {
         let mut trace = RankTrace::default();
         let mut push = |start, end, kind, name: &str, correlation| {
             let name = trace.names.intern(name);
-            trace.host.push(HostActivity { start, end, kind, name, correlation, ..HostActivity::default() });
+            trace.host.push(HostActivity { start, end, name, kind, correlation, ..HostActivity::default() });
         };
         for &(start, end, kind, name) in around {
             push(start, end, kind, name, None);

@@ -221,7 +221,9 @@ impl RankWaterfall {
         }
         let Sums { steps, uses, .. } = sums;
         let mut total = Parts::default();
-        steps.iter().for_each(|step| total.merge(step));
+        for step in &steps {
+            total.merge(step);
+        }
         Self {
             rank,
             steps,
@@ -269,7 +271,7 @@ fn kernels(view: &View<'_>, span: (i64, i64)) -> Vec<KernelUse> {
     let starts = view.gpu.starts();
     let from = starts.partition_point(|start| *start < span.0);
     let to = starts.partition_point(|start| *start < span.1);
-    for at in from..to.max(from) {
+    for (at, &start) in starts.iter().enumerate().take(to).skip(from) {
         let role = view.role[at];
         if role == Role::None {
             continue;
@@ -278,7 +280,7 @@ fn kernels(view: &View<'_>, span: (i64, i64)) -> Vec<KernelUse> {
         let family = view.family[at];
         let fresh = KernelUse { name, phase, family, role, count: 0, duration: 0, longest: 0 };
         let sum = uses.entry(key(Label::OtherCompute, phase, name.0)).or_insert(fresh);
-        let duration = view.gpu.ends()[at] - starts[at];
+        let duration = view.gpu.ends()[at] - start;
         sum.count += 1;
         sum.duration += duration;
         sum.longest = sum.longest.max(duration);

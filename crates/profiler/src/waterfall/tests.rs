@@ -86,7 +86,7 @@ proptest! {
             let all = rank.totals;
             prop_assert_eq!(all.compute + all.exposed + all.copies + all.idle, all.window);
         }
-        prop_assert_eq!(job.time(), (end - start) * job.ranks.len() as i64);
+        prop_assert_eq!(job.time(), (end - start) * i64::try_from(job.ranks.len()).unwrap());
         prop_assert_eq!(job.steps.iter().map(Parts::total).sum::<i64>(), job.time());
         let groups: i64 = Group::ALL.iter().map(|group| job.total.group(*group)).sum();
         prop_assert_eq!(groups, job.time());

@@ -9,8 +9,8 @@ use crate::joined::Joined;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Ranks that disagree by less than this share of a step need no common moment.
-const AGREED: f64 = 0.01;
+/// Ranks that disagree by less than this share of a step need no common moment, which would cut the first step and the last.
+const AGREED: f64 = 0.05;
 
 /// An edge moves by at most this share of a step.
 const FARTHEST: f64 = 0.2;
@@ -63,7 +63,7 @@ fn nearest(moments: &[i64], to: i64) -> Option<i64> {
 /// the last step stays where no such collective ends it.
 pub(super) fn settle(steps: &mut [StepWindow], spread: i64, joined: &Joined) -> bool {
     let Some(last) = steps.last().cloned() else { return false };
-    let length = (last.end - steps[0].start) / steps.len() as i64;
+    let length = (last.end - steps[0].start) / i64::try_from(steps.len()).unwrap_or(i64::MAX);
     if (spread as f64) < AGREED * length as f64 {
         return false;
     }

@@ -15,8 +15,11 @@ pub(super) struct Boundary {
     pub(super) time: i64,
 }
 
+/// A way to cut one rank's steps.
+type Way = fn(&View<'_>) -> Vec<Boundary>;
+
 /// The ways, best first.
-pub(super) const METHODS: [(CutBy, fn(&View<'_>) -> Vec<Boundary>); 4] = [
+pub(super) const METHODS: [(CutBy, Way); 4] = [
     (CutBy::Launches, launches),
     (CutBy::DeviceAnnotations, device_annotations),
     (CutBy::HostAnnotations, host_annotations),

@@ -6,12 +6,12 @@ use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind};
 use crate::view::Tables;
 
 /// A rank whose host runs 1000 ns ahead of a device that takes 100 ns for each of three kernels of a step; the device lags by `lag`.
-fn rank(lag: i64, steps: u64, annotated: bool) -> RankTrace {
+fn rank(lag: i64, steps: i64, annotated: bool) -> RankTrace {
     let mut trace = RankTrace::default();
     let kernel = trace.names.intern("volta_sgemm");
     let launch = trace.names.intern("cudaLaunchKernel");
     for step in 0..steps {
-        let begin = step as i64 * 300;
+        let begin = step * 300;
         if annotated {
             let name = trace.names.intern(&format!("ProfilerStep#{}", step + 5));
             let kind = HostKind::Annotation;
@@ -25,11 +25,11 @@ fn rank(lag: i64, steps: u64, annotated: bool) -> RankTrace {
         }
         for n in 0..3 {
             let correlation = Some((step * 3 + n) as u32);
-            let start = begin + 10 + n as i64 * 20;
+            let start = begin + 10 + n * 20;
             let call =
                 HostActivity { start, end: start + 5, name: launch, correlation, ..HostActivity::default() };
             trace.host.push(HostActivity { kind: HostKind::Runtime, ..call });
-            let start = begin + 1000 + lag + n as i64 * 100;
+            let start = begin + 1000 + lag + n * 100;
             trace.gpu.push(GpuActivity {
                 start,
                 end: start + 100,

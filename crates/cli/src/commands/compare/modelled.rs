@@ -33,7 +33,7 @@ pub(super) fn run(
     } else {
         (&arguments.second, &arguments.first)
     };
-    let Resolved { run, warnings, .. } = profiled::resolved(run_file)?;
+    let Resolved { run, warnings, .. } = profiled::resolved(run_file, None)?;
     printer.warnings(&warnings);
     let modelled = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Operators)?;
     let tables = profiled::tables(&arguments.reading)?;

@@ -39,8 +39,7 @@ impl Shown {
         let mut bars = Vec::new();
         for line in &report.lines {
             bars.push(bar(1, &line.part, Tone::Strong));
-            let one = line.parts.len() == 1 && line.parts[0].name == line.part.name;
-            let shown = line.parts.iter().filter(|part| part.share >= SMALLEST && !one);
+            let shown = line.parts.iter().filter(|part| part.share >= SMALLEST);
             bars.extend(shown.map(|part| bar(2, part, Tone::Plain)));
         }
         document.blocks.push(Block::Bars(bars));
