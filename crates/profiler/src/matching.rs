@@ -252,8 +252,12 @@ impl Matching {
             for (k, &part) in membership.parts.iter().enumerate() {
                 let at = PartRef { member: membership.member, part };
                 let position = match how {
-                    How::Sequence => self.part(at).sequence.unwrap_or_default() as i64,
-                    How::Order => k as i64 + i64::from(membership.shift),
+                    How::Sequence => {
+                        i64::try_from(self.part(at).sequence.unwrap_or_default()).unwrap_or(i64::MAX)
+                    }
+                    How::Order => {
+                        i64::try_from(k).unwrap_or(i64::MAX).saturating_add(i64::from(membership.shift))
+                    }
                 };
                 places.push((position, at));
             }
@@ -271,13 +275,11 @@ impl Matching {
         for membership in &mut members {
             membership.lost = all - has.get(&membership.member).copied().unwrap_or(0).min(all);
         }
-        let mut index = 0;
-        for same in places.chunk_by(|a, b| a.0 == b.0) {
+        for (index, same) in places.chunk_by(|a, b| a.0 == b.0).enumerate() {
             let position = match how {
-                How::Sequence => index,
+                How::Sequence => index as u32,
                 How::Order => (same[0].0 - origin) as u32,
             };
-            index += 1;
             if same.len() < 2 {
                 continue;
             }

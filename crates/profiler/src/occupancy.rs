@@ -189,7 +189,7 @@ impl Occupancy {
         let copy = (busy - compute - exposed).max(0);
         let first = self.kernels.partition_point(|&start| start < from);
         let last = self.kernels.partition_point(|&start| start < to);
-        let kernels = (last - first) as i64;
+        let kernels = i64::try_from(last - first).unwrap_or(i64::MAX);
         if self.host_alone {
             // What no operator accounts for is the host's, even beside a communication that runs in the background.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };

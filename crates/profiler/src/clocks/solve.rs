@@ -76,19 +76,17 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
             }
             let span = mine.last().map_or(0, |last| last.0) - mine[0].0;
             let many = mine.len() >= 8;
-            // Over a tenth of that a slope is fitted so that it does not move the offset, and then left out.
-            let fit = Line::fit(mine, many && span >= DRIFT_SPAN / 10, &mut scratch);
-            let drift = if many && span >= DRIFT_SPAN { fit.drift } else { 0.0 };
+            let fit = Line::fit(mine, many && span >= DRIFT_SPAN, &mut scratch);
             // What is about moves to the middle of what this rank has seen.
             let moved_about = line.at(fit.about);
             *line = Line {
                 offset: moved_about + fit.offset,
-                drift: line.drift + drift,
+                drift: line.drift + fit.drift,
                 about: fit.about,
                 residual: fit.residual,
                 span,
             };
-            moved = moved.max(fit.offset.abs() + drift.abs() * span as f64);
+            moved = moved.max(fit.offset.abs() + fit.drift.abs() * span as f64);
         }
         if round >= 2 && moved < SETTLED {
             break;
@@ -233,9 +231,15 @@ fn find(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// (first member, other member, points, whether messages) of communicators that were matched by number.
-fn sequence_pairs(matching: &Matching) -> Vec<(usize, usize, Vec<(i64, i64)>, bool)> {
-    let mut found: Vec<Vec<(usize, Vec<(i64, i64)>)>> = vec![Vec::new(); matching.communicators.len()];
+/// Times and differences of two clocks.
+type Points = Vec<(i64, i64)>;
+
+/// Two members, their points, and whether they are of messages.
+type Pair = (usize, usize, Points, bool);
+
+/// The pairs of communicators that were matched by number.
+fn sequence_pairs(matching: &Matching) -> Vec<Pair> {
+    let mut found: Vec<Vec<(usize, Points)>> = vec![Vec::new(); matching.communicators.len()];
     for collective in &matching.collectives {
         let at = collective.communicator as usize;
         if matching.communicators[at].how != crate::matching::How::Sequence {

@@ -16,7 +16,7 @@ use crate::occupancy::Occupancy;
 use railwright_spec::problem::Warning;
 use railwright_step::{Dimension, OperatorFamily};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -279,7 +279,7 @@ fn group_sum(
     sum: &Sum<'_>,
     accelerator: Option<&railwright_spec::cluster::Accelerator>,
 ) -> GroupCommunication {
-    let mut ranks: BTreeMap<u32, ()> = BTreeMap::new();
+    let mut ranks: BTreeSet<u32> = BTreeSet::new();
     let (mut time, mut wait, mut transfer, mut slack) = (0_i64, 0_i64, 0_i64, 0_i64);
     let (mut exposed_wait, mut exposed_transfer) = (0_i64, 0_i64);
     let mut algorithm: Vec<f64> = Vec::new();
@@ -289,7 +289,7 @@ fn group_sum(
     let factor = bus_factor(key.operation, key.size);
     for row in &sum.rows {
         for part in &row.parts {
-            ranks.insert(part.rank, ());
+            ranks.insert(part.rank);
             time += part.duration;
             wait += part.wait;
             transfer += part.transfer;

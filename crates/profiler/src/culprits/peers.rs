@@ -91,13 +91,13 @@ impl Stretches {
         for class in &mut classes {
             // Members may have begun earlier than the first.
             let earliest = class.members.iter().map(|(_, by)| *by).min().unwrap_or(0).min(0);
-            let width = class.program.len() as i64 - earliest;
             class.members.iter_mut().for_each(|member| member.1 -= earliest);
             let missing = usize::try_from(-earliest).unwrap_or(0);
             class.program.splice(0..0, std::iter::repeat_n(u32::MAX, missing));
-            debug_assert_eq!(class.program.len() as i64, width);
         }
-        classes.iter_mut().for_each(|class| class.check(&programs));
+        for class in &mut classes {
+            class.check(&programs);
+        }
         classes
     }
 
@@ -107,7 +107,7 @@ impl Stretches {
             let mut columns: Vec<Vec<(u32, u32)>> = vec![Vec::new(); class.program.len()];
             for &(member, by) in &class.members {
                 for (place, stretch) in self.lists[member].iter().enumerate() {
-                    let at = usize::try_from(place as i64 + by).ok();
+                    let at = moved(place, by);
                     if let Some(column) =
                         at.and_then(|at| columns.get_mut(at)).filter(|_| stretch.column.is_none())
                     {
@@ -170,7 +170,7 @@ impl Class {
         let program = &self.program;
         self.members.retain(|&(member, by)| {
             let own = &programs[member];
-            let at = |place: usize| usize::try_from(place as i64 + by).ok().and_then(|at| program.get(at));
+            let at = |place: usize| moved(place, by).and_then(|at| program.get(at));
             let differ = own
                 .iter()
                 .enumerate()
@@ -197,7 +197,7 @@ fn kind(joined: &Joined, collective: u32) -> Kind {
 #[derive(Default)]
 struct Kinds {
     collectives: BTreeMap<u32, u32>,
-    kinds: BTreeMap<Kind, u32>,
+    communications: BTreeMap<Kind, u32>,
     pairs: BTreeMap<(u32, u32, bool, bool), u32>,
 }
 
@@ -206,8 +206,8 @@ impl Kinds {
         if let Some(&known) = self.collectives.get(&collective) {
             return known;
         }
-        let next = self.kinds.len() as u32;
-        let number = *self.kinds.entry(kind(joined, collective)).or_insert(next);
+        let next = self.communications.len() as u32;
+        let number = *self.communications.entry(kind(joined, collective)).or_insert(next);
         self.collectives.insert(collective, number);
         number
     }
@@ -237,10 +237,16 @@ impl Kinds {
     }
 }
 
+/// A place moved by some places.
+fn moved(place: usize, by: i64) -> Option<usize> {
+    usize::try_from(i64::try_from(place).ok()?.checked_add(by)?).ok()
+}
+
 /// By how many places a program is behind another of the same kind: its item `k` is the other's `k + shift`; none when they are not the same. Traces usually end
 /// together, so ends are tried first.
 fn shift(first: &[u32], other: &[u32]) -> Option<i64> {
-    let together = first.len() as i64 - other.len() as i64;
+    let length = |program: &[u32]| i64::try_from(program.len()).unwrap_or(i64::MAX);
+    let together = length(first) - length(other);
     let near = (0..=8_i64).flat_map(|by| [together - by, together + by]);
     near.into_iter().find(|&by| {
         let from = usize::try_from(by).unwrap_or(0);

@@ -268,7 +268,7 @@ fn moments(
         .map(|(place, waits)| {
             let stretch = stretches.get((member as u32, place));
             Moment {
-                step: steps.at(stretch.from),
+                step: steps.at(stretch.to),
                 start: stretch.from - origin,
                 own: stretch.own,
                 excess: (stretch.own - stretch.usual).max(0),
@@ -293,10 +293,12 @@ fn annotation(job: &Job, member: usize, time: i64) -> Option<String> {
     Some(trace.names.get(innermost.name).to_owned())
 }
 
+/// What transfers are compared by: dimension, operation, size.
+type Kind = (String, Option<Operation>, u64);
+
 /// Groups of one dimension whose transfers of one size are a fifth above the median of all groups of it.
 fn slow_groups(joined: &Joined) -> Vec<SlowGroup> {
     let matching = &joined.matching;
-    type Kind = (String, Option<Operation>, u64);
     let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
     for collective in matching.collectives.iter().filter(|collective| collective.complete) {
         let communicator = matching.communicator(collective);

@@ -84,6 +84,7 @@ pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &
 }
 
 /// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).
+#[allow(clippy::option_option, reason = "a known purpose that is no dimension is not an unknown one")]
 pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     let text = description.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));

@@ -89,9 +89,9 @@ impl Candidates {
             return Some(Key { group, lane, channel: None });
         };
         let ranks = group.and_then(|id| groups.get(id)?.ranks.as_ref()).map_or(&[][..], RankSet::ranks);
-        let peer = part.peer.or_else(|| match ranks {
-            &[a, b] if a == rank => Some(b),
-            &[a, b] if b == rank => Some(a),
+        let peer = part.peer.or(match *ranks {
+            [a, b] if a == rank => Some(b),
+            [a, b] if b == rank => Some(a),
             _ => None,
         })?;
         let channel = if operation == Operation::Send { (rank, peer) } else { (peer, rank) };

@@ -45,7 +45,8 @@ fn alike(a: &Part, b: &Part) -> bool {
 
 /// The best shift: the fewest mismatches first, then the smallest residual, then the smallest shift.
 pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> Fit {
-    let difference = first.len() as i32 - second.len() as i32;
+    let length = |parts: &[&Part]| i32::try_from(parts.len()).unwrap_or(i32::MAX);
+    let difference = length(first) - length(second);
     let (low, high) = (difference.min(0) - 3, difference.max(0) + 3);
     let near = search(first, second, low..=high, None, scratch);
     let Some(near) = near else { return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default() } };
@@ -54,7 +55,7 @@ pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> 
     if near.is_good(interval / 2.0) && near.mismatches == 0 {
         return near;
     }
-    let far = (first.len().min(second.len()) / 4).min(64) as i32;
+    let far = (length(first).min(length(second)) / 4).min(64);
     let wider = search(first, second, low - far..=low - 1, Some(near), scratch).unwrap_or(near);
     search(first, second, high + 1..=high + far, Some(wider), scratch).unwrap_or(wider)
 }
