@@ -4,8 +4,9 @@
 //! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Refuses to know a schedule;
 //! the order in which a rank's rows were recorded is the schedule.
 
-use railwright_spec::problem::Warning;
+use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What a pass does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -234,6 +235,7 @@ impl Passes {
     pub fn join(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let Some(mut joined) = parts.next() else { return Self::default() };
+        let mut taken: BTreeSet<(u32, u32)> = joined.passes.iter().map(|p| (p.step, p.rank)).collect();
         let mut several = false;
         for part in parts {
             several = true;
@@ -243,9 +245,19 @@ impl Passes {
             a.data_parallel = a.data_parallel.max(b.data_parallel);
             a.shards = a.shards.max(b.shards);
             a.micro_batches = a.micro_batches.max(b.micro_batches);
-            joined.passes.extend(part.passes);
-            joined.steps.extend(part.steps);
             joined.warnings.extend(part.warnings);
+            let places: BTreeSet<(u32, u32)> = part.passes.iter().map(|p| (p.step, p.rank)).collect();
+            let twice = places.intersection(&taken).count();
+            if twice > 0 {
+                let told = format!(
+                    "{} holds {twice} steps of ranks that another file holds as well; those were left out",
+                    part.label
+                );
+                joined.warnings.push(Warning::new("trace-duplicate-rank", told));
+            }
+            joined.passes.extend(part.passes.into_iter().filter(|p| !taken.contains(&(p.step, p.rank))));
+            joined.steps.extend(part.steps.into_iter().filter(|s| !taken.contains(&(s.step, s.rank))));
+            taken.extend(places);
         }
         joined.sort();
         if several {
@@ -253,8 +265,6 @@ impl Passes {
             if let Some(at) = joined.label.rfind(['/', '\\']) {
                 joined.label.truncate(at);
             }
-            joined.passes.dedup();
-            joined.steps.dedup();
         }
         joined.deal();
         joined.shape = joined.shape.widened(&joined.passes);
@@ -285,6 +295,49 @@ impl Passes {
             let chunk = (within / width).min(chunks - 1);
             pass.micro_batch = Some(round * stages + within % width);
             pass.chunk = if pass.kind == PassKind::Forward { chunk } else { chunks - 1 - chunk };
+        }
+    }
+
+    /// Whether times and places are such that sums of them can be trusted.
+    ///
+    /// # Errors
+    ///
+    /// When a pass ends before it begins, a step takes years, or there are more stages than any job has.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        // A sum of durations beyond a century, which no step has, and stages times chunks beyond any pipeline.
+        const CENTURY: i128 = 3_200_000_000_000_000_000;
+        const PLACES: u64 = 1 << 24;
+        let bad = |what: &str, pass: &Pass| {
+            let told = format!("a pass of rank {} in step {} {what}", pass.rank, pass.step);
+            Err(Problem::new(told).in_file(&self.label).hint("the recording is damaged there"))
+        };
+        let (mut stages, mut chunks) = (0, 0);
+        for of_step in self.passes.chunk_by(|a, b| a.step == b.step) {
+            let mut total: i128 = 0;
+            let begin = of_step.iter().map(|p| i128::from(p.start)).min().unwrap_or(0);
+            for pass in of_step {
+                if pass.end < pass.start {
+                    return bad("ends before it begins", pass);
+                }
+                total += i128::from(pass.end) - i128::from(pass.start);
+                (stages, chunks) = (pass.stage.max(stages), pass.chunk.max(chunks));
+                let span = i128::from(pass.end) - begin;
+                if span > CENTURY / 100 || total > CENTURY {
+                    return bad("is years away from the others", pass);
+                }
+                if (u64::from(stages) + 1).saturating_mul(u64::from(chunks) + 1) > PLACES {
+                    return bad("is on a stage beyond any pipeline", pass);
+                }
+            }
+        }
+        let long = self.steps.iter().find(|s| s.duration < 0 || i128::from(s.duration) > CENTURY / 100);
+        match long {
+            Some(step) => Err(Problem::new(format!(
+                "step {} of rank {} takes no time that a step can take",
+                step.step, step.rank
+            ))
+            .in_file(&self.label)),
+            None => Ok(()),
         }
     }
 
@@ -329,7 +382,26 @@ mod tests {
         let joined = Passes::join(vec![of_rank(1, "run/b"), of_rank(0, "run/a"), of_rank(1, "run/again")]);
         assert_eq!(joined.passes.iter().map(|p| p.rank).collect::<Vec<_>>(), [0, 1]);
         assert_eq!((joined.label.as_str(), joined.shape.pipeline_parallel), ("run", 2));
-        assert_eq!(joined.step_numbers(), [3]);
+        assert_eq!((joined.step_numbers(), joined.warnings.len()), (vec![3], 1));
         assert_eq!(Passes::join(vec![of_rank(1, "run/b")]).label, "run/b");
+    }
+
+    #[test]
+    fn times_and_places_beyond_any_job_are_refused() {
+        type Harm = fn(&mut Passes);
+        let harms: [Harm; 5] = [
+            |p| p.passes[0].end = 3,
+            |p| (p.passes[0].start, p.passes[0].end) = (i64::MIN, i64::MAX),
+            |p| p.passes[0].stage = u32::MAX,
+            |p| p.passes[0].chunk = u32::MAX,
+            |p| p.steps.push(StepTime { step: 3, rank: 0, duration: i64::MAX, memory_bytes: None }),
+        ];
+        let page = |passes| crate::pipeline::page(passes, &crate::pipeline::Question::default());
+        assert!(page(of_rank(0, "run/a")).is_ok());
+        for harm in harms {
+            let mut passes = of_rank(0, "run/a");
+            harm(&mut passes);
+            assert!(page(passes).is_err());
+        }
     }
 }

@@ -200,6 +200,7 @@ pub struct PipelinePage {
 /// When there is nothing to replay, or the step or replica that was asked for is not there.
 pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Problem> {
     passes.sort();
+    passes.check()?;
     let clocks = crate::replay::align_stages(&mut passes);
     let shape = passes.shape.widened(&passes.passes);
     let replay = Replay::new(&passes)?;
@@ -208,6 +209,8 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let median_step = median(replayed.iter().map(|s| s.measured));
     let found = stalls::find(&replay);
     let costs = stalls::cost_by_step(&replay, &found, &mut runner);
+    let mut counts = vec![0; replay.len()];
+    found.iter().for_each(|f| counts[f.at_step] += 1);
     let steps: Vec<StepRow> = replayed
         .iter()
         .enumerate()
@@ -217,7 +220,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
             replayed: s.replayed,
             error: s.error(),
             excess: s.measured - median_step,
-            stalls: found.iter().filter(|f| f.at_step == at).count(),
+            stalls: counts[at],
             stall_cost: costs[at],
         })
         .collect();
@@ -231,7 +234,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let start = steps.first().filter(|_| settled.first() == Some(&1)).map(|s| s.step);
     let mut page = PipelinePage {
         missing_stages: (0..shape.pipeline_parallel.min(1 << 16))
-            .filter(|s| stages.iter().all(|row| row.stage != *s))
+            .filter(|s| stages.binary_search_by_key(s, |row| row.stage).is_err())
             .collect(),
         label: passes.label.clone(),
         shape,

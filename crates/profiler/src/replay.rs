@@ -69,8 +69,9 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     ///
-    /// When there is no arithmetic among them.
+    /// When there is no arithmetic among them, or times or places are beyond any job.
     pub fn new(passes: &'a Passes) -> Result<Self, Problem> {
+        passes.check()?;
         if !passes.passes.iter().any(|p| p.kind.is_compute()) {
             return Err(Problem::new("there is no forward or backward pass to replay").in_file(&passes.label));
         }

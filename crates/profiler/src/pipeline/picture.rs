@@ -76,8 +76,8 @@ pub fn draw(page: &PipelinePage, options: &Options) -> String {
     let stages = shown.rows.len().min(options.most_stages);
     let longest = shown.measured.max(shown.expected_duration).max(1) as f64;
     let passes = shown.rows.iter().map(|r| r.boxes.len()).max().unwrap_or(0);
-    // A pass should be six pixels wide, within what viewers take.
-    let width = f64::from(options.width.clamp(400, 16_000)).max((passes as f64 * 6.0).min(6000.0));
+    // A pass should have room for its number, within what viewers take.
+    let width = f64::from(options.width.clamp(400, 16_000)).max((passes as f64 * 18.0).min(6000.0));
     let row = if stages > 32 { 14.0 } else { 22.0 };
     let chunks = shown.rows.iter().flat_map(|r| &r.boxes).map(|b| b.chunk + 1).max().unwrap_or(1);
     let scale = (width - LEFT - RIGHT) / longest;

@@ -43,9 +43,9 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
         .flatten()
         .filter(|v| v.cost > threshold)
         .collect();
-    found.sort_by_key(|v| std::cmp::Reverse(v.cost));
     // Stalls are judged by what they cost the steps that they hit.
     found.extend(stalls(page));
+    found.sort_by_key(|v| std::cmp::Reverse(v.cost));
     if found.iter().all(|v| v.cost == 0) {
         let message = format!("no straggler: nothing costs a step more than {}", time(threshold));
         found.insert(0, Verdict { id: "pipeline-no-straggler", message, cost: 0 });
@@ -80,12 +80,12 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let message = if total == 0 {
         format!("{} in {} cost nothing: slack absorbed them", count(number, "stall"), count(hit, "step"))
     } else {
+        let free = if free == 0 { String::new() } else { format!("; {free} of them cost nothing") };
         format!(
-            "{} in {} cost {} altogether{dearest}; {} cost nothing",
+            "{} in {} cost {} altogether{dearest}{free}",
             count(number, "stall"),
             count(hit, "step"),
-            time(total),
-            if free == 0 { "none of them".to_owned() } else { format!("{free} of them") }
+            time(total)
         )
     };
     Some(Verdict { id: "pipeline-stalls", message, cost: total / page.steps.len().max(1) as i64 })
