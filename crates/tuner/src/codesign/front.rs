@@ -161,31 +161,52 @@ fn sizes(rows: &[Row]) -> Vec<u64> {
     list
 }
 
-/// Marks the fronts. A tenth of a per mille of a step is no difference: prediction is far coarser.
+/// What a front is about: seconds, dollars, watts, and the domain's size.
+type Figures = (f64, f64, f64, u64);
+
+/// A tenth of a per mille of a step is no difference: prediction is far coarser.
+const TIE: f64 = 1e-4;
+
+/// Marks the fronts.
 fn mark(rows: &mut [Row], across_sizes: bool) {
-    let figures: Vec<Option<(f64, f64, f64, u64)>> = rows
+    let figures: Vec<Option<Figures>> = rows
         .iter()
         .map(|row| row.step_time.map(|time| (time.get(), row.dollars.get(), row.watts.get(), row.domain)))
         .collect();
-    let beaten = |own: (f64, f64, f64, u64), index: usize, same_size: bool| {
-        figures.iter().enumerate().any(|(other, figures)| {
-            let Some(figures) = figures else { return false };
-            if other == index || (same_size && figures.3 != own.3) {
-                return false;
-            }
-            let time = if (figures.0 / own.0 - 1.0).abs() < 1e-4 { own.0 } else { figures.0 };
-            let is_as_good = time <= own.0 && figures.1 <= own.1 && figures.2 <= own.2;
-            let is_better = time < own.0 || figures.1 < own.1 || figures.2 < own.2;
-            // Of equals the first stands for all.
-            is_as_good && (is_better || other < index)
-        })
-    };
-    for index in 0..rows.len() {
-        if let Some(own) = figures[index] {
-            rows[index].on_front = !beaten(own, index, true);
-            rows[index].on_whole_front = across_sizes && !beaten(own, index, false);
+    for index in front(&figures, true) {
+        rows[index].on_front = true;
+    }
+    if across_sizes {
+        for index in front(&figures, false) {
+            rows[index].on_whole_front = true;
         }
     }
+}
+
+/// The rows that nothing on the front beats: as cheap, as frugal, and no slower than by a [`TIE`].
+///
+/// A tie is not handed on: of three rows, each cheaper than the last and slower by a little less than a tie, the second is as good as gone
+/// and beats nobody, so the fastest stays. Whoever beats comes first by dollars, watts, time and place, so one pass settles all, and
+/// everything else is beaten by a member.
+fn front(figures: &[Option<Figures>], same_size: bool) -> Vec<usize> {
+    let mut order: Vec<(usize, Figures)> =
+        figures.iter().enumerate().filter_map(|(index, figures)| figures.map(|f| (index, f))).collect();
+    order.sort_by(|(x, a), (y, b)| {
+        a.1.total_cmp(&b.1).then(a.2.total_cmp(&b.2)).then(a.0.total_cmp(&b.0)).then(x.cmp(y))
+    });
+    let mut members: Vec<(usize, Figures)> = Vec::new();
+    for (index, own) in order {
+        let is_beaten = members.iter().any(|(_, member)| {
+            (!same_size || member.3 == own.3)
+                && member.0 <= own.0 * (1.0 + TIE)
+                && member.1 <= own.1
+                && member.2 <= own.2
+        });
+        if !is_beaten {
+            members.push((index, own));
+        }
+    }
+    members.into_iter().map(|(index, _)| index).collect()
 }
 
 fn cheapest(rows: &mut [Row], is_priced: &dyn Fn(u64) -> bool) {
@@ -198,5 +219,25 @@ fn cheapest(rows: &mut [Row], is_priced: &dyn Fn(u64) -> bool) {
         .min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
     if let Some((index, _)) = best {
         rows[index].cheapest_token = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_in_a_row_do_not_push_the_fastest_off_the_front() {
+        let row = |time: f64, dollars: f64| Some((time, dollars, 1.0, 8));
+        // Each is within a tie of the next and dearer; the first and the last are two ties apart.
+        let chain = [row(1.0, 3.0), row(1.000_09, 2.0), row(1.000_18, 1.0)];
+        assert_eq!(front(&chain, true), [2, 0]);
+        // Within one tie the cheaper stands for both, and of equals the first.
+        assert_eq!(front(&[row(1.0, 3.0), row(1.000_09, 2.0), row(1.000_09, 2.0)], true), [1]);
+        // Equal in dollars and watts, in any order of places: the faster stands for those within a tie.
+        assert_eq!(front(&[row(1.000_18, 1.0), row(1.000_09, 1.0), row(1.0, 1.0)], true), [2]);
+        // Sizes are told apart where that is asked, and what has no step is on no front.
+        let sizes = [row(1.0, 1.0), Some((2.0, 2.0, 2.0, 64)), None];
+        assert_eq!((front(&sizes, true), front(&sizes, false)), (vec![0, 1], vec![0]));
     }
 }

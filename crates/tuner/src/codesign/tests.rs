@@ -168,13 +168,21 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     assert!(answered.warnings.is_empty());
     let timed = || answered.rows.iter().filter_map(|r| r.step_time.map(|t| (r, t.get())));
     for (row, time) in timed() {
-        let dominated = timed().any(|(other, t)| {
-            other.domain == row.domain
-                && t < time * (1.0 - 1e-4)
-                && other.dollars < row.dollars
-                && other.watts < row.watts
-        });
-        assert!(!(dominated && row.on_front), "{row:?}");
+        // No slower than by a tie, no dearer, no hungrier, and better in one.
+        let is_beaten_by = |(other, t): (&Row, f64)| {
+            !std::ptr::eq(other, row)
+                && other.domain == row.domain
+                && t <= time * (1.0 + 1e-4)
+                && other.dollars <= row.dollars
+                && other.watts <= row.watts
+        };
+        let is_beaten = timed().filter(|(other, _)| other.on_front).any(is_beaten_by);
+        let is_equal =
+            |(other, t): (&Row, f64)| t == time && other.dollars == row.dollars && other.watts == row.watts;
+        if row.on_front {
+            assert!(!timed().any(|of| is_beaten_by(of) && of.1 <= time && !is_equal(of)), "{row:?}");
+        }
+        assert_eq!(row.on_front, !is_beaten, "{row:?}");
         assert!(row.on_front || !row.on_whole_front);
         if row.domain == 64 {
             assert!(row.dollars_per_device.get() > 1000.0);
