@@ -64,12 +64,16 @@ fn head(page: &PipelinePage, document: &mut Document) {
         (
             "slowdown",
             Cell::number(
-                format!(
-                    "{:.3}: stragglers waste {} of the time; {} if all passes of a kind took the same",
-                    slow.slowdown,
-                    human::percent(slow.wasted),
-                    time(slow.ideal)
-                ),
+                if slow.slowdown < 1.0005 {
+                    "none: passes of a kind take the same, or make up for each other".to_owned()
+                } else {
+                    format!(
+                        "{:.3}: stragglers waste {} of the time; {} if all passes of a kind took the same",
+                        slow.slowdown,
+                        human::percent(slow.wasted),
+                        time(slow.ideal)
+                    )
+                },
                 slow.slowdown,
             ),
         ),
