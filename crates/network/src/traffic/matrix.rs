@@ -20,10 +20,24 @@ pub struct Matrix {
 
 /// Groups in which everyone sends the same to everyone.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Block {
-    pub(super) groups: Groups,
+struct Block {
+    groups: Groups,
     /// To each other member.
-    pub(super) bytes: f64,
+    bytes: f64,
+}
+
+/// A rank's block group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Label {
+    group: u32,
+    bytes: f64,
+}
+
+impl Label {
+    /// What goes to a rank of another label beside what is written out.
+    pub(super) fn to(self, other: Self) -> f64 {
+        if self.group == other.group { self.bytes } else { 0.0 }
+    }
 }
 
 impl Block {
@@ -55,14 +69,6 @@ impl Matrix {
     /// Ranks.
     pub const fn ranks(&self) -> u32 {
         self.numbering.ranks() as u32
-    }
-
-    pub(super) fn blocks(&self) -> &[Block] {
-        &self.blocks
-    }
-
-    pub(super) const fn numbering(&self) -> &Numbering {
-        &self.numbering
     }
 
     /// What a rank sends beside the blocks, to ascending partners.
@@ -106,6 +112,21 @@ impl Matrix {
         written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
     }
 
+    /// For each rank the block group that it is in and what it sends each other member; `None` where it may be in several.
+    pub(super) fn labels(&self) -> Option<Vec<Label>> {
+        let mut labels = vec![Label { group: u32::MAX, bytes: 0.0 }; self.ranks() as usize];
+        let (mut group, mut again) = (0, false);
+        self.for_each_block(|members, bytes| {
+            for member in members {
+                let label = &mut labels[*member as usize];
+                again |= label.group != u32::MAX;
+                *label = Label { group, bytes };
+            }
+            group += 1;
+        });
+        (!again).then_some(labels)
+    }
+
     /// Calls `visit(members, bytes)` for every group in which everyone sends `bytes` to everyone.
     pub(super) fn for_each_block(&self, mut visit: impl FnMut(&[u32], f64)) {
         let mut members = Vec::new();
@@ -138,7 +159,7 @@ impl Matrix {
 
 impl Block {
     /// What goes from one to the other in these groups.
-    pub(super) fn between(&self, numbering: &Numbering, from: u32, to: u32) -> f64 {
+    fn between(&self, numbering: &Numbering, from: u32, to: u32) -> f64 {
         let group = |rank| self.groups.find(numbering, rank).next().map(|(group, _)| group);
         match (group(from), group(to)) {
             (Some(a), Some(b)) if a == b => self.bytes,

@@ -201,14 +201,13 @@ fn pair_rows(place: &Place, matrix: &Matrix, all: &ByClass) -> Vec<PairRow> {
         talking[slot] += 1;
         most[slot] = most[slot].max(bytes);
     };
-    if let [] | [_] = matrix.blocks() {
-        let between =
-            |from, to| matrix.blocks().iter().map(|b| b.between(matrix.numbering(), from, to)).sum::<f64>();
+    if let Some(labels) = matrix.labels() {
         let mut more = [0.0_f64; 3];
         for from in 0..matrix.ranks() {
+            let label = labels[from as usize];
             for (to, bytes) in matrix.written_out(from) {
                 let class = place.class(from, *to);
-                let block = between(from, *to);
+                let block = label.to(labels[*to as usize]);
                 if block > 0.0 {
                     // Counted with its group.
                     more[class as usize] = more[class as usize].max(bytes + block);
