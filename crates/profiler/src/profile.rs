@@ -118,7 +118,7 @@ pub fn profile(
     let tree = crate::tree::tree(&waterfall.ranks, &shown);
     let parts = report::Inputs { job, joined, views: &views, windows: &windows, waterfall: &waterfall };
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
-    let together = job.members.len() > 1;
+    let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
     let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication));
     report.findings = findings::find(&findings::Context {
         job,

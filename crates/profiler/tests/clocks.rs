@@ -20,7 +20,7 @@ const SETS: [(&str, &str, i64); 5] = [
     ("megatron_tp2_v100", "megatron_tp2_v100", 5_000),
     ("torchrec_v100_4r/resnet18", "resnet18", 100_000),
     ("torchrec_v100_4r/sst_long_a2a_optimizer_3", "sst_long_a2a_optimizer_3", 150_000),
-    ("torchrec_v100_4r/sst_long_a2a_optimizer_4", "sst_long_a2a_optimizer_4", 250_000),
+    ("torchrec_v100_4r/sst_long_a2a_optimizer_4", "sst_long_a2a_optimizer_4", 400_000),
 ];
 
 fn sets() -> &'static [Job] {

@@ -126,6 +126,7 @@ mod tests {
             include_str!("../../../launch/src/launch.rs"),
             include_str!("../../../launch/src/writer.rs"),
             include_str!("../../../network/src/bill.rs"),
+            include_str!("../../../tuner/src/codesign/front.rs"),
         ];
         let mut given: Vec<&str> = sources
             .iter()

@@ -95,14 +95,14 @@ impl Rule for Exposed {
         } else {
             "communication (transfer or waiting, which the traces do not tell)"
         };
+        let whose = match self.dimension {
+            Dimension::Other => "unknown".to_owned(),
+            known => format!("{} parallel", known.name()),
+        };
         let kernels = top(context.uses().filter(|(u, _)| fits(u.label)).map(|(u, name)| (name, u.time)), 3);
         vec![Finding {
             id: self.id.to_owned(),
-            message: format!(
-                "{} parallel {what} that nothing hides take {} of the step",
-                self.dimension.name(),
-                percent(context.share(lost))
-            ),
+            message: format!("{whose} {what} that nothing hides: {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             evidence: kernels
                 .iter()

@@ -5,6 +5,7 @@
 use super::{Context, Rule, percent, time};
 use crate::culprits::CauseClass;
 use crate::profile::Finding;
+use railwright_spec::human;
 
 pub(super) struct Straggler;
 
@@ -39,7 +40,10 @@ impl Rule for Straggler {
                 .evidence
                 .iter()
                 .map(|e| {
-                    let shown = |value: f64| if e.unit == "ns" { time(value) } else { format!("{value:.3}") };
+                    let shown = |value: f64| match e.unit {
+                        "ns" => time(value),
+                        _ => human::count(value),
+                    };
                     format!("{}: {} against {} of its peers", e.name, shown(e.own), shown(e.peers))
                 })
                 .chain([format!("{} of all waits are charged to it", percent(culprit.waits_share))])
