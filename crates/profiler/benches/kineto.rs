@@ -74,7 +74,7 @@ fn serde_json_typed(bencher: Bencher<'_, '_>) {
     bencher.counter(BytesCount::new(bytes.len())).bench(|| {
         let typed: Typed<'_> = serde_json::from_slice(black_box(&bytes)).expect("typed");
         typed.trace_events.iter().fold(0.0, |sum, e| {
-            let tied = e.args.correlation.is_some() as usize + e.args.stream.is_some() as usize;
+            let tied = usize::from(e.args.correlation.is_some()) + usize::from(e.args.stream.is_some());
             sum + e.ts + e.dur + (e.name.len() + e.cat.len() + tied) as f64
         })
     });

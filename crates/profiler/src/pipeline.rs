@@ -210,7 +210,9 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let found = stalls::find(&replay);
     let costs = stalls::cost_by_step(&replay, &found, &mut runner);
     let mut counts = vec![0; replay.len()];
-    found.iter().for_each(|f| counts[f.at_step] += 1);
+    for stall in &found {
+        counts[stall.at_step] += 1;
+    }
     let steps: Vec<StepRow> = replayed
         .iter()
         .enumerate()

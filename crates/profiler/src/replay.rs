@@ -237,7 +237,9 @@ impl<'a> Replay<'a> {
         for unit in graph.units().filter(|unit| unit.len() > 1) {
             let start = |m: &u32| self.passes[graph.first + *m as usize].start;
             if let Some(&last) = unit.iter().max_by_key(|m| (start(m), std::cmp::Reverse(**m))) {
-                unit.iter().for_each(|&m| latest[m as usize] = last);
+                for &member in unit {
+                    latest[member as usize] = last;
+                }
             }
         }
         latest

@@ -70,7 +70,7 @@ type Table = BTreeMap<String, Vec<f64>>;
 fn reference(set: &str, table: &str, keys: &[&str], skip_lines: usize) -> Table {
     let path = folder().join("reference/hta").join(set).join(table);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let body: String = text.lines().skip(skip_lines).map(|l| format!("{l}\n")).collect();
+    let body = text.lines().skip(skip_lines).collect::<Vec<_>>().join("\n");
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(body.as_bytes());
     let heads: Vec<String> =
         reader.headers().map(|h| h.iter().map(str::to_owned).collect()).unwrap_or_default();
@@ -202,7 +202,6 @@ fn every_table_of_every_set_is_reproduced() {
             }
         }
     }
-    println!("rows that agree: {same:?}; that are listed: {listed:?}");
     assert!(wrong.is_empty(), "{} rows differ:\n{}", wrong.len(), wrong.join("\n"));
     assert!(same.values().sum::<i32>() > 400, "{same:?}");
 }

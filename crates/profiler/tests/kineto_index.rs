@@ -59,9 +59,6 @@ fn counts_and_identities_are_those_of_the_index() {
             let ours = (last - first) as f64 / 1000.0;
             assert!((ours - span).abs() < 1.0, "{path}: {ours} instead of {span}");
         }
-        let damages: Vec<_> =
-            trace.report.damages.iter().map(|d| (d.kind, d.count, d.places.clone())).collect();
-        println!("{path} {} {damages:?}", trace.report.kept);
     }
     assert!(seen >= 40, "only {seen} traces were found");
 }

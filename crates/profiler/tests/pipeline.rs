@@ -3,6 +3,7 @@
 mod support;
 
 use railwright_profiler::passes::PassKind;
+use railwright_profiler::passes::Passes;
 use railwright_profiler::pipeline::{Cause, PipelinePage, Question, page};
 
 fn primus(step: Option<u32>) -> PipelinePage {
@@ -117,7 +118,7 @@ fn questions_without_an_answer_say_what_there_is() {
     };
     assert_eq!(wrong(Some(99), None).hint.as_deref(), Some("steps go from 1 to 20"));
     assert!(wrong(None, Some(3)).message.contains("no replica 3"));
-    assert!(page(Default::default(), &Question::default()).is_err());
+    assert!(page(Passes::default(), &Question::default()).is_err());
 }
 
 /// Row generated_stall: rank 2 sleeps 50 ms in every forward pass of step 3.

@@ -7,7 +7,7 @@ use railwright_profiler::replay::{Replay, Subset};
 
 /// What the stall of a forward pass cost its step, in milliseconds.
 fn cost(passes: &Passes, step: u32, stage: u32, micro_batch: u32) -> f64 {
-    let replay = Replay::new(passes).unwrap();
+    let replay = Replay::new(passes).expect("a replay");
     let stall = Subset {
         kinds: vec![PassKind::Forward],
         stages: vec![stage],

@@ -48,7 +48,10 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
             .into());
     };
     let mut known = Known {
-        peak: accelerator.as_ref().and_then(|a| a.peak_rate(DataType::Bf16)).map(|peak| peak.get()),
+        peak: accelerator
+            .as_ref()
+            .and_then(|a| a.peak_rate(DataType::Bf16))
+            .map(railwright_spec::quantity::FlopPerSecond::get),
         ..Known::default()
     };
     arithmetic(&log, accelerator.as_ref(), &mut known, printer);

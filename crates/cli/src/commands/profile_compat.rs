@@ -42,7 +42,7 @@ impl Answer for Shown {
             let words = ["kernel type", "name", "cause"];
             let columns = columns
                 .iter()
-                .map(|name| if words.contains(name) { Column::words(*name) } else { Column::numbers(*name) })
+                .map(|name| if words.contains(name) { Column::words(name) } else { Column::numbers(name) })
                 .collect();
             document.heading(heading);
             document.table(Table { columns, rows });

@@ -174,7 +174,7 @@ mod tests {
         let folder = folder("mixed");
         let at = |name: &str| folder.join(name).display().to_string();
         let put = |name: &str, bytes: &[u8]| {
-            std::fs::write(folder.join(name), bytes).unwrap_or_else(|e| panic!("{e}"))
+            std::fs::write(folder.join(name), bytes).unwrap_or_else(|e| panic!("{e}"));
         };
         put("rank10.json", trace(3).as_bytes());
         put("rank2.json.gz", &gzip(&trace(2)));

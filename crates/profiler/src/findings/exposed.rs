@@ -102,7 +102,10 @@ impl Rule for Exposed {
         let kernels = top(context.uses().filter(|(u, _)| fits(u.label)).map(|(u, name)| (name, u.time)), 3);
         vec![Finding {
             id: self.id.to_owned(),
-            message: format!("{whose} {what} that nothing hides: {} of the step", percent(context.share(lost))),
+            message: format!(
+                "{whose} {what} that nothing hides: {} of the step",
+                percent(context.share(lost))
+            ),
             cost: Some(lost),
             evidence: kernels
                 .iter()

@@ -231,7 +231,10 @@ fn copies_in_the_step() {
 #[test]
 fn kernels_by_their_names() {
     let found = one_rank(|_, r| {
-        r.kernel("void softmax_warp_forward<float, float, float, 11, false, true>(float*)", 600 * MICROSECOND)
+        r.kernel(
+            "void softmax_warp_forward<float, float, float, 11, false, true>(float*)",
+            600 * MICROSECOND,
+        );
     });
     assert!((590.0..610.0).contains(&cost(&found, "unfused-attention")), "{found:#?}");
     let found = one_rank(|_, r| r.kernel("ampere_sgemm_128x64_nn", 1_000 * MICROSECOND));
@@ -240,11 +243,11 @@ fn kernels_by_their_names() {
         r.kernel(
             "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda>(int)",
             800 * MICROSECOND,
-        )
+        );
     });
     assert!((790.0..810.0).contains(&cost(&found, "layout-copies")), "{found:#?}");
     let found = one_rank(|_, r| {
-        r.kernel("void at::native::vectorized_elementwise_kernel<4, gelu>(int)", 5_000 * MICROSECOND)
+        r.kernel("void at::native::vectorized_elementwise_kernel<4, gelu>(int)", 5_000 * MICROSECOND);
     });
     assert!((1_900.0..2_100.0).contains(&cost(&found, "memory-bound")), "{found:#?}");
 }
@@ -299,7 +302,9 @@ fn idle_time_without_a_launch() {
         // The launch of that kernel was not recorded.
         let kept: Vec<HostActivity> = r.trace.host.iter().take(last).collect();
         r.trace.host = crate::trace::HostActivities::default();
-        kept.into_iter().for_each(|row| r.trace.host.push(row));
+        for row in kept {
+            r.trace.host.push(row);
+        }
     });
     assert!((1_450.0..1_550.0).contains(&cost(&found, "unexplained")), "{found:#?}");
 }
@@ -414,7 +419,7 @@ fn ranks_that_are_late_by_turns() {
     let found = two_ranks(&["DATA_PARALLEL_GROUP"], |rank, r, at| {
         for n in 0..16 {
             let begin = at + n * 500 * MICROSECOND;
-            let late = (n as u32 % 2 == rank).then_some(400 * MICROSECOND).unwrap_or_default();
+            let late = if n as u32 % 2 == rank { 400 * MICROSECOND } else { 0 };
             if late > 0 {
                 r.device = begin;
                 r.kernel(GEMM, late);
@@ -472,7 +477,9 @@ fn experts_of_different_load() {
 #[test]
 fn ranks_that_were_not_recorded() {
     let mut recorder = Recorder::new(1, 4, &[]);
-    (1..4).for_each(|n| recorder.step(n, |r| r.kernel(GEMM, 500 * MICROSECOND)));
+    for n in 1..4 {
+        recorder.step(n, |r| r.kernel(GEMM, 500 * MICROSECOND));
+    }
     let found = context_of(vec![recorder.done()]);
     let told = the(&found, "missing-ranks");
     assert_eq!((told.cost, told.evidence[0].as_str()), (None, "ranks 0, 2, 3"));

@@ -192,7 +192,7 @@ fn stages(job: &Job, groups: Option<&Groups>, found: &[(u32, Vec<Found>)]) -> BT
         .filter(|g| g.dimension.dimension == Dimension::Pipeline);
     let mut placed = BTreeMap::new();
     for group in pipelines {
-        let ranks = group.ranks.as_ref().map(|set| set.ranks()).unwrap_or_default();
+        let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
         placed.extend(ranks.iter().zip(0_u32..).map(|(&rank, stage)| (rank, stage)));
     }
     if found.iter().all(|(rank, _)| placed.contains_key(rank)) {

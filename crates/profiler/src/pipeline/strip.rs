@@ -45,6 +45,7 @@ mod tests {
 
     #[test]
     fn what_fills_most_of_a_column_is_shown() {
+        use Column::{Bubble as B, Nothing, Pass};
         let pass = |start, end, stall| PassBox {
             kind: PassKind::Forward,
             micro_batch: Some(3),
@@ -58,7 +59,6 @@ mod tests {
             bubbles: vec![Bubble { start: 14, end: 40, cause: Cause::Schedule }],
             ..Row::default()
         };
-        use Column::{Bubble as B, Nothing, Pass};
         let drawn = strip(&row, 80, 8);
         let (pass, wait, stall) = (
             Pass(PassKind::Forward, Some(3), false),

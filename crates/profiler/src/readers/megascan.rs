@@ -37,11 +37,14 @@ struct Arguments {
     pp_rank: Option<u32>,
 }
 
+/// A pass that has begun: what, when, with which arguments.
+type Begun = (PassKind, i64, Arguments);
+
 /// What is open on the rows of a trace.
 #[derive(Default)]
 struct Open {
     /// Beginnings by row.
-    passes: BTreeMap<(u32, u32), Vec<(PassKind, i64, Arguments)>>,
+    passes: BTreeMap<(u32, u32), Vec<Begun>>,
     /// Beginnings of iterations by rank.
     iterations: BTreeMap<u32, (u32, i64)>,
 }

@@ -122,7 +122,9 @@ impl Gaps {
 ///
 /// offset of the upper stage = (smallest forward gap - smallest backward gap) / 2, the median over steps
 pub fn align_stages(passes: &mut Passes) -> Vec<StageClock> {
-    let mut ends: BTreeMap<(u32, bool, u32, u32, u32, u32, u32), (i64, i64)> = BTreeMap::new();
+    // By step, direction, replica, shard, stage, chunk and micro batch.
+    type Spot = (u32, bool, u32, u32, u32, u32, u32);
+    let mut ends: BTreeMap<Spot, (i64, i64)> = BTreeMap::new();
     let stages = passes.shape.widened(&passes.passes).pipeline_parallel;
     for p in &passes.passes {
         let (Some(batch), PassKind::Forward | PassKind::Backward | PassKind::BackwardInput) =

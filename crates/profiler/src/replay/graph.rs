@@ -106,7 +106,9 @@ impl StepGraph {
             if members.iter().any(|&m| unit_of[m as usize] != NOWHERE) {
                 continue;
             }
-            members.iter().for_each(|&m| unit_of[m as usize] = units.len() as u32);
+            for &member in &members {
+                unit_of[member as usize] = units.len() as u32;
+            }
             units.push(members);
         }
         let mut waits = vec![0_u32; units.len()];

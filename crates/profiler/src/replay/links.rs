@@ -79,9 +79,9 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape) -> Links {
         start = end;
     }
     let recorded = messages.join(&mut links);
-    for at in 0..passes.len() {
+    for (at, pass) in passes.iter().enumerate() {
         let (replica, shard, stage, batch) = spot(at);
-        let kind = passes[at].kind;
+        let kind = pass.kind;
         let to = at as u32;
         let mut depend = |from: Option<u32>, lag| {
             if let Some(from) = from.filter(|&from| from != to) {
@@ -137,6 +137,7 @@ impl Links {
 
     /// A rank's own order: arithmetic, each direction of messages, data parallel communication, and what follows the last arithmetic.
     fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32) {
+        use PassKind as K;
         let compute: Vec<usize> = range.clone().filter(|&at| passes[at].kind.is_compute()).collect();
         for pair in compute.windows(2) {
             self.depend(pair[1], pair[0], turn(&passes[pair[0]], &passes[pair[1]], stages));
@@ -150,7 +151,6 @@ impl Links {
                 before = Some(at);
             }
         };
-        use PassKind as K;
         for kind in [K::SendForward, K::ReceiveForward, K::SendBackward, K::ReceiveBackward] {
             chain(self, &|at| passes[at].kind == kind, None);
         }
@@ -202,8 +202,10 @@ impl Links {
 
     /// Who meets in collectives: replicas in theirs, the first and the last stage over the embedding, shards over norms, all when clipping.
     fn meetings(&mut self, passes: &[Pass], stages: u32) {
+        // By kind, step, stage, replica, shard and number.
+        type Meeting = (PassKind, u32, u32, u32, u32, u32);
         let mut counts: BTreeMap<(u32, PassKind, u32), u32> = BTreeMap::new();
-        let mut meetings: BTreeMap<(PassKind, u32, u32, u32, u32, u32), Vec<u32>> = BTreeMap::new();
+        let mut meetings: BTreeMap<Meeting, Vec<u32>> = BTreeMap::new();
         for (at, pass) in passes.iter().enumerate() {
             use PassKind as K;
             let all = u32::MAX;

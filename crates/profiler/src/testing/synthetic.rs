@@ -129,8 +129,8 @@ impl Synthetic {
         for step in 0..self.steps {
             let begins: Vec<i64> = ranks.iter().map(|rank| rank.host).collect();
             for layer in 0..self.layers {
-                for rank in 0..ranks.len() {
-                    self.layer(&mut ranks[rank], rank as u32, step, layer);
+                for (rank, runner) in ranks.iter_mut().enumerate() {
+                    self.layer(runner, rank as u32, step, layer);
                 }
                 for group in &tensor {
                     self.reduce(&mut ranks, group, 1, self.transfer, 4_194_304);

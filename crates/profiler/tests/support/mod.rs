@@ -11,7 +11,7 @@ pub(crate) fn passes(files: &[&str]) -> Passes {
     let mut parts = Vec::new();
     for file in files {
         let mut bytes = std::fs::read(root.join(file)).expect(file);
-        if file.ends_with(".gz") {
+        if Path::new(file).extension().is_some_and(|e| e == "gz") {
             let mut inflated = Vec::new();
             flate2::read::GzDecoder::new(&bytes[..]).read_to_end(&mut inflated).expect(file);
             bytes = inflated;

@@ -83,7 +83,7 @@ fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
         && place.key.as_ref().is_some_and(|key| key.starts_with("design."))
     {
         place.key = None;
-        place.file = "--network".to_owned();
+        "--network".clone_into(&mut place.file);
     }
     problem
 }

@@ -8,6 +8,7 @@ use railwright_profiler::pipeline::{Cause, PipelinePage, Row, Stall};
 use railwright_profiler::replay::Share;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
+use std::fmt::Write as _;
 
 fn seconds(nanoseconds: i64) -> Seconds {
     Seconds::new(nanoseconds as f64 / 1e9)
@@ -42,15 +43,15 @@ fn head(page: &PipelinePage, document: &mut Document) {
     let shape = &page.shape;
     let mut said = format!("{} stages", shape.pipeline_parallel);
     if shape.virtual_pipeline > 1 {
-        said += &format!(" of {} chunks", shape.virtual_pipeline);
+        let _ = write!(said, " of {} chunks", shape.virtual_pipeline);
     }
     if shape.micro_batches > 0 {
-        said += &format!(", {} micro batches", shape.micro_batches);
+        let _ = write!(said, ", {} micro batches", shape.micro_batches);
     }
     if shape.data_parallel > 1 {
-        said += &format!(", {} replicas", shape.data_parallel);
+        let _ = write!(said, ", {} replicas", shape.data_parallel);
     }
-    said += &format!(", {} steps", page.steps.len());
+    let _ = write!(said, ", {} steps", page.steps.len());
     document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {said}").into()]);
     let slow = &page.what_if.slowdown;
     document.pairs(vec![
@@ -148,7 +149,7 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         "0-9 forward by micro batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, ! stall, ' jitter, _ launch; behind: bubble"
     );
     if shown.rows.len() > MOST_ROWS {
-        key += &format!("; {} more stages are in the picture (--svg)", shown.rows.len() - MOST_ROWS);
+        let _ = write!(key, "; {} more stages are in the picture (--svg)", shown.rows.len() - MOST_ROWS);
     }
     document.paragraph(Cell::new(key, Tone::Faint));
 }

@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// A stream that tells the bar what was read of it.
-    pub(super) fn watch<'a, R: Read>(&'a self, stream: R) -> Watched<'a, R> {
+    pub(super) fn watch<R: Read>(&self, stream: R) -> Watched<'_, R> {
         Watched { stream, progress: self }
     }
 }

@@ -58,22 +58,22 @@ pub(super) fn cut(trace: &RankTrace, named: &[Found]) -> Vec<Found> {
     for mark in marks {
         match mark {
             Mark::Cut(_) => open = false,
-            Mark::Work(kind, issued, start, end) => match found.last_mut().filter(|f| open && f.kind == kind)
-            {
-                Some(last) => last.end = last.end.max(end),
-                None => {
-                    open = true;
-                    found.push(Found {
-                        kind,
-                        virtual_stage: None,
-                        micro_batch: None,
-                        chunk: None,
-                        issued,
-                        start,
-                        end,
-                    });
+            Mark::Work(kind, issued, start, end) => {
+                if let Some(last) = found.last_mut().filter(|f| open && f.kind == kind) {
+                    last.end = last.end.max(end);
+                    continue;
                 }
-            },
+                open = true;
+                found.push(Found {
+                    kind,
+                    virtual_stage: None,
+                    micro_batch: None,
+                    chunk: None,
+                    issued,
+                    start,
+                    end,
+                });
+            }
         }
     }
     found.retain(|f| wanted(f.kind));

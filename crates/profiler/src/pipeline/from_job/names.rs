@@ -52,13 +52,12 @@ pub(super) fn read(name: &str) -> Option<Named> {
         (false, true) if has(&["weight", "wgrad", "weights"]) => PassKind::BackwardWeight,
         (false, true) if has(&["input", "dgrad"]) => PassKind::BackwardInput,
         (false, true) => PassKind::Backward,
-        (true, true) => return None,
         (false, false) if has(&["wgrad"]) => PassKind::BackwardWeight,
         (false, false) if has(&["grad"]) && has(&["sync", "reduce"]) => PassKind::GradientReduce,
         (false, false) if lower.starts_with("optimizer.step#") || lower.ends_with("/optimizer") => {
             PassKind::Optimizer
         }
-        (false, false) => return None,
+        (true, true) | (false, false) => return None,
     };
     let number = |wanted: &[&str]| {
         words.iter().enumerate().find_map(|(at, word)| {
@@ -101,8 +100,8 @@ mod tests {
 
     #[test]
     fn frameworks_say_it_differently() {
-        let says = |name: &str| read(name).map(|n| (n.kind, n.stage, n.micro_batch));
         use PassKind as K;
+        let says = |name: &str| read(name).map(|n| (n.kind, n.stage, n.micro_batch));
         assert_eq!(says("PP:2F13"), Some((K::Forward, Some(2), Some(13))));
         assert_eq!(says("PP:0W1"), Some((K::BackwardWeight, Some(0), Some(1))));
         assert_eq!(says("PP:1SEND_F0"), None);

@@ -87,7 +87,7 @@ fn check(fault: &str, bytes: &[u8], wanted: &Wanted) {
             let (offset, said) = damage.places.first().unwrap_or_else(|| panic!("{fault}: no place"));
             assert!(said.contains(word), "{fault}: {said}");
             // The place is where the event begins, and the line is its line.
-            let line = bytes[..*offset as usize].iter().filter(|&&b| b == b'\n').count() + 1;
+            let line = memchr::memchr_iter(b'\n', &bytes[..*offset as usize]).count() + 1;
             assert!(said.starts_with(&format!("line {line}: ")), "{fault}: {said} instead of line {line}");
         }
         (_, found) => panic!("{fault}: {found:?}"),
@@ -344,7 +344,7 @@ fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
         r#"{"ph": "X", "cat": "cpu_op", "args": {"x": "y"z", "w": 1}}"#,
         r#"{"ph": "X", "ca"#,
         r#"{"ph": "X", "name": "never ends"#,
-        r#"garbage"#,
+        "garbage",
     ];
     for bad in bad {
         let text = format!("[{good},\n{bad},\n{good},\n{good}]");
