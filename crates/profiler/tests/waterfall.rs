@@ -197,8 +197,8 @@ fn unions_of_time_are_those_of_another_tool() {
     };
     for (set, traces) in [
         ("param_dlrm_8r", folder("param_dlrm_8r", "worker")),
-        // The other critical-path set is left out: that tool lets waits on the device (`cuda_sync`) open and close its window.
-        ("hta_simple_add", folder("hta_samples/critical_path/simple_add", "benchmark")),
+        // The critical-path sets are left out: that tool lets waits on the device (`cuda_sync`) open and close its window.
+        ("torchrec_resnet18", folder("torchrec_v100_4r/resnet18", "ip-")),
     ] {
         let tables = Tables::shipped();
         let rows = reference(set);
