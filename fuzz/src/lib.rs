@@ -159,7 +159,7 @@ pub fn network_prices(text: &str) {
 pub fn trace_file(text: &str) {
     let bytes = text.as_bytes();
     drop(readers::inflate(bytes));
-    drop(readers::detect(bytes));
+    let _ = readers::detect(bytes);
     for reader in readers::all() {
         let keep = Keep { python: bytes.len() % 2 == 0 };
         let whole = reader.read("trace", bytes, keep);

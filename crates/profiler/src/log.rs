@@ -1,7 +1,7 @@
 //! Training logs alone: what every iteration took, MFU over time, slow steps, jumps, restarts.
 //!
 //! Responsible for: report lines of Megatron-LM (any age), Megatron-DeepSpeed, DeepSpeed and torchtitan, one after the other in a stream of lines
-//! ([`lines`]), and what can be said from them without any trace ([`judge`]). Refuses to read launch arguments: `railwright-launch` does.
+//! ([`lines`]), and what can be said from them without any trace ([`judge()`]). Refuses to read launch arguments: `railwright-launch` does.
 
 pub mod judge;
 pub mod lines;

@@ -1,6 +1,6 @@
 //! Passes found in the traces of ranks.
 //!
-//! Responsible for: forward and backward passes by what annotations call them ([`names`]), else by the phases of what runs between messages ([`cuts`]); on the
+//! Responsible for: forward and backward passes by what annotations call them (`names`), else by the phases of what runs between messages (`cuts`); on the
 //! device's time where there is a device. Micro batches are what names say, else counted. Stages are what names say, else a rank's place in its pipeline group, else
 //! where its messages go. Refuses a job of one stage.
 
