@@ -62,8 +62,10 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
             if network.kept_tiers >= 2 {
                 let fabrics = network.fabrics_per_plane;
                 let pod = clos.leaves_per_pod.saturating_mul(clos.hosts_per_leaf).saturating_mul(fabrics);
-                // Pods of whole rails keep a rail's traffic to themselves, and what changes rails is forwarded first.
-                let pod = if clos.by_group { design.devices } else { pod };
+                // Pods of whole rails keep a rail's traffic to themselves where what changes rails is forwarded first.
+                let holds_rails = clos.by_group && clos.leaves_per_pod.is_multiple_of(clos.leaves_per_group);
+                let pod =
+                    if holds_rails && design.separates_rails() { design.devices } else { pod.max(leaf) };
                 let down = (clos.leaves_per_pod * clos.trunk()) as f64;
                 let above = if network.kept_tiers >= 3 {
                     over.max(1.0) * down / clos.spine_uplinks as f64

@@ -8,7 +8,6 @@ use railwright_network::bill::prices::Prices;
 use railwright_network::bill::{Bill, bill};
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
-use railwright_spec::model::Model;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::BytesPerSecond;
 use serde::Serialize;
@@ -79,7 +78,12 @@ const MOST_POINTS: usize = 20_000;
 
 impl Grid {
     /// Every combination. It is a problem if none can be built.
-    pub fn new(axes: &Axes, machine: &Cluster, model: &Model, prices: &Prices) -> Result<Self, Problem> {
+    ///
+    /// `sends_to_all` says whether any plan that is asked about sends to all peers alike ([`Space::sends_to_all`]): if none does, networks
+    /// that differ only in how rails forward are one class.
+    ///
+    /// [`Space::sends_to_all`]: crate::search::Space::sends_to_all
+    pub fn new(axes: &Axes, machine: &Cluster, sends_to_all: bool, prices: &Prices) -> Result<Self, Problem> {
         let sizes = [axes.domains.len(), axes.kinds.len(), axes.oversubscriptions.len(), axes.speeds.len()];
         let all = sizes.iter().try_fold(1_usize, |all, n| all.checked_mul(*n)).unwrap_or(usize::MAX);
         if all > MOST_POINTS {
@@ -87,15 +91,12 @@ impl Grid {
                 .hint("name fewer domains, kinds, oversubscriptions or speeds"));
         }
         let mut grid = Self { points: Vec::new(), refused: Vec::new(), classes: Vec::new() };
-        let has_experts = model.layer_kinds.iter().any(|layer| {
-            matches!(layer.feed_forward, railwright_spec::model::FeedForward::MixtureOfExperts(_))
-        });
         for &domain in &axes.domains {
             for &kind in &axes.kinds {
                 for &speed in &axes.speeds {
                     for &oversubscription in &axes.oversubscriptions {
                         let spec = spec_of(&axes.base, kind, domain, oversubscription, speed);
-                        grid.add(&spec, oversubscription, machine, has_experts, prices);
+                        grid.add(&spec, oversubscription, machine, sends_to_all, prices);
                     }
                 }
             }
@@ -111,7 +112,7 @@ impl Grid {
         spec: &DesignSpec,
         oversubscription: f64,
         machine: &Cluster,
-        has_experts: bool,
+        sends_to_all: bool,
         prices: &Prices,
     ) {
         let made = spec.resolve().and_then(|design| {
@@ -125,7 +126,7 @@ impl Grid {
                 if self.points.iter().any(|point| point.design == design) {
                     return;
                 }
-                let class = self.class_of(cluster, has_experts);
+                let class = self.class_of(cluster, sends_to_all);
                 self.points.push(Point { design, oversubscription, bill, class });
             }
             Err(problem) => {
@@ -145,10 +146,10 @@ impl Grid {
     }
 
     /// The class of a cluster: what no group of ranks can notice is left out before clusters are compared.
-    fn class_of(&mut self, mut cluster: Cluster, has_experts: bool) -> usize {
+    fn class_of(&mut self, mut cluster: Cluster, sends_to_all: bool) -> usize {
         cluster.name.clear();
-        if !has_experts {
-            // Dense models send nothing to all peers alike.
+        if !sends_to_all {
+            // Only what goes to all peers alike changes rails.
             cluster.network.rail_forwarding = 1.0;
         }
         // The last tier joins everybody: nobody passes it, and its own latency counts when the one below is left.

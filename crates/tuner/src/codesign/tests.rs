@@ -2,12 +2,13 @@
 
 use super::fabric::{cluster_on, network_share, slowdown, step_time};
 use super::*;
+use crate::search::Space;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::Cluster as Site;
 use railwright_network::topology::{DesignSpec, Kind};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{Model, by_name};
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec};
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Watts};
 use std::collections::BTreeMap;
 
@@ -118,31 +119,70 @@ fn site() -> Site {
 
 #[test]
 fn a_grid_has_each_design_once_and_each_class_of_steps_once() {
-    let prices = Prices::catalogue().expect("well formed");
     let model = by_name("llama-3-70b").expect("known");
     let kinds = [Kind::RailOptimized, Kind::RailOnly, Kind::Dragonfly, Kind::Torus];
-    let grid = Grid::new(&axes(&kinds), &machine(1024), &model, &prices).expect("some can be built");
+    let grid = grid(&kinds, &model, &PlanSpec { context_parallel: Some(1), ..PlanSpec::default() });
     // Two domains and two speeds: two oversubscriptions of rail-optimized and of rail-only (whose rails of 16 at domain 64 fit one
     // switch), one dragonfly.
     assert_eq!(grid.points.len(), 2 * 2 * 2 + 2 * 2 + 2 + 2 * 2, "{:?}", grid.points.len());
     assert!(grid.refused.iter().any(|r| r.kind == Kind::Torus));
-    let same = |kind: Kind| {
-        let of = |p: &&Point| p.design.kind == kind && p.design.domain.size == 8 && p.oversubscription == 1.0;
-        grid.points.iter().find(of).map(|p| p.class)
-    };
-    // Rails of their own make no difference to a dense model.
-    assert_eq!(same(Kind::RailOptimized), same(Kind::RailOnly));
+    // Rails of their own make no difference to a dense model whose sequences are not shared, or by rings alone.
+    assert!(is_same_on_rails(&grid));
     assert!(grid.classes.len() < grid.points.len());
     let many = Axes { oversubscriptions: vec![1.0; 30_000], ..axes(&kinds) };
-    assert!(Grid::new(&many, &machine(1024), &model, &prices).is_err());
+    let prices = Prices::catalogue().expect("well formed");
+    assert!(Grid::new(&many, &machine(1024), false, &prices).is_err());
+}
+
+fn grid(kinds: &[Kind], model: &Model, said: &PlanSpec) -> Grid {
+    let said = PlanSpec { global_batch: Some(1024), ..said.clone() };
+    let space = Space::unlimited(&said, model, &machine(1024)).expect("possible");
+    let prices = Prices::catalogue().expect("well formed");
+    Grid::new(&axes(kinds), &machine(1024), space.sends_to_all(model), &prices).expect("some can be built")
+}
+
+/// Whether steps are told to be the same with rails joined and apart.
+fn is_same_on_rails(grid: &Grid) -> bool {
+    let class = |kind: Kind| {
+        let of = |p: &&Point| p.design.kind == kind && p.design.domain.size == 8 && p.oversubscription == 1.0;
+        grid.points.iter().find(of).expect("built").class
+    };
+    class(Kind::RailOptimized) == class(Kind::RailOnly)
+}
+
+#[test]
+fn heads_that_go_to_all_peers_tell_rails_apart() {
+    let kinds = [Kind::RailOptimized, Kind::RailOnly];
+    let dense = by_name("llama-3-70b").expect("known");
+    let is_same = |model: &Model, context: Option<u64>, kind: Option<ContextKind>| {
+        let said = PlanSpec { context_parallel: context, context_kind: kind, ..PlanSpec::default() };
+        is_same_on_rails(&grid(&kinds, model, &said))
+    };
+    assert!(!is_same(&dense, None, None), "the search tries all-to-alls of heads");
+    assert!(!is_same(&dense, Some(16), Some(ContextKind::Ulysses)));
+    assert!(is_same(&dense, None, Some(ContextKind::Ring)));
+    assert!(is_same(&dense, Some(1), Some(ContextKind::Ulysses)));
+    assert!(!is_same(&by_name("mixtral-8x22b").expect("known"), Some(1), None));
+}
+
+#[test]
+fn a_rail_larger_than_a_pod_meets_the_cores() {
+    // 48 rails of 1,100 places on pods of 32 leaves of 32: no rail stays in its pod, and some cross after their first leaf.
+    let blocked = on(Kind::RailOptimized, 52_800, |spec| {
+        (spec.domain, spec.radix) = (Some(48), Some(64));
+        spec.spine_oversubscription = Some(3.0);
+    });
+    let spine = &blocked.network.tiers[1];
+    assert!(spine.devices < 52_800 && spine.oversubscription > 2.0, "{spine:?}");
+    assert!(spine.devices >= blocked.network.tiers[0].devices, "{:?}", blocked.network.tiers);
+    assert_eq!(blocked.network.tiers[2].devices, 52_800);
 }
 
 #[test]
 fn nothing_on_a_front_is_beaten_and_everything_else_is() {
-    let prices = Prices::catalogue().expect("well formed");
     let model = by_name("llama-3-70b").expect("known");
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| *kind != Kind::ScaleUp).collect();
-    let grid = Grid::new(&axes(&kinds), &machine(1024), &model, &prices).expect("some can be built");
+    let grid = grid(&kinds, &model, &PlanSpec::default());
     let found: Vec<Result<Found, String>> = grid
         .classes
         .iter()
@@ -199,9 +239,7 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     assert_eq!(cheapest.len(), 1);
     assert!(answered.rows.iter().any(|row| row.step_time.is_none() && !row.on_front));
     // Without a price of larger domains nothing is compared across sizes.
-    let grid =
-        Grid::new(&axes(&[Kind::Clos]), &machine(1024), &model, &Prices::catalogue().expect("well formed"));
-    let grid = grid.expect("built");
+    let grid = self::grid(&[Kind::Clos], &model, &PlanSpec::default());
     let found = vec![Err("unasked".to_owned()); grid.classes.len()];
     let layouts = vec![String::new(); found.len()];
     let unpriced = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);

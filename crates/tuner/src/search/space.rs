@@ -191,6 +191,15 @@ impl Space {
         Ok(space)
     }
 
+    /// Whether any plan of the space sends to all peers alike: tokens to experts, or heads to the ranks that share a sequence.
+    pub fn sends_to_all(&self, model: &Model) -> bool {
+        let is_shared = match &self.context {
+            Counts::Between(_, most) => *most > 1,
+            Counts::Listed(list) => list.iter().any(|degree| *degree > 1),
+        };
+        model.is_mixture_of_experts() || (is_shared && self.context_kinds.contains(&ContextKind::Ulysses))
+    }
+
     /// Whether a plan's choices all lie in the space, with the first that does not.
     pub fn contains(&self, plan: &Plan) -> Result<(), &'static str> {
         let counts = [

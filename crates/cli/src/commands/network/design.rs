@@ -69,9 +69,11 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     }
     let axes = axes(arguments, &setting.run.cluster)?;
     let machine = &setting.run.cluster;
-    let grid = Grid::new(&axes, machine, &setting.run.model, &prices).map_err(in_words)?;
     let searcher = Searcher::new(&arguments.effort, printer)?;
     let (said, chosen) = said(&asked, setting);
+    let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
+    let sends_to_all = space.sends_to_all(&setting.run.model);
+    let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
     let mut classes =
         Classes { searcher: &searcher, setting, said: &said, known: BTreeMap::new(), stopped: false };
     // What is wrong with the plan on every network is a mistake, not an answer.
