@@ -19,6 +19,7 @@ mod torus;
 pub use fabric::Fabric;
 
 use railwright_spec::plan::Group;
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
@@ -99,6 +100,11 @@ pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
 
     /// One message from a rank of a group to the next.
     fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
+
+    /// Why something that was asked has no answer, if so; what it answered is then not to be used.
+    fn problem(&self) -> Option<Problem> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -147,6 +147,9 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
         ..TimeBreakdown::default()
     };
     let time = on_rank_of(costing, &chunks, critical, duration, &time);
+    if let Some(problem) = costing.machine.fabric.problem() {
+        return Err(problem);
+    }
 
     let per_replica: Flop = chunks
         .iter()

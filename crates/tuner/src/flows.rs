@@ -19,11 +19,11 @@ use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_network::traffic::{Algorithm, Exchange, Groups, Numbering};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
-use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a cluster says of its network, under what a user says: number of devices, domains, bandwidths. A network of which nothing is
 /// said is a rail-optimized tree without oversubscription whose packets are sprayed, which never blocks.
@@ -36,8 +36,13 @@ pub fn design_of(cluster: &Cluster, said: &DesignSpec) -> DesignSpec {
     spec.kind = Some(kind);
     spec.devices = said.devices.or(Some(cluster.devices.next_multiple_of(domain)));
     spec.domain = said.domain.or((kind != Kind::ScaleUp && kind != Kind::Torus).then_some(domain));
-    spec.domain_bandwidth =
-        said.domain_bandwidth.or(Some(cluster.scale_up.bandwidth).filter(|bandwidth| bandwidth.get() > 0.0));
+    // Zero comes from clusters without links of their own, whose devices talk through the host.
+    let own = Some(cluster.scale_up.bandwidth).filter(|bandwidth| bandwidth.get() > 0.0);
+    spec.domain_bandwidth = said
+        .domain_bandwidth
+        .filter(|bandwidth| bandwidth.get() > 0.0 || own.is_some())
+        .or(own)
+        .or(Some(host_bandwidth(cluster)));
     spec.speed = said.speed.or((kind != Kind::ScaleUp).then_some(cluster.network.bandwidth));
     if is_default && !is_one_domain {
         spec.routing = said.routing.or(Some(Routing::Spray));
@@ -52,11 +57,30 @@ pub fn machine(cluster: &Cluster, wiring: Wiring) -> Result<Machine, Problem> {
     Ok(machine)
 }
 
-/// The wiring of a cluster's run on a design.
+fn host_bandwidth(cluster: &Cluster) -> BytesPerSecond {
+    cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.0))
+}
+
+/// The wiring of a cluster's run on a design. Refuses what the step would not see: tori and latencies.
 pub fn wiring(cluster: &Cluster, said: &DesignSpec, failed: &[Part]) -> Result<Wiring, Problem> {
+    let latencies = [("domain_latency", said.domain_latency), ("link_latency", said.link_latency)];
+    if let Some((key, _)) = latencies.iter().find(|(_, said)| said.is_some()) {
+        return Err(Problem::new(
+            "a step's latencies are those that were measured for the cluster's links, so a design's mean nothing to it",
+        )
+        .at_key(format!("design.{key}"))
+        .hint(format!("leave design.{key} out; `cluster.network.latency` is what a hop between nodes takes")));
+    }
     let design = design_of(cluster, said).resolve()?;
+    if design.kind == Kind::Torus {
+        return Err(Problem::new("the step of a torus is not that of a network with switches")
+            .at_key("design.kind")
+            .hint(
+                "`railwright clusters list` has pods of tori, which `estimate` prices by a law of their own",
+            ));
+    }
     let own = cluster.scale_up.domain_size.min(cluster.devices);
-    if design.domain.size != own && design.kind != Kind::ScaleUp && design.kind != Kind::Torus {
+    if design.domain.size != own && design.kind != Kind::ScaleUp {
         return Err(Problem::new(format!(
             "the topology has scale-up domains of {} devices and the cluster of {own}",
             design.domain.size
@@ -69,16 +93,30 @@ pub fn wiring(cluster: &Cluster, said: &DesignSpec, failed: &[Part]) -> Result<W
     Ok(wiring)
 }
 
-/// A cluster as it would be on a network that never blocks, with the NICs of a topology.
+/// A cluster as it would be on a network that never blocks, with the NICs and the scale-up domains of a topology.
 pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
     let mut free = cluster.clone();
     for tier in &mut free.network.tiers {
         tier.oversubscription = 1.0;
     }
-    if wiring.topology.design.fabric_tiers() > 0 {
-        free.network.bandwidth = wiring.topology.design.nic_bandwidth;
+    let design = &wiring.topology.design;
+    if design.fabric_tiers() > 0 {
+        free.network.bandwidth = design.nic_bandwidth;
+    }
+    if design.kind == Kind::ScaleUp {
+        free.scale_up.domain_size = free.devices;
+    }
+    // Without links of their own, devices are known by a bandwidth of zero: it stays unless a design says otherwise.
+    if cluster.scale_up.bandwidth.get() > 0.0 || design.domain.bandwidth != host_bandwidth(cluster) {
+        free.scale_up.bandwidth = design.domain.bandwidth;
     }
     free
+}
+
+/// Warnings of a run whose topology is given: not those of the cluster's own tiers, on which nothing travels.
+pub fn without_own_tiers(mut warnings: Vec<Warning>) -> Vec<Warning> {
+    warnings.retain(|warning| warning.id != "fabric-too-small");
+    warnings
 }
 
 /// Collectives as flows.
@@ -88,7 +126,7 @@ pub struct FlowTimer {
     plain: Fabric,
     wiring: Wiring,
     ranks: u64,
-    known: Mutex<BTreeMap<(Collective, Group), f64>>,
+    known: Mutex<BTreeMap<(Collective, Group), Result<f64, Problem>>>,
 }
 
 impl FlowTimer {
@@ -103,43 +141,70 @@ impl FlowTimer {
         })
     }
 
-    /// Bandwidth time of all groups like this at once over that at the devices' own ports; infinite if a group is cut off.
-    pub fn slowdown(&self, operation: Collective, group: &Group) -> f64 {
+    /// Bandwidth time of all groups like this at once over that at the devices' own ports. Fails when groups reach beyond the
+    /// network's devices, or when one is cut off.
+    pub fn slowdown(&self, operation: Collective, group: &Group) -> Result<f64, Problem> {
         let key = (shape(operation), *group);
-        // A lock that a panic poisoned holds finished values all the same.
-        let known = |timer: &Self| {
-            timer.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(&key).copied()
-        };
-        if let Some(known) = known(self) {
-            return known;
+        if let Some(known) = self.known().get(&key) {
+            return known.clone();
         }
         let (numbering, exchange) = exchange(operation, group, self.ranks);
-        let slowdown = if numbering.ranks() > u64::from(self.wiring.devices()) {
-            1.0
+        let devices = u64::from(self.wiring.devices());
+        let slowdown = if numbering.ranks() > devices {
+            Err(Problem::new(format!(
+                "groups of {} ranks, {} apart, reach over {} devices, and the network has {devices}",
+                group.ranks,
+                group.stride,
+                numbering.ranks()
+            ))
+            .at_key("design.gpus")
+            .hint("give the network as many devices, or choose degrees that divide the run's"))
         } else {
             exchange_time(&self.wiring, &numbering, &[exchange])
-                .map_or(f64::INFINITY, |together| together.exchanges[0].slowdown)
+                .map(|together| together.exchanges.first().map_or(1.0, |exchange| exchange.slowdown))
         };
-        self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(key, slowdown);
+        self.known().insert(key, slowdown.clone());
         slowdown
     }
 
+    /// What is known so far; a lock that a panic poisoned holds finished values all the same.
+    fn known(&self) -> MutexGuard<'_, BTreeMap<(Collective, Group), Result<f64, Problem>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The group in this network's domains, which a scale-up network makes of all devices.
+    fn laid(&self, group: &Group) -> Group {
+        if self.wiring.topology.design.kind == Kind::ScaleUp {
+            Group { per_domain: group.ranks, ..*group }
+        } else {
+            *group
+        }
+    }
+
+    /// A cost that cannot be simulated stays as it is; [`CollectiveTimer::problem`] tells of it, and the step is refused.
     fn stretched(&self, cost: CollectiveCost, operation: Collective, group: &Group) -> CollectiveCost {
         if cost.time <= Seconds::ZERO {
             return cost;
         }
         let growing = cost.time - cost.latency;
-        CollectiveCost { time: cost.latency + growing * self.slowdown(operation, group), ..cost }
+        let slowdown = self.slowdown(operation, group).unwrap_or(1.0);
+        CollectiveCost { time: cost.latency + growing * slowdown, ..cost }
     }
 }
 
 impl CollectiveTimer for FlowTimer {
     fn time(&self, operation: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
-        self.stretched(self.plain.time(operation, bytes, group, sharing), operation, group)
+        let group = self.laid(group);
+        self.stretched(self.plain.time(operation, bytes, &group, sharing), operation, &group)
     }
 
     fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
-        self.stretched(self.plain.send(bytes, group, sharing), Collective::SendReceive, group)
+        let group = self.laid(group);
+        self.stretched(self.plain.send(bytes, &group, sharing), Collective::SendReceive, &group)
+    }
+
+    fn problem(&self) -> Option<Problem> {
+        self.known().values().find_map(|known| known.as_ref().err().cloned())
     }
 }
 
@@ -241,7 +306,7 @@ mod tests {
             let failed: Vec<Part> = failed.iter().map(|part| Part::parse(part).expect("a part")).collect();
             let timer =
                 FlowTimer::new(&cluster, wiring(&cluster, said, &failed).expect("built")).expect("whole");
-            timer.slowdown(Collective::AllReduce, &Group::new(256 / stride, stride, 8))
+            timer.slowdown(Collective::AllReduce, &Group::new(256 / stride, stride, 8)).expect("joined")
         };
         let rails = DesignSpec { kind: Some(Kind::RailOnly), ..DesignSpec::default() };
         assert!((slow(&rails, &[], 8) - 1.0).abs() < 1e-9);
@@ -271,5 +336,74 @@ mod tests {
         let clos = DesignSpec { kind: Some(Kind::Clos), ..DesignSpec::default() };
         let problem = wiring(&cluster, &clos, &[Part::Switch(1, 0)]).expect_err("one leaf for all");
         assert!(problem.message.contains("the step cannot finish"), "{}", problem.message);
+    }
+
+    #[test]
+    fn a_scale_up_network_is_one_domain_with_the_bandwidth_of_the_design() {
+        let cluster = by_name("dgx-h100", 256).expect("a preset");
+        let said = DesignSpec { kind: Some(Kind::ScaleUp), ..DesignSpec::default() };
+        let one = wiring(&cluster, &said, &[]).expect("built");
+        let free = unblocked(&cluster, &one);
+        assert_eq!((free.scale_up.domain_size, free.scale_up.bandwidth), (256, cluster.scale_up.bandwidth));
+        // Domains of 8 is what the run's layout says; the network knows better.
+        let group = Group::new(32, 8, 8);
+        let timer = FlowTimer::new(&cluster, one).expect("whole");
+        let (inside, over_nics) = (
+            timer.time(Collective::AllGather, Bytes::new(1e9), &group, 1.0).time,
+            Fabric::new(&cluster).time(Collective::AllGather, Bytes::new(1e9), &group, 1.0).time,
+        );
+        assert!(inside * 4.0 < over_nics, "{inside:?} {over_nics:?}");
+        assert_eq!(timer.problem(), None);
+    }
+
+    #[test]
+    fn a_domains_bandwidth_is_carried_and_what_is_not_is_refused() {
+        let cluster = by_name("dgx-h100", 64).expect("a preset");
+        let rails = DesignSpec { kind: Some(Kind::RailOnly), ..DesignSpec::default() };
+        let group = Group::new(8, 1, 8);
+        let growing = |said: &DesignSpec| {
+            let timer = FlowTimer::new(&cluster, wiring(&cluster, said, &[]).expect("built")).expect("whole");
+            let cost = timer.time(Collective::AllGather, Bytes::new(1e10), &group, 1.0);
+            cost.time - cost.latency
+        };
+        let half = DesignSpec { domain_bandwidth: Some(cluster.scale_up.bandwidth / 2.0), ..rails.clone() };
+        let longer = growing(&half) / growing(&rails);
+        assert!((1.9..2.1).contains(&longer), "{longer}");
+
+        let microsecond = Some(Seconds::from_micros(1.0));
+        let torus = DesignSpec { kind: Some(Kind::Torus), ..DesignSpec::default() };
+        for (said, key, words) in [
+            (
+                DesignSpec { domain_latency: microsecond, ..rails.clone() },
+                "design.domain_latency",
+                "latencies",
+            ),
+            (DesignSpec { link_latency: microsecond, ..rails.clone() }, "design.link_latency", "latencies"),
+            (torus, "design.kind", "the step of a torus"),
+        ] {
+            let problem = wiring(&cluster, &said, &[]).expect_err("it would be ignored");
+            assert!(problem.message.contains(words), "{}", problem.message);
+            assert_eq!(problem.place.expect("a place").key.as_deref(), Some(key));
+        }
+    }
+
+    #[test]
+    fn groups_that_cannot_be_simulated_are_problems_and_no_times() {
+        let cluster = by_name("dgx-h100", 64).expect("a preset");
+        let rails = DesignSpec { kind: Some(Kind::RailOnly), ..DesignSpec::default() };
+        let timer = FlowTimer::new(&cluster, wiring(&cluster, &rails, &[]).expect("built")).expect("whole");
+        let wide = Group::new(16, 8, 8);
+        let problem = timer.slowdown(Collective::AllReduce, &wide).expect_err("128 ranks on 64 devices");
+        assert!(problem.message.contains("reach over 128 devices"), "{}", problem.message);
+        // Whoever asks for a time gets a number, and the problem with the step.
+        assert!(timer.time(Collective::AllReduce, Bytes::new(1e6), &wide, 1.0).time.get().is_finite());
+        assert_eq!(timer.problem(), Some(problem));
+    }
+
+    #[test]
+    fn a_given_topology_has_no_word_on_tiers_that_are_not_simulated() {
+        let warning = |id: &str| Warning { id: id.to_owned(), message: String::new() };
+        let left = without_own_tiers(vec![warning("fabric-too-small"), warning("node-partly-used")]);
+        assert_eq!(left.iter().map(|warning| warning.id.as_str()).collect::<Vec<_>>(), ["node-partly-used"]);
     }
 }

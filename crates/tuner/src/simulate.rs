@@ -141,8 +141,9 @@ pub fn simulate(
     wiring.check(u32::try_from(ranks).unwrap_or(u32::MAX))?;
     let own = Machine::new(cluster);
     let closed_form = evaluate(&Costing::new(model, cluster, plan, &own)?)?.time.total;
-    let machine = Machine::new(&flows::unblocked(cluster, wiring));
-    let costing = Costing::new(model, cluster, plan, &machine)?;
+    let free = flows::unblocked(cluster, wiring);
+    let machine = Machine::new(&free);
+    let costing = Costing::new(model, &free, plan, &machine)?;
     let evaluation = evaluate(&costing)?;
 
     let numbering = numbering(plan);
@@ -153,7 +154,7 @@ pub fn simulate(
         setting.background.map(|background| classes.add_background(background, wiring, ranks)).transpose()?;
 
     let after = After::new(&evaluation, &staged)?;
-    let free = staged.script.play(&Bundle::free(classes.list.len()))?;
+    let alone = staged.script.play(&Bundle::free(classes.list.len()))?;
     let mut changes = Vec::new();
     let mut last = closed_form;
     let mut change = |what, step_time: Seconds| {
@@ -162,9 +163,18 @@ pub fn simulate(
     };
     let unblocked = evaluation.time.total;
     if (unblocked / closed_form - 1.0).abs() > 1e-9 {
-        change("no oversubscription but the topology's", unblocked);
+        let has_own_links =
+            free.scale_up == cluster.scale_up && free.network.bandwidth == cluster.network.bandwidth;
+        change(
+            if has_own_links {
+                "no oversubscription but the topology's"
+            } else {
+                "the topology's domains and speeds, nothing blocking"
+            },
+            unblocked,
+        );
     }
-    change("exchanges started by what they wait for", after.total(&free, &staged));
+    change("exchanges started by what they wait for", after.total(&alone, &staged));
     // Only the network as it is needs every figure; the others say what it would be without.
     let play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
         let mut bundle = Bundle::new(wiring, &classes.list, FEW)?;

@@ -8,6 +8,7 @@ use super::torus::Torus;
 use super::{Collective, CollectiveCost, CollectiveTimer, Source, expert};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use std::sync::Arc;
 
@@ -183,6 +184,11 @@ impl Fabric {
             Some(timer) => timer.send(bytes, group, sharing),
             None => self.message(bytes, group.is_inside_domain(), sharing),
         }
+    }
+
+    /// Why a timer that answers instead could not, if so. The closed form always can.
+    pub fn problem(&self) -> Option<Problem> {
+        self.timer.as_ref().and_then(|timer| timer.problem())
     }
 
     fn message(&self, bytes: Bytes, same_domain: bool, sharing: f64) -> CollectiveCost {

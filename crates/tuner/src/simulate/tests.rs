@@ -176,3 +176,20 @@ fn symmetry_makes_the_largest_step_small() {
         );
     }
 }
+
+/// All devices in one domain is the ideal: nothing beats it, and no exchange is blocked.
+#[test]
+fn one_domain_of_all_devices_is_no_slower_than_rails() {
+    let run = run("llama-3-70b", 256, |p| {
+        (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(4));
+    });
+    let rails = simulated(&run, &said(Kind::RailOptimized), &[], None);
+    let said = DesignSpec { kind: Some(Kind::ScaleUp), ..DesignSpec::default() };
+    let ideal = simulated(&run, &said, &[], None);
+    assert!(ideal.step_time < rails.step_time, "{:?} {:?}", ideal.step_time, rails.step_time);
+    for row in &ideal.dimensions {
+        // Alone nothing blocks; together, dimensions share the one port of each device.
+        assert!((row.alone / row.closed_form - 1.0).abs() < 1e-9, "{row:?}");
+    }
+    assert!(change(&ideal, "the topology's domains and speeds, nothing blocking") < 0.0);
+}

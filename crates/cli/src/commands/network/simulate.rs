@@ -51,6 +51,9 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let setting = Setting { wiring: &wiring, background };
     let simulation = simulate(&run.model, &run.cluster, &run.plan, &setting)
         .map_err(|problem| in_words(problem, &sheet))?;
+    // Where a topology is given, nothing travels on the cluster's own tiers.
+    let warnings =
+        if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
     printer.warnings(&warnings);
     let title = format!(
         "{} on {} x {}, {}",
