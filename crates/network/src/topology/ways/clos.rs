@@ -93,20 +93,17 @@ impl Way<'_> {
     fn one_between_pods(&self, fabric: &Fabric<'_>, ends: &Ends, choices: &mut Choices) -> Vec<Shares> {
         let clos = fabric.clos;
         let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));
-        let is_static = self.design.routing == Routing::Static;
-        let mut pick = |n: u64, by_destination: u64| {
-            if is_static { by_destination % n } else { choices.among(n) }
-        };
-        let leaf_within = ends.to % clos.leaves_per_pod;
-        let up = pick(clos.leaf_uplinks, ends.port);
+        if self.design.routing == Routing::Static {
+            return fabric.by_destination(ends);
+        }
+        let up = choices.among(clos.leaf_uplinks);
         let spine = up % clos.spines_per_pod;
-        let spine_up = pick(clos.spine_uplinks, leaf_within);
+        let spine_up = choices.among(clos.spine_uplinks);
         let (group, link) = fabric.pod_link(from, spine, spine_up);
-        let core = link % clos.cores_per_group;
-        let (first, count) = fabric.links_of_core(to, core);
-        let down_link = first + pick(count, leaf_within) * clos.cores_per_group;
+        let (first, count) = fabric.links_of_core(to, link % clos.cores_per_group);
+        let down_link = first + choices.among(count) * clos.cores_per_group;
         let (down_spine, down_uplink) = fabric.spine_of(to, group, down_link);
-        let down = pick(clos.trunk(), ends.port / clos.spines_per_pod) * clos.spines_per_pod + down_spine;
+        let down = choices.among(clos.trunk()) * clos.spines_per_pod + down_spine;
         vec![
             one(fabric.uplink(ends.from, up)),
             one(fabric.spine_uplink(from, spine, spine_up)),
@@ -180,6 +177,29 @@ impl Fabric<'_> {
         let start = pod * width;
         let first = start + (core + cores - start % cores) % cores;
         (first, (start + width - first).div_ceil(cores))
+    }
+
+    /// D-mod-k between pods. The receiver's port chooses a spine of its pod and a link from there to its leaf, its leaf and that link the
+    /// spine's link upwards: no two receivers of a pod share one. That link leads to a core, and the sender's pod goes there by the link in
+    /// the same place among its links to the core, so that receivers who share a core do not meet on the way up, either.
+    fn by_destination(&self, ends: &Ends) -> Vec<Shares> {
+        let clos = self.clos;
+        let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));
+        let down = ends.port % clos.leaf_uplinks;
+        let (spine, trunk) = (down % clos.spines_per_pod, down / clos.spines_per_pod);
+        let leaf_within = ends.to % clos.leaves_per_pod;
+        let spine_down = (leaf_within * clos.trunk() + trunk) % clos.spine_uplinks;
+        let (group, link) = self.pod_link(to, spine, spine_down);
+        let place = (link - to * clos.pod_links()) / clos.cores_per_group;
+        let (first, count) = self.links_of_core(from, link % clos.cores_per_group);
+        let (up_spine, spine_up) = self.spine_of(from, group, first + place % count * clos.cores_per_group);
+        let up = trunk * clos.spines_per_pod + up_spine;
+        vec![
+            one(self.uplink(ends.from, up)),
+            one(self.spine_uplink(from, up_spine, spine_up)),
+            one(self.spine_uplink(to, spine, spine_down).reverse()),
+            one(self.uplink(ends.to, down).reverse()),
+        ]
     }
 
     fn all_uplinks(&self, leaf: u64) -> Shares {
