@@ -112,7 +112,10 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         let speed = design.nic_bandwidth;
         lines.push(line(Item::Nic, "device", Some(speed), counts.nics as f64, prices.at(Item::Nic, speed)?));
     }
-    let sum = |of: &dyn Fn(Item) -> bool| lines.iter().filter(|l| of(l.item)).map(|l| l.dollars).sum();
+    // The sum of nothing is 0, not the -0 of the standard library.
+    let sum = |of: &dyn Fn(Item) -> bool| {
+        lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
+    };
     let warnings = unknown_power(&lines).into_iter().collect();
     Ok(Bill {
         design: design.name.clone(),
@@ -121,7 +124,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         fabric: sum(&|item| item != Item::Nic),
         nics: sum(&|item| item == Item::Nic),
         total: sum(&|_| true),
-        watts: lines.iter().filter_map(|line| line.watts).sum(),
+        watts: lines.iter().filter_map(|line| line.watts).fold(Watts::ZERO, |sum, watts| sum + watts),
         counts,
         lines,
         warnings,

@@ -113,6 +113,16 @@ fn a_bill_is_the_sum_of_its_lines_and_copper_needs_no_transceivers() {
 }
 
 #[test]
+fn a_network_of_nothing_costs_zero_and_not_minus_zero() {
+    let bill =
+        bill_of(&DesignSpec::of(Kind::ScaleUp, 64, 64, 64), &Prices::catalogue().expect("well formed"));
+    for dollars in [bill.fabric, bill.nics, bill.total, bill.ports_and_transceivers, bill.per_device()] {
+        assert_eq!(dollars.get().to_bits(), 0.0_f64.to_bits());
+    }
+    assert_eq!(bill.watts.get().to_bits(), 0.0_f64.to_bits());
+}
+
+#[test]
 fn twin_ports_halve_the_transceivers() {
     let prices = Prices::catalogue().expect("well formed");
     let twin = DesignSpec { links_per_cable: Some(2), ..DesignSpec::of(Kind::Clos, 2048, 8, 64) };

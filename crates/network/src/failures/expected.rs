@@ -103,7 +103,7 @@ pub fn expectation(
         };
         losses.push(loss(class, rate, design.devices, job, slowdown));
     }
-    let sum = |of: &dyn Fn(&ClassLoss) -> f64| losses.iter().map(of).sum::<f64>();
+    let sum = |of: &dyn Fn(&ClassLoss) -> f64| losses.iter().map(of).fold(0.0, |sum, n| sum + n);
     let lost = sum(&|l| l.lost_hours_per_month);
     let devices = design.devices as f64;
     // Time between two failures of a class is far longer than a repair, so shares of the month add up.

@@ -5,7 +5,7 @@
 use super::bundle::Bundle;
 use super::part::layer_name;
 use super::wiring::Wiring;
-use crate::topology::{Graph, Layer, LinkId, Node};
+use crate::topology::{Detail, Graph, Layer, LinkClass, LinkId, Node, Topology};
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,25 +41,27 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
             carried[link as usize] += load * amount;
         }
     }
+    let is_pooled = |link| together(&wiring.topology, graph.class(link)) > 1;
     let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
     for link in (0..graph.link_count() as u32).map(LinkId) {
         let class = graph.class(link);
         let busy = carried[link.index()] / (class.capacity * time).get();
+        let together = together(&wiring.topology, class);
         let (layer, at) = found.entry(class.layer).or_insert_with(|| {
             let none = LayerLoad {
                 layer: layer_name(class.layer),
                 links: 0,
                 used: 0,
-                capacity: class.capacity,
+                capacity: class.capacity / together as f64,
                 mean: 0.0,
                 busiest: 0.0,
                 link: String::new(),
             };
             (none, link)
         });
-        layer.links += 1;
-        layer.used += usize::from(busy > 0.0);
-        layer.mean += busy;
+        layer.links += together;
+        layer.used += together * usize::from(busy > 0.0);
+        layer.mean += busy * together as f64;
         // Alike but for rounding is alike: the first is named.
         if busy > layer.busiest * (1.0 + 1e-9) {
             layer.busiest = busy;
@@ -70,10 +72,32 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
         .into_values()
         .map(|(layer, at)| LayerLoad {
             mean: layer.mean / layer.links as f64,
-            link: between(graph, at),
+            link: if is_pooled(at) { between_pooled(graph, at) } else { between(graph, at) },
             ..layer
         })
         .collect()
+}
+
+/// Cables that a link stands for: several where links of equal fate are pooled.
+fn together(topology: &Topology, class: &LinkClass) -> usize {
+    let is_pooled = topology.detail == Detail::Pooled;
+    if is_pooled && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
+        ((class.capacity / topology.design.port_bandwidth).round() as usize).max(1)
+    } else {
+        1
+    }
+}
+
+/// `leaf 3 to all its spines`: all links of one pool are as busy.
+fn between_pooled(graph: &Graph, link: LinkId) -> String {
+    let name = |id| match graph.node(id) {
+        Node::Switch(switch) if switch.tier >= 3 => "all cores".to_owned(),
+        Node::Switch(switch) if switch.tier == 2 => {
+            format!("all spines of pod {}", switch.pod.unwrap_or_default())
+        }
+        other => node(other),
+    };
+    format!("{} to {}", name(graph.from(link)), name(graph.to(link)))
 }
 
 /// `leaf 3 to spine 1`.

@@ -40,10 +40,10 @@ pub fn layer_name(layer: Layer) -> &'static str {
 }
 
 impl Part {
-    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0.
+    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`: `network failures` writes it like that.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let shown = human::shorten(text);
-        let mut words = text.trim().split(':');
+        let mut words = text.trim().split([':', '#']);
         let word = words.next().unwrap_or_default();
         let layer = if word == "link" {
             let name = words.next().unwrap_or_default();
@@ -165,6 +165,9 @@ mod tests {
         {
             let part = Part::parse(name).expect(name);
             assert_eq!(part.name(), name);
+            // As `network failures` writes it.
+            let (class, number) = name.rsplit_once(':').expect("a number");
+            assert_eq!(Part::parse(&format!("{class}#{number}")).expect(name), part);
             assert_eq!(part.cables(&clos).expect(name).len(), cables, "{name}");
         }
     }

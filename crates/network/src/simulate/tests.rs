@@ -7,7 +7,7 @@ mod broken;
 use super::{Class, Part, Together, Wiring, class_time, exchange_time};
 use crate::flow::program::{self, Phases, Ring};
 use crate::flow::{Traffic, simulate};
-use crate::topology::{Design, DesignSpec, Kind, Routing};
+use crate::topology::{Design, DesignSpec, Kind, Layer, Routing};
 use crate::traffic::{Algorithm, Exchange, Groups, Numbering};
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
@@ -161,6 +161,22 @@ fn oversubscription_costs_what_climbs() {
         near(slow(ratio, Shape::Everyone, 64, 1), (ratio * 56.0 / 63.0).max(1.0), 1e-9);
         near(slow(ratio, Shape::Reduce, 64, 1), 1.0, 1e-9);
         near(slow(ratio, Shape::Reduce, 8, 8), ratio, 1e-9);
+    }
+}
+
+#[test]
+fn pooled_links_are_told_as_the_cables_that_they_are() {
+    let exchange = exchange(128, Shape::Everyone, 128, 1, 1e9);
+    let sprayed = DesignSpec { routing: Some(Routing::Spray), ..spec(Kind::Clos, 128, 1, 8) };
+    let pooled = alone(&wiring(&sprayed, &[]), &exchange).layers;
+    let counts = resolve(&sprayed).counts();
+    for (name, layer) in [("leaf-spine", Layer::LeafSpine), ("spine-core", Layer::SpineCore)] {
+        let row = pooled.iter().find(|row| row.layer == name).expect("a layer");
+        // Two directions of each cable, each of a port's bandwidth.
+        assert_eq!(row.links as u64, 2 * counts.links_in(layer), "{name}");
+        assert_eq!(row.used, row.links, "{name}");
+        near(row.capacity.gb(), 50.0, 1e-12);
+        assert!(row.link.contains("all "), "{}", row.link);
     }
 }
 
