@@ -43,7 +43,8 @@ pub struct Sampled {
     pub worst_slowdown: f64,
     /// Share of states in which the step cannot be finished.
     pub stopped: f64,
-    /// Its standard error; where no state was stopped, three over the number of samples bounds the share with 95% confidence.
+    /// Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the
+    /// number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
     pub stopped_error: f64,
     /// Mean devices whose own NIC reaches nobody.
     pub mean_cut_off: f64,
@@ -135,11 +136,22 @@ impl Sums {
             mean_slowdown_error: if self.count > 0 { (variance / count).sqrt() } else { f64::NAN },
             worst_slowdown: if self.count > 0 { self.worst } else { f64::NAN },
             stopped,
-            stopped_error: (stopped * (1.0 - stopped) / n).sqrt(),
+            stopped_error: share_error(self.stopped, samples),
             mean_cut_off: self.cut_off / n,
             whole: self.whole as f64 / n,
         }
     }
+}
+
+/// Standard error of a share of samples, `sqrt(p (1 - p) / n)`; where none or all were found, `min(1, 3 / n)`: the rule of three, because
+/// `(1 - 3/n)^n` is about 5%.
+fn share_error(found: u64, samples: u64) -> f64 {
+    let n = samples as f64;
+    if found == 0 || found == samples {
+        return (3.0 / n).min(1.0);
+    }
+    let share = found as f64 / n;
+    (share * (1.0 - share) / n).sqrt()
 }
 
 /// A uniform number from 0 to below 1.
@@ -200,6 +212,19 @@ mod tests {
         let leaf = together(&rails, "leaf", 1);
         assert!((leaf.mean_slowdown - (1.0 + 0.2 / 7.0)).abs() < 1e-12 && leaf.mean_slowdown_error < 1e-12);
         assert_eq!((leaf.stopped, leaf.mean_cut_off, leaf.whole), (0.0, 32.0, 0.0));
+    }
+
+    #[test]
+    fn a_share_that_nobody_saw_has_a_bound() {
+        // 95% confidence: a share of 3 / 2000 is missed by 2,000 samples in 5 of 100 cases.
+        let none = together(&design(Kind::RailOnly), "leaf", 1);
+        assert_eq!((none.stopped, none.stopped_error), (0.0, 0.0015));
+        assert!(((1.0 - none.stopped_error).powi(2000) - 0.05).abs() < 1e-3);
+        // A leaf of a Clos takes whole domains with it, always.
+        let all = together(&design(Kind::Clos), "leaf", 1);
+        assert_eq!((all.stopped, all.stopped_error), (1.0, 0.0015));
+        assert!((share_error(500, 2000) - (0.25_f64 * 0.75 / 2000.0).sqrt()).abs() < 1e-15);
+        assert_eq!(share_error(0, 1), 1.0);
     }
 
     #[test]

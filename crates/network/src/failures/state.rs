@@ -79,6 +79,9 @@ pub struct States<'a> {
     manners: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
+/// Planes and rails that a domain has a way into.
+type Ways = BTreeSet<(u64, u32)>;
+
 /// Failures of one plane's fabrics, as shares.
 #[derive(Default)]
 struct Lost {
@@ -154,6 +157,11 @@ impl<'a> States<'a> {
 
     /// What is left when these parts fail. A number that no part has is ignored; [`Self::count`] says which there are.
     pub fn state(&self, failed: &[Part]) -> State {
+        self.left(failed).0
+    }
+
+    /// The state, and what damaged domains still have: NIC ports in a plane, on a rail. Thousands of domains have the same few.
+    fn left(&self, failed: &[Part]) -> (State, BTreeSet<Ways>) {
         let mut lost = Lost::default();
         for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
             self.fail(*part, &mut lost);
@@ -168,10 +176,9 @@ impl<'a> States<'a> {
             kept_neighbour: 1.0,
             kept_spread: 1.0,
         };
-        // What a damaged domain still has: a NIC port in a plane, on a rail.
-        let mut open: Vec<BTreeSet<(u64, u32)>> = Vec::new();
+        let mut open = BTreeSet::new();
         for domain in touched {
-            let (mut sum, mut ways) = (0.0, BTreeSet::new());
+            let (mut sum, mut ways) = (0.0, Ways::new());
             let (mut lost_here, mut least) = (0, 1.0_f64);
             for device in domain * size..(domain + 1) * size {
                 let mut kept = 0.0;
@@ -200,14 +207,11 @@ impl<'a> States<'a> {
             if ways.is_empty() {
                 extend(&mut state.stranded, domain * size, (domain + 1) * size - 1);
             } else {
-                open.push(ways);
+                open.insert(ways);
             }
         }
-        let apart = |one: &BTreeSet<_>, other: &BTreeSet<_>| one.intersection(other).next().is_none();
-        let meets =
-            open.iter().enumerate().all(|(n, one)| open[n + 1..].iter().all(|other| !apart(one, other)));
-        state.is_connected = meets && state.stranded.is_empty();
-        state
+        state.is_connected = all_meet(&open) && state.stranded.is_empty();
+        (state, open)
     }
 
     fn fail(&self, part: Part, lost: &mut Lost) {
@@ -362,6 +366,13 @@ impl<'a> States<'a> {
     }
 }
 
+/// Whether any two of these share a plane and rail. Of two that do not, one has at most half of all there are.
+fn all_meet(open: &BTreeSet<Ways>) -> bool {
+    let all = open.iter().flatten().collect::<BTreeSet<_>>().len();
+    let mut few = open.iter().filter(|ways| ways.len() * 2 <= all);
+    few.all(|one| open.iter().all(|other| !one.is_disjoint(other)))
+}
+
 /// Adds devices that follow the last range, or begin a new one.
 fn extend(ranges: &mut Vec<Range>, first: u64, last: u64) {
     match ranges.last_mut() {
@@ -447,6 +458,21 @@ mod tests {
         // The same NICs of a Clos, which joins rails, leave everybody joined.
         let clos = design(Kind::Clos, 64, 4, 16, Routing::Ecmp);
         assert!(States::new(&clos).expect("a Clos").state(&nics(&[0, 1, 2, 5, 6, 7])).is_connected);
+    }
+
+    #[test]
+    fn thousands_of_damaged_domains_are_held_against_each_other_once() {
+        // One NIC of each of 1,024 domains: on one fabric all of them keep the same way, on 4 rails there are 4 manners of losing one.
+        let nics: Vec<Part> = (0..1024).map(|n| Part { class: "NIC", number: n * 4 + n / 4 % 4 }).collect();
+        for (kind, manners) in [(Kind::Clos, 1), (Kind::RailOnly, 4)] {
+            let design = design(kind, 4096, 4, 64, Routing::Ecmp);
+            let (state, open) = States::new(&design).expect("a Clos").left(&nics);
+            assert_eq!(
+                (open.len(), state.is_connected, State::devices(&state.cut_off)),
+                (manners, true, 1024),
+                "{kind:?}"
+            );
+        }
     }
 
     #[test]

@@ -150,10 +150,13 @@ fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Cell)> {
 
 fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
     let percent = |value: f64| format!("{:.3}%", value * 100.0);
-    let stopped = if sampled.stopped > 0.0 {
-        format!("{} of states, standard error {}", percent(sampled.stopped), percent(sampled.stopped_error))
+    let error = percent(sampled.stopped_error);
+    let stopped = if sampled.stopped <= 0.0 {
+        format!("none seen, so below {error} with 95% confidence")
+    } else if sampled.stopped >= 1.0 {
+        format!("every state, so above {} with 95% confidence", percent(1.0 - sampled.stopped_error))
     } else {
-        format!("none seen, so below {} with 95% confidence", percent(3.0 / sampled.samples as f64))
+        format!("{} of states, standard error {error}", percent(sampled.stopped))
     };
     let slower = if sampled.mean_slowdown.is_finite() {
         format!(
