@@ -5,11 +5,12 @@
 
 use super::rates::Rates;
 use super::state::{Part, States};
-use super::{Recovery, classes, slowdown};
+use super::{Recovery, classes};
 use crate::topology::Choices;
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The most states that are drawn.
 pub const MOST_SAMPLES: u64 = 1_000_000;
@@ -52,14 +53,15 @@ pub struct Sampled {
     pub whole: f64,
 }
 
-/// Draws states of a folded Clos network.
+/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a share of bandwidth that is kept, as in
+/// [`super::expected::expectation`]; it is asked once for each share.
 pub fn sample(
     design: &Design,
     rates: &Rates,
     draw: &Draw,
     samples: u64,
     seed: u64,
-    (exposed_share, recovery): (f64, Recovery),
+    (slowdown, recovery): (&dyn Fn(f64) -> Option<f64>, Recovery),
 ) -> Result<Sampled, Problem> {
     let states = States::new(design)?;
     let mut counts: Vec<(&'static str, u64, f64)> = Vec::new();
@@ -74,6 +76,7 @@ pub fn sample(
     }
     let mut sum = Sums::default();
     let mut failed = Vec::new();
+    let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
     for index in 0..samples.clamp(1, MOST_SAMPLES) {
         let mut choices = Choices::new(seed, index, 0, 0);
         failed.clear();
@@ -94,7 +97,8 @@ pub fn sample(
         let state = states.state(&failed);
         let kept = state.kept(recovery);
         sum.cut_off += super::state::State::devices(&state.cut_off) as f64;
-        match slowdown(kept, exposed_share).filter(|_| state.is_connected) {
+        let factor = *known.entry(kept.to_bits()).or_insert_with(|| slowdown(kept));
+        match factor.filter(|_| state.is_connected) {
             Some(factor) => sum.finished(factor),
             None => sum.stopped += 1,
         }
@@ -191,8 +195,13 @@ fn distinct(count: u64, many: u64, choices: &mut Choices, mut each: impl FnMut(u
 
 #[cfg(test)]
 mod tests {
+    use super::super::slowdown;
     use super::*;
     use crate::topology::{DesignSpec, Kind};
+
+    fn fifth(kept: f64) -> Option<f64> {
+        slowdown(kept, 0.2)
+    }
 
     fn design(kind: Kind) -> Design {
         let spec =
@@ -203,7 +212,7 @@ mod tests {
     fn together(design: &Design, class: &str, many: u64) -> Sampled {
         let rates = Rates::catalogue().expect("well formed");
         let draw = Draw::Together(vec![(class.to_owned(), many)]);
-        sample(design, &rates, &draw, 2000, 7, (0.2, Recovery::Spread)).expect("a Clos")
+        sample(design, &rates, &draw, 2000, 7, (&fifth, Recovery::Spread)).expect("a Clos")
     }
 
     #[test]
@@ -212,6 +221,16 @@ mod tests {
         let leaf = together(&rails, "leaf", 1);
         assert!((leaf.mean_slowdown - (1.0 + 0.2 / 7.0)).abs() < 1e-12 && leaf.mean_slowdown_error < 1e-12);
         assert_eq!((leaf.stopped, leaf.mean_cut_off, leaf.whole), (0.0, 32.0, 0.0));
+    }
+
+    #[test]
+    fn drawn_steps_are_those_of_whoever_knows_the_step() {
+        // A run's own law, not that of an exposed share: the drawn mean is the table's.
+        let rates = Rates::catalogue().expect("well formed");
+        let draw = Draw::Together(vec![("leaf".to_owned(), 1)]);
+        let law = |kept: f64| Some(1.0 + (1.0 - kept) * 0.5);
+        let drawn = sample(&design(Kind::RailOnly), &rates, &draw, 50, 7, (&law, Recovery::Spread));
+        assert!((drawn.expect("a Clos").mean_slowdown - 1.0625).abs() < 1e-12);
     }
 
     #[test]
@@ -246,7 +265,7 @@ mod tests {
         // Rates at which a state is seldom whole, but seldom has two failures that matter to each other.
         rates.overlay("part,repair_hours\nnic,100\naccess-link,100\nswitch,2\n", "test").expect("valid");
         let found =
-            sample(&clos, &rates, &Draw::Moments, 20_000, 1, (0.2, Recovery::Spread)).expect("a Clos");
+            sample(&clos, &rates, &Draw::Moments, 20_000, 1, (&fifth, Recovery::Spread)).expect("a Clos");
         // Chance of no failure: the product over parts.
         let mut whole = 1.0_f64;
         for class in classes(&clos) {
@@ -274,6 +293,6 @@ mod tests {
         let spec = DesignSpec { kind: Some(Kind::Dragonfly), devices: Some(72), ..DesignSpec::default() };
         let dragonfly = spec.resolve().expect("built");
         let rates = Rates::catalogue().expect("well formed");
-        assert!(sample(&dragonfly, &rates, &Draw::Moments, 10, 0, (0.2, Recovery::Spread)).is_err());
+        assert!(sample(&dragonfly, &rates, &Draw::Moments, 10, 0, (&fifth, Recovery::Spread)).is_err());
     }
 }

@@ -7,7 +7,7 @@ use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::money::electricity_price;
-use railwright_network::bill::compare::{Comparison, compare};
+use railwright_network::bill::compare::{Comparison, Refused, compare};
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::{Cluster, Whole};
 use railwright_network::topology::Kind;
@@ -53,18 +53,26 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         Some(sheet) => placed(sheet, problem),
         None => problem,
     })?;
+    let mut not_compared = Vec::new();
     if let Some(run) = &run {
         for entry in &mut comparison.entries {
             let sheet = sheets.iter().find(|sheet| sheet.spec.title() == entry.name);
             if let Some(sheet) = sheet {
                 on_run::check(sheet, &entry.design, run)?;
             }
-            if let Some(step) = on_run::step(&entry.design, run) {
-                entry.set_step(step, &cluster);
+            match on_run::step(&entry.design, run) {
+                Ok(step) => entry.set_step(step, &cluster),
+                Err(problem) => not_compared.push(Refused { name: entry.name.clone(), problem }),
             }
         }
     }
-    let answer = Compared { comparison, cluster, with_lines: arguments.lines, run: arguments.run.clone() };
+    let answer = Compared {
+        comparison,
+        not_compared,
+        cluster,
+        with_lines: arguments.lines,
+        run: arguments.run.clone(),
+    };
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
 }
@@ -116,6 +124,8 @@ fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
 
 struct Compared {
     comparison: Comparison,
+    /// Designs without a step of the run, and why.
+    not_compared: Vec<Refused>,
     cluster: Cluster,
     with_lines: bool,
     /// The run file whose steps are shown.
@@ -130,6 +140,7 @@ impl Answer for Compared {
         Map::from_iter([
             ("designs".to_owned(), json!(entries)),
             ("refused".to_owned(), json!(refused)),
+            ("without_step".to_owned(), json!(self.not_compared)),
             ("saving_by_price_ratio".to_owned(), json!(sweep)),
             ("break_even".to_owned(), json!(break_even)),
             ("names".to_owned(), json!(names)),
@@ -304,6 +315,10 @@ impl Compared {
             if let Some(hint) = &refused.problem.hint {
                 text.extend([" (", hint, ")"]);
             }
+            remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
+        }
+        for refused in &self.not_compared {
+            let text = format!("{} has no step to compare: {}", refused.name, refused.problem.message);
             remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
         }
         let mut said = Vec::new();

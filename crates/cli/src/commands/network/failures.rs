@@ -16,6 +16,7 @@ use railwright_network::topology::Design;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Field, Value};
+use std::cell::RefCell;
 
 /// The longest table of rates that is read.
 const RATES_LIMIT: u64 = 1 << 20;
@@ -71,11 +72,18 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
         }
+        // Why a step could not be worked out, which is not that it cannot finish.
+        let broken = RefCell::new(None);
+        let told = || broken.take().map_or(Ok(()), |problem| Err(placed(&sheet, problem)));
         let slower = |kept: f64| match &run {
-            Some(run) => on_run::slower(&design, run, kept),
+            Some(run) => on_run::slower(&design, run, kept).unwrap_or_else(|problem| {
+                broken.borrow_mut().get_or_insert(problem);
+                None
+            }),
             None => slowdown(kept, job.exposed_share),
         };
         let expectation = expectation(&design, &rates, &job, &slower)?;
+        told()?;
         let failed = failed(arguments, &design)?;
         let named = if failed.named.is_empty() {
             None
@@ -92,11 +100,12 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         let sampled = match draw {
             Some(draw) => {
                 let samples = arguments.samples.unwrap_or(SAMPLES);
-                let how = (job.exposed_share, job.recovery);
+                let how = (&slower as &dyn Fn(f64) -> Option<f64>, job.recovery);
                 Some(sample(&design, &rates, &draw, samples, arguments.sample_seed, how)?)
             }
             None => None,
         };
+        told()?;
         list.push(Failing { design, expectation, sampled, named });
     }
     let is_cut =

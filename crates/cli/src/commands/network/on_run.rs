@@ -57,21 +57,22 @@ pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Re
     ))
 }
 
-/// The run's step on a design; none where a design has no step that compares.
-pub(super) fn step(design: &Design, run: &Run) -> Option<OnRun> {
-    let cluster = cluster_on(design, &run.cluster).ok()?;
-    let time = step_time(&run.model, &cluster, &run.plan).ok()?;
-    Some(OnRun {
+/// The run's step on a design, or why it has none that compares.
+pub(super) fn step(design: &Design, run: &Run) -> Result<OnRun, Problem> {
+    let cluster = cluster_on(design, &run.cluster)?;
+    let time = step_time(&run.model, &cluster, &run.plan)?;
+    Ok(OnRun {
         step_time: time,
-        network_share: network_share(&run.model, &cluster, &run.plan).ok()?,
+        network_share: network_share(&run.model, &cluster, &run.plan)?,
         tokens_per_second: run.plan.tokens_per_step() as f64 / time.get(),
     })
 }
 
-/// How much longer the run's step takes on a design with a share of its bandwidth.
-pub(super) fn slower(design: &Design, run: &Run, kept: f64) -> Option<f64> {
-    let cluster = cluster_on(design, &run.cluster).ok()?;
-    slowdown(&run.model, &cluster, &run.plan, kept).ok().flatten()
+/// How much longer the run's step takes on a design with a share of its bandwidth; none if nothing is kept. An error if the design has
+/// no step of this run.
+pub(super) fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
+    let cluster = cluster_on(design, &run.cluster)?;
+    slowdown(&run.model, &cluster, &run.plan, kept)
 }
 
 /// What the rest of the cluster costs and draws, of a run on its cluster.
