@@ -62,7 +62,8 @@ struct Members {
 }
 
 impl Bundle {
-    /// Of classes on a network; those with more than `most` colours keep step with their slowest member.
+    /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
+    /// stay apart.
     pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
         let mut capacities = wiring.capacities();
         let mut scratch = vec![0.0; capacities.len()];
@@ -83,10 +84,13 @@ impl Bundle {
         }
         capacities.pop();
         let colours = rows::refine(&members.loads, &members.class, &capacities);
-        Ok(Self::of(&members, &colours, classes.len(), &capacities, most))
+        let most: Vec<usize> =
+            classes.iter().map(|class| if class.apart { usize::MAX } else { most }).collect();
+        Ok(Self::of(&members, &colours, &capacities, &most))
     }
 
-    fn of(members: &Members, colours: &[u64], classes: usize, capacities: &[f64], most: usize) -> Self {
+    fn of(members: &Members, colours: &[u64], capacities: &[f64], most: &[usize]) -> Self {
+        let classes = most.len();
         let known: BTreeSet<(u32, u64)> =
             members.class.iter().copied().zip(colours.iter().copied()).collect();
         let mut per_class = vec![0_usize; classes];
@@ -103,7 +107,7 @@ impl Bundle {
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let mut of_unit: Vec<Vec<usize>> = Vec::new();
         for (member, (class, colour)) in members.class.iter().zip(colours).enumerate() {
-            let colour = if per_class[*class as usize] > most { 0 } else { *colour };
+            let colour = if per_class[*class as usize] > most[*class as usize] { 0 } else { *colour };
             let unit = *unit_of.entry((*class, colour)).or_insert_with(|| {
                 bundle.classes[*class as usize].push(bundle.units.len() as u32);
                 bundle.units.push(Unit { class: *class, ..Unit::default() });

@@ -33,13 +33,15 @@ pub struct Class {
     pub ideal: f64,
     /// Messages that follow each other: the latency is that of so many ways.
     pub steps: f64,
+    /// Whether groups stay apart even where no two are alike: nobody waits for the slowest of them, as with other jobs.
+    pub apart: bool,
 }
 
 impl Class {
     /// Groups by their pairs.
     pub fn new(name: impl Into<String>, members: Vec<Vec<Edge>>, steps: f64, design: &Design) -> Self {
         let ideal = members.iter().map(|edges| ideal(edges, design)).fold(0.0, f64::max);
-        Self { name: name.into(), members, ideal, steps }
+        Self { name: name.into(), members, ideal, steps, apart: false }
     }
 
     /// One call of an exchange by all of its groups; of some of its stages if these are said.

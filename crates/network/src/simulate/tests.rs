@@ -198,3 +198,17 @@ fn rails_carry_what_they_should() {
     let forwarded = Class::new("forwarded", vec![vec![edge]], 1.0, &slow.topology.design);
     near(class_time(&slow, &[forwarded]).expect("joined").exchanges[0].slowdown, 2.0, 1e-9);
 }
+
+/// What nobody waits for does not go at its slowest member's pace, however few colours a class may have.
+#[test]
+fn other_jobs_are_never_merged() {
+    let spec = DesignSpec { routing: Some(Routing::Ecmp), ..spec(Kind::RailOptimized, 256, 8, 32) };
+    let wiring = wiring(&spec, &[]);
+    let members =
+        (0..256).map(|from| vec![crate::simulate::Edge { from, to: (from + 128) % 256, bytes: 1.0 }]);
+    let class = Class::new("other jobs", members.collect(), 1.0, &wiring.topology.design);
+    let units =
+        |class: Class| crate::simulate::Bundle::new(&wiring, &[class], 1).expect("joined").units.len();
+    assert_eq!(units(class.clone()), 1);
+    assert!(units(Class { apart: true, ..class }) > 1);
+}

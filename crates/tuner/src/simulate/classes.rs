@@ -72,6 +72,8 @@ struct Sum {
     latency: Seconds,
     most: Seconds,
     best: usize,
+    /// Any of them, for its groups.
+    first: usize,
     count: f64,
 }
 
@@ -80,6 +82,8 @@ pub(super) struct Classes {
     pub(super) list: Vec<Class>,
     of_stage: BTreeMap<(Dim, u32), OfStage>,
     between: BTreeMap<(u32, u32), u32>,
+    /// Whether exchanges of one dimension run in different groups, for all of which the one that weighs most stands.
+    pub(super) is_mixed: bool,
 }
 
 impl Classes {
@@ -90,7 +94,8 @@ impl Classes {
         design: &Design,
     ) -> Self {
         let traffic = crate::exchanges::traffic(costing, evaluation);
-        let mut classes = Self { list: Vec::new(), of_stage: BTreeMap::new(), between: BTreeMap::new() };
+        let mut classes =
+            Self { list: Vec::new(), of_stage: BTreeMap::new(), between: BTreeMap::new(), is_mixed: false };
         // Beside each other: the calculator's exchange has the operation, the network's has the groups.
         let own = of_step(costing, evaluation);
         let mut sums: BTreeMap<(Dim, u32), Sum> = BTreeMap::new();
@@ -105,9 +110,12 @@ impl Classes {
                     latency: Seconds::ZERO,
                     most: Seconds::ZERO,
                     best: index,
+                    first: index,
                     count: 0.0,
                 });
                 let time = cost.time * exchange.count;
+                let first = own[sum.first].among.axis(costing.plan, &costing.layout);
+                classes.is_mixed |= first != exchange.among.axis(costing.plan, &costing.layout);
                 sum.time += time;
                 sum.latency += cost.latency * exchange.count;
                 if time > sum.most {
@@ -174,6 +182,14 @@ impl Classes {
         };
         let members: Vec<Vec<Edge>> =
             pairs.into_iter().filter(across).map(|(from, to)| vec![Edge { from, to, bytes: 1.0 }]).collect();
-        Ok((self.push(Class::new("other jobs", members, 1.0, design)), background.load))
+        if members.is_empty() {
+            return Err(Problem::new(
+                "other jobs have no traffic: the devices that the run leaves lie in one scale-up domain",
+            )
+            .hint("let the network have more with `design.gpus`, or load all devices"));
+        }
+        // Nobody waits for the slowest of them.
+        let class = Class { apart: true, ..Class::new("other jobs", members, 1.0, design) };
+        Ok((self.push(class), background.load))
     }
 }

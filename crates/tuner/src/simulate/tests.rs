@@ -193,3 +193,26 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
     }
     assert!(change(&ideal, "the topology's domains and speeds, nothing blocking") < 0.0);
 }
+
+/// Gathers of a shard group and reductions between replicas cross different links; one stands for both, which is not exact.
+#[test]
+fn dimensions_that_exchange_in_several_groups_are_approximate() {
+    let sharded = |group| {
+        run("llama-3.1-8b", 64, |p| {
+            p.sharding = Some(Sharding { zero_stage: 3, group, reshard_after_forward: true });
+        })
+    };
+    assert!(simulated(&sharded(None), &said(Kind::Clos), &[], None).is_exact);
+    assert!(!simulated(&sharded(Some(8)), &said(Kind::Clos), &[], None).is_exact);
+}
+
+#[test]
+fn spares_of_one_domain_have_no_traffic_and_are_refused() {
+    let run = eight_b();
+    let spare = Some(Background { load: 0.5, spare_only: true });
+    let design = DesignSpec { devices: Some(264), ..said(Kind::Clos) };
+    let wiring = wiring(&run.1, &design, &[]).expect("it is built");
+    let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: spare })
+        .expect_err("one domain is left");
+    assert!(problem.message.contains("have no traffic"), "{}", problem.message);
+}
