@@ -6,6 +6,7 @@ use crate::collectives::{Collective, CollectiveCost, Source};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
 use crate::layer::LayerCost;
+use crate::sharding::reductions_per_step;
 use crate::work::Dimension;
 use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
@@ -175,7 +176,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Communi
     let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
     let reduce = if sharded { Collective::ReduceScatter } else { Collective::AllReduce };
     let group = if sharded { costing.layout.shard } else { costing.layout.data };
-    let mut push = |title, operation, element: f64, time, exposed| {
+    let mut push = |title, operation, element: f64, count, (time, exposed)| {
         if time > Seconds::ZERO {
             let bytes = Bytes::new(local.total() * element);
             let cost = costing.machine.fabric.time(operation, bytes, &group, 1.0);
@@ -185,7 +186,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Communi
                 operation,
                 bytes,
                 group,
-                count: 1.0,
+                count,
                 time,
                 exposed: Some(exposed),
                 cost,
@@ -193,7 +194,43 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Communi
         }
     };
     let wire = plan.precision.gradient_reduce.bytes();
-    push("gradients", reduce, wire, update.gradient_reduce, update.gradient_exposed);
+    let count = reductions_per_step(costing, plan.micro_batches().max(1));
+    push("gradients", reduce, wire, count, (update.gradient_reduce, update.gradient_exposed));
     let element = plan.precision.parameters.bytes();
-    push("parameters", Collective::AllGather, element, update.parameter_gather, update.parameter_exposed);
+    let parameters = (update.parameter_gather, update.parameter_exposed);
+    push("parameters", Collective::AllGather, element, 1.0, parameters);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::costing::Machine;
+    use crate::evaluate::evaluate;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::Plan;
+
+    /// Sharded gradients are reduced by every micro batch: so often is the row's count, and one is as fast as ZeRO-1's.
+    #[test]
+    fn sharded_gradients_count_every_reduction() {
+        let model = by_name("llama-3-8b").expect("in the catalogue");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
+        let row = |zero_stage| {
+            let mut plan = Plan::default_for(&model, &cluster).expect("possible");
+            plan.sharding.zero_stage = zero_stage;
+            let machine = Machine::new(&cluster);
+            let costing = Costing::new(&model, &cluster, &plan, &machine).expect("known software");
+            let evaluation = evaluate(&costing).expect("possible");
+            let mut rows = Vec::new();
+            update(&costing, &evaluation, &mut rows);
+            let row = rows.into_iter().find(|row| row.title == "gradients").expect("replicas reduce");
+            (row, plan.micro_batches())
+        };
+        let (once, _) = row(1);
+        let (each, micro_batches) = row(2);
+        assert!(micro_batches > 1);
+        assert!((once.count - 1.0).abs() < 1e-9);
+        assert!((each.count - micro_batches as f64).abs() < 1e-9, "{}", each.count);
+        assert!((each.bus_bandwidth.get() / once.bus_bandwidth.get() - 1.0).abs() < 1e-9);
+    }
 }
