@@ -17,7 +17,6 @@ pub mod targets;
 pub mod time;
 pub mod traffic;
 
-use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond};
 use serde::Serialize;
 
@@ -81,38 +80,6 @@ impl Parameters {
             all_reduces: 4.0,
             model_parallel_factor: 1.0,
         }
-    }
-
-    /// Refuses what the equations have no answer for.
-    pub fn check(&self) -> Result<(), Problem> {
-        let positive = [
-            ("devices", self.devices),
-            ("domain", self.domain),
-            ("tokens", self.tokens),
-            ("scale_up", self.scale_up.get()),
-            ("network", self.network.get()),
-            ("compute", self.compute.get()),
-            ("element", self.element.get()),
-            ("parameters", self.model.parameters),
-            ("layers", self.model.layers),
-            ("hidden", self.model.hidden),
-        ];
-        for (key, value) in positive {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Problem::new(format!("{key} is {value}, expected a number above 0")).at_key(key));
-            }
-        }
-        if self.domain > self.devices || self.devices % self.domain != 0.0 {
-            return Err(Problem::new(format!(
-                "domains of {} do not divide {} devices",
-                self.domain, self.devices
-            ))
-            .at_key("domain")
-            .hint(
-                "rails need as many devices in every domain: choose a domain size that divides the devices",
-            ));
-        }
-        Ok(())
     }
 
     /// Domains, D = N / K.

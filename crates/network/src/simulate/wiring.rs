@@ -9,7 +9,7 @@
 use super::detour;
 use super::part::Part;
 use crate::flow::{Flow, Wires};
-use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
+use crate::topology::{Design, Detail, Fabric, LinkId, Route, Routing, Topology};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 
@@ -44,9 +44,40 @@ fn detail(design: &Design, failed: &[Part]) -> Detail {
     }
 }
 
+/// Links that sprayed messages of all devices may touch, one message each, where none can be pooled: some 10 seconds and half a gigabyte.
+const MOST_SPRAYED: u64 = 20_000_000;
+
+/// Links that all devices' messages touch when each sends one over every equal way:
+/// `devices x 2 planes (uplinks of a leaf + spines of a pod x uplinks of a spine)`.
+fn sprayed_links(design: &Design) -> u64 {
+    let Fabric::Clos(network) = &design.fabric else { return 0 };
+    let clos = &network.clos;
+    let spines = if network.kept_tiers >= 2 { clos.leaf_uplinks } else { 0 };
+    let cores =
+        if network.kept_tiers >= 3 { clos.spines_per_pod.saturating_mul(clos.spine_uplinks) } else { 0 };
+    design.devices.saturating_mul(2 * design.planes).saturating_mul(spines.saturating_add(cores))
+}
+
+/// Refuses what would take minutes and gigabytes.
+fn can_be_spread(design: &Design, failed: &[Part]) -> Result<(), Problem> {
+    let touched = sprayed_links(design);
+    if failed.is_empty() || design.routing != Routing::Spray || touched <= MOST_SPRAYED {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "packets of {} devices sprayed past broken parts touch {} links, more than {}: beside a broken part links are no longer alike and cannot be pooled",
+        human::whole(design.devices),
+        human::whole(touched),
+        human::whole(MOST_SPRAYED)
+    ))
+    .at_key("design.routing")
+    .hint("say design.routing = ecmp, where each message takes one way, or simulate fewer devices"))
+}
+
 impl Wiring {
-    /// A design with so much broken.
+    /// A design with so much broken. Sprays past broken parts of large trees are refused.
     pub fn new(design: &Design, failed: &[Part]) -> Result<Self, Problem> {
+        can_be_spread(design, failed)?;
         Self::of(Topology::build(design, detail(design, failed))?, failed)
     }
 

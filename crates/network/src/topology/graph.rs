@@ -237,11 +237,6 @@ impl Graph {
         self.class(link).latency
     }
 
-    /// The classes of links.
-    pub fn classes(&self) -> &[LinkClass] {
-        &self.classes
-    }
-
     /// The links that start at a node.
     pub fn outgoing(&self, node: NodeId) -> impl ExactSizeIterator<Item = LinkId> + '_ {
         let range = self.starts[node.index()] as usize..self.starts[node.index() + 1] as usize;

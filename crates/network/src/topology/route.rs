@@ -3,7 +3,7 @@
 //! Responsible for: the links that a message uses, with the share of it that each carries. Refuses to move anything.
 
 use super::graph::{Graph, LinkId};
-use railwright_spec::quantity::{BytesPerSecond, Seconds};
+use railwright_spec::quantity::Seconds;
 
 /// A link that a message uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,11 +58,5 @@ impl Route {
             total += side_by_side.iter().map(|h| graph.latency(h.link)).fold(Seconds::ZERO, Seconds::max);
         }
         total
-    }
-
-    /// What the way carries with nobody else on it: `min over links of capacity / share`.
-    pub fn bandwidth(&self, graph: &Graph) -> BytesPerSecond {
-        let of = |hop: &Hop| graph.capacity(hop.link) / hop.share;
-        self.hops.iter().map(of).fold(BytesPerSecond::new(f64::INFINITY), BytesPerSecond::min)
     }
 }

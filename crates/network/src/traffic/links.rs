@@ -5,6 +5,8 @@
 
 use super::Matrix;
 use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
@@ -63,7 +65,24 @@ pub struct Loads {
     pub unjoined: f64,
 }
 
+/// Pairs whose ways are looked up: some 5 seconds.
+const MOST_PAIRS: u64 = 100_000_000;
+
 impl Loads {
+    /// A problem if more pairs talk than anybody waits for.
+    pub fn check(matrix: &Matrix) -> Result<(), Problem> {
+        let pairs = matrix.pairs();
+        if pairs <= MOST_PAIRS {
+            return Ok(());
+        }
+        Err(Problem::new(format!(
+            "{} pairs of ranks talk, and each has its own way over the links: more than {} take too long",
+            human::whole(pairs),
+            human::whole(MOST_PAIRS)
+        ))
+        .hint("rings have few pairs (`--algorithm ring`); `--by domain` and `--by rail` sum without ways"))
+    }
+
     /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).
     pub fn new(matrix: &Matrix, topology: &Topology) -> Self {
         let mut loads = Self { bytes: vec![0.0; topology.graph.link_count()], unjoined: 0.0 };

@@ -71,6 +71,15 @@ impl Matrix {
         self.numbering.ranks() as u32
     }
 
+    /// Pairs that [`Matrix::for_each`] visits.
+    pub fn pairs(&self) -> u64 {
+        let inside = |block: &Block| {
+            let members = block.groups.members.extent;
+            block.groups.count().saturating_mul(members).saturating_mul(members.saturating_sub(1))
+        };
+        self.blocks.iter().map(inside).fold(self.partners.len() as u64, u64::saturating_add)
+    }
+
     /// What a rank sends beside the blocks, to ascending partners.
     pub(super) fn written_out(&self, from: u32) -> &[(u32, f64)] {
         match (self.starts.get(from as usize), self.starts.get(from as usize + 1)) {

@@ -247,3 +247,28 @@ fn the_papers_shares_come_out_of_its_exchanges() {
     assert!(summary.silent_share > 0.99 && inside < 0.0025 && summary.inside_share > 0.9);
     assert_eq!(summary.pairs[2].talking, 0);
 }
+
+#[test]
+fn more_pairs_than_anybody_waits_for_are_refused() {
+    let of = |ranks: u64, algorithm: Algorithm| {
+        let numbering = Numbering::pipeline_outermost(1, ranks);
+        let exchange = Exchange {
+            dimension: Dimension::Data,
+            purpose: "any",
+            phase: Phase::Optimizer,
+            kind: CollectiveKind::AllGather,
+            algorithm,
+            bytes: Bytes::new(1e9),
+            count: 1.0,
+            groups: Groups::all(&numbering),
+        };
+        Matrix::new(&Traffic { numbering, exchanges: vec![exchange] }, 8)
+    };
+    let (few, many) = (of(64, Algorithm::Direct), of(65_536, Algorithm::Direct));
+    let mut visited = 0;
+    few.for_each(|_, _, _| visited += 1);
+    assert_eq!((few.pairs(), visited), (64 * 63, 64 * 63));
+    assert_eq!(Loads::check(&few), Ok(()));
+    assert_eq!(Loads::check(&of(65_536, Algorithm::Ring)), Ok(()));
+    assert!(Loads::check(&many).expect_err("4 billion pairs").hint.is_some());
+}

@@ -103,6 +103,7 @@ fn view(by: TrafficBy, matrix: &Matrix, place: &Place, design: Option<&Design>) 
         (TrafficBy::Domain, _) => View::Domain(by_domain(matrix, place)),
         (TrafficBy::Rail, _) => View::Rail(by_rail(matrix, place)),
         (TrafficBy::Link, Some(design)) => {
+            Loads::check(matrix)?;
             let detail = if design.devices > MOST_APART { Detail::Pooled } else { Detail::Links };
             let topology = Topology::build(design, detail)?;
             let loads = Loads::new(matrix, &topology);

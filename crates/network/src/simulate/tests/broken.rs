@@ -3,13 +3,44 @@
 use super::agreement::designs;
 use super::*;
 use crate::simulate::{Script, Work};
-use crate::topology::{Layer, LinkId, NodeId};
+use crate::topology::{Layer, LinkId, Node, NodeId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
+/// Whether whole links lead from one device to another through their domain, if it is the same, or over their own NICs and switches
+/// alone: no other device has to forward anything (in a torus all do).
+fn is_joined(wiring: &Wiring, from: u32, to: u32) -> bool {
+    let topology = &wiring.topology;
+    let graph = &topology.graph;
+    let forwards = topology.design.kind == Kind::Torus;
+    let size = topology.design.domain.size as u32;
+    let is_one_domain = from / size == to / size;
+    let passes = |node: NodeId| match graph.node(node) {
+        Node::Device(device) => forwards || device == to,
+        Node::Nic(device) => device == from || device == to,
+        Node::Domain(_) => is_one_domain,
+        Node::Switch(_) => true,
+    };
+    let mut reached = vec![NodeId(from)];
+    let mut next = 0;
+    while let Some(&node) = reached.get(next) {
+        next += 1;
+        for link in graph.outgoing(node).filter(|link| wiring.is_alive(*link)) {
+            let further = graph.to(link);
+            if passes(further) && !reached.contains(&further) {
+                reached.push(further);
+            }
+        }
+    }
+    reached.contains(&NodeId(to))
+}
+
 /// What flows into a node flows out of it, over links that are whole; the sender sends 1, the receiver gets 1.
 fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
-    let Some(way) = wiring.way(from, to, 5) else { return Ok(()) };
+    let Some(way) = wiring.way(from, to, 5) else {
+        prop_assert!(!is_joined(wiring, from, to), "{from} {to} are joined, and no way is found");
+        return Ok(());
+    };
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for (link, share) in &way.links {
         let link = LinkId(*link);
@@ -56,6 +87,21 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn sprays_past_broken_parts_of_large_trees_are_refused() {
+    let of = |devices: u64, routing: Routing, failed: &[Part]| {
+        let design = resolve(&DesignSpec { routing: Some(routing), ..spec(Kind::Clos, devices, 8, 64) });
+        Wiring::new(&design, failed).map(|_| ())
+    };
+    let spine = [Part::parse("spine:0").expect("a part")];
+    let told = of(32_768, Routing::Spray, &spine).expect_err("too many links");
+    assert!(told.message.contains("32,768 devices") && told.message.contains("pooled"), "{}", told.message);
+    assert!(told.hint.is_some_and(|hint| hint.contains("ecmp")));
+    assert_eq!(of(32_768, Routing::Ecmp, &spine), Ok(()));
+    assert_eq!(of(32_768, Routing::Spray, &[]), Ok(()));
+    assert_eq!(of(2048, Routing::Spray, &spine), Ok(()));
 }
 
 fn neighbours(devices: u64, domain: u64) -> (Numbering, Exchange) {
