@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
         Some(sheet) => placed(sheet, problem),
         None => problem,
     })?;
-    let mut not_compared = Vec::new();
+    let mut refused = Vec::new();
     if let Some(run) = &run {
         for entry in &mut comparison.entries {
             let sheet = sheets.iter().find(|sheet| sheet.spec.title() == entry.name);
@@ -62,17 +62,12 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
             }
             match on_run::step(&entry.design, run) {
                 Ok(step) => entry.set_step(step, &cluster),
-                Err(problem) => not_compared.push(Refused { name: entry.name.clone(), problem }),
+                Err(problem) => refused.push(Refused { name: entry.name.clone(), problem }),
             }
         }
     }
-    let answer = Compared {
-        comparison,
-        not_compared,
-        cluster,
-        with_lines: arguments.lines,
-        run: arguments.run.clone(),
-    };
+    let answer =
+        Compared { comparison, refused, cluster, with_lines: arguments.lines, run: arguments.run.clone() };
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
 }
@@ -125,7 +120,7 @@ fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
 struct Compared {
     comparison: Comparison,
     /// Designs without a step of the run, and why.
-    not_compared: Vec<Refused>,
+    refused: Vec<Refused>,
     cluster: Cluster,
     with_lines: bool,
     /// The run file whose steps are shown.
@@ -140,7 +135,7 @@ impl Answer for Compared {
         Map::from_iter([
             ("designs".to_owned(), json!(entries)),
             ("refused".to_owned(), json!(refused)),
-            ("without_step".to_owned(), json!(self.not_compared)),
+            ("without_step".to_owned(), json!(self.refused)),
             ("saving_by_price_ratio".to_owned(), json!(sweep)),
             ("break_even".to_owned(), json!(break_even)),
             ("names".to_owned(), json!(names)),
@@ -317,7 +312,7 @@ impl Compared {
             }
             remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
         }
-        for refused in &self.not_compared {
+        for refused in &self.refused {
             let text = format!("{} has no step to compare: {}", refused.name, refused.problem.message);
             remarks.push(Cell::new(super::dashed(&text), Tone::Doubtful));
         }

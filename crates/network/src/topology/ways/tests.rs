@@ -177,8 +177,7 @@ fn static_ways_of_a_shift_do_not_collide() {
     // D-mod-k: when each device sends to the one `shift` further, no link carries two messages (E. Zahavi, 2010). Full trees, and trees
     // with a part of their pods where cores divide a pod's links; where they do not (48 devices, 8 ports), up to three meet.
     let mut colliding = Vec::new();
-    let trees =
-        [(8, &[32_u32, 64, 128][..]), (12, &[72, 108, 144, 216]), (16, &[128, 256])];
+    let trees = [(8, &[32_u32, 64, 128][..]), (12, &[72, 108, 144, 216]), (16, &[128, 256])];
     for (radix, devices) in trees.into_iter().flat_map(|(radix, all)| all.iter().map(move |n| (radix, *n))) {
         let spec = DesignSpec {
             routing: Some(Routing::Static),
