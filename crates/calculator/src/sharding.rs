@@ -282,7 +282,7 @@ fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
 }
 
 /// How often a step reduces the gradients of each parameter.
-pub(crate) fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
+pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
     let (_, each_pass) = reduces_in_hooks(costing);
     if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
 }

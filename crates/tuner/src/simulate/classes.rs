@@ -62,8 +62,6 @@ pub(super) struct OfStage {
     pub(super) class: Option<u32>,
     /// Share of the closed-form time that does not grow with bytes.
     pub(super) latency: f64,
-    /// How often a step makes the exchange that weighs most.
-    pub(super) count: f64,
 }
 
 /// All of a stage's exchanges of a dimension, and the one that weighs most.
@@ -74,7 +72,6 @@ struct Sum {
     best: usize,
     /// Any of them, for its groups.
     first: usize,
-    count: f64,
 }
 
 /// All classes of a step.
@@ -111,7 +108,6 @@ impl Classes {
                     most: Seconds::ZERO,
                     best: index,
                     first: index,
-                    count: 0.0,
                 });
                 let time = cost.time * exchange.count;
                 let first = own[sum.first].among.axis(costing.plan, &costing.layout);
@@ -119,7 +115,7 @@ impl Classes {
                 sum.time += time;
                 sum.latency += cost.latency * exchange.count;
                 if time > sum.most {
-                    (sum.most, sum.best, sum.count) = (time, index, exchange.count);
+                    (sum.most, sum.best) = (time, index);
                 }
             }
         }
@@ -129,7 +125,7 @@ impl Classes {
                 classes.push(Class { name: dim.name().to_owned(), ..class })
             });
             let latency = if sum.time > Seconds::ZERO { sum.latency / sum.time } else { 0.0 };
-            classes.of_stage.insert((dim, stage), OfStage { class, latency, count: sum.count });
+            classes.of_stage.insert((dim, stage), OfStage { class, latency });
         }
         classes.ways(costing, numbering, design);
         classes

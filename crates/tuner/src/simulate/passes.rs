@@ -12,7 +12,7 @@ use railwright_calculator::work::{self, Dimension};
 use railwright_network::simulate::Work;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DIMENSIONS: [(Dimension, Dim); 4] = [
     (Dimension::Tensor, Dim::Tensor),
@@ -24,12 +24,28 @@ const DIMENSIONS: [(Dimension, Dim); 4] = [
 /// Where the passes of a stage begin and end, for what runs around them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StageEnds {
-    /// Where the second pass begins, if there is one.
-    pub(super) second: Option<u32>,
     /// The end of the last pass.
     pub(super) last: Option<u32>,
-    /// The last backward pass of each chunk that the stage holds, in their order: begin, end, duration, layers.
-    pub(super) backward: Vec<(u32, u32, Seconds, u64)>,
+    /// When that is in closed form.
+    pub(super) last_end: Seconds,
+    /// When each pass begins in closed form, and where.
+    pub(super) begins: Vec<(Seconds, u32)>,
+    /// The first forward pass of each chunk, in their order: how long, and where the pass behind it begins.
+    pub(super) firsts: Vec<(Seconds, u32)>,
+    /// Backward passes in their order.
+    pub(super) backward: Vec<Backward>,
+}
+
+/// A pass that ends with gradients.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Backward {
+    pub(super) begin: u32,
+    /// When it begins in closed form.
+    pub(super) start: Seconds,
+    pub(super) duration: Seconds,
+    pub(super) layers: u64,
+    /// Whether no other follows for its chunk.
+    pub(super) is_last: bool,
 }
 
 /// One pass on a stage, recompute with the backward pass behind it.
@@ -37,6 +53,8 @@ struct Pass {
     kind: OperationKind,
     chunk: u32,
     micro_batch: u32,
+    /// In closed form.
+    start: Seconds,
     duration: Seconds,
     receives: bool,
     target: Option<u32>,
@@ -64,7 +82,15 @@ pub(super) fn write(
     for (stage, operations) in timeline.stages.iter().enumerate() {
         let passes = joined(operations);
         let mut own = StageEnds::default();
-        let mut last: BTreeMap<u32, (usize, u32, u32, Seconds)> = BTreeMap::new();
+        let back = |kind| matches!(kind, OperationKind::Backward | OperationKind::BackwardWeight);
+        let last: BTreeMap<u32, usize> = passes
+            .iter()
+            .enumerate()
+            .filter(|(_, pass)| back(pass.kind))
+            .map(|(number, pass)| (pass.chunk, number))
+            .collect();
+        let mut gathered: BTreeSet<u32> = BTreeSet::new();
+        let mut behind: Option<Seconds> = None;
         // What the next pass waits for, and whether the stage has just sent.
         let mut before: Vec<u32> = Vec::new();
         let mut has_sent = false;
@@ -76,8 +102,12 @@ pub(super) fn write(
                 before.push(block);
             }
             let begin = staged.script.add(Work::Pause(Seconds::ZERO), before.drain(..));
-            if number == 1 {
-                own.second = Some(begin);
+            own.begins.push((pass.start, begin));
+            if let Some(first) = behind.take() {
+                own.firsts.push((first, begin));
+            }
+            if pass.kind == OperationKind::Forward && gathered.insert(pass.chunk) {
+                behind = Some(pass.duration);
             }
             if pass.receives {
                 let back = pass.kind != OperationKind::Forward;
@@ -86,8 +116,14 @@ pub(super) fn write(
             }
             let end = work(staged, evaluation, classes, stage as u32, pass, begin);
             before.push(end);
-            if matches!(pass.kind, OperationKind::Backward | OperationKind::BackwardWeight) {
-                last.insert(pass.chunk, (number, begin, end, pass.duration));
+            if back(pass.kind) {
+                own.backward.push(Backward {
+                    begin,
+                    start: pass.start,
+                    duration: pass.duration,
+                    layers: evaluation.chunks.get(pass.chunk as usize).map_or(1, |chunk| chunk.layers),
+                    is_last: last.get(&pass.chunk) == Some(&number),
+                });
             }
             if let Some(target) = pass.target {
                 let back = pass.kind != OperationKind::Forward;
@@ -105,15 +141,8 @@ pub(super) fn write(
                 }
             }
             own.last = Some(end);
+            own.last_end = pass.start + pass.duration;
         }
-        let mut order: Vec<_> = last.into_iter().collect();
-        order.sort_by_key(|(_, (number, ..))| *number);
-        own.backward = order
-            .into_iter()
-            .map(|(chunk, (_, begin, end, time))| {
-                (begin, end, time, evaluation.chunks.get(chunk as usize).map_or(1, |chunk| chunk.layers))
-            })
-            .collect();
         ends.push(own);
     }
     for (key, begin) in waiting {
@@ -139,6 +168,7 @@ fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
             kind: timed.operation.kind,
             chunk: timed.operation.chunk,
             micro_batch: timed.operation.micro_batch,
+            start: first.start,
             duration: timed.end - first.start,
             receives: first.source.is_some(),
             target: timed.target,

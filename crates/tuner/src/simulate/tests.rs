@@ -84,6 +84,48 @@ fn without_contention_the_step_is_the_closed_form() {
     }
 }
 
+/// Interleaved chunks and gradients that every micro batch reduces: the step is still the calculator's, and all bytes go over links.
+#[test]
+fn sharded_gradients_cross_links_in_every_micro_batch() {
+    let with = |name: &str, devices, pp, vp, zero_stage, batch, layers: Option<Vec<u64>>| {
+        run(name, devices, |p| {
+            (p.tensor_parallel, p.pipeline_parallel, p.virtual_stages) = (Some(8), Some(pp), Some(vp));
+            (p.micro_batch, p.global_batch) = (Some(1), Some(batch));
+            p.sharding = Some(Sharding { zero_stage, group: None, reshard_after_forward: true });
+            p.layers_per_stage.clone_from(&layers);
+        })
+    };
+    let uneven = || Some([vec![0], vec![1; 126], vec![0]].concat());
+    let runs = [
+        with("llama-3.1-70b", 256, 4, 1, 1, 128, None),
+        with("llama-3.1-70b", 256, 4, 1, 2, 128, None),
+        with("llama-3.1-70b", 256, 4, 2, 1, 128, None),
+        with("llama-3.1-70b", 256, 4, 5, 1, 128, None),
+        with("llama-3.1-70b", 256, 4, 5, 2, 128, None),
+        with("llama-3.1-405b", 16_384, 16, 8, 1, 2048, uneven()),
+        with("llama-3.1-405b", 16_384, 16, 8, 2, 2048, uneven()),
+    ];
+    let mut wrong = Vec::new();
+    for run in &runs {
+        let simulation = simulated(run, &said(Kind::RailOptimized), &[], None);
+        let at = simulation.changes.iter().find(|c| c.what.starts_with("exchanges started")).expect("there");
+        let machine = Machine::new(&run.1);
+        let costing = Costing::new(&run.0, &run.1, &run.2, &machine).expect("known software");
+        let evaluation = evaluate(&costing).expect("possible");
+        let error = at.cost / simulation.closed_form;
+        let longest = evaluation.updates.iter().map(|u| u.gradient_reduce + u.parameter_gather);
+        let moved = row(&simulation, "data").closed_form / longest.fold(Seconds::ZERO, Seconds::max);
+        if error.abs() > 1e-9 || (moved - 1.0).abs() > 1e-5 {
+            let plan = &run.2;
+            wrong.push(format!(
+                "{} vp{} zero{}: {error} {moved}",
+                run.0.name, plan.virtual_stages, plan.sharding.zero_stage
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 /// What one dimension loses, with how long its exchanges take alone.
 fn row<'a>(simulation: &'a Simulation, dimension: &str) -> &'a DimensionRow {
     simulation.dimensions.iter().find(|row| row.dimension == dimension).expect("it exchanges")

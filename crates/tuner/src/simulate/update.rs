@@ -4,10 +4,10 @@
 
 use super::Staged;
 use super::classes::{Classes, Dim};
-use super::passes::{StageEnds, exchange};
+use super::passes::{Backward, StageEnds, exchange};
 use railwright_calculator::costing::Costing;
-use railwright_calculator::evaluate::Evaluation;
-use railwright_calculator::sharding::StageUpdate;
+use railwright_calculator::evaluate::{Evaluation, local_chunks};
+use railwright_calculator::sharding::{StageUpdate, reductions_per_step};
 use railwright_network::simulate::Work;
 use railwright_spec::quantity::Seconds;
 
@@ -18,7 +18,8 @@ fn split(all: Seconds, exposed: Seconds, slowdown: f64) -> (Seconds, Seconds) {
         return (Seconds::ZERO, all);
     }
     let left = ((exposed - all * slowdown) / (1.0 - slowdown)).max(Seconds::ZERO).min(all);
-    (all - left, left)
+    // What rounding leaves is no exchange.
+    if all - left <= all * 1e-12 { (Seconds::ZERO, all) } else { (all - left, left) }
 }
 
 /// Writes all of it, and gives the task at whose end the step ends but for jitter.
@@ -33,13 +34,25 @@ pub(super) fn write(
     let mut reduced = Vec::new();
     let start = staged.script.add(Work::Pause(Seconds::ZERO), []);
     for (stage, (update, own)) in evaluation.updates.iter().zip(ends).enumerate() {
-        reduced.extend(reduce(staged, costing, classes, stage as u32, update, own));
-        // The last step's parameters arrive beside the first forward pass.
+        let chunks = local_chunks(costing.plan, stage).into_iter().filter_map(|c| evaluation.chunks.get(c));
+        // Of one micro batch.
+        let room: Seconds = chunks
+            .map(|chunk| &chunk.time)
+            .map(|time| time.forward + time.recompute + time.backward_input + time.backward_weight)
+            .sum();
+        reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
+        // The last step's parameters arrive beside the first forward pass of each chunk, and the pass behind it waits for them.
         let (hidden, _) = split(update.parameter_gather, update.parameter_exposed, slowdown);
-        if let (Some(task), Some(second)) =
-            (exchange(staged, classes, Dim::Data, stage as u32, hidden, start), own.second)
-        {
-            staged.script.follow(task, second);
+        let whole: Seconds = own.firsts.iter().map(|(first, _)| *first).sum();
+        let mut chain = start;
+        for &(first, behind) in &own.firsts {
+            let Some(task) =
+                exchange(staged, classes, Dim::Data, stage as u32, hidden * (first / whole), chain)
+            else {
+                continue;
+            };
+            staged.script.follow(task, behind);
+            chain = task;
         }
     }
     let optimizer = evaluation.updates.iter().map(|u| u.optimizer).fold(Seconds::ZERO, Seconds::max);
@@ -53,49 +66,89 @@ pub(super) fn write(
     staged.script.add(Work::Pause(evaluation.time.fixed), gathered)
 }
 
-/// The reduction of a stage's gradients: chunk by chunk behind their last backward passes, the first bucket when its share of layers has
-/// passed, the last when the pass has ended; or all at the end. Gives the task at whose end the stage has its gradients.
+/// The reductions of a stage's gradients. What the calculator hides runs beside passes, chunk by chunk behind the backward passes that
+/// the gradients are of (their last ones, or every micro batch's where each is reduced), from when the first layer's share of the pass has
+/// gone by; what it exposes runs behind the last pass. Gives the task at whose end the stage has its gradients.
+///
+/// Where the schedule leaves less time than the calculator counts with, an exchange starts as much earlier as it needs to hide without
+/// contention: what it then loses is the network's.
 fn reduce(
     staged: &mut Staged,
     costing: &Costing<'_>,
     classes: &Classes,
     stage: u32,
-    update: &StageUpdate,
+    (update, room): (&StageUpdate, Seconds),
     own: &StageEnds,
 ) -> Option<u32> {
     let last = own.last?;
-    let data = classes.of(Dim::Data, stage);
-    // Where every micro batch reduces, all but the last are told with the step's exposed time.
-    let times = data.count.max(1.0);
-    let once = update.gradient_reduce / times;
-    if once <= Seconds::ZERO {
+    let all = update.gradient_reduce;
+    if all <= Seconds::ZERO {
         return Some(last);
     }
+    let times = reductions_per_step(costing, costing.plan.micro_batches().max(1)).max(1.0);
     let slowdown = costing.software.overlap_slowdown;
-    let exposed = update.gradient_exposed.min(once);
-    let (hidden, _) = split(once, exposed, slowdown);
-    let more = (update.gradient_exposed - exposed).max(Seconds::ZERO);
-    let mut end = last;
-    if costing.plan.overlap.gradient_reduce && !own.backward.is_empty() {
-        let share = once / own.backward.len() as f64;
-        let mut chain: Option<u32> = None;
-        for &(begin, done, duration, layers) in &own.backward {
-            let first = 1.0 / layers.max(1) as f64;
-            let mut ready = staged.script.add(Work::Pause(duration * first), [begin]);
-            if let Some(before) = chain {
-                ready = staged.script.add(Work::Pause(Seconds::ZERO), [ready, before]);
-            }
-            let body =
-                exchange(staged, classes, Dim::Data, stage, share * (1.0 - first), ready).unwrap_or(ready);
-            let tail = staged.script.add(Work::Pause(Seconds::ZERO), [body, done]);
-            chain = exchange(staged, classes, Dim::Data, stage, share * first, tail).or(Some(tail));
-        }
-        end = staged.script.add(Work::Pause(hidden * slowdown), chain.into_iter().chain([last]));
-    } else if let Some(task) = exchange(staged, classes, Dim::Data, stage, once, last) {
-        end = task;
+    let (hidden, left) = split(all, update.gradient_exposed, slowdown);
+    let pieces = pieces(&own.backward, hidden, all / times, room, times);
+    // From the last to the first: when each must start at the latest.
+    let mut starts = Vec::with_capacity(pieces.len());
+    let mut latest = own.last_end;
+    for (pass, time) in pieces.iter().rev() {
+        latest -= *time;
+        let ready = pass.duration / pass.layers.max(1) as f64;
+        let at = latest.max(Seconds::ZERO);
+        starts.push(if pass.start + ready <= at { (pass.begin, ready) } else { anchor(own, at) });
     }
-    if more > Seconds::ZERO {
-        end = exchange(staged, classes, Dim::Data, stage, more, end).unwrap_or(end);
+    let mut chain: Option<u32> = None;
+    for ((_, time), (begin, wait)) in pieces.iter().zip(starts.into_iter().rev()) {
+        let mut ready = staged.script.add(Work::Pause(wait), [begin]);
+        if let Some(before) = chain {
+            ready = staged.script.add(Work::Pause(Seconds::ZERO), [ready, before]);
+        }
+        chain = exchange(staged, classes, Dim::Data, stage, *time, ready).or(chain);
+    }
+    let mut end = staged.script.add(Work::Pause(hidden * slowdown), chain.into_iter().chain([last]));
+    // The last reduction's rest, and that of each before it.
+    let rest = left / times;
+    for _ in 0..times as usize {
+        end = exchange(staged, classes, Dim::Data, stage, rest, end).unwrap_or(end);
     }
     Some(end)
+}
+
+/// What hides, by the pass that it is behind: of each reduction but the last as much as a micro batch's passes have `room` for; of
+/// the last the rest, from the first chunk on.
+fn pieces(
+    backward: &[Backward],
+    hidden: Seconds,
+    once: Seconds,
+    room: Seconds,
+    times: f64,
+) -> Vec<(&Backward, Seconds)> {
+    let lasts = backward.iter().filter(|pass| pass.is_last).count();
+    let earlier = backward.len() - lasts;
+    let before =
+        if times > 1.0 && earlier > 0 { hidden.min(once.min(room) * (times - 1.0)) } else { Seconds::ZERO };
+    let mut rest = hidden - before;
+    let mut pieces = Vec::new();
+    let mut open = lasts;
+    for pass in backward {
+        let time = if pass.is_last {
+            open -= 1;
+            let own = if open == 0 { rest } else { rest.min(once / lasts as f64) };
+            rest -= own;
+            own
+        } else {
+            before / earlier as f64
+        };
+        if time > Seconds::ZERO {
+            pieces.push((pass, time));
+        }
+    }
+    pieces
+}
+
+/// A moment of the closed form, as a pass of the stage and how long after its begin.
+fn anchor(own: &StageEnds, at: Seconds) -> (u32, Seconds) {
+    let behind = own.begins.partition_point(|(start, _)| *start <= at).saturating_sub(1);
+    own.begins.get(behind).map_or((0, at), |&(start, begin)| (begin, (at - start).max(Seconds::ZERO)))
 }
