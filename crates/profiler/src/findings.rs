@@ -39,7 +39,7 @@ use crate::Names;
 use crate::culprits::StragglerReport;
 use crate::joined::Joined;
 use crate::profile::Finding;
-use crate::view::View;
+use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
 use crate::windows::Windows;
 use railwright_spec::human;
@@ -180,6 +180,27 @@ impl<'a> Context<'a> {
         self.ranks().flat_map(|(rank, names)| {
             rank.uses.iter().map(move |u| (u, u.name.map_or("", |name| names.get(name))))
         })
+    }
+
+    /// The time of a label by kernel.
+    fn times_under(&self, fits: impl Fn(Label) -> bool) -> impl Iterator<Item = (&'a str, i64)> {
+        self.uses().filter(move |(u, _)| fits(u.label)).map(|(u, name)| (name, u.time))
+    }
+
+    /// The kernels of arithmetic that fit with their times, and what they take of a rank and step, in nanoseconds.
+    fn arithmetic(&self, fits: impl Fn(&KernelUse, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
+        let fitting = self.kernels().filter(|(k, name)| k.role == Role::Compute && fits(k, name));
+        let times: Vec<(&str, i64)> = fitting.map(|(k, name)| (name, k.duration)).collect();
+        let all = times.iter().map(|(_, time)| time).sum::<i64>() as f64 / self.samples();
+        (times, all)
+    }
+
+    /// A line of evidence for each of the names with most time.
+    fn dearest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
+        let line = |(name, all): &(&str, i64)| {
+            format!("{}: {} of a step", short(name), time(*all as f64 / self.samples()))
+        };
+        top(times.into_iter(), count).iter().map(line).collect()
     }
 
     /// Every kernel with its name, whatever runs beside it.

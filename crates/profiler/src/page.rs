@@ -8,28 +8,12 @@ mod bars;
 use crate::profile::{Line, Part, Report};
 use crate::tree::{Level, Node};
 use crate::waterfall::Group;
-use railwright_spec::human;
+use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::Seconds;
 use std::fmt::Write;
 
 /// Kernels in the table.
 const KERNELS: usize = 30;
-
-/// Text that may stand between tags and in attributes.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds * 1e-9))
@@ -55,7 +39,7 @@ pub(crate) const fn class(group: Group) -> &'static str {
 /// The page of a report.
 pub fn page(title: &str, report: &Report) -> String {
     let mut out = String::with_capacity(64 * 1024);
-    let name = escaped(title);
+    let name = markup(title);
     // Writing to a string does not fail.
     let _ = write!(
         out,
@@ -107,10 +91,10 @@ fn head(out: &mut String, report: &Report) {
     let _ = write!(
         out,
         "<p class=\"faint\">{}</p><div class=\"facts\">",
-        escaped(report.device.as_deref().unwrap_or(""))
+        markup(report.device.as_deref().unwrap_or(""))
     );
     for (value, what) in facts {
-        let _ = write!(out, "<div><b>{}</b><span>{}</span></div>", escaped(&value), escaped(what));
+        let _ = write!(out, "<div><b>{}</b><span>{}</span></div>", markup(&value), markup(what));
     }
     let _ = writeln!(out, "</div>");
 }
@@ -125,7 +109,7 @@ fn lines(out: &mut String, lines: &[Line]) {
             out,
             "<tr class=\"line\"><td><i class=\"{}\"></i>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td></tr>",
             class(line.group),
-            escaped(&line.part.name),
+            markup(&line.part.name),
             time(line.part.mean),
             percent(line.part.share),
             line.gpu_hours_per_day
@@ -141,7 +125,7 @@ fn row(out: &mut String, part: &Part) {
     let _ = writeln!(
         out,
         "<tr><td class=\"in\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td></td></tr>",
-        escaped(&part.name),
+        markup(&part.name),
         time(part.mean),
         percent(part.share)
     );
@@ -162,7 +146,7 @@ fn spreads(out: &mut String, report: &Report) {
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
-            escaped(&spread.label.name()),
+            markup(&spread.label.name()),
             time(spread.least as f64 / steps),
             time(spread.median as f64 / steps),
             time(spread.most as f64 / steps),
@@ -182,7 +166,7 @@ fn tree(out: &mut String, node: &Node, samples: f64, step: f64, depth: usize) {
     let label = format!(
         "<span class=\"name\" title=\"{0}\">{0}</span><span class=\"meter\"><i style=\"width:{width:.2}%\"></i></span><span \
          class=\"n\">{1}</span><span class=\"n\">{2}</span><span class=\"n faint\">{3}</span>",
-        escaped(&node.name),
+        markup(&node.name),
         time(mean),
         percent(share),
         if node.level == Level::Kernel {
@@ -228,7 +212,7 @@ fn kernels(out: &mut String, report: &Report) {
             out,
             "<tr><td class=\"kernel\" title=\"{0}\">{0}</td><td>{1}</td><td>{2}</td><td class=\"n\">{3}</td><td class=\"n\">{4:.1}</td>\
              <td class=\"n\">{5}</td><td class=\"n\">{6}</td></tr>",
-            escaped(&kernel.name),
+            markup(&kernel.name),
             kernel.phase.name(),
             kernel.family.name().replace('_', " "),
             time(kernel.per_step),
@@ -245,7 +229,7 @@ fn notes(out: &mut String, report: &Report) {
         if !items.is_empty() {
             let _ = writeln!(out, "<h2>{title}</h2><ul>");
             for item in items {
-                let _ = writeln!(out, "<li>{}</li>", escaped(&item));
+                let _ = writeln!(out, "<li>{}</li>", markup(&item));
             }
             let _ = writeln!(out, "</ul>");
         }

@@ -157,6 +157,23 @@ pub fn counts(list: &[u64]) -> String {
     parts.join(", ")
 }
 
+/// Text that may stand between the tags and in the attributes of XML and HTML. XML 1.0 has hardly any control characters: they become
+/// spaces.
+pub fn markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Sorted whole numbers with runs drawn together, as in `0-3, 7`; long lists end in how many more there are.
 pub fn ranges(list: &[u32]) -> String {
     const SHOWN: usize = 12;
@@ -221,6 +238,11 @@ pub fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_cannot_break_out_of_markup() {
+        assert_eq!(markup("a<b>&\"c\"\u{7}"), "a&lt;b&gt;&amp;&quot;c&quot; ");
+    }
 
     #[test]
     fn runs_of_numbers_are_drawn_together() {

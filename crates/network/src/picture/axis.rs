@@ -1,6 +1,66 @@
-//! Ticks at round numbers.
+//! Axes: ticks at round numbers, and the frame that charts over two axes share.
 //!
-//! Responsible for: choosing them and writing them short. Refuses to draw.
+//! Responsible for: choosing ticks and writing them short; where a chart's area lies, its grid and what its axes count. Refuses to know what is drawn inside.
+
+use super::escape;
+use std::fmt::Write as _;
+
+/// A picture's size and the margins around its area.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
+}
+
+impl Frame {
+    /// Width and height of the area.
+    pub(crate) fn area(&self) -> (f64, f64) {
+        (self.width - self.left - self.right, self.height - self.top - self.bottom)
+    }
+
+    /// A line across at a height, with its value on the left.
+    pub(crate) fn line_at(&self, out: &mut String, at: f64, value: f64) {
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/><text class=\"faint\" x=\"{:.1}\" \
+             y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            self.left,
+            self.width - self.right,
+            self.left - 8.0,
+            at + 4.0,
+            label(value)
+        );
+    }
+
+    /// A name below the area.
+    pub(crate) fn name_at(&self, out: &mut String, at: f64, name: &str) {
+        let _ = writeln!(
+            out,
+            "<text class=\"faint\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            self.height - self.bottom + 18.0,
+            escape(name)
+        );
+    }
+
+    /// What the axes count.
+    pub(crate) fn counts(&self, out: &mut String, across: &str, up: &str) {
+        let (wide, tall) = self.area();
+        let _ = write!(
+            out,
+            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
+             <text class=\"faint\" transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+            self.left + wide / 2.0,
+            self.height - 12.0,
+            escape(across),
+            self.top + tall / 2.0,
+            escape(up)
+        );
+    }
+}
 
 /// Round numbers from 0 to at least `most`, about `count` of them: steps of 1, 2 or 5 times a power of ten.
 pub(crate) fn ticks(most: f64, count: usize) -> Vec<f64> {

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Refuses to smooth.
 
-use super::axis::{label, ticks};
+use super::axis::{Frame, label, ticks};
 use super::{SERIES, escape, legend, open};
 use std::fmt::Write as _;
 
@@ -32,48 +32,24 @@ pub struct Lines {
 
 /// Draws curves.
 pub fn lines(chart: &Lines) -> String {
-    let (width, height, left, right, top, bottom) = (720.0, 400.0, 64.0, 24.0, 66.0, 52.0);
-    let mut out = open(width, height, &chart.title);
+    let frame = Frame { width: 720.0, height: 400.0, left: 64.0, right: 24.0, top: 66.0, bottom: 52.0 };
+    let Frame { left, top, .. } = frame;
+    let mut out = open(frame.width, frame.height, &chart.title);
     let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
     legend(&mut out, &names, left, 48.0);
     let most = chart.curves.iter().flat_map(|c| c.values.iter().flatten()).copied().fold(0.0, f64::max);
     let ticks = ticks(most, 5);
     let highest = ticks.last().copied().unwrap_or(1.0);
-    let (wide, tall) = (width - left - right, height - top - bottom);
+    let (wide, tall) = frame.area();
     let y = |value: f64| top + tall * (1.0 - value / highest);
     let x = |place: usize| left + wide * (place as f64 + 0.5) / chart.places.len().max(1) as f64;
     for &tick in &ticks {
-        let _ = writeln!(
-            out,
-            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/><text class=\"faint\" x=\"{:.1}\" \
-             y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            width - right,
-            y(tick),
-            y(tick),
-            left - 8.0,
-            y(tick) + 4.0,
-            label(tick)
-        );
+        frame.line_at(&mut out, y(tick), tick);
     }
     for (place, name) in chart.places.iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            x(place),
-            height - bottom + 18.0,
-            escape(name)
-        );
+        frame.name_at(&mut out, x(place), name);
     }
-    let _ = write!(
-        out,
-        "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
-         <text class=\"faint\" transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-        left + wide / 2.0,
-        height - 12.0,
-        escape(&chart.across),
-        top + tall / 2.0,
-        escape(&chart.up)
-    );
+    frame.counts(&mut out, &chart.across, &chart.up);
     for (index, curve) in chart.curves.iter().enumerate() {
         let colour = index % SERIES.len();
         let dash = if index < SERIES.len() { "" } else { " stroke-dasharray=\"5 3\"" };

@@ -3,7 +3,7 @@
 //! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped line through the points of a
 //! front. Refuses to know what a front is.
 
-use super::axis::{label, ticks};
+use super::axis::{Frame, label, ticks};
 use super::{SERIES, escape, legend, open};
 use std::fmt::Write as _;
 
@@ -59,47 +59,24 @@ fn enclosing(values: impl Iterator<Item = f64> + Clone) -> (f64, f64, Vec<f64>) 
 
 /// Draws points.
 pub fn scatter(chart: &Scatter) -> String {
-    let (width, height, left, right, top, bottom) = (720.0, 440.0, 72.0, 24.0, 66.0, 52.0);
-    let mut out = open(width, height, &chart.title);
+    let frame = Frame { width: 720.0, height: 440.0, left: 72.0, right: 24.0, top: 66.0, bottom: 52.0 };
+    let Frame { left, top, .. } = frame;
+    let mut out = open(frame.width, frame.height, &chart.title);
     let names: Vec<&str> = chart.series.iter().map(|series| series.name.as_str()).collect();
     legend(&mut out, &names, left, 48.0);
     let dots = || chart.series.iter().flat_map(|series| &series.dots);
     let (x0, x1, across) = enclosing(dots().map(|dot| dot.x));
     let (y0, y1, up) = enclosing(dots().map(|dot| dot.y));
-    let (wide, tall) = (width - left - right, height - top - bottom);
+    let (wide, tall) = frame.area();
     let x = |value: f64| left + wide * (value - x0) / (x1 - x0);
     let y = |value: f64| top + tall * (1.0 - (value - y0) / (y1 - y0));
     for &tick in &up {
-        let at = y(tick);
-        let _ = writeln!(
-            out,
-            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/><text class=\"faint\" x=\"{:.1}\" \
-             y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            width - right,
-            left - 8.0,
-            at + 4.0,
-            label(tick)
-        );
+        frame.line_at(&mut out, y(tick), tick);
     }
     for &tick in &across {
-        let _ = writeln!(
-            out,
-            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            x(tick),
-            height - bottom + 18.0,
-            label(tick)
-        );
+        frame.name_at(&mut out, x(tick), &label(tick));
     }
-    let _ = write!(
-        out,
-        "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
-         <text class=\"faint\" transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-        left + wide / 2.0,
-        height - 12.0,
-        escape(&chart.across),
-        top + tall / 2.0,
-        escape(&chart.up)
-    );
+    frame.counts(&mut out, &chart.across, &chart.up);
     for (index, series) in chart.series.iter().enumerate() {
         let colour = index % SERIES.len();
         let mut front: Vec<&Dot> = series.dots.iter().filter(|dot| dot.matters).collect();

@@ -7,7 +7,7 @@ mod clos;
 mod grouped;
 
 use super::design::{Design, Fabric};
-use railwright_spec::human;
+use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::BytesPerSecond;
 use std::fmt::Write;
 
@@ -150,7 +150,7 @@ impl Canvas {
         let _ = writeln!(
             self.body,
             "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"><title>{}</title></rect>",
-            escaped(title)
+            markup(title)
         );
     }
 
@@ -159,7 +159,7 @@ impl Canvas {
         let _ = writeln!(
             self.body,
             "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"><title>{}</title></circle>",
-            escaped(title)
+            markup(title)
         );
     }
 
@@ -170,7 +170,7 @@ impl Canvas {
     fn text(&mut self, x: f64, y: f64, class: &str, text: &str) {
         self.bottom = self.bottom.max(y + 4.0);
         let _ =
-            writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(text));
+            writeln!(self.body, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", markup(text));
     }
 
     /// The name of a row at the left, with remarks below it.
@@ -194,7 +194,7 @@ impl Canvas {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" width=\"{WIDTH:.0}\" \
              height=\"{height:.0}\" role=\"img\"><title>{}</title>\n{STYLE}<g>\n{}</g>\n{}</svg>\n",
-            escaped(title),
+            markup(title),
             self.lines,
             self.body
         )
@@ -206,22 +206,6 @@ const STYLE: &str = "<style>svg{background:#fff;font:12px sans-serif}text{fill:#
 path{stroke:#8a8f98;stroke-width:.7;fill:none;stroke-opacity:.65}.c{fill:#7a5aa8}.p{fill:#2c7f64}.l{fill:#3b78bd}.d{fill:#8a8f98}\
 .u{fill:#c9803a}.f{fill:none;stroke:#8a8f98;stroke-dasharray:3 3}\
 @media(prefers-color-scheme:dark){svg{background:#15181c}text{fill:#ddd}.s{fill:#999}.i{fill:#fff}}</style>\n";
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // XML 1.0 has no other control characters.
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,8 @@
 //!
 //! Responsible for: softmax kernels of their own beside products. Refuses fused attention, however slow.
 
-use super::{Context, Rule, percent, short, time, top};
+use super::{Context, Rule, percent};
 use crate::profile::Finding;
-use crate::view::Role;
 
 pub(super) struct UnfusedAttention;
 
@@ -32,12 +31,7 @@ impl Rule for UnfusedAttention {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let plain: Vec<(&str, i64)> = context
-            .kernels()
-            .filter(|(k, name)| k.role == Role::Compute && is_plain_softmax(name))
-            .map(|(k, name)| (name, k.duration))
-            .collect();
-        let all = plain.iter().map(|(_, t)| t).sum::<i64>() as f64 / context.samples();
+        let (plain, all) = context.arithmetic(|_, name| is_plain_softmax(name));
         if context.share(all) < 0.02 {
             return Vec::new();
         }
@@ -48,12 +42,7 @@ impl Rule for UnfusedAttention {
                 percent(context.share(all))
             ),
             cost: Some(all),
-            evidence: top(plain.into_iter(), 3)
-                .iter()
-                .map(|(name, t)| {
-                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
-                })
-                .collect(),
+            evidence: context.dearest(plain, 3),
             advice: "use fused attention".to_owned(),
             ..Finding::default()
         }]

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: a large share of kernels that move more than they compute. Refuses to call a usual share a fault.
 
-use super::{Context, Rule, percent, short, time, top};
+use super::{Context, Rule, percent};
 use crate::profile::Finding;
 use crate::waterfall::Label;
 
@@ -31,20 +31,11 @@ impl Rule for BoundByMemory {
         if context.share(all) < 0.25 {
             return Vec::new();
         }
-        let kernels = top(
-            context.uses().filter(|(u, _)| u.label == Label::MemoryBound).map(|(u, name)| (name, u.time)),
-            4,
-        );
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("elementwise work and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
-            evidence: kernels
-                .iter()
-                .map(|(name, t)| {
-                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
-                })
-                .collect(),
+            evidence: context.dearest(context.times_under(|label| label == Label::MemoryBound), 4),
             advice:
                 "fuse it: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
                     .to_owned(),

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: copies with neither arithmetic nor communication beside them. Refuses copies that are hidden.
 
-use super::{Context, Rule, percent, short, time, top};
+use super::{Context, Rule, percent, top};
 use crate::profile::Finding;
 use crate::waterfall::Label;
 
@@ -28,19 +28,13 @@ impl Rule for Copies {
         if context.share(lost) < 0.01 {
             return Vec::new();
         }
-        let kinds =
-            top(context.uses().filter(|(u, _)| u.label == Label::Copy).map(|(u, name)| (name, u.time)), 3);
+        let kinds = top(context.times_under(|label| label == Label::Copy), 3);
         let pageable = kinds.iter().any(|(name, _)| name.contains("Pageable"));
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("copies hold the device {} of the step", percent(context.share(lost))),
             cost: Some(lost),
-            evidence: kinds
-                .iter()
-                .map(|(name, all)| {
-                    format!("{}: {} of a step", short(name), time(*all as f64 / context.samples()))
-                })
-                .collect(),
+            evidence: context.dearest(kinds, 3),
             advice: if pageable {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a stream of its own"
                     .to_owned()

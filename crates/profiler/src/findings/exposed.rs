@@ -3,7 +3,7 @@
 //! Responsible for: transfers (not waits) with no arithmetic beside them; one rule for each dimension, because what helps differs. Refuses to count
 //! waiting: moving less data would not shorten it.
 
-use super::{Context, Rule, percent, time, top};
+use super::{Context, Rule, percent};
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
@@ -99,7 +99,6 @@ impl Rule for Exposed {
             Dimension::Other => "unknown".to_owned(),
             known => format!("{} parallel", known.name()),
         };
-        let kernels = top(context.uses().filter(|(u, _)| fits(u.label)).map(|(u, name)| (name, u.time)), 3);
         vec![Finding {
             id: self.id.to_owned(),
             message: format!(
@@ -107,12 +106,7 @@ impl Rule for Exposed {
                 percent(context.share(lost))
             ),
             cost: Some(lost),
-            evidence: kernels
-                .iter()
-                .map(|(name, all)| {
-                    format!("{}: {} of a step", super::short(name), time(*all as f64 / context.samples()))
-                })
-                .collect(),
+            evidence: context.dearest(context.times_under(fits), 3),
             advice: self.advice.to_owned(),
             ..Finding::default()
         }]

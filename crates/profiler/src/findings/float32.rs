@@ -2,9 +2,8 @@
 //!
 //! Responsible for: products that do not use tensor cores, or use them at the rate of TF32, by the names of kernels. Refuses products of unknown format.
 
-use super::{Context, Rule, percent, short, time, top};
+use super::{Context, Rule, percent};
 use crate::profile::Finding;
-use crate::view::Role;
 use railwright_step::OperatorFamily;
 
 pub(super) struct Float32;
@@ -34,14 +33,8 @@ impl Rule for Float32 {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let wide: Vec<(&str, i64)> = context
-            .kernels()
-            .filter(|(k, name)| {
-                k.role == Role::Compute && k.family == OperatorFamily::MatrixProduct && is_float32(name)
-            })
-            .map(|(k, name)| (name, k.duration))
-            .collect();
-        let all = wide.iter().map(|(_, t)| t).sum::<i64>() as f64 / context.samples();
+        let (wide, all) = context
+            .arithmetic(|kernel, name| kernel.family == OperatorFamily::MatrixProduct && is_float32(name));
         if context.share(all) < 0.02 {
             return Vec::new();
         }
@@ -49,12 +42,7 @@ impl Rule for Float32 {
             id: self.id().to_owned(),
             message: format!("matrix products in float32 take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
-            evidence: top(wide.into_iter(), 3)
-                .iter()
-                .map(|(name, t)| {
-                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
-                })
-                .collect(),
+            evidence: context.dearest(wide, 3),
             advice: "run them in bf16, or at least allow TF32".to_owned(),
             ..Finding::default()
         }]

@@ -2,9 +2,8 @@
 //!
 //! Responsible for: copies and transposes done by kernels. Refuses copies between host and device.
 
-use super::{Context, Rule, percent, short, time, top};
+use super::{Context, Rule, percent};
 use crate::profile::Finding;
-use crate::view::Role;
 
 pub(super) struct Layout;
 
@@ -40,12 +39,7 @@ impl Rule for Layout {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let moved: Vec<(&str, i64)> = context
-            .kernels()
-            .filter(|(k, name)| k.role == Role::Compute && moves(name))
-            .map(|(k, name)| (name, k.duration))
-            .collect();
-        let all = moved.iter().map(|(_, t)| t).sum::<i64>() as f64 / context.samples();
+        let (moved, all) = context.arithmetic(|_, name| moves(name));
         if context.share(all) < 0.04 {
             return Vec::new();
         }
@@ -53,12 +47,7 @@ impl Rule for Layout {
             id: self.id().to_owned(),
             message: format!("kernels that only move data take {} of the step", percent(context.share(all))),
             cost: Some(all),
-            evidence: top(moved.into_iter(), 3)
-                .iter()
-                .map(|(name, t)| {
-                    format!("{}: {} of a step", short(name), time(*t as f64 / context.samples()))
-                })
-                .collect(),
+            evidence: context.dearest(moved, 3),
             advice: "find which operator asks for another layout or format, and give it that from the start"
                 .to_owned(),
             ..Finding::default()

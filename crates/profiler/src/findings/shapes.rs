@@ -2,7 +2,7 @@
 //!
 //! Responsible for: products whose dimensions are no multiples of 8, by the operator that launched them. Refuses products without recorded shapes.
 
-use super::{Context, Rule, percent, time};
+use super::{Context, Rule, percent};
 use crate::profile::Finding;
 use crate::trace::{HostKind, NONE};
 use railwright_step::OperatorFamily;
@@ -78,8 +78,6 @@ impl Rule for Shapes {
         if context.share(all) < 0.02 {
             return Vec::new();
         }
-        let mut worst: Vec<(String, i64)> = times.into_iter().collect();
-        worst.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
@@ -87,17 +85,7 @@ impl Rule for Shapes {
                 percent(context.share(all))
             ),
             cost: Some(all * LOSS),
-            evidence: worst
-                .iter()
-                .take(3)
-                .map(|(shapes, time_of)| {
-                    format!(
-                        "{}: {} of a step",
-                        super::short(shapes),
-                        time(*time_of as f64 / context.samples())
-                    )
-                })
-                .collect(),
+            evidence: context.dearest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
             advice: "pad these dimensions to a multiple of 64".to_owned(),
             ..Finding::default()
         }]

@@ -3,7 +3,7 @@
 //! Responsible for: regions in which short kernels follow each other with gaps as long as themselves. Refuses short kernels that run back to back; those cost
 //! only themselves.
 
-use super::{Context, Rule, percent, short, time, top};
+use super::{Context, Rule, percent, time};
 use crate::profile::Finding;
 use crate::view::Role;
 
@@ -52,7 +52,6 @@ impl Rule for SmallKernels {
         if context.share(lost) < 0.02 {
             return Vec::new();
         }
-        let worst = top(names.into_iter(), 3);
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("gaps before small kernels take {} of the step", percent(context.share(lost))),
@@ -63,9 +62,7 @@ impl Rule for SmallKernels {
                 time(lost)
             )]
             .into_iter()
-            .chain(worst.iter().map(|(name, all)| {
-                format!("{}: {} of a step", short(name), time(*all as f64 / context.samples()))
-            }))
+            .chain(context.dearest(names, 3))
             .collect(),
             advice: "capture the region in a CUDA graph, or let a compiler fuse it".to_owned(),
             ..Finding::default()

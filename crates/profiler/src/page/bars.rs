@@ -2,9 +2,10 @@
 //!
 //! Responsible for: one bar for the job, a bar for each step and each rank, as SVG whose colours are the page's. Refuses numbers of its own.
 
-use super::{class, escaped, percent, time};
+use super::{class, percent, time};
 use crate::profile::Report;
 use crate::waterfall::Group;
+use railwright_spec::human::markup;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1040.0;
@@ -24,7 +25,7 @@ fn stack(out: &mut String, shares: &[Share<'_>], place: (f64, f64, f64, f64), na
             out,
             "<rect class=\"{}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{part:.2}\" height=\"{height:.1}\"><title>{}: {}</title></rect>",
             class(group),
-            escaped(name),
+            markup(name),
             percent(share)
         );
         if named && part > 60.0 {
@@ -44,7 +45,7 @@ fn open(out: &mut String, height: f64, title: &str) {
     let _ = write!(
         out,
         "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>",
-        escaped(title)
+        markup(title)
     );
 }
 
@@ -59,13 +60,13 @@ pub(super) fn whole(out: &mut String, report: &Report) {
 
 fn row(out: &mut String, at: usize, label: &str, behind: &str, shares: &[Share<'_>], scale: f64) {
     let y = at as f64 * (ROW + 4.0);
-    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 15.0, escaped(label));
+    let _ = write!(out, "<text x=\"0\" y=\"{:.1}\">{}</text>", y + 15.0, markup(label));
     stack(out, shares, (LABEL, y, (WIDTH - LABEL - 90.0) * scale, ROW), false);
     let _ = write!(
         out,
         "<text class=\"faint\" x=\"{WIDTH}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
         y + 15.0,
-        escaped(behind)
+        markup(behind)
     );
 }
 

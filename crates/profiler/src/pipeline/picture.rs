@@ -8,6 +8,7 @@ use super::bubbles::Cause;
 use super::verdict::time;
 use super::{PassBox, PipelinePage, Row};
 use crate::passes::PassKind;
+use railwright_spec::human::markup;
 use std::fmt::Write;
 
 /// How to draw.
@@ -104,7 +105,7 @@ pub fn draw(page: &PipelinePage, options: &Options) -> String {
         canvas.out,
         "<text class=\"h\" x=\"{LEFT}\" y=\"{:.1}\">expected: the same order of passes with balanced stages, without latency and stalls: {}</text>",
         middle - 6.0,
-        escaped(&time(shown.expected_duration))
+        markup(&time(shown.expected_duration))
     );
     for (n, expected) in shown.expected.iter().take(stages).enumerate() {
         canvas.row(expected, middle + n as f64 * pitch, shown.expected_duration, false);
@@ -133,7 +134,7 @@ impl Canvas {
             self.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
              role=\"img\"><title>{}, step {}</title><style>",
-            escaped(&page.label),
+            markup(&page.label),
             page.shown.step
         );
         self.out.push_str(
@@ -162,9 +163,9 @@ impl Canvas {
         let _ = writeln!(
             self.out,
             "<text class=\"t\" x=\"{LEFT}\" y=\"22\">{}, step {}{replica}: {}</text>",
-            escaped(&page.label),
+            markup(&page.label),
             shown.step,
-            escaped(&time(shown.measured))
+            markup(&time(shown.measured))
         );
         let parts: Vec<String> = shown
             .parts
@@ -178,7 +179,7 @@ impl Canvas {
         let _ = writeln!(
             self.out,
             "<text class=\"s\" x=\"{LEFT}\" y=\"40\">{}</text>",
-            escaped(&parts.join(" · "))
+            markup(&parts.join(" · "))
         );
         // Nothing wraps in an SVG: what is too long is cut.
         let room = ((width - LEFT) / 5.8) as usize;
@@ -193,7 +194,7 @@ impl Canvas {
                 self.out,
                 "<text x=\"{LEFT}\" y=\"{:.1}\">{}</text>",
                 56.0 + 16.0 * n as f64,
-                escaped(&cut)
+                markup(&cut)
             );
         }
     }
@@ -291,7 +292,7 @@ impl Canvas {
             self.out,
             "<text class=\"k\" text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
             y - 2.0,
-            escaped(&label)
+            markup(&label)
         );
     }
 
@@ -305,7 +306,7 @@ impl Canvas {
                 "<line class=\"g\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{y:.1}\" y2=\"{:.1}\"/><text class=\"a\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                 y + 4.0,
                 y + 15.0,
-                escaped(&time(at as i64))
+                markup(&time(at as i64))
             );
             at += step;
         }
@@ -360,21 +361,6 @@ fn nice(value: f64) -> f64 {
         }
 }
 
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            control if control.is_control() => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,6 +376,6 @@ mod tests {
 
     #[test]
     fn labels_cannot_break_out() {
-        assert_eq!(escaped("<a b=\"&\">\u{1}"), "&lt;a b=&quot;&amp;&quot;&gt; ");
+        assert_eq!(markup("<a b=\"&\">\u{1}"), "&lt;a b=&quot;&amp;&quot;&gt; ");
     }
 }
