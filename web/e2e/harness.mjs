@@ -1,0 +1,109 @@
+// What every end-to-end test gets: a browser on a real server, pictures, accessibility checks, no errors let through.
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+export const artifacts = join(here, 'artifacts')
+/** The repository, where examples and fixtures lie. */
+export const repository = join(here, '..', '..')
+export const widths = { wide: [2560, 1300], desktop: [1280, 860], phone: [390, 844] }
+
+/** Starts `BINARY serve` with extra arguments; `dev` is the stand-in of this folder. */
+export async function startServer(binary, extra = []) {
+  const child = process.env.RAILWRIGHT_DEV_SERVER
+    ? spawn(process.execPath, [join(here, 'dev-server.mjs'), binary])
+    : spawn(binary, ['serve', '--no-open', '--port', '0', ...extra])
+  const said = { text: '' }
+  const url = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the server printed no address within 20 s: ${said.text}`)), 20_000)
+    const read = (part) => {
+      said.text += part
+      const found = /http:\/\/127\.0\.0\.1:\d+\/[\w-]+\//.exec(said.text)?.[0]
+      if (found) {
+        clearTimeout(timer)
+        resolve(found)
+      }
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said.text}`)))
+  })
+  return { url, said, stop: () => new Promise((resolve) => (child.on('exit', resolve), child.kill('SIGINT'), setTimeout(() => child.kill('SIGKILL'), 5000).unref())) }
+}
+
+export async function startBrowser() {
+  mkdirSync(artifacts, { recursive: true })
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--force-color-profile=srgb'] })
+}
+
+/** Fails with a message when a condition does not hold. */
+export function check(condition, message) {
+  if (!condition) throw new Error(message)
+}
+
+/** A page of one test: collects console errors and failed requests, takes pictures, runs axe. */
+export async function openPage(browser, url, { fragment = '', size = 'desktop', scheme = 'light', expectErrors = [] } = {}) {
+  const [width, height] = widths[size]
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true, reducedMotion: 'no-preference' })
+  const page = await context.newPage()
+  const errors = []
+  page.on('console', (message) => {
+    if (message.type() !== 'error') return
+    // A refused question (422) is an answer like any other; the browser logs it all the same.
+    if (/status of 422/.test(message.text())) return
+    errors.push(message.text())
+  })
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('request', (request) => {
+    const to = request.url()
+    if (!to.startsWith(url) && !/^(data|blob):/.test(to)) errors.push(`a request left the page's address: ${to}`)
+  })
+  await page.goto(`${url}${fragment}`)
+  return {
+    page,
+    errors,
+    /** A picture of the window, or of the whole page. */
+    shot: (name, options = {}) => page.screenshot({ path: join(artifacts, `${name}.png`), ...options }),
+    /** Violations of axe's rules, as lines. */
+    axe: async () => {
+      await page.evaluate(axeSource)
+      const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }))
+      return found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(' ')}: ${node.failureSummary?.split('\n')[1]?.trim() ?? ''}`))
+    },
+    /** Waits until no question is on its way. */
+    settled: async () => {
+      await page.waitForFunction(() => !document.querySelector('[aria-busy=true]'), null, { timeout: 15_000 })
+      await page.waitForTimeout(60)
+    },
+    close: async () => {
+      await context.close()
+      const unexpected = errors.filter((text) => !expectErrors.some((known) => text.includes(known)))
+      check(unexpected.length === 0, `the page wrote errors:\n  ${unexpected.join('\n  ')}`)
+    },
+  }
+}
+
+/** Pictures of one fragment at all widths in light and dark, and axe on each scheme. */
+export async function pictures({ browser, url, fragment, name, ready }) {
+  const violations = []
+  for (const size of Object.keys(widths)) {
+    for (const scheme of ['light', 'dark']) {
+      const view = await openPage(browser, url, { fragment, size, scheme })
+      await ready(view)
+      await view.settled()
+      await view.shot(`${name}-${size}-${scheme}`, { fullPage: true })
+      if (size !== 'wide') violations.push(...(await view.axe()).map((line) => `${size} ${scheme}: ${line}`))
+      if (size === 'phone') {
+        const over = await view.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        check(over <= 0, `${name}: the page is ${over} px wider than a phone`)
+      }
+      await view.close()
+    }
+  }
+  check(violations.length === 0, `${name}: accessibility:\n  ${[...new Set(violations)].join('\n  ')}`)
+}

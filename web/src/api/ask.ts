@@ -1,0 +1,120 @@
+// The one way to ask the program a question: a command with its arguments to the answer that `--json` prints.
+// Refuses to compute or to reshape anything: what the program says is what the views get.
+import { answerFromReport, report } from './report'
+
+/** A value of a flag: `true` is the bare flag, `false` and `undefined` leave it out, a list repeats it. */
+export type Value = string | number | boolean | readonly (string | number)[] | undefined
+export type Arguments = Readonly<Record<string, Value>>
+
+export type Outcome = 'yes' | 'no' | 'interrupted'
+
+export interface Answer<T> {
+  /** What the command prints with `--json`; for other formats see `askText`. */
+  readonly answer: T
+  readonly outcome: Outcome
+  /** The same question on the command line. */
+  readonly commandLine: string
+}
+
+export interface Place {
+  readonly file?: string
+  readonly line?: number
+  readonly column?: number
+  readonly key?: string
+  readonly [other: string]: unknown
+}
+
+/** A problem as the command line would print it behind `error:`. */
+export interface Problem {
+  readonly message: string
+  readonly place?: Place | string | null
+  readonly hint?: string | null
+}
+
+/** Thrown when the program refuses: everything that is wrong, with hints. */
+export class Refusal extends Error {
+  readonly problems: readonly Problem[]
+  readonly status: number
+  readonly command: string
+  constructor(problems: readonly Problem[], status: number, command = '') {
+    super(problems.map((problem) => problem.message).join('; ') || 'the program refused')
+    this.name = 'Refusal'
+    this.problems = problems
+    this.status = status
+    this.command = command
+  }
+}
+
+interface Options {
+  readonly signal?: AbortSignal
+}
+
+/** Arguments without what is left out, keys sorted: the same question is the same text. */
+export function canonical(values: Arguments): Record<string, unknown> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== false && value !== '')
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** The identity of a question, for caches and comparisons. */
+export function identity(command: string, values: Arguments): string {
+  return `${command} ${JSON.stringify(canonical(values))}`
+}
+
+/** Asks a command; throws `Refusal` (what is wrong) or an `AbortError` (nobody waits any more). */
+export async function ask<T>(command: string, values: Arguments = {}, options: Options = {}): Promise<Answer<T>> {
+  if (report) return answerFromReport<T>(command, values)
+  const response = await post(command, values, 'json', options)
+  return { answer: (await response.json()) as T, ...envelope(response) }
+}
+
+/** Asks a command for its answer as text: `csv`, `md`, `svg`, `html`, `table`. */
+export async function askText(command: string, values: Arguments, format: string, options: Options = {}): Promise<Answer<string>> {
+  if (report) return answerFromReport<string>(`${command}:${format}`, values)
+  const response = await post(command, values, format, options)
+  return { answer: await response.text(), ...envelope(response) }
+}
+
+/** Fetches an address of the API as it stands; relative, because only the server knows the token. */
+export async function fetchApi(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(`./api/v1/${path}`, init)
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new Refusal([{ message: 'the program does not answer', hint: 'start `railwright serve` again; the page keeps its state in its address' }], 0)
+  }
+  if (!response.ok) throw await refusal(response)
+  return response
+}
+
+function post(command: string, values: Arguments, format: string, options: Options): Promise<Response> {
+  return fetchApi(command, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ arguments: canonical(values), format }),
+    signal: options.signal ?? null,
+  })
+}
+
+function envelope(response: Response): { outcome: Outcome; commandLine: string } {
+  const outcome = response.headers.get('railwright-outcome')
+  const line = response.headers.get('railwright-command') ?? ''
+  let commandLine = line
+  try {
+    commandLine = decodeURIComponent(line)
+  } catch {
+    // A command line with a lone per cent sign is shown as it came.
+  }
+  return { outcome: outcome === 'no' || outcome === 'interrupted' ? outcome : 'yes', commandLine }
+}
+
+async function refusal(response: Response): Promise<Refusal> {
+  const text = await response.text().catch(() => '')
+  try {
+    const body = JSON.parse(text) as { problems?: Problem[]; command?: string }
+    if (Array.isArray(body.problems)) return new Refusal(body.problems, response.status, body.command)
+  } catch {
+    // Not JSON: told as it stands.
+  }
+  return new Refusal([{ message: text.trim() || `the server answered ${response.status}` }], response.status)
+}

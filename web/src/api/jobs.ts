@@ -1,0 +1,73 @@
+// Long questions: start, progress, stop. What a stopped job found so far is its answer, with outcome `interrupted`.
+import { type Answer, type Arguments, type Outcome, type Problem, Refusal, canonical, fetchApi } from './ask'
+import { answerFromReport, report } from './report'
+
+export interface Progress {
+  readonly done?: number
+  readonly total?: number
+  readonly message?: string
+  readonly [other: string]: unknown
+}
+
+export interface Job<T> {
+  /** Resolves with the answer (also after `stop`), rejects with a `Refusal`. */
+  readonly done: Promise<Answer<T>>
+  /** Asks the program to stop; `done` then holds what was found. */
+  stop(): Promise<void>
+}
+
+/** Starts a command as a job; `onProgress` hears at most ten times a second. */
+export function startJob<T>(command: string, values: Arguments, onProgress: (progress: Progress) => void): Job<T> {
+  if (report) return { done: Promise.resolve().then(() => answerFromReport<T>(command, values)), stop: async () => {} }
+  let identifier: Promise<string>
+  const done = new Promise<Answer<T>>((resolve, reject) => {
+    identifier = begin(command, values)
+    identifier.then((job) => listen(job, command, onProgress, resolve, reject), reject)
+  })
+  return {
+    done,
+    stop: async () => {
+      const job = await identifier
+      await fetchApi(`jobs/${job}`, { method: 'DELETE' })
+    },
+  }
+}
+
+async function begin(command: string, values: Arguments): Promise<string> {
+  const response = await fetchApi('jobs', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ command, arguments: canonical(values) }),
+  })
+  return String(((await response.json()) as { job: string | number }).job)
+}
+
+function listen<T>(
+  job: string,
+  command: string,
+  onProgress: (progress: Progress) => void,
+  resolve: (answer: Answer<T>) => void,
+  reject: (error: unknown) => void,
+): void {
+  const events = new EventSource(`./api/v1/jobs/${job}/events`)
+  const data = (event: Event) => JSON.parse((event as MessageEvent<string>).data) as Record<string, unknown>
+  events.addEventListener('progress', (event) => onProgress(data(event) as Progress))
+  events.addEventListener('answer', (event) => {
+    events.close()
+    const body = data(event)
+    resolve({ answer: body.answer as T, outcome: (body.outcome as Outcome) ?? 'yes', commandLine: (body.command as string) ?? '' })
+  })
+  events.addEventListener('problems', (event) => {
+    events.close()
+    const body = data(event)
+    reject(new Refusal((body.problems as Problem[]) ?? [{ message: 'the job failed' }], 422, (body.command as string) ?? command))
+  })
+  let failures = 0
+  events.onerror = () => {
+    // The browser reconnects by itself; a server that is gone does not come back.
+    if (events.readyState === EventSource.CLOSED || ++failures > 3) {
+      events.close()
+      reject(new Refusal([{ message: 'the connection to the program was lost', hint: 'start `railwright serve` again' }], 0, command))
+    }
+  }
+}

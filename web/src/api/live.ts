@@ -1,0 +1,153 @@
+// Answers that follow a changing question: as soon as the arguments change it asks again, keeps the old answer meanwhile,
+// and never shows an older answer after a newer one. Refuses to queue: of questions that wait, only the newest is asked.
+import { effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
+
+export interface Live<T> {
+  /** The newest answer so far; stays while the next is on its way. */
+  readonly answer: T | null
+  readonly outcome: Answer<T>['outcome']
+  readonly commandLine: string
+  /** Why the newest question has no answer; empty once it has one. */
+  readonly problems: readonly Problem[]
+  /** A question is on its way. */
+  readonly loading: boolean
+  /** On its way for longer than 150 ms: dim what is shown. */
+  readonly stale: boolean
+  /** Identity of the question that `answer` belongs to. */
+  readonly of: string
+}
+
+const EMPTY: Live<never> = { answer: null, outcome: 'yes', commandLine: '', problems: [], loading: false, stale: false, of: '' }
+
+/** At most so many questions of one place are on their way; a newer one waits, and the newest of the waiting is asked. */
+const IN_FLIGHT = 2
+/** What is on its way for longer is given up as soon as something newer waits. */
+const GIVE_UP_AFTER = 250
+const REMEMBERED = 60
+
+const remembered = new Map<string, Answer<unknown>>()
+
+function remember(key: string, answer: Answer<unknown>): void {
+  remembered.delete(key)
+  remembered.set(key, answer)
+  for (const old of remembered.keys()) {
+    if (remembered.size <= REMEMBERED) break
+    remembered.delete(old)
+  }
+}
+
+/** Asks once and remembers: catalogues, keys and other answers that no argument of the user changes. */
+export async function askOnce<T>(command: string, values: Arguments = {}): Promise<Answer<T>> {
+  const key = identity(command, values)
+  const known = remembered.get(key)
+  if (known) return known as Answer<T>
+  const answer = await ask<T>(command, values)
+  remember(key, answer)
+  return answer
+}
+
+/** A question that changes. `ask(command, values)` puts it, `null` clears; `state` follows. */
+export class Follower<T> {
+  readonly state: Signal<Live<T>> = signal<Live<T>>(EMPTY)
+  private sequence = 0
+  private shown = 0
+  private flying: { sequence: number; since: number; abort: AbortController }[] = []
+  private waiting: { command: string; values: Arguments; sequence: number } | null = null
+  private dim: ReturnType<typeof setTimeout> | undefined
+
+  put(command: string, values: Arguments | null): void {
+    const sequence = ++this.sequence
+    if (values === null) {
+      this.stop()
+      this.state.value = EMPTY
+      return
+    }
+    const key = identity(command, values)
+    const known = remembered.get(key)
+    if (known) {
+      this.waiting = null
+      this.show(sequence, { ...EMPTY, answer: known.answer as T, outcome: known.outcome, commandLine: known.commandLine, of: key })
+      return
+    }
+    if (!this.state.value.loading) this.state.value = { ...this.state.value, loading: true }
+    this.dim ??= setTimeout(() => {
+      if (this.state.value.loading) this.state.value = { ...this.state.value, stale: true }
+    }, 150)
+    this.waiting = { command, values, sequence }
+    this.launch()
+  }
+
+  /** Gives up whatever is on its way. */
+  stop(): void {
+    this.waiting = null
+    for (const one of this.flying) one.abort.abort()
+    clearTimeout(this.dim)
+    this.dim = undefined
+  }
+
+  private launch(): void {
+    if (!this.waiting) return
+    if (this.flying.length >= IN_FLIGHT) {
+      const oldest = this.flying[0]
+      if (oldest && performance.now() - oldest.since > GIVE_UP_AFTER) oldest.abort.abort()
+      return
+    }
+    const { command, values, sequence } = this.waiting
+    this.waiting = null
+    const abort = new AbortController()
+    const flight = { sequence, since: performance.now(), abort }
+    this.flying.push(flight)
+    const key = identity(command, values)
+    ask<T>(command, values, { signal: abort.signal })
+      .then(
+        (answer) => {
+          remember(key, answer)
+          this.show(sequence, { ...EMPTY, answer: answer.answer, outcome: answer.outcome, commandLine: answer.commandLine, of: key })
+        },
+        (error: unknown) => {
+          if (abort.signal.aborted) return
+          const problems = error instanceof Refusal ? error.problems : [{ message: String(error) }]
+          this.show(sequence, { ...this.state.value, problems, stale: false })
+        },
+      )
+      .finally(() => {
+        this.flying = this.flying.filter((other) => other !== flight)
+        this.launch()
+      })
+  }
+
+  private show(sequence: number, live: Live<T>): void {
+    if (sequence < this.shown) return
+    this.shown = sequence
+    const newest = sequence === this.sequence
+    if (newest) {
+      clearTimeout(this.dim)
+      this.dim = undefined
+    }
+    this.state.value = { ...live, loading: !newest, stale: newest ? false : this.state.value.stale }
+  }
+}
+
+/** The answer to a question computed from signals; asks again whenever they change. `null` asks nothing. */
+export function useFollow<T>(command: string, question: () => Arguments | null): ReadonlySignal<Live<T>> {
+  const follower = useMemo(() => new Follower<T>(), [command])
+  useEffect(() => {
+    const end = effect(() => follower.put(command, question()))
+    return () => {
+      end()
+      follower.stop()
+    }
+  }, [follower])
+  return follower.state
+}
+
+/** The answer to a question that stays. */
+export function useAnswer<T>(command: string, values: Arguments | null): Live<T> {
+  const follower = useMemo(() => new Follower<T>(), [command])
+  const key = values ? identity(command, values) : ''
+  useEffect(() => follower.put(command, values), [follower, key])
+  useEffect(() => () => follower.stop(), [follower])
+  return follower.state.value
+}

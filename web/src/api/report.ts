@@ -1,0 +1,40 @@
+// Answers that travel inside the page: a report saved as one HTML file carries them in `<script id="railwright-report">`.
+// Refuses everything that was not asked when the report was written, with a sentence that says so.
+import { type Answer, type Arguments, type Outcome, Refusal, identity } from './ask'
+
+interface SavedAnswer {
+  readonly command: string
+  readonly arguments: Arguments
+  readonly outcome?: Outcome
+  readonly command_line?: string
+  readonly answer: unknown
+}
+
+/** What the script element holds; documented in web/README.md. */
+export interface Report {
+  readonly railwright: string
+  readonly title?: string
+  /** The fragment that the report opens with. */
+  readonly fragment: string
+  readonly answers: readonly SavedAnswer[]
+}
+
+function read(): Report | null {
+  const text = typeof document === 'undefined' ? null : document.getElementById('railwright-report')?.textContent?.trim()
+  if (!text || !text.startsWith('{')) return null
+  return JSON.parse(text) as Report
+}
+
+/** The report that this page is, or null when a server answers. */
+export const report: Report | null = read()
+
+/** An answer out of the report: the same question, else the only answer of that command. */
+export function answerFromReport<T>(command: string, values: Arguments): Answer<T> {
+  const wanted = identity(command, values)
+  const ofCommand = (report?.answers ?? []).filter((saved) => saved.command === command)
+  const found = ofCommand.find((saved) => identity(command, saved.arguments) === wanted) ?? (ofCommand.length === 1 ? ofCommand[0] : undefined)
+  if (!found) {
+    throw new Refusal([{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }], 0, command)
+  }
+  return { answer: found.answer as T, outcome: found.outcome ?? 'yes', commandLine: found.command_line ?? '' }
+}

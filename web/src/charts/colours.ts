@@ -1,0 +1,41 @@
+// Which colour a class of time or a kind of memory has, in every view: variables of styles/tokens.css.
+// Canvases read the value by `resolve`; everything else uses `var(...)`, so that light and dark follow by themselves.
+
+/** Classes of a step's spans, in the order of the API's `classes`. */
+export const CLASSES = ['forward', 'backward', 'weight_gradient', 'recompute', 'tensor', 'context', 'data', 'pipeline', 'expert', 'bubble', 'optimizer', 'copy', 'host', 'other'] as const
+export type Class = (typeof CLASSES)[number]
+
+export const CLASS_TITLES: Readonly<Record<Class, string>> = {
+  forward: 'forward',
+  backward: 'backward',
+  weight_gradient: 'weight gradient',
+  recompute: 'recompute',
+  tensor: 'tensor parallel',
+  context: 'context parallel',
+  data: 'data parallel',
+  pipeline: 'pipeline transfer',
+  expert: 'expert parallel',
+  bubble: 'bubble',
+  optimizer: 'optimizer',
+  copy: 'copy',
+  host: 'host',
+  other: 'other',
+}
+
+/** The variable of a class; unknown names are `other`. */
+export function classColour(name: string): string {
+  return `var(--class-${(CLASSES as readonly string[]).includes(name) ? name : 'other'})`
+}
+
+/** Kinds of memory, in the order in which they are stacked. */
+export const KINDS = ['parameters', 'gradients', 'master_weights', 'optimizer_moments', 'activations', 'working_set', 'communication_buffers', 'workspace', 'fragmentation', 'context'] as const
+
+export function kindColour(kind: string): string {
+  return `var(--kind-${(KINDS as readonly string[]).includes(kind) ? kind : 'context'})`
+}
+
+/** What a variable resolves to now, for canvases and exports. */
+export function resolve(colour: string): string {
+  const name = /^var\((--[\w-]+)\)$/.exec(colour)?.[1]
+  return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : colour
+}

@@ -1,0 +1,101 @@
+// Numbers for people, as the command line writes them: three digits and a prefix that fits; GiB for memory, decimal
+// GB/s for links. Refuses to compute: one number in, one text out.
+
+/** Up to three significant digits without trailing noise: 21.1, 0.516, 1,234. */
+export function digits(value: number, significant = 3): string {
+  if (!Number.isFinite(value)) return '–'
+  if (value === 0) return '0'
+  const magnitude = Math.floor(Math.log10(Math.abs(value)))
+  const decimals = Math.max(0, significant - 1 - magnitude)
+  const text = value.toFixed(Math.min(decimals, 12))
+  return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : text
+}
+
+function prefixed(value: number, steps: readonly (readonly [number, string])[]): string {
+  const size = Math.abs(value)
+  // 999.6 would round to 1000: it belongs to the next prefix.
+  const step = steps.find(([scale]) => size >= scale * 0.9995) ?? steps[steps.length - 1]
+  return step ? `${digits(value / step[0])} ${step[1]}` : digits(value)
+}
+
+/** 21.1 s, 416 µs; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
+export function seconds(value: number): string {
+  if (value === 0) return '0 s'
+  const size = Math.abs(value)
+  if (size >= 86_400 * 2) return `${digits(value / 86_400)} days`
+  if (size >= 7200) return `${Math.floor(value / 3600)} h ${Math.round((value % 3600) / 60)} min`
+  if (size >= 120) return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`
+  return prefixed(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']])
+}
+
+/** 52.4 GiB, 734 MiB. */
+export function bytes(value: number): string {
+  if (value === 0) return '0 B'
+  return prefixed(value, [[2 ** 50, 'PiB'], [2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']])
+}
+
+/** 282 GB/s, one direction. */
+export function bandwidth(value: number): string {
+  return prefixed(value, [[1e12, 'TB/s'], [1e9, 'GB/s'], [1e6, 'MB/s'], [1e3, 'kB/s'], [1, 'B/s']])
+}
+
+/** 511 TFLOP/s. */
+export function flops(value: number): string {
+  return prefixed(value, [[1e18, 'EFLOP/s'], [1e15, 'PFLOP/s'], [1e12, 'TFLOP/s'], [1e9, 'GFLOP/s'], [1, 'FLOP/s']])
+}
+
+/** 405.9B, 15.6T: parameters and tokens. */
+export function amount(value: number): string {
+  const size = Math.abs(value)
+  for (const [scale, letter] of [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']] as const) {
+    if (size >= scale * 0.99995) return `${trim((value / scale).toFixed(1))}${letter}`
+  }
+  return count(value)
+}
+
+/** 1,024. */
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en')
+}
+
+/** $66.6 M, $2.99. */
+export function dollars(value: number): string {
+  const size = Math.abs(value)
+  if (size >= 1e9) return `$${digits(value / 1e9)} B`
+  if (size >= 1e6) return `$${digits(value / 1e6)} M`
+  if (size >= 1e4) return `$${digits(value / 1e3)} k`
+  return `$${size >= 100 ? count(value) : value.toFixed(2)}`
+}
+
+/** 33.5 GWh, from kilowatt-hours. */
+export function energy(kilowattHours: number): string {
+  return prefixed(kilowattHours, [[1e9, 'TWh'], [1e6, 'GWh'], [1e3, 'MWh'], [1, 'kWh']])
+}
+
+/** 1.54 MW. */
+export function power(watts: number): string {
+  return prefixed(watts, [[1e9, 'GW'], [1e6, 'MW'], [1e3, 'kW'], [1, 'W']])
+}
+
+/** 51.6%; tiny shares keep two digits. */
+export function percent(share: number): string {
+  const value = share * 100
+  if (value === 0) return '0%'
+  if (Math.abs(value) < 0.1) return `${digits(value, 1)}%`
+  if (Math.abs(value) > 99.9 && Math.abs(value) < 100) return '>99.9%'
+  return `${value.toFixed(1)}%`
+}
+
+/** Signed difference: +4.2%, −12%; `=` where nothing changes. */
+export function relative(value: number, base: number): string {
+  if (value === base) return '='
+  if (base === 0) return 'new'
+  const share = (value / base - 1) * 100
+  const size = Math.abs(share)
+  const text = size >= 1000 ? `${digits(value / base)}×` : `${size < 0.1 ? '<0.1' : size < 10 ? size.toFixed(1) : Math.round(size)}%`
+  return `${share < 0 ? '−' : '+'}${text}`
+}
+
+function trim(text: string): string {
+  return text.replace(/\.0$/, '')
+}

@@ -1,0 +1,91 @@
+// The frame of every chart: title, menu that exports PNG, SVG and CSV, and the width that the chart may use.
+// The chart inside draws an `<svg>` or a `<canvas>`; the first one found is what is exported.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { toast } from '../state/toasts'
+import { download } from '../ui/clipboard'
+import { Menu, type MenuItem } from '../ui/menu'
+import { type Rows, csvText, pngFromCanvas, pngFromSvg, svgText } from './export'
+
+interface Props {
+  readonly title: string
+  /** Muted text behind the title. */
+  readonly about?: ComponentChildren
+  /** File name without suffix. */
+  readonly name: string
+  /** What the CSV holds; without it there is no CSV. */
+  readonly rows?: () => Rows
+  /** An SVG other than the one on the page, for canvases that can draw one. */
+  readonly svg?: () => string
+  /** Controls left of the menu. */
+  readonly tools?: ComponentChildren
+  readonly menu?: readonly MenuItem[]
+  readonly stale?: boolean
+  readonly class?: string
+  /** Draws; `width` is what the body offers, in CSS pixels. */
+  readonly children: (width: number) => ComponentChildren
+}
+
+export function ChartFrame(props: Props) {
+  const body = useRef<HTMLDivElement>(null)
+  const width = useWidth(body)
+  const items: MenuItem[] = [
+    { title: 'Save as PNG', run: () => void save('png') },
+    { title: 'Save as SVG', run: () => void save('svg') },
+    ...(props.rows ? [{ title: 'Save as CSV', run: () => void save('csv') }] : []),
+    ...(props.menu ?? []),
+  ]
+  const save = async (format: 'png' | 'svg' | 'csv') => {
+    try {
+      const blob = await exported(format, body.current, props)
+      download(`${props.name}.${format}`, blob)
+      toast(`${props.name}.${format} saved`)
+    } catch (error) {
+      toast(`${props.name}.${format}: ${error instanceof Error ? error.message : String(error)}`, { kind: 'refused' })
+    }
+  }
+  return (
+    <section class={`chart panel ${props.class ?? ''}`} aria-label={props.title}>
+      <header>
+        <h2>{props.title} {props.about && <span class="about">{props.about}</span>}</h2>
+        {props.tools}
+        <Menu label={`Save “${props.title}”`} items={items}><span aria-hidden="true">⋯</span></Menu>
+      </header>
+      <div class={`body ${props.stale ? 'stale' : ''}`} ref={body}>{width > 0 && props.children(width)}</div>
+    </section>
+  )
+}
+
+async function exported(format: 'png' | 'svg' | 'csv', body: HTMLElement | null, props: Props): Promise<Blob> {
+  if (format === 'csv') return new Blob([csvText(props.rows?.() ?? { columns: [], rows: [] })], { type: 'text/csv' })
+  const canvas = body?.querySelector('canvas')
+  const svg = body?.querySelector<SVGSVGElement>('svg:not([data-decoration])')
+  if (format === 'png' && canvas && !svg) return pngFromCanvas(canvas)
+  const text = props.svg?.() ?? (svg ? svgText(svg, props.title) : null)
+  if (text === null) {
+    if (!canvas) throw new Error('there is no picture yet')
+    const box = canvas.getBoundingClientRect()
+    return new Blob([`<svg xmlns="http://www.w3.org/2000/svg" width="${box.width}" height="${box.height}"><image width="100%" height="100%" href="${canvas.toDataURL()}"/></svg>`], { type: 'image/svg+xml' })
+  }
+  if (format === 'svg') return new Blob([text], { type: 'image/svg+xml' })
+  const box = (svg ?? canvas)?.getBoundingClientRect()
+  return pngFromSvg(text, box?.width ?? 800, box?.height ?? 400)
+}
+
+/** The inner width of an element, followed as it changes. */
+export function useWidth(of: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const element = of.current
+    if (!element) return
+    const measure = () => {
+      const style = getComputedStyle(element)
+      setWidth(Math.floor(element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)))
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    measure()
+    return () => observer.disconnect()
+  }, [])
+  return width
+}

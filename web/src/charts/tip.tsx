@@ -1,0 +1,29 @@
+// The small box that follows the pointer or the focus within a chart's body. Refuses to take the pointer itself.
+import type { ComponentChildren } from 'preact'
+
+export interface TipAt {
+  readonly x: number
+  readonly y: number
+  readonly content: ComponentChildren
+}
+
+/** Place it inside the chart's body (which is positioned); `width` keeps it within. */
+export function Tip(props: { at: TipAt | null; width: number }) {
+  if (!props.at) return null
+  const right = props.at.x > props.width / 2
+  return (
+    <div
+      class="chart-tip"
+      role="presentation"
+      style={{ top: `${props.at.y + 14}px`, ...(right ? { right: `${Math.max(0, props.width - props.at.x + 8)}px` } : { left: `${props.at.x + 20}px` }) }}
+    >
+      {props.at.content}
+    </div>
+  )
+}
+
+/** Where an event is within the chart's body. */
+export function within(event: MouseEvent): { x: number; y: number } {
+  const body = (event.currentTarget as Element).closest('.body')?.getBoundingClientRect()
+  return { x: event.clientX - (body?.left ?? 0), y: event.clientY - (body?.top ?? 0) }
+}

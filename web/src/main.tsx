@@ -1,0 +1,13 @@
+// Starts the page.
+import { render } from 'preact'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/shell.css'
+import './styles/states.css'
+import './styles/table.css'
+import './styles/chart.css'
+import './state/theme'
+import { Shell } from './ui/shell'
+
+const root = document.getElementById('page')
+if (root) render(<Shell />, root)

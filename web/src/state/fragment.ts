@@ -1,0 +1,74 @@
+// The state of the page as text: `#/calculator?model=llama-3.1-405b&tp=8&b.tp=4`. Pure functions, tested alone.
+// Bare names are the run's arguments (long flags of the command line), `b.` are what scenario B says otherwise, and a
+// name with another prefix (`s.`, `w.`, `p.`, `t.`, `n.`, `c.`) belongs to the one view that has that prefix.
+
+export type Parameters = Readonly<Record<string, string>>
+
+export interface Location {
+  readonly view: string
+  readonly parameters: Parameters
+}
+
+const PREFIXED = /^([a-z])\./
+
+/** Reads a fragment; what cannot be read is left out, never thrown. */
+export function parseFragment(fragment: string, fallback: string): Location {
+  const text = fragment.replace(/^#\/?/, '')
+  const [path = '', query = ''] = split(text, '?')
+  const parameters: Record<string, string> = {}
+  for (const part of query.split('&')) {
+    if (!part) continue
+    const [name = '', value = ''] = split(part, '=')
+    const key = decode(name)
+    if (key && key !== '__proto__') parameters[key] = decode(value)
+  }
+  return { view: decode(path) || fallback, parameters }
+}
+
+/** Writes a fragment: keys sorted by group (run, scenario B, views) so that equal states are equal text. */
+export function writeFragment(location: Location): string {
+  const parts = Object.entries(location.parameters)
+    .filter(([, value]) => value !== '')
+    .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map(([key, value]) => `${encode(key)}=${encode(value)}`)
+  return `#/${encode(location.view)}${parts.length > 0 ? `?${parts.join('&')}` : ''}`
+}
+
+/** The prefix of a parameter: `''` for the run, `b` for scenario B, a view's letter. */
+export function prefixOf(key: string): string {
+  return PREFIXED.exec(key)?.[1] ?? ''
+}
+
+/** Parameters of one prefix, without it. */
+export function ofPrefix(parameters: Parameters, prefix: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [key, value] of Object.entries(parameters)) {
+    if (prefixOf(key) === prefix) found[prefix ? key.slice(prefix.length + 1) : key] = value
+  }
+  return found
+}
+
+function rank(key: string): number {
+  const prefix = prefixOf(key)
+  if (key === 'model') return 0
+  if (key === 'cluster') return 1
+  return prefix === '' ? 2 : prefix === 'b' ? 3 : 4
+}
+
+function split(text: string, at: string): [string, string?] {
+  const index = text.indexOf(at)
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)]
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', '%20'))
+  } catch {
+    return text
+  }
+}
+
+/** What a fragment may hold stays readable: only what would be misread is escaped. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(/%(2F|3A|2C|40|24|3B)/g, (code) => decodeURIComponent(code)).replaceAll('%20', '+')
+}

@@ -1,0 +1,66 @@
+// Where the page is: one signal that mirrors the address. Views read `location`, and change it by `go` and `change`;
+// everything else of the page's state follows from it, so that a link gives the same page and Back works.
+import { batch, computed, signal } from '@preact/signals'
+import { report } from '../api/report'
+import { type Location, type Parameters, ofPrefix, parseFragment, prefixOf, writeFragment } from './fragment'
+
+export const FALLBACK = 'calculator'
+
+const here = () => parseFragment(initial(), FALLBACK)
+
+/** Where the page is. Read it; write through `go` and `change`. */
+export const location = signal<Location>(here())
+
+/** The view that is open. */
+export const view = computed(() => location.value.view)
+
+/** What a view kept when it was left, so that coming back by key finds it as it was. */
+const left = new Map<string, Parameters>()
+
+function initial(): string {
+  const hash = window.location.hash
+  return hash.length > 2 ? hash : (report?.fragment ?? '')
+}
+
+/** Opens a view. The run and scenario B stay; what other views keep for themselves is set aside. */
+export function go(next: string, own: Parameters = {}): void {
+  const { view: current, parameters } = location.value
+  const run = Object.fromEntries(Object.entries(parameters).filter(([key]) => ['', 'b'].includes(prefixOf(key))))
+  const views = Object.fromEntries(Object.entries(parameters).filter(([key]) => !['', 'b'].includes(prefixOf(key))))
+  if (next !== current) left.set(current, views)
+  write({ view: next, parameters: { ...run, ...(next === current ? views : left.get(next)), ...own } }, 'push')
+}
+
+/** Changes parameters; `undefined` or an empty text removes one. `replace` while a slider moves, `push` when it is let go. */
+export function change(changes: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
+  const parameters: Record<string, string> = { ...location.value.parameters }
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') delete parameters[key]
+    else parameters[key] = value
+  }
+  write({ view: location.value.view, parameters }, history)
+}
+
+/** Replaces the whole run (bare parameters), for example by a strategy that a search found; view state stays. */
+export function replaceRun(run: Parameters, next?: string): void {
+  const rest = Object.fromEntries(Object.entries(location.value.parameters).filter(([key]) => prefixOf(key) !== ''))
+  write({ view: next ?? location.value.view, parameters: { ...rest, ...run } }, 'push')
+}
+
+/** Parameters that belong to one view's prefix, without it. */
+export function own(prefix: string): Record<string, string> {
+  return ofPrefix(location.value.parameters, prefix)
+}
+
+function write(next: Location, history: 'push' | 'replace'): void {
+  const text = writeFragment(next)
+  const changed = text !== writeFragment(location.value)
+  if (changed || history === 'replace') {
+    if (history === 'push') window.history.pushState(null, '', text)
+    else window.history.replaceState(null, '', text)
+  }
+  if (changed) batch(() => (location.value = next))
+}
+
+window.addEventListener('popstate', () => (location.value = here()))
+window.addEventListener('hashchange', () => (location.value = here()))

@@ -1,0 +1,39 @@
+// Light, dark, or as the system says. Kept by the browser where it allows that; the page works without.
+import { effect, signal } from '@preact/signals'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+const KEY = 'railwright-theme'
+
+function remembered(): Theme {
+  try {
+    const text = localStorage.getItem(KEY)
+    return text === 'light' || text === 'dark' ? text : 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+export const theme = signal<Theme>(remembered())
+
+const query = window.matchMedia('(prefers-color-scheme: dark)')
+const systemDark = signal(query.matches)
+query.addEventListener('change', (event) => (systemDark.value = event.matches))
+
+/** Whether the page is dark now; canvases redraw when it changes. */
+export const dark = signal(false)
+
+effect(() => {
+  dark.value = theme.value === 'dark' || (theme.value === 'system' && systemDark.value)
+  document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'
+})
+
+/** Chooses, and remembers where the browser lets us. */
+export function chooseTheme(next: Theme): void {
+  theme.value = next
+  try {
+    localStorage.setItem(KEY, next)
+  } catch {
+    // Private windows refuse; the choice then lasts as long as the page.
+  }
+}

@@ -1,0 +1,28 @@
+// Copies text and downloads files, and says so.
+import { toast } from '../state/toasts'
+
+/** Copies, with a message; falls back to a selection where the clipboard is refused. */
+export async function copy(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    toast(`${what} copied`)
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    document.body.append(area)
+    area.select()
+    const done = document.execCommand('copy')
+    area.remove()
+    toast(done ? `${what} copied` : `the browser did not allow copying`, { kind: done ? 'done' : 'refused' })
+  }
+}
+
+/** Offers a file to save. */
+export function download(name: string, content: Blob | string, type = 'text/plain'): void {
+  const blob = typeof content === 'string' ? new Blob([content], { type }) : content
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}

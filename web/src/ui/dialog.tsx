@@ -1,0 +1,56 @@
+// A dialog over the page: keeps the focus inside, Escape and a click beside it close it, focus goes back where it was.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    box.current?.focus()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      event.preventDefault()
+      event.stopPropagation()
+      props.close()
+    }
+    if (event.key === 'Tab') keepInside(event, box.current)
+  }
+  return (
+    <div class="overlay" onMouseDown={(event) => event.target === event.currentTarget && props.close()}>
+      <div
+        ref={box}
+        class="dialog"
+        role="dialog"
+        aria-modal="true"
+        aria-label={props.title}
+        tabIndex={-1}
+        style={props.wide ? { width: 'min(1100px, 100%)' } : {}}
+        onKeyDown={onKeyDown}
+      >
+        <div class="dialog-head">
+          <h2>{props.title}</h2>
+          <button type="button" class="button quiet icon" aria-label="Close" onClick={props.close}>✕</button>
+        </div>
+        <div class="content">{props.children}</div>
+      </div>
+    </div>
+  )
+}
+
+function keepInside(event: KeyboardEvent, box: HTMLElement | null): void {
+  const inside = [...(box?.querySelectorAll<HTMLElement>('a[href], button:not(:disabled), input, select, textarea, [tabindex="0"]') ?? [])]
+  const first = inside[0]
+  const last = inside[inside.length - 1]
+  if (!first || !last) return
+  if (event.shiftKey && (document.activeElement === first || document.activeElement === box)) {
+    event.preventDefault()
+    last.focus()
+  } else if (!event.shiftKey && document.activeElement === last) {
+    event.preventDefault()
+    first.focus()
+  }
+}

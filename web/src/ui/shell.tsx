@@ -1,0 +1,151 @@
+// The frame of the page: header with views, theme and keys; the open view; dialogs and messages above it.
+import { signal } from '@preact/signals'
+import { Component, type ComponentChildren, type ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { report } from '../api/report'
+import { useKeys } from '../state/keys'
+import { go, view } from '../state/location'
+import { chooseTheme, theme } from '../state/theme'
+import { type View, views } from '../views/registry'
+import { DropAnywhere } from './drop'
+import { KeyOverlay } from './key-overlay'
+import { Empty, Loading } from './states'
+import { Toasts } from './toasts'
+
+const keysShown = signal(false)
+
+export function Shell() {
+  const open = views.find((one) => one.id === view.value)
+  useEffect(() => {
+    document.title = open ? `${open.title} · Railwright` : 'Railwright'
+  }, [open])
+  useKeys([
+    ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
+    { keys: '?', title: 'All keys', group: 'Page', run: () => void (keysShown.value = !keysShown.value) },
+    { keys: 'Shift+?', title: 'All keys', group: 'Page', hidden: true, run: () => void (keysShown.value = !keysShown.value) },
+    { keys: '/', title: 'Filter', group: 'Page', run: focusFilter },
+    { keys: 'Escape', title: 'Close, or leave a field', group: 'Page', run: leave },
+    { keys: 'T', title: 'Light, dark, or as the system says', group: 'Page', run: nextTheme },
+  ])
+  return (
+    <div class="shell">
+      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>Skip to the content</a>
+      <header class="header">
+        <span class="brand"><Mark /><span>Railwright</span></span>
+        <nav class="views" aria-label="Views">
+          {(report ? views.filter((one) => one.id === view.value) : views).map((one) => (
+            <a
+              key={one.id}
+              href={`#/${one.id}`}
+              title={`${one.about} (g ${one.key})`}
+              aria-current={one === open ? 'page' : undefined}
+              onClick={(event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return
+                event.preventDefault()
+                go(one.id)
+              }}
+            >
+              {one.title}
+            </a>
+          ))}
+        </nav>
+        <div class="tools">
+          <ThemeSwitch />
+          <button type="button" class="button quiet icon" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>?</button>
+        </div>
+      </header>
+      <main class="main" id="main" tabIndex={-1}>
+        {open ? <Opened key={open.id} view={open} /> : <Unknown />}
+      </main>
+      {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}
+      <DropAnywhere />
+      <Toasts />
+    </div>
+  )
+}
+
+function Opened(props: { view: View }) {
+  const [Loaded, setLoaded] = useState<ComponentType | null>(null)
+  const [failed, setFailed] = useState('')
+  useEffect(() => {
+    let here = true
+    props.view.load().then(
+      (module) => here && setLoaded(() => module.default),
+      (error: unknown) => here && setFailed(String(error)),
+    )
+    return () => {
+      here = false
+    }
+  }, [props.view])
+  if (failed) return <Broken error={failed} />
+  return Loaded ? <Guard><Loaded /></Guard> : <Loading />
+}
+
+/** A view that throws shows what was thrown; the rest of the page lives on. */
+class Guard extends Component<{ children: ComponentChildren }, { error: string }> {
+  override state = { error: '' }
+  static override getDerivedStateFromError(error: unknown) {
+    return { error: String(error) }
+  }
+  override componentDidCatch(error: unknown) {
+    console.error(error)
+  }
+  override render() {
+    return this.state.error ? <Broken error={this.state.error} /> : this.props.children
+  }
+}
+
+function Broken(props: { error: string }) {
+  return (
+    <Empty title="This view broke" text={<code>{props.error}</code>}>
+      <button type="button" class="button" onClick={() => window.location.reload()}>Load the page again</button>
+    </Empty>
+  )
+}
+
+function Unknown() {
+  return (
+    <Empty title={`There is no view “${view.value}”`} text="The address names a view that this version does not have.">
+      <button type="button" class="button primary" onClick={() => go('calculator')}>Open the calculator</button>
+    </Empty>
+  )
+}
+
+function Mark() {
+  return (
+    <svg width="18" height="18" viewBox="0 0 16 16" aria-hidden="true">
+      <path d="M4 2.5v11M8 2.5v11M12 2.5v11" stroke="var(--faint)" stroke-width="1.4" />
+      <path d="M1 5h14M1 11h14" stroke="var(--accent)" stroke-width="1.8" />
+    </svg>
+  )
+}
+
+const SYMBOL = { system: '◐', light: '☀', dark: '☾' } as const
+const NEXT = { system: 'light', light: 'dark', dark: 'system' } as const
+
+function nextTheme(): void {
+  chooseTheme(NEXT[theme.value])
+}
+
+function ThemeSwitch() {
+  const label = `Theme: ${theme.value} (T)`
+  return (
+    <button type="button" class="button quiet icon" aria-label={label} title={label} onClick={nextTheme}>
+      <span aria-hidden="true">{SYMBOL[theme.value]}</span>
+    </button>
+  )
+}
+
+function focusFilter(): boolean {
+  const field = document.querySelector<HTMLInputElement>('[data-filter]')
+  field?.focus()
+  field?.select()
+  return field !== null
+}
+
+function leave(): boolean {
+  const focused = document.activeElement
+  if (!(focused instanceof HTMLElement) || focused === document.body) return false
+  focused.blur()
+  return true
+}

@@ -1,0 +1,69 @@
+// Empty, loading and refused states, as every view shows them.
+import type { ComponentChildren } from 'preact'
+import type { Place, Problem } from '../api/ask'
+
+/** Nothing to show yet: what would be here, and how to get it. */
+export function Empty(props: { title: string; text?: ComponentChildren; children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <h2>{props.title}</h2>
+      {props.text && <p>{props.text}</p>}
+      {props.children && <div class="actions">{props.children}</div>}
+    </div>
+  )
+}
+
+/** Grey boxes of the size of what comes; said once to screen readers. */
+export function Loading(props: { heights?: readonly number[]; label?: string }) {
+  return (
+    <div role="status" aria-label={props.label ?? 'loading'} style={{ display: 'grid', gap: '12px', padding: '16px' }}>
+      {(props.heights ?? [64, 220, 160]).map((height, index) => (
+        <div key={index} class="skeleton" style={{ height: `${height}px` }} />
+      ))}
+    </div>
+  )
+}
+
+export interface Suggestion {
+  readonly title: string
+  readonly run: () => void
+}
+
+/** Problems as the command line prints them: place, message, hint; buttons apply what was suggested. */
+export function Problems(props: { problems: readonly Problem[]; suggest?: (problem: Problem) => readonly Suggestion[] }) {
+  return (
+    <div class="problems" role="alert">
+      {props.problems.map((problem, index) => {
+        const place = placeText(problem.place)
+        const suggestions = props.suggest?.(problem) ?? []
+        return (
+          <div class="problem" key={index}>
+            {place && <span class="place">{place}</span>}
+            <p class="message"><Ticked text={problem.message} /></p>
+            {problem.hint && <p class="hint"><Ticked text={problem.hint} /></p>}
+            {suggestions.length > 0 && (
+              <div class="actions">
+                {suggestions.map((one) => (
+                  <button key={one.title} type="button" class="button" onClick={one.run}>{one.title}</button>
+                ))}
+              </div>
+            )}
+          </div>
+        )
+      })}
+    </div>
+  )
+}
+
+/** Text with `ticked` parts as code. */
+export function Ticked(props: { text: string }) {
+  return <>{props.text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+}
+
+/** `file:line:column key`, as far as known. */
+export function placeText(place: Place | string | null | undefined): string {
+  if (!place) return ''
+  if (typeof place === 'string') return place
+  const where = [place.file ?? place.origin, place.line, place.column].filter((part) => part !== undefined && part !== null).join(':')
+  return [where, place.key ?? place.flag].filter(Boolean).join(' ')
+}

@@ -1,0 +1,25 @@
+// The views of the page, in the order of the header. One folder each; `index.tsx` has the view as its default export and
+// is loaded when first opened.
+import type { ComponentType } from 'preact'
+
+export interface View {
+  /** Its name in the address. */
+  readonly id: string
+  readonly title: string
+  /** The second key behind `g`. */
+  readonly key: string
+  /** The prefix of its own parameters in the address. */
+  readonly prefix: string
+  /** What it answers, for the header's tooltip and the key map. */
+  readonly about: string
+  readonly load: () => Promise<{ default: ComponentType }>
+}
+
+export const views: readonly View[] = [
+  { id: 'calculator', title: 'Calculator', key: 'c', prefix: 'c', about: 'Step time, memory and cost of a run', load: () => import('./calculator') },
+  { id: 'search', title: 'Search', key: 's', prefix: 's', about: 'The best strategy of all that are possible', load: () => import('./search') },
+  { id: 'whatif', title: 'What-if', key: 'w', prefix: 'w', about: 'What changes would make of the run', load: () => import('./whatif') },
+  { id: 'pipeline', title: 'Pipeline', key: 'p', prefix: 'p', about: 'All stages of the step on one timeline', load: () => import('./pipeline') },
+  { id: 'traces', title: 'Traces', key: 't', prefix: 't', about: 'Where the time of a real job went', load: () => import('./traces') },
+  { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Designs of networks, their traffic and cost', load: () => import('./network') },
+]
