@@ -34,6 +34,7 @@ fn traffic_by_everything() {
             "--ascii",
         ]),
         small(&["--by", "kind", "--format", "csv"]),
+        small(&["--by", "matrix", "--cells", "4"]),
     ] {
         text.push_str(&transcript(&line));
         text.push('\n');

@@ -17,6 +17,7 @@ mod matrix;
 mod merged;
 mod place;
 mod places;
+mod squares;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ pub use links::{BusiestLink, Direction, LinkRow, Loads};
 pub use matrix::Matrix;
 pub use place::{PairClass, Place};
 pub use places::{DomainRow, RailRow, by_domain, by_rail};
+pub use squares::{Square, Squares};
 pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 
 use serde::Serialize;

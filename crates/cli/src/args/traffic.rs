@@ -33,7 +33,7 @@ pub(crate) struct Traffic {
     /// Draw who sends how much to whom: a picture whose name ends in `.svg` or `.png`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) heat: Option<String>,
-    /// Average matrix and picture over blocks of ranks, so many along a side; without it the matrix is whole and the picture has 256
+    /// Average matrix and picture over blocks of ranks, so many along a side; without it the file of the matrix is whole, all else has 256
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) cells: Option<u32>,
     #[command(flatten)]
@@ -64,6 +64,8 @@ pub(crate) enum TrafficBy {
     Rail,
     /// Links of the network, by layer
     Link,
+    /// Blocks of neighbouring ranks, all together and for each parallel dimension: a square of --cells
+    Matrix,
 }
 
 /// How gathers and reductions are carried out.

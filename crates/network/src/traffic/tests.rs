@@ -140,6 +140,16 @@ proptest! {
                 prop_assert!(same(cells.sum(i, j), sums[(i * cells.side + j) as usize]));
             }
         }
+        // The first square is the matrix, and those of the dimensions sum to it.
+        let squares = traffic.squares(place.domain, side);
+        let (whole, parts) = squares.squares.split_first().expect("the whole");
+        prop_assert!(same(whole.bytes.get(), expected.values().sum()));
+        prop_assert!(whole.cells.iter().all(|(i, j, mean)| same(*mean, cells.mean(*i, *j)) && *mean > 0.0));
+        prop_assert!(same(whole.bytes.get(), parts.iter().map(|part| part.bytes.get()).sum()));
+        for (i, j, mean) in &whole.cells {
+            let of = |part: &Square| part.cells.iter().find(|cell| (cell.0, cell.1) == (*i, *j)).map_or(0.0, |cell| cell.2);
+            prop_assert!(same(*mean, parts.iter().map(of).sum()));
+        }
         let kind = [Kind::Clos, Kind::RailOnly, Kind::DualPlane, Kind::RailOptimized][kind];
         let devices = ranks.next_multiple_of(place.domain);
         let spec = DesignSpec { kind: Some(kind), devices: Some(devices), domain: Some(place.domain), radix: Some(8), ..DesignSpec::default() };

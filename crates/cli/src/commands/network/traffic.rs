@@ -10,7 +10,7 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_network::topology::{Design, Detail, Graph, Kind, Topology};
 use railwright_network::traffic::{
-    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Summary, by_domain, by_rail,
+    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Squares, Summary, by_domain, by_rail,
 };
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -31,6 +31,7 @@ enum View {
     Pair,
     Domain(Vec<DomainRow>),
     Rail(Vec<RailRow>),
+    Matrix(Squares),
     Link { rows: Vec<LinkRow>, graph: Graph, detail: Detail, unjoined: Bytes },
 }
 
@@ -63,8 +64,12 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let matrix = Matrix::new(&traffic, place.domain);
     let summary = traffic.summary_with(&place, &matrix);
     let (sheet, design) = design.unzip();
-    let view = view(arguments.by, &matrix, &place, design.as_ref())
-        .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?;
+    let view = if arguments.by == TrafficBy::Matrix {
+        View::Matrix(traffic.squares(place.domain, arguments.cells.unwrap_or(files::USUAL_CELLS)))
+    } else {
+        view(arguments.by, &matrix, &place, design.as_ref())
+            .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?
+    };
     printer.warnings(&warnings);
     let title = format!(
         "{} on {} x {}, {}",

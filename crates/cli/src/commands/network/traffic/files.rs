@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Cells along the side of a picture without another wish.
-const USUAL_CELLS: u32 = 256;
+pub(super) const USUAL_CELLS: u32 = 256;
 /// Cells along a side at most.
 const MOST_CELLS: u32 = 1024;
 

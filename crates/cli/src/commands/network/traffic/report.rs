@@ -5,7 +5,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal, words};
 use railwright_network::bill::layer_name;
 use railwright_network::topology::{Detail, Graph, Node, NodeId};
-use railwright_network::traffic::{ByClass, DomainRow, LinkRow, PairClass, RailRow, Summary};
+use railwright_network::traffic::{ByClass, DomainRow, LinkRow, PairClass, RailRow, Squares, Summary};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use serde_json::{Map, Value, json};
@@ -26,6 +26,7 @@ impl Answer for Sums {
             View::Kind | View::Pair => {}
             View::Domain(rows) => drop(fields.insert("domains".to_owned(), json!(rows))),
             View::Rail(rows) => drop(fields.insert("rails".to_owned(), json!(rows))),
+            View::Matrix(squares) => fields.extend(crate::printer::fields(squares)),
             View::Link { rows, graph, detail, unjoined } => {
                 let named = |row: &LinkRow| {
                     let mut value = json!(row);
@@ -70,6 +71,16 @@ impl Answer for Sums {
                 document.heading_with("rails", format!("between domains, in a step{more}"));
                 document.table(rails(rows));
             }
+            View::Matrix(squares) => {
+                let more = left_out(squares.squares.iter().map(|square| square.cells.len()).sum());
+                document.heading_with(
+                    "matrix",
+                    format!("bytes from a rank to a rank, on average over a cell{more}"),
+                );
+                let mut table = squares_table(squares);
+                table.rows.truncate(SHOWN);
+                document.table(table);
+            }
             View::Link { rows, graph, detail, unjoined } => {
                 let pooled =
                     if *detail == Detail::Pooled { "; links of a switch upwards count as one" } else { "" };
@@ -91,6 +102,7 @@ impl Answer for Sums {
             View::Pair => pairs(&self.summary),
             View::Domain(rows) => domain_table(rows),
             View::Rail(rows) => rail_table(rows),
+            View::Matrix(squares) => squares_table(squares),
             View::Link { rows, graph, .. } => links(rows, graph),
         };
         crate::printer::csv(&Document { blocks: vec![Block::Table(table)] })
@@ -281,6 +293,28 @@ fn rail_table(rows: &[RailRow]) -> Table {
         ]
     };
     Table { columns, rows: rows.iter().map(of).collect() }
+}
+
+/// A line for each cell that has bytes; the first square is all dimensions together.
+fn squares_table(squares: &Squares) -> Table {
+    let columns = vec![
+        Column::words("for"),
+        Column::words("from ranks"),
+        Column::words("to ranks"),
+        Column::numbers("mean"),
+    ];
+    let span = |cell: u32| {
+        let first = cell * squares.per_cell;
+        let last = (first + squares.per_cell).min(squares.ranks).saturating_sub(1);
+        if first == last { format!("{first}") } else { format!("{first} to {last}") }
+    };
+    let rows = squares.squares.iter().flat_map(|square| {
+        square.cells.iter().map(move |&(from, to, mean)| {
+            let dimension = square.dimension.map_or_else(|| "all".to_owned(), words);
+            vec![dimension.into(), span(from).into(), span(to).into(), cell(Bytes::new(mean))]
+        })
+    });
+    Table { rows: rows.collect(), columns }
 }
 
 fn links(rows: &[LinkRow], graph: &Graph) -> Table {
