@@ -10,6 +10,7 @@ mod profile;
 pub(crate) mod records;
 mod run_flags;
 mod search;
+mod serve;
 pub(crate) mod simulate;
 mod solve;
 pub(crate) mod tables;
@@ -22,6 +23,7 @@ pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Profile, Reading};
 pub(crate) use run_flags::{RunFlags, aliases_of, flag_of, short_flag_of};
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
+pub(crate) use serve::Serve;
 pub(crate) use solve::{BalanceArguments, RecomputeArguments};
 pub(crate) use whatif::{Sensitivity, WhatIf};
 
@@ -146,6 +148,9 @@ pub(crate) enum Command {
     Keys(Listing),
     /// The JSON schema of a run file, for editors
     Schema(SchemaArguments),
+    /// The page in a browser, and every question over HTTP, for this machine alone
+    #[command(after_long_help = serve::EXAMPLES)]
+    Serve(serve::Serve),
     /// A completion script for a shell
     Completions(Completions),
     /// The manual page, in roff

@@ -30,6 +30,7 @@ mod query;
 mod recompute;
 mod search;
 mod sensitivity;
+mod serve;
 mod size;
 mod stage_memory;
 mod stragglers;
@@ -78,6 +79,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Network(question) => network::run(question, printer),
         Command::Keys(list) => keys::list(list, printer),
         Command::Schema(schema) => keys::schema(schema.output.as_deref(), printer),
+        Command::Serve(serve) => serve::run(serve, printer),
         Command::Completions(completions) => completions::shell(completions.shell, printer),
         Command::Man(man) => completions::man(man.command.as_deref(), printer),
     }

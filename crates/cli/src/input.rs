@@ -2,6 +2,7 @@
 //!
 //! Responsible for: bounded reads and errors that say which file, why, and which file was probably meant. Refuses to interpret.
 
+pub(crate) mod access;
 mod model;
 mod names;
 pub(crate) mod profile;
@@ -43,9 +44,11 @@ pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
 
 fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
     let bytes = if path == "-" {
+        access::to_listen()?;
         bounded(std::io::stdin().lock(), limit, "standard input")?
     } else {
-        let name = Path::new(path);
+        let name = access::to_read(Path::new(path))?;
+        let name = name.as_path();
         let about = fs::metadata(name).map_err(|error| cannot(&error, path))?;
         if about.is_dir() {
             return Err(Problem::new("this is a directory, not a file").in_file(path).hint(inside(name)));
@@ -73,12 +76,14 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
 
 /// Makes a folder, if it is not there.
 pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
+    access::to_write(path)?;
     fs::create_dir_all(path)
         .map_err(|error| Problem::new(format!("cannot make the folder: {}", cause(&error))).in_file(path))
 }
 
 /// Writes a file.
 pub(crate) fn write(path: &str, text: &str) -> Result<(), Problem> {
+    access::to_write(path)?;
     fs::write(path, text).map_err(|error| cannot_write(&error, path))
 }
 
@@ -87,6 +92,7 @@ pub(crate) fn write_with(
     path: &str,
     make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Problem> {
+    access::to_write(path)?;
     let written = File::create(path).and_then(|file| {
         let mut file = BufWriter::new(file);
         make(&mut file)?;
@@ -132,13 +138,16 @@ fn cause(error: &std::io::Error) -> String {
     }
 }
 
-fn cannot(error: &std::io::Error, path: &str) -> Problem {
+pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
     let problem = Problem::new(format!("cannot read: {}", cause(error))).in_file(path);
     if error.kind() == ErrorKind::NotFound { problem.hint(missing(Path::new(path))) } else { problem }
 }
 
 /// What may have been meant by a file that is not there.
 fn missing(path: &Path) -> String {
+    if access::is_restricted() {
+        return "drop the file on the page, or start the server with its path".to_owned();
+    }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         return format!("the folder `{}` does not exist either", folder.display());

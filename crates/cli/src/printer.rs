@@ -7,6 +7,7 @@ pub(crate) mod chart;
 mod delimited;
 pub(crate) mod document;
 mod markdown;
+mod progress;
 mod talk;
 mod terminal;
 mod text;
@@ -15,21 +16,45 @@ use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::Failure;
 use crate::input;
 use document::{Document, Tone};
+pub(crate) use progress::{Progress, Stop};
+use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) use terminal::Terminal;
 
 /// Version of the JSON of every command. It grows when a field changes its meaning or goes; new fields leave it.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// Where answers and talk go.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Printer {
     data: Terminal,
     talk: Terminal,
     quiet: bool,
+    /// Who listens instead of the streams.
+    listener: Option<Arc<Listener>>,
+}
+
+/// Somebody who asked through the server, and hears what would be printed.
+#[derive(Debug, Default)]
+pub(crate) struct Listener {
+    data: Mutex<String>,
+    watch: Arc<Watch>,
+}
+
+impl Listener {
+    /// Somebody with a watch.
+    pub(crate) fn new(watch: Arc<Watch>) -> Arc<Self> {
+        Arc::new(Self { data: Mutex::default(), watch })
+    }
+
+    /// What was printed.
+    pub(crate) fn take(&self) -> String {
+        std::mem::take(&mut self.data.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// An answer, ready for any voice.
@@ -62,7 +87,14 @@ impl Printer {
             data: Terminal::detect(wants(AutoStream::choice(&std::io::stdout())), global.ascii),
             talk: Terminal::detect(wants(AutoStream::choice(&std::io::stderr())), global.ascii),
             quiet: global.quiet,
+            listener: None,
         }
+    }
+
+    /// For somebody who is not at the terminal: wide, plain, and without talk.
+    pub(crate) fn heard_by(listener: Arc<Listener>) -> Self {
+        let plain = Terminal::file(true);
+        Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
     }
 
     /// Prints an answer in the voice that was asked for, to where it was asked for.
@@ -86,12 +118,21 @@ impl Printer {
                 self.note(&format!("wrote `{path}`"));
                 Ok(())
             }
-            None => to_stdout(text),
+            None => match &self.listener {
+                Some(listener) => {
+                    listener.data.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+                    Ok(())
+                }
+                None => to_stdout(text),
+            },
         }
     }
 
     /// Tells problems on stderr.
     pub(crate) fn problems(&self, problems: &[Problem]) {
+        if self.listener.is_some() {
+            return;
+        }
         const MOST: usize = 12;
         let mut out = String::new();
         for (index, problem) in problems.iter().take(MOST).enumerate() {
@@ -116,10 +157,26 @@ impl Printer {
         }
     }
 
-    /// Whether somebody watches stderr who would see a progress bar.
-    pub(crate) fn shows_progress(&self) -> bool {
+    /// How far a piece of work of so many units is: a bar after indicatif's template where somebody would see it.
+    pub(crate) fn progress(&self, template: &str, doing: &str, total: u64) -> Progress {
         use std::io::IsTerminal as _;
-        !self.quiet && std::io::stderr().is_terminal()
+        let watch = self.listener.as_ref().map(|listener| Arc::clone(&listener.watch));
+        let wanted = watch.is_none() && !self.quiet && std::io::stderr().is_terminal();
+        Progress::new(template, doing, total, wanted, watch)
+    }
+
+    /// Tells whether work is no longer wanted: by Ctrl-C, from the first call on, or by whoever asked.
+    pub(crate) fn stop(&self) -> Stop {
+        match &self.listener {
+            Some(listener) => Stop::Asked(Arc::clone(&listener.watch)),
+            None => Stop::signal(),
+        }
+    }
+
+    /// Whether data would land on a terminal.
+    pub(crate) fn is_on_terminal(&self) -> bool {
+        use std::io::IsTerminal as _;
+        self.listener.is_none() && std::io::stdout().is_terminal()
     }
 
     /// Tells something worth knowing on stderr.

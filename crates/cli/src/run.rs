@@ -228,7 +228,7 @@ fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
     let is_preset = preset_names().contains(&plain.as_str());
     let is_file =
         word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
-    if !is_preset && (is_file || Path::new(word).is_file()) {
+    if !is_preset && (is_file || input::access::is_file(Path::new(word))) {
         let text = input::read(word, CONFIG_LIMIT)?;
         return ClusterSpec::parse(&text, word);
     }

@@ -7,16 +7,15 @@ use super::batch::by_batch;
 use super::open_run::{Setting, dimension};
 use crate::args::Effort;
 use crate::exit::Failure;
-use crate::printer::Printer;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::printer::{Printer, Stop};
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_tuner::search::{Counters, Incumbent, Options, Results, Search, Space};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 /// What a search for one best plan ended with.
 pub(crate) enum Found {
@@ -39,17 +38,16 @@ pub(crate) struct Ran {
 pub(crate) struct Searcher<'a> {
     effort: &'a Effort,
     pool: rayon::ThreadPool,
-    stop: Arc<AtomicBool>,
-    shows_progress: bool,
+    stop: Stop,
+    printer: Printer,
     begin: Instant,
     considered: AtomicU64,
 }
 
 const MOST_THREADS: usize = 1024;
+const BAR: &str = "searching {bar:30} {percent}% {msg}, {eta} left";
 /// Probability of fitting that is asked for where nobody says one: one run in ten may need another try.
 const FIT_PROBABILITY: f64 = 0.9;
-/// A search that is done before this shows no bar.
-const PATIENCE: Duration = Duration::from_millis(300);
 
 impl<'a> Searcher<'a> {
     /// Checks the effort and listens to Ctrl-C.
@@ -66,23 +64,20 @@ impl<'a> Searcher<'a> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")
         })?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        // Without a handler Ctrl-C ends the program at once, which is no worse.
-        let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                // Who asks twice does not want to wait for the answer.
-                std::process::exit(i32::from(crate::exit::INTERRUPTED));
-            }
-        });
-        let shows_progress = printer.shows_progress();
         let considered = AtomicU64::new(0);
-        Ok(Self { effort, pool, stop, shows_progress, begin: Instant::now(), considered })
+        Ok(Self {
+            effort,
+            pool,
+            stop: printer.stop(),
+            printer: printer.clone(),
+            begin: Instant::now(),
+            considered,
+        })
     }
 
     /// Whether the user stopped it.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+        self.stop.is_said()
     }
 
     /// The probability of fitting that is asked for.
@@ -163,7 +158,7 @@ impl<'a> Searcher<'a> {
             .collect();
         let incumbents: Vec<Incumbent> = searches.iter().map(|_| Incumbent::default()).collect();
         incumbents.iter().zip(known).for_each(|(incumbent, score)| incumbent.lower(*score));
-        let bar = Bar::new(self.shows_progress, pieces.len() as u64);
+        let bar = self.printer.progress(BAR, "searching", pieces.len() as u64);
         let next = AtomicUsize::new(0);
         let found: Mutex<Vec<(usize, usize, Results)>> = Mutex::new(Vec::with_capacity(pieces.len()));
         // A queue in the order of the searches' own promise: what is found early prunes what comes late.
@@ -176,7 +171,11 @@ impl<'a> Searcher<'a> {
                 let results = search.run_piece(piece, worker, &incumbents[index]);
                 let considered = results.counters.enumerated;
                 let total = self.considered.fetch_add(considered, Ordering::Relaxed) + considered;
-                bar.advance(total, self.begin);
+                bar.advance_to(1, || {
+                    let rate = total as f64 / self.begin.elapsed().as_secs_f64().max(1e-3);
+                    let (total, rate) = (human::count(total as f64), human::count(rate.round()));
+                    Some(format!("{total} strategies, {rate} a second"))
+                });
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.push((index, piece, results));
             }
@@ -289,43 +288,4 @@ fn pins(setting: &Setting, said: &PlanSpec) -> Result<(), Vec<Problem>> {
     Err(told(
         Problem::new(message).at_key("plan.data_parallel").hint("leave it out: it follows from the others"),
     ))
-}
-
-/// A progress bar that appears when there is something to wait for and somebody to watch it.
-struct Bar {
-    drawn: ProgressBar,
-    begin: Instant,
-    wanted: bool,
-    shown: AtomicBool,
-}
-
-impl Bar {
-    fn new(wanted: bool, pieces: u64) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(pieces), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("searching {bar:30} {percent}% {msg}, {eta} left") {
-            bar.set_style(style);
-        }
-        Self { drawn: bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false) }
-    }
-
-    fn advance(&self, considered: u64, since: Instant) {
-        self.drawn.inc(1);
-        if !self.wanted || self.begin.elapsed() < PATIENCE {
-            return;
-        }
-        let seconds = since.elapsed().as_secs_f64().max(1e-3);
-        let rate = considered as f64 / seconds;
-        self.drawn.set_message(format!(
-            "{} strategies, {} a second",
-            human::count(considered as f64),
-            human::count(rate.round())
-        ));
-        if !self.shown.swap(true, Ordering::SeqCst) {
-            self.drawn.set_draw_target(ProgressDrawTarget::stderr());
-        }
-    }
-
-    fn finish(&self) {
-        self.drawn.finish_and_clear();
-    }
 }

@@ -21,14 +21,20 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     EXAMPLES.iter().map(|(name, _)| *name)
 }
 
+/// The names of all examples, with the first line of each.
+pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
+    EXAMPLES
+        .iter()
+        .map(|(name, text)| (*name, text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])))
+}
+
 /// Prints an example, or the names of all.
 pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.as_deref();
     match &arguments.name {
         None => {
             let mut list = String::new();
-            for (name, text) in EXAMPLES {
-                let about = text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']);
+            for (name, about) in self::list() {
                 // Writing to a String cannot fail.
                 let _ = writeln!(list, "{name:<18} {about}");
             }

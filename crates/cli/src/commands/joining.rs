@@ -41,7 +41,7 @@ pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
 
 /// The job of the traces that paths name.
 pub(crate) fn job(joining: &Joining, printer: &Printer) -> Result<Job, Failure> {
-    let loaded = traces::load(&joining.paths, Keep::default(), printer.shows_progress())?;
+    let loaded = traces::load(&joining.paths, Keep::default(), printer)?;
     printer.problems(&loaded.problems);
     let job = Job::new(loaded.into_ranks());
     if job.members.is_empty() {

@@ -35,8 +35,7 @@ struct Read {
 /// Judges a log.
 pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<Outcome, Failure> {
     let accelerator = arguments.accelerator.as_deref().map(accelerator_by_name).transpose()?;
-    let loaded =
-        traces::load(std::slice::from_ref(&arguments.file), Keep::default(), printer.shows_progress())?;
+    let loaded = traces::load(std::slice::from_ref(&arguments.file), Keep::default(), printer)?;
     let mut logs = loaded.recordings.into_iter().filter_map(|recording| match recording {
         Recording::Log(log) => Some(*log),
         _ => None,

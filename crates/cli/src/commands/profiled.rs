@@ -50,7 +50,7 @@ pub(crate) fn read(
         .map(Layout::read)
         .transpose()
         .map_err(|problem| problem.in_file("--layout"))?;
-    let loaded: Loaded = traces::load(paths, Keep::default(), printer.shows_progress())?;
+    let loaded: Loaded = traces::load(paths, Keep::default(), printer)?;
     tell(&loaded, printer);
     let files = loaded.files;
     let ranks = loaded.into_ranks();

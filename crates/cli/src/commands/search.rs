@@ -407,6 +407,7 @@ fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
 
 /// A missing folder is told before the search, not after it.
 fn writable(path: &str) -> Result<(), Problem> {
+    crate::input::access::to_write(path)?;
     let folder = Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty());
     match folder {
         Some(folder) if !folder.is_dir() => Err(Problem::new("cannot write: the folder does not exist")

@@ -9,7 +9,6 @@ use railwright_calculator::timeline::{Detail, timeline_on, timeline_with};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_step::{chrome, svg};
-use std::io::IsTerminal;
 use std::path::Path;
 
 /// Writes a timeline.
@@ -17,7 +16,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     let path = arguments.output.as_deref();
     let is_picture =
         arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
-    if path.is_none() && std::io::stdout().is_terminal() {
+    if path.is_none() && printer.is_on_terminal() {
         let name = if is_picture { "step.svg" } else { "trace.json" };
         return Err(Problem::new("a trace is of no use on a terminal")
             .hint(format!("name a file, as in `-o {name}`, or pipe it on"))

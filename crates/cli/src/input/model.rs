@@ -1,6 +1,6 @@
 //! Which model a word on the command line means: a name of the catalogue, a `config.json`, a folder that holds one, or `-`.
 
-use super::{CONFIG_LIMIT, read};
+use super::{CONFIG_LIMIT, access, read};
 use railwright_spec::model::{self, Model};
 use railwright_spec::problem::Problem;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,7 @@ pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
     }
     let path = Path::new(word);
     let looks_like_a_path = word.starts_with(['.', '/', '~'])
+        || word.starts_with(access::UPLOAD)
         || word.contains('\\')
         || path
             .extension()
@@ -50,7 +51,7 @@ pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
     if !looks_like_a_path {
         // A file in the way of a name of the catalogue loses: `./llama-3-8b` names the file.
         let is_known = model::by_name(word).is_ok();
-        if is_known || !path.exists() {
+        if is_known || !access::exists(path) {
             return Ok(None);
         }
     }
@@ -60,11 +61,11 @@ pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
 /// The `config.json` in a directory; `None` if the path is no directory.
 fn config_in(path: &str) -> Result<Option<String>, Problem> {
     let folder = Path::new(path);
-    if path == "-" || !folder.is_dir() {
+    if path == "-" || !access::is_folder(folder) {
         return Ok(None);
     }
     let inside: PathBuf = folder.join("config.json");
-    if inside.is_file() {
+    if access::is_file(&inside) {
         return Ok(Some(inside.to_string_lossy().into_owned()));
     }
     let problem = Problem::new("this is a directory without a config.json").in_file(path);

@@ -3,11 +3,10 @@
 //! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
 //! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
 
-mod progress;
 mod sources;
 
 use super::cannot;
-use progress::Progress;
+use crate::printer::{Printer, Progress};
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{self, Keep, Recording};
 use railwright_spec::problem::Problem;
@@ -41,9 +40,10 @@ impl Loaded {
 
 /// Bytes by which a format is told.
 const HEAD: u64 = 1 << 16;
+const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} left";
 
 /// Reads all that `paths` name: files, folders, globs, archives. Fails when none of it can be read.
-pub(crate) fn load(paths: &[String], keep: Keep, shows_progress: bool) -> Result<Loaded, Problem> {
+pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<Loaded, Problem> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
     for path in paths {
@@ -52,7 +52,7 @@ pub(crate) fn load(paths: &[String], keep: Keep, shows_progress: bool) -> Result
             Err(problem) => problems.push(problem),
         }
     }
-    let progress = Progress::new(shows_progress, sources.iter().map(Source::bytes).sum());
+    let progress: Progress = printer.progress(BAR, "reading", sources.iter().map(Source::bytes).sum());
     // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
     let read: Vec<Vec<Result<Vec<Recording>, Problem>>> = sources
         .par_iter()
@@ -190,7 +190,14 @@ mod tests {
         }
         let archive = archive.into_inner().unwrap_or_default();
         put("both.tar", &archive);
-        let load = |paths: &[String]| load(paths, Keep::default(), false).unwrap_or_else(|e| panic!("{e}"));
+        let load = |paths: &[String]| {
+            load(
+                paths,
+                Keep::default(),
+                &Printer::heard_by(crate::printer::Listener::new(std::sync::Arc::default())),
+            )
+            .unwrap_or_else(|e| panic!("{e}"))
+        };
 
         let all = load(&[folder.display().to_string()]);
         assert_eq!(

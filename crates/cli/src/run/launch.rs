@@ -18,6 +18,11 @@ thread_local! {
     static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
 }
 
+/// Forgets the last file: in a program that answers many questions it may have changed since.
+pub(crate) fn forget() {
+    LAST.set(None);
+}
+
 /// The launch file of a command line, if there is one.
 pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> {
     if let Some(path) = &arguments.launch {

@@ -3,9 +3,9 @@
 //! Responsible for: the list of streams to read, in an order that people expect (`rank2` before `rank10`). Members of a plain archive are
 //! streams of their own, so that they can be read side by side. Refuses to look at contents beyond telling an archive.
 
-use super::progress::Progress;
 use super::{Recording, is_end};
-use crate::input::{cannot, missing};
+use crate::input::{access, cannot, missing};
+use crate::printer::Progress;
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
 use std::fs::{self, File};
@@ -63,7 +63,7 @@ impl Source {
         read: Reading<'_>,
     ) -> Vec<Result<Vec<Recording>, Problem>> {
         let label = self.label();
-        let mut file = match File::open(&self.path) {
+        let mut file = match open(&self.path) {
             Ok(file) => file,
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
@@ -112,9 +112,10 @@ fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<
 /// What a path stands for.
 pub(super) fn of(path: &str) -> Result<Vec<Source>, Problem> {
     let named = Path::new(path);
-    let files = if named.is_dir() {
+    let files = if access::is_folder(named) {
         folder(named, 0)?
-    } else if named.exists() || !path.contains(['*', '?', '[']) {
+    } else if access::is_restricted() || named.exists() || !path.contains(['*', '?', '[']) {
+        access::to_read(named)?;
         return file(named, true).map_err(|error| cannot(&error, path));
     } else {
         let pattern =
@@ -126,7 +127,7 @@ pub(super) fn of(path: &str) -> Result<Vec<Source>, Problem> {
         }
         let mut files = Vec::new();
         for path in found {
-            if path.is_dir() { files.extend(folder(&path, 0)?) } else { files.push(path) }
+            if access::is_folder(&path) { files.extend(folder(&path, 0)?) } else { files.push(path) }
         }
         files
     };
@@ -142,11 +143,16 @@ pub(super) fn of(path: &str) -> Result<Vec<Source>, Problem> {
 
 /// The files of a folder; of its folders only when it holds none itself.
 fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
-    let entries = fs::read_dir(path).map_err(|error| cannot(&error, &path.display().to_string()))?;
-    let mut all: Vec<PathBuf> =
-        entries.flatten().map(|e| e.path()).filter(|p| !hidden(p)).take(MOST).collect();
+    let entries =
+        fs::read_dir(access::to_read(path)?).map_err(|error| cannot(&error, &path.display().to_string()))?;
+    let mut all: Vec<PathBuf> = entries
+        .flatten()
+        .map(|e| path.join(e.file_name()))
+        .filter(|p| !hidden(p) && access::to_read(p).is_ok())
+        .take(MOST)
+        .collect();
     sort(&mut all);
-    let (folders, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|p| p.is_dir());
+    let (folders, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|p| access::is_folder(p));
     if !files.is_empty() || depth >= 8 {
         return Ok(files);
     }
@@ -157,13 +163,18 @@ fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
     Ok(inner)
 }
 
+/// Opens a file that may be read.
+fn open(path: &Path) -> std::io::Result<File> {
+    File::open(access::to_read(path).map_err(|problem| std::io::Error::other(problem.message))?)
+}
+
 fn hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 /// A file as one stream, or an archive as its members.
 fn file(path: &Path, named: bool) -> std::io::Result<Vec<Source>> {
-    let mut file = File::open(path)?;
+    let mut file = open(path)?;
     let bytes = file.metadata()?.len();
     let whole = |part| Source { path: path.to_owned(), bytes, named, part };
     let mut head = [0; 512];

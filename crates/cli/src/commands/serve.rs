@@ -1,0 +1,54 @@
+//! `serve`: the page, and every question of the program over HTTP on this machine.
+//!
+//! Responsible for: what may be read, what is opened first, and the life of the server. Refuses to know HTTP: `railwright-server` does;
+//! questions become command lines in [`line`], and are answered by the commands themselves in [`desk`].
+
+mod desk;
+mod line;
+mod start;
+
+use crate::args;
+use crate::exit::{Failure, Outcome};
+use crate::input::access;
+use crate::printer::Printer;
+use railwright_server::{Server, Settings};
+use railwright_spec::problem::Problem;
+use std::sync::Arc;
+
+/// Serves until Ctrl-C.
+pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
+    let given = start::given(&arguments.paths)?;
+    let settings = Settings { port: arguments.port, ..Settings::default() };
+    let server = Server::bind(settings).map_err(|error| {
+        let problem = Problem::new(format!("cannot listen on port {}: {error}", arguments.port));
+        problem.in_file("--port").hint("leave it out, and a free one is taken")
+    })?;
+    let url = format!("{}{}", server.url(), given.fragment());
+    let stopper = server.stopper();
+    // Without a handler Ctrl-C ends the program at once; then only its temporary folder stays.
+    let _ = ctrlc::set_handler(move || {
+        if stopper.stop() {
+            // Who asks twice does not want to wait.
+            std::process::exit(i32::from(crate::exit::INTERRUPTED));
+        }
+    });
+    printer.data(&format!("{url}\n"), None)?;
+    printer.note("serving this machine alone; Ctrl-C ends it");
+    if !arguments.no_open && has_display() {
+        // The address was printed: whoever has no browser can take it elsewhere.
+        let _ = open::that_detached(&url);
+    }
+    let roots = given.roots.clone();
+    let desk = desk::Commands::new(given, Box::new(move |uploads| access::restrict(&roots, uploads)));
+    server.run(Arc::new(desk)).map_err(|error| Problem::new(format!("the server failed: {error}")))?;
+    Ok(Outcome::Yes)
+}
+
+/// Whether a browser could show itself.
+fn has_display() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(any(windows, target_os = "macos"))
+        || is_set("DISPLAY")
+        || is_set("WAYLAND_DISPLAY")
+        || is_set("BROWSER")
+}

@@ -1,0 +1,68 @@
+//! Answers questions by running commands.
+//!
+//! Responsible for: one command line for each question, run as at the terminal, its output handed on untouched. Refuses to answer anything
+//! itself.
+
+use super::line::{self, Line};
+use super::start::Given;
+use crate::commands;
+use crate::exit::{self, Failure};
+use crate::printer::{Listener, Printer};
+use bytes::Bytes;
+use railwright_server::{Desk, Outcome, Question, Reply, Watch};
+use railwright_spec::problem::Problem;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is done once uploads have a place.
+type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
+
+/// The commands of the program, to be asked.
+pub(super) struct Commands {
+    given: Given,
+    restrict: Restrict,
+}
+
+impl Commands {
+    pub(super) fn new(given: Given, restrict: Restrict) -> Self {
+        Self { given, restrict }
+    }
+}
+
+impl Desk for Commands {
+    fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
+        let Line { arguments, command, media } = match line::of(question) {
+            Ok(line) => line,
+            Err(reply) => return reply,
+        };
+        let listener = Listener::new(Arc::clone(watch));
+        let printer = Printer::heard_by(Arc::clone(&listener));
+        crate::run::launch::forget();
+        let end = commands::run(&arguments.command, &printer);
+        crate::run::launch::forget();
+        let outcome = match end {
+            Ok(exit::Outcome::Yes) => Outcome::Yes,
+            Ok(exit::Outcome::No) => Outcome::No,
+            Ok(exit::Outcome::Interrupted) => Outcome::Interrupted,
+            Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
+            // Nothing here is a pipe.
+            Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the answer was lost")),
+        };
+        let text = listener.take();
+        let media = media.unwrap_or_else(|| line::media_of(&text));
+        Reply::Answer { outcome, media, body: Bytes::from(text), command }
+    }
+
+    fn openapi(&self) -> Bytes {
+        Bytes::from_static(b"{}")
+    }
+
+    fn start(&self) -> Value {
+        self.given.json()
+    }
+
+    fn uploads(&self, folder: &Path) {
+        (self.restrict)(folder);
+    }
+}

@@ -1,0 +1,110 @@
+//! What was given when the server was started: runs, traces, and what may be read because of them.
+//!
+//! Responsible for: telling runs from traces by what is in them. Refuses to read more of a trace than its head.
+
+use crate::commands::examples;
+use crate::input::{self, CONFIG_LIMIT};
+use crate::run;
+use railwright_launch::{Format, detect};
+use railwright_profiler::readers;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value, json};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// What was given.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    /// What may be read.
+    pub(super) roots: Vec<PathBuf>,
+    /// Arguments of `estimate` for the first run that was given.
+    pub(super) run: Option<Map<String, Value>>,
+    /// Folders and files with traces or other records.
+    pub(super) traces: Vec<String>,
+    folder: Option<String>,
+}
+
+impl Given {
+    /// What the page shows first, as the fragment of its address.
+    pub(super) fn fragment(&self) -> &'static str {
+        match (&self.run, self.traces.is_empty()) {
+            (None, false) => "#/traces",
+            (Some(_), _) => "#/calculator",
+            (None, true) => "",
+        }
+    }
+
+    /// For the page.
+    pub(super) fn json(&self) -> Value {
+        let examples: Vec<Value> =
+            examples::list().map(|(name, about)| json!({ "name": name, "about": about })).collect();
+        json!({
+            "railwright": env!("CARGO_PKG_VERSION"),
+            "api": 1,
+            "run": self.run,
+            "traces": self.traces,
+            "folder_of_traces": self.folder,
+            "examples": examples,
+        })
+    }
+}
+
+/// Looks at what was given.
+pub(super) fn given(paths: &[String]) -> Result<Given, Problem> {
+    let mut given = Given::default();
+    for path in paths {
+        let real = Path::new(path).canonicalize().map_err(|error| input::cannot(&error, path))?;
+        let name = real.display().to_string();
+        match kind(&real, &name)? {
+            Kind::Run(flag) => {
+                if flag == "run" {
+                    given.roots.extend(beside(&name)?);
+                }
+                given.run.get_or_insert_with(|| Map::from_iter([(flag.to_owned(), json!(name))]));
+            }
+            Kind::Records => {
+                if real.is_dir() {
+                    given.folder.get_or_insert_with(|| name.clone());
+                }
+                given.traces.push(name);
+            }
+        }
+        given.roots.push(real);
+    }
+    Ok(given)
+}
+
+/// What a path is for.
+enum Kind {
+    /// A run, by this argument of `estimate`.
+    Run(&'static str),
+    /// Traces, logs, dumps.
+    Records,
+}
+
+fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
+    if path.is_dir() {
+        return Ok(if path.join("config.json").is_file() { Kind::Run("model") } else { Kind::Records });
+    }
+    let mut head = Vec::new();
+    let opened = std::fs::File::open(path).and_then(|file| file.take(1 << 16).read_to_end(&mut head));
+    opened.map_err(|error| input::cannot(&error, name))?;
+    let is_record = railwright_tables::detect(&head).is_some() || readers::detect(&head).is_some();
+    if is_record || std::str::from_utf8(&head).is_err_and(|error| error.error_len().is_some()) {
+        return Ok(Kind::Records);
+    }
+    let text = input::read(name, CONFIG_LIMIT)?;
+    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+        Some(Format::RunFile) => Kind::Run("run"),
+        Some(Format::HuggingFace) => Kind::Run("model"),
+        Some(_) => Kind::Run("launch"),
+        None if path.extension().is_some_and(|e| e == "toml") => Kind::Run("run"),
+        None => Kind::Records,
+    })
+}
+
+/// What a run file names and what therefore may be read with it.
+fn beside(run_file: &str) -> Result<Option<PathBuf>, Problem> {
+    let config = run::from_file(run_file)?.model.config;
+    Ok(config.and_then(|config| Path::new(&config).canonicalize().ok()))
+}

@@ -1,0 +1,183 @@
+//! What may be read: everything at the terminal, little when questions come through the server.
+//!
+//! Responsible for: turning what was typed into the path that is opened. A server restricts the whole program to the paths it was started
+//! with and to uploads, with symbolic links resolved before they are compared; it reads no standard input and writes nothing. Refuses to
+//! tell whether there is anything at a path that may not be read.
+
+use railwright_spec::problem::Problem;
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+/// How an uploaded file is called in an argument.
+pub(crate) const UPLOAD: &str = "upload:";
+
+/// The paths that may be read, if not all.
+static ALLOWED: OnceLock<Allowed> = OnceLock::new();
+
+#[derive(Debug)]
+struct Allowed {
+    /// Files and folders as the system knows them, without links.
+    roots: Vec<PathBuf>,
+    uploads: PathBuf,
+}
+
+/// From now on only `roots` and what is below them may be read, and uploads; for the rest of the program's life.
+pub(crate) fn restrict(roots: &[PathBuf], uploads: &Path) {
+    let roots = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let uploads = uploads.canonicalize().unwrap_or_else(|_| uploads.to_owned());
+    // A second restriction could only be an attempt to widen the first.
+    let _ = ALLOWED.set(Allowed { roots, uploads });
+}
+
+/// Whether only some paths may be read.
+pub(crate) fn is_restricted() -> bool {
+    ALLOWED.get().is_some()
+}
+
+/// The path to open for what was typed.
+pub(crate) fn to_read(path: &Path) -> Result<PathBuf, Problem> {
+    match ALLOWED.get() {
+        None => Ok(path.to_owned()),
+        Some(allowed) => allowed.to_read(path),
+    }
+}
+
+/// Refuses to write when questions come through the server.
+pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
+    if is_restricted() {
+        return Err(Problem::new("nothing is written through the server").in_file(path));
+    }
+    Ok(())
+}
+
+/// Refuses standard input when questions come through the server.
+pub(crate) fn to_listen() -> Result<(), Problem> {
+    if is_restricted() {
+        return Err(Problem::new("the server has no standard input for you").in_file("-"));
+    }
+    Ok(())
+}
+
+/// Whether there is something that may be read.
+pub(crate) fn exists(path: &Path) -> bool {
+    to_read(path).is_ok_and(|path| path.exists())
+}
+
+/// Whether there is a folder that may be read.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    to_read(path).is_ok_and(|path| path.is_dir())
+}
+
+/// Whether there is a file that may be read.
+pub(crate) fn is_file(path: &Path) -> bool {
+    to_read(path).is_ok_and(|path| path.is_file())
+}
+
+impl Allowed {
+    fn to_read(&self, path: &Path) -> Result<PathBuf, Problem> {
+        let refused = || {
+            Problem::new("this path was not given when the server was started")
+                .in_file(path.display().to_string())
+                .hint("start it with the path, as in `railwright serve PATH`, or drop the file on the page")
+        };
+        let (place, root) = match path.to_str().and_then(|text| text.strip_prefix(UPLOAD)) {
+            Some(name) => {
+                let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+                if !plain || name.is_empty() {
+                    return Err(refused());
+                }
+                (self.uploads.join(name), std::slice::from_ref(&self.uploads))
+            }
+            None => (path.to_owned(), self.roots.as_slice()),
+        };
+        let real = place.canonicalize().map_err(|_| refused())?;
+        // Pipes and devices would make a question wait for ever.
+        let about = real.metadata().map_err(|_| refused())?;
+        if !(about.is_file() || about.is_dir()) || !root.iter().any(|root| real.starts_with(root)) {
+            return Err(refused());
+        }
+        Ok(real)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A folder that may be read beside one that may not, and the rule for them.
+    fn house(name: &str) -> (PathBuf, Allowed) {
+        let top = std::env::temp_dir().join(format!("railwright-access-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&top);
+        for folder in ["open/inner", "openly", "uploads/1", "uploads/2"] {
+            fs::create_dir_all(top.join(folder)).expect("made");
+        }
+        for file in ["open/a.txt", "open/inner/b.txt", "openly/c.txt", "secret.txt", "uploads/1/d.json"] {
+            fs::write(top.join(file), file).expect("written");
+        }
+        let top = top.canonicalize().expect("real");
+        (top.clone(), Allowed { roots: vec![top.join("open")], uploads: top.join("uploads") })
+    }
+
+    #[test]
+    fn only_what_was_given_is_read() {
+        let (top, allowed) = house("given");
+        let read = |path: &str| allowed.to_read(&top.join(path)).ok();
+        assert_eq!(read("open/a.txt"), Some(top.join("open/a.txt")));
+        assert_eq!(read("open/inner/b.txt"), Some(top.join("open/inner/b.txt")));
+        assert_eq!(read("open"), Some(top.join("open")));
+        assert_eq!(read("open/inner/../a.txt"), Some(top.join("open/a.txt")));
+        for path in [
+            "secret.txt",
+            "openly/c.txt",
+            "open/../secret.txt",
+            "open/inner/../../secret.txt",
+            "",
+            "/etc/passwd",
+        ] {
+            assert_eq!(read(path), None, "{path}");
+        }
+        let told = |path: &str| allowed.to_read(&top.join(path)).expect_err("refused");
+        let (there, not_there) = (told("secret.txt"), told("nothing.txt"));
+        assert_eq!((there.message, there.hint), (not_there.message, not_there.hint), "it tells what exists");
+        let _ = fs::remove_dir_all(top);
+    }
+
+    #[test]
+    fn uploads_have_a_name_of_their_own() {
+        let (top, allowed) = house("uploads");
+        let read = |path: &str| allowed.to_read(Path::new(path)).ok();
+        assert_eq!(read("upload:1/d.json"), Some(top.join("uploads/1/d.json")));
+        assert_eq!(read("upload:1"), Some(top.join("uploads/1")));
+        for path in [
+            "upload:",
+            "upload:/",
+            "upload:..",
+            "upload:1/../../secret.txt",
+            "upload:../secret.txt",
+            "upload:/etc/passwd",
+            "upload:1/x",
+        ] {
+            assert_eq!(read(path), None, "{path}");
+        }
+        let _ = fs::remove_dir_all(top);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_before_they_are_judged() {
+        let (top, allowed) = house("links");
+        let link =
+            |from: &str, to: &str| std::os::unix::fs::symlink(top.join(to), top.join(from)).expect("linked");
+        link("open/out.txt", "secret.txt");
+        link("open/away", "openly");
+        link("open/round.txt", "open/inner/b.txt");
+        link("uploads/2/out.json", "secret.txt");
+        let read = |path: &str| allowed.to_read(&top.join(path)).ok();
+        assert_eq!(read("open/out.txt"), None);
+        assert_eq!(read("open/away/c.txt"), None);
+        assert_eq!(read("open/round.txt"), Some(top.join("open/inner/b.txt")));
+        assert_eq!(allowed.to_read(Path::new("upload:2/out.json")).ok(), None);
+        let _ = fs::remove_dir_all(top);
+    }
+}

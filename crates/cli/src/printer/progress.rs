@@ -1,0 +1,136 @@
+//! How far long work is, and whether it is still wanted: a bar and Ctrl-C for people, a watch for whoever asks through the server.
+//!
+//! Responsible for: showing a bar only to people, only after a moment; one handler of Ctrl-C in the program. Refuses to slow work down.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use railwright_server::Watch;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
+use std::time::{Duration, Instant};
+
+/// Nobody wants to see a bar for less.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// How far a piece of work is.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    begin: Instant,
+    wanted: bool,
+    shown: AtomicBool,
+    watch: Option<Arc<Watch>>,
+}
+
+impl Progress {
+    /// A bar of so many units after a template of indicatif's, and what a watch reads beside the numbers.
+    pub(super) fn new(
+        template: &str,
+        doing: &str,
+        total: u64,
+        wanted: bool,
+        watch: Option<Arc<Watch>>,
+    ) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        if let Some(watch) = &watch {
+            watch.report(|progress| {
+                progress.done = 0;
+                progress.total = total;
+                doing.clone_into(&mut progress.message);
+            });
+        }
+        Self { bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false), watch }
+    }
+
+    /// So many units more are done.
+    pub(crate) fn advance(&self, units: u64) {
+        self.advance_to(units, || None);
+    }
+
+    /// The same, with words about it for whoever looks.
+    pub(crate) fn advance_to(&self, units: u64, words: impl Fn() -> Option<String>) {
+        if let Some(watch) = &self.watch {
+            watch.report(|progress| {
+                progress.done += units;
+                if let Some(words) = words() {
+                    progress.message = words;
+                }
+            });
+        }
+        if !self.wanted {
+            return;
+        }
+        self.bar.inc(units);
+        if self.begin.elapsed() < PATIENCE {
+            return;
+        }
+        if let Some(words) = words() {
+            self.bar.set_message(words);
+        }
+        if !self.shown.swap(true, Ordering::SeqCst) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// The work is done.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// A stream that tells what was read of it.
+    pub(crate) fn watch<R: Read>(&self, stream: R) -> Watched<'_, R> {
+        Watched { stream, progress: self }
+    }
+}
+
+/// A stream that is watched.
+pub(crate) struct Watched<'a, R> {
+    stream: R,
+    progress: &'a Progress,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.progress.advance(count as u64);
+        Ok(count)
+    }
+}
+
+/// Whether work is no longer wanted.
+#[derive(Clone, Debug)]
+pub(crate) enum Stop {
+    /// Ctrl-C says so.
+    Signal,
+    /// Whoever asked says so.
+    Asked(Arc<Watch>),
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static LISTENS: Once = Once::new();
+
+impl Stop {
+    /// Listens to Ctrl-C from now on.
+    pub(super) fn signal() -> Self {
+        LISTENS.call_once(|| {
+            // Without a handler Ctrl-C ends the program at once, which is no worse.
+            let _ = ctrlc::set_handler(|| {
+                if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                    // Who asks twice does not want to wait for the answer.
+                    std::process::exit(i32::from(crate::exit::INTERRUPTED));
+                }
+            });
+        });
+        Self::Signal
+    }
+
+    /// Whether it was said.
+    pub(crate) fn is_said(&self) -> bool {
+        match self {
+            Self::Signal => INTERRUPTED.load(Ordering::SeqCst),
+            Self::Asked(watch) => watch.is_stopped(),
+        }
+    }
+}

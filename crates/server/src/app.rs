@@ -1,0 +1,134 @@
+//! What stands at which address.
+
+use crate::desk::Desk;
+use crate::guard::{self, Guard};
+use crate::jobs::{self, Jobs};
+use crate::uploads::Uploads;
+use crate::{Settings, assets, questions, replies};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
+use axum::routing::{delete, get, post};
+use railwright_spec::problem::Problem;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use tokio::sync::{Semaphore, watch};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_service::Service as _;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) settings: Settings,
+    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) guard: Guard,
+    pub(crate) uploads: Uploads,
+    pub(crate) jobs: Jobs,
+    /// Turns at the processors.
+    pub(crate) turns: Arc<Semaphore>,
+    /// Questions that wait for theirs.
+    pub(crate) waiting: AtomicUsize,
+    /// Whether the server ends.
+    pub(crate) end: watch::Receiver<bool>,
+}
+
+type Shared = State<Arc<App>>;
+
+/// The addresses behind the token.
+pub(crate) fn routes(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/", get(|headers: HeaderMap| async move { assets::respond("index.html", &headers) }))
+        .route("/api/v1/start", get(|State(app): Shared| async move { replies::value(StatusCode::OK, &app.desk.start()) }))
+        .route("/api/v1/openapi.json", get(|State(app): Shared| async move { replies::bytes(StatusCode::OK, replies::JSON, app.desk.openapi()) }))
+        .route("/api/v1/uploads", post(upload))
+        .route("/api/v1/jobs", post(start_job))
+        .route("/api/v1/jobs/{job}", delete(|State(app): Shared, Path(job): Path<String>| async move { jobs::stop(&app, &job) }))
+        .route("/api/v1/jobs/{job}/events", get(|State(app): Shared, Path(job): Path<String>| async move { jobs::events(&app, &job) }))
+        .route("/api/v1/{*command}", post(ask))
+        .route("/{*path}", get(|Path(path): Path<String>, headers: HeaderMap| async move { assets::respond(&path, &headers) }))
+        .method_not_allowed_fallback(|| async {
+            replies::problem(
+                StatusCode::METHOD_NOT_ALLOWED,
+                Problem::new("this address is not for this method").hint("questions are asked with POST"),
+            )
+        })
+        .fallback(|| async { replies::problem(StatusCode::NOT_FOUND, Problem::new("nothing is at this address")) })
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .with_state(app)
+}
+
+async fn ask(State(app): Shared, Path(command): Path<String>, body: Body) -> Response<Body> {
+    match questions::read(Some(&command), body, &app.settings).await {
+        Ok(question) => questions::answer(&app, question).await,
+        Err((status, problem)) => replies::problem(status, problem),
+    }
+}
+
+async fn start_job(State(app): Shared, body: Body) -> Response<Body> {
+    match questions::read(None, body, &app.settings).await {
+        Ok(question) => jobs::start(&app, question),
+        Err((status, problem)) => replies::problem(status, problem),
+    }
+}
+
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    name: String,
+}
+
+async fn upload(
+    State(app): Shared,
+    headers: HeaderMap,
+    Query(named): Query<Named>,
+    body: Body,
+) -> Response<Body> {
+    let told = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<u64>().ok());
+    if told.is_some_and(|bytes| bytes > app.settings.upload_bytes) {
+        let problem = Problem::new(format!("a file has at most {} bytes", app.settings.upload_bytes));
+        return replies::problem(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            problem.hint("name larger ones when starting: `railwright serve FOLDER`"),
+        );
+    }
+    app.uploads.keep(&named.name, body, &app.settings).await
+}
+
+/// Admits a request and has it answered.
+pub(crate) async fn respond(app: &App, mut routes: Router, mut request: Request<Body>) -> Response<Body> {
+    let mut response = match app.guard.admit(&request) {
+        Err(refusal) => {
+            replies::bytes(refusal.status, "text/plain; charset=utf-8", format!("{}\n", refusal.message))
+        }
+        // The page's addresses are relative to a folder.
+        Ok(rest) if !rest.starts_with('/') => {
+            match HeaderValue::from_str(&format!("/{}/{rest}", app.guard.token())) {
+                Ok(place) => {
+                    let mut response =
+                        replies::bytes(StatusCode::PERMANENT_REDIRECT, "text/plain; charset=utf-8", "");
+                    response.headers_mut().insert(header::LOCATION, place);
+                    response
+                }
+                Err(_) => replies::bytes(
+                    StatusCode::BAD_REQUEST,
+                    "text/plain; charset=utf-8",
+                    "this is no address\n",
+                ),
+            }
+        }
+        Ok(rest) => match rest.parse::<Uri>() {
+            Ok(uri) => {
+                *request.uri_mut() = uri;
+                // A router cannot fail.
+                routes.call(request).await.unwrap_or_else(|never| match never {})
+            }
+            Err(_) => {
+                replies::bytes(StatusCode::BAD_REQUEST, "text/plain; charset=utf-8", "this is no address\n")
+            }
+        },
+    };
+    guard::harden(response.headers_mut());
+    response
+}

@@ -1,0 +1,78 @@
+//! The page: the files of `web/dist`, inside the program; a debug build reads them from the disk at each request.
+
+use crate::replies;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use bytes::Bytes;
+use rust_embed::RustEmbed;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+#[derive(RustEmbed)]
+#[folder = "../../web/dist"]
+#[allow_missing = true]
+struct Page;
+
+/// A page instead of the page.
+const NOT_BUILT: &str = "<!doctype html><meta charset=utf-8><title>railwright</title><h1>The page was not built</h1>\
+    <p>This program was compiled without <code>web/dist</code>. Build it with <code>npm ci &amp;&amp; npm run build</code> in \
+    <code>web/</code>, then compile again. The interface works: see <code>./api/v1/openapi.json</code>.";
+
+/// A file of the page, by its path from the page's own folder.
+pub fn page_file(path: &str) -> Option<Cow<'static, [u8]>> {
+    find(path).map(|file| file.data)
+}
+
+fn find(path: &str) -> Option<rust_embed::EmbeddedFile> {
+    let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', ':', '\0']);
+    if path.split('/').all(plain) { Page::get(path) } else { None }
+}
+
+/// A file of the page as a response.
+pub(crate) fn respond(path: &str, asked: &HeaderMap) -> Response<Body> {
+    let Some(file) = find(path) else {
+        return if path == "index.html" {
+            replies::bytes(StatusCode::OK, "text/html; charset=utf-8", NOT_BUILT)
+        } else {
+            replies::bytes(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "there is no such file\n")
+        };
+    };
+    let mut tag = String::from("\"");
+    for byte in &file.metadata.sha256_hash()[..16] {
+        // Writing to a String cannot fail.
+        let _ = write!(tag, "{byte:02x}");
+    }
+    tag.push('"');
+    let known = asked.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    // A compressed answer carries the tag as a weak one.
+    let is_known =
+        known.flat_map(|list| list.split(',')).any(|one| one.trim().trim_start_matches("W/") == tag);
+    let mut response = if is_known {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        let body = match file.data {
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => Bytes::from(bytes),
+        };
+        Response::new(Body::from(body))
+    };
+    let headers = response.headers_mut();
+    let media = file.metadata.mimetype();
+    let text = media.starts_with("text/") || media.ends_with("javascript") || media.ends_with("json");
+    let media = if text { format!("{media}; charset=utf-8") } else { media.to_owned() };
+    for (name, value) in [(header::CONTENT_TYPE, media.as_str()), (header::ETAG, &tag)] {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    }
+    // Names in `assets/` change with their content; the page itself does not.
+    let keep = if path.starts_with("assets/") && !cfg!(debug_assertions) {
+        "private, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
+    response
+}

@@ -1,0 +1,162 @@
+//! Connections: accepting them on this machine alone, and ending them in good order.
+
+use crate::app::{self, App};
+use crate::desk::Desk;
+use crate::guard::Guard;
+use crate::jobs::Jobs;
+use crate::settings::Settings;
+use crate::uploads::Uploads;
+use axum::Router;
+use axum::body::Body;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+
+/// Bytes of the head of a request, at most.
+const HEAD: usize = 64 << 10;
+/// Stack of a thread that works on a question, as the main thread has.
+const STACK: usize = 8 << 20;
+/// What is waited for work that does not listen, before the program ends anyway.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
+
+/// A server that listens, but does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    settings: Settings,
+    listener: TcpListener,
+    guard: Guard,
+    uploads: Uploads,
+    port: u16,
+    end: watch::Sender<bool>,
+}
+
+/// Ends a server from another thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(watch::Sender<bool>);
+
+impl Stopper {
+    /// Ends the server. Whether it was ending already is the answer.
+    pub fn stop(&self) -> bool {
+        self.0.send_replace(true)
+    }
+}
+
+impl Server {
+    /// Listens on this machine's own address.
+    pub fn bind(settings: Settings) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, settings.port)))?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let guard = Guard::new(port)?;
+        let uploads = Uploads::new()?;
+        Ok(Self { settings, listener, guard, uploads, port, end: watch::Sender::new(false) })
+    }
+
+    /// The address of the page, with the token.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.guard.token())
+    }
+
+    /// What ends it.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.end.clone())
+    }
+
+    /// Serves until it is stopped.
+    pub fn run(self, desk: Arc<dyn Desk>) -> std::io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_stack_size(STACK)
+            .thread_name("railwright-serve")
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let ended = runtime.block_on(self.serve(desk));
+        runtime.shutdown_timeout(LAST_MOMENT);
+        ended
+    }
+
+    async fn serve(self, desk: Arc<dyn Desk>) -> std::io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        desk.uploads(self.uploads.folder());
+        let mut end = self.end.subscribe();
+        let app = Arc::new(App {
+            turns: Arc::new(Semaphore::new(self.settings.questions)),
+            waiting: AtomicUsize::new(0),
+            jobs: Jobs::default(),
+            guard: self.guard,
+            uploads: self.uploads,
+            end: self.end.subscribe(),
+            settings: self.settings,
+            desk,
+        });
+        let routes = app::routes(Arc::clone(&app));
+        let places = Arc::new(Semaphore::new(app.settings.connections));
+        loop {
+            let next = async {
+                // The semaphore is never closed.
+                let place = Arc::clone(&places).acquire_owned().await.ok();
+                (place, listener.accept().await)
+            };
+            let (place, accepted) = tokio::select! {
+                next = next => next,
+                _ = end.wait_for(|end| *end) => break,
+            };
+            match accepted {
+                Ok((stream, _)) => {
+                    let (app, routes) = (Arc::clone(&app), routes.clone());
+                    tokio::spawn(async move {
+                        connection(stream, app, routes).await;
+                        drop(place);
+                    });
+                }
+                // Out of files, or the client went away before it was served: others may have more luck in a moment.
+                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+        drop(listener);
+        app.jobs.stop_all();
+        let everyone = u32::try_from(app.settings.connections).unwrap_or(u32::MAX);
+        let _ = tokio::time::timeout(app.settings.grace, places.acquire_many(everyone)).await;
+        Ok(())
+    }
+}
+
+/// Serves one connection. What goes wrong on it concerns nobody else.
+async fn connection(stream: TcpStream, app: Arc<App>, routes: Router) {
+    // Answers are small and waited for.
+    let _ = stream.set_nodelay(true);
+    let patience = app.settings.patience;
+    let mut end = app.end.clone();
+    let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
+        let (app, routes) = (Arc::clone(&app), routes.clone());
+        async move { Ok::<_, Infallible>(app::respond(&app, routes, request.map(Body::new)).await) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut served = pin!(served);
+    tokio::select! {
+        _ = served.as_mut() => {}
+        () = ended(&mut end) => {
+            served.as_mut().graceful_shutdown();
+            let _ = served.await;
+        }
+    }
+}
+
+/// Waits for the end of the server.
+async fn ended(end: &mut watch::Receiver<bool>) {
+    // An error means that nobody can end it any more, which is an end, too.
+    let _ = end.wait_for(|end| *end).await.map(|_| ());
+}

@@ -1,0 +1,85 @@
+//! Who answers: the trait between the server and the program.
+//!
+//! Responsible for: what a question is, and in what forms it may end. Refuses to say which questions there are.
+
+use crate::Watch;
+use bytes::Bytes;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A command of the program with its arguments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Question {
+    /// The words of the command, such as `estimate` or `network`, `cost`.
+    pub command: Vec<String>,
+    /// Flags without dashes and positional arguments by name: text, number, truth value, or a list of these.
+    pub arguments: Map<String, Value>,
+    /// The form of the answer; JSON without it.
+    pub format: Option<String>,
+}
+
+/// How a command that worked ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Yes, or there was no question.
+    Yes,
+    /// No: the plan does not fit, a limit is exceeded.
+    No,
+    /// It was stopped; the answer is what was known by then.
+    Interrupted,
+}
+
+impl Outcome {
+    /// The word for it in headers and events.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What comes of a question.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// The bytes that the command prints.
+    Answer {
+        /// How it ended.
+        outcome: Outcome,
+        /// The media type of the bytes.
+        media: &'static str,
+        /// The bytes.
+        body: Bytes,
+        /// The command line that prints the same.
+        command: String,
+    },
+    /// The question is at fault.
+    Problems {
+        /// All that is wrong with it.
+        problems: Vec<Problem>,
+        /// The command line that says the same, as far as there is one.
+        command: String,
+    },
+    /// There is no such command, or it is not for asking from afar.
+    Unknown(Problem),
+    /// The program is at fault.
+    Broken(Problem),
+}
+
+/// Answers questions. It is asked from many threads at once.
+pub trait Desk: Send + Sync + 'static {
+    /// Answers, telling `watch` how far it is, and stopping early when `watch` says so.
+    fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply;
+
+    /// The description of all questions: OpenAPI 3.1, JSON.
+    fn openapi(&self) -> Bytes;
+
+    /// What was given when the server was started.
+    fn start(&self) -> Value;
+
+    /// Called once before the first question: where uploads lie, which may be read. `upload:ID/name` in an argument means `ID/name` there.
+    fn uploads(&self, folder: &Path);
+}

@@ -1,0 +1,227 @@
+//! Who may ask: the token, the host, the site that a request comes from; and the headers that keep a browser strict.
+//!
+//! A page on another site can make a browser send requests to this machine, and a name that resolves to it later (DNS rebinding) can
+//! make them look like its own. So: an unguessable first path segment, a `Host` that is this server's, no request that a browser says
+//! comes from another site, and no header that lets another site read an answer.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
+use std::fmt::Write as _;
+
+/// The token and the names of this server.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    token: String,
+    hosts: [String; 2],
+    origins: [String; 2],
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) message: &'static str,
+}
+
+const FOREIGN_HOST: Refusal = Refusal {
+    status: StatusCode::MISDIRECTED_REQUEST,
+    message: "this server answers to 127.0.0.1 and localhost with its own port alone",
+};
+const FOREIGN_SITE: Refusal =
+    Refusal { status: StatusCode::FORBIDDEN, message: "requests from other sites are refused" };
+const NO_TOKEN: Refusal = Refusal {
+    status: StatusCode::NOT_FOUND,
+    message: "nothing is here: the address that `railwright serve` printed begins with a token",
+};
+
+impl Guard {
+    /// A guard with a fresh token of 128 random bits.
+    pub(crate) fn new(port: u16) -> std::io::Result<Self> {
+        let mut bits = [0_u8; 16];
+        getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
+        let mut token = String::with_capacity(32);
+        for byte in bits {
+            // Writing to a String cannot fail.
+            let _ = write!(token, "{byte:02x}");
+        }
+        let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+        let origins = hosts.clone().map(|host| format!("http://{host}"));
+        Ok(Self { token, hosts, origins })
+    }
+
+    /// The token.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The path behind the token, with its query, or why the request is refused.
+    pub(crate) fn admit<B>(&self, request: &Request<B>) -> Result<String, Refusal> {
+        self.host(request)?;
+        let path = request.uri().path_and_query().map_or("", |p| p.as_str());
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let end = path.find(['/', '?']).unwrap_or(path.len());
+        let (token, rest) = path.split_at(end);
+        if !same(token.as_bytes(), self.token.as_bytes()) {
+            return Err(NO_TOKEN);
+        }
+        self.site(request, rest)?;
+        Ok(rest.to_owned())
+    }
+
+    fn host<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+        let known = |name: &str| self.hosts.iter().any(|host| host.eq_ignore_ascii_case(name));
+        let mut named = request.headers().get_all(header::HOST).iter();
+        let host = named.next().and_then(|host| host.to_str().ok());
+        // Whoever sends two means to confuse; whoever sends a whole address says there whom it means.
+        let other = request.uri().authority().is_some_and(|authority| !known(authority.as_str()));
+        if named.next().is_some() || other || !host.is_some_and(known) {
+            return Err(FOREIGN_HOST);
+        }
+        Ok(())
+    }
+
+    fn site<B>(&self, request: &Request<B>, rest: &str) -> Result<(), Refusal> {
+        let headers = request.headers();
+        let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        if let Some(origin) = text(header::ORIGIN)
+            && !self.origins.iter().any(|own| own.eq_ignore_ascii_case(origin))
+        {
+            return Err(FOREIGN_SITE);
+        }
+        match text(HeaderName::from_static("sec-fetch-site")) {
+            None | Some("same-origin" | "none") => Ok(()),
+            // A link on another page may lead here; it may not read anything, nor ask the interface.
+            Some(_)
+                if request.method() == Method::GET
+                    && !rest.starts_with("/api/")
+                    && text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate")
+                    && text(HeaderName::from_static("sec-fetch-dest")) == Some("document") =>
+            {
+                Ok(())
+            }
+            Some(_) => Err(FOREIGN_SITE),
+        }
+    }
+}
+
+/// Whether two texts are the same, in a time that tells nothing of where they differ.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |or, (a, b)| or | (a ^ b))) == 0
+}
+
+/// What the page may do: its own scripts and styles, its own questions, pictures that it draws. Nothing from elsewhere, no frames.
+const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
+    font-src 'self'; connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// Headers of every answer.
+pub(crate) fn harden(headers: &mut HeaderMap) {
+    let strict = [
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
+    ];
+    for (name, value) in strict {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    // Whoever did not say how long an answer keeps meant: not at all.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(path: &str, headers: &[(&str, &str)]) -> Request<()> {
+        let mut request = Request::builder().uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(()).expect("a request")
+    }
+
+    fn guard() -> Guard {
+        Guard::new(4000).expect("random bits")
+    }
+
+    #[test]
+    fn tokens_are_long_and_differ() {
+        let (one, two) = (guard(), guard());
+        assert_eq!(one.token.len(), 32);
+        assert!(one.token.bytes().all(|b| b.is_ascii_hexdigit()));
+        assert_ne!(one.token, two.token);
+    }
+
+    #[test]
+    fn the_path_behind_the_token_is_handed_on() {
+        let guard = guard();
+        let own = [("host", "127.0.0.1:4000")];
+        let ask = |rest: &str| guard.admit(&request(&format!("/{}{rest}", guard.token), &own));
+        assert_eq!(ask("/api/v1/estimate?a=b").as_deref(), Ok("/api/v1/estimate?a=b"));
+        assert_eq!(ask("/").as_deref(), Ok("/"));
+        assert_eq!(ask("").as_deref(), Ok(""));
+        assert_eq!(ask("?x").as_deref(), Ok("?x"));
+        assert_eq!(ask("0/"), Err(NO_TOKEN));
+        let cut = &guard.token[1..];
+        for path in ["/", "/api/v1/start", &format!("/{cut}/"), &format!("//{}/", guard.token)] {
+            assert_eq!(guard.admit(&request(path, &own)), Err(NO_TOKEN), "{path}");
+        }
+        let mut wrong = guard.token.clone().into_bytes();
+        wrong[31] ^= 1;
+        let wrong = String::from_utf8(wrong).expect("ASCII");
+        assert_eq!(guard.admit(&request(&format!("/{wrong}/"), &own)), Err(NO_TOKEN));
+    }
+
+    #[test]
+    fn only_its_own_names_are_hosts() {
+        let guard = guard();
+        let path = format!("/{}/", guard.token);
+        for host in ["127.0.0.1:4000", "localhost:4000", "LOCALHOST:4000"] {
+            assert!(guard.admit(&request(&path, &[("host", host)])).is_ok(), "{host}");
+        }
+        for host in [
+            "127.0.0.1",
+            "localhost",
+            "127.0.0.1:4001",
+            "evil.example:4000",
+            "localhost:4000.evil.example",
+            "",
+        ] {
+            assert_eq!(guard.admit(&request(&path, &[("host", host)])), Err(FOREIGN_HOST), "{host}");
+        }
+        assert_eq!(guard.admit(&request(&path, &[])), Err(FOREIGN_HOST));
+        let two = [("host", "127.0.0.1:4000"), ("host", "evil.example")];
+        assert_eq!(guard.admit(&request(&path, &two)), Err(FOREIGN_HOST));
+        let whole = format!("http://evil.example{path}");
+        assert_eq!(guard.admit(&request(&whole, &[("host", "127.0.0.1:4000")])), Err(FOREIGN_HOST));
+    }
+
+    #[test]
+    fn other_sites_may_link_and_nothing_else() {
+        let guard = guard();
+        let ask = |rest: &str, more: &[(&str, &str)]| {
+            let mut headers = vec![("host", "127.0.0.1:4000")];
+            headers.extend(more);
+            guard.admit(&request(&format!("/{}{rest}", guard.token), &headers)).map(|_| ())
+        };
+        assert_eq!(ask("/api/v1/start", &[("origin", "http://127.0.0.1:4000")]), Ok(()));
+        assert_eq!(ask("/api/v1/start", &[("sec-fetch-site", "same-origin")]), Ok(()));
+        for origin in ["http://evil.example", "null", "http://127.0.0.1:4001", "https://127.0.0.1:4000"] {
+            assert_eq!(ask("/api/v1/start", &[("origin", origin)]), Err(FOREIGN_SITE), "{origin}");
+        }
+        let link = [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        assert_eq!(ask("/", &link), Ok(()));
+        assert_eq!(ask("/api/v1/start", &link), Err(FOREIGN_SITE));
+        let frame =
+            [("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")];
+        assert_eq!(ask("/", &frame), Err(FOREIGN_SITE));
+        assert_eq!(ask("/", &[("sec-fetch-site", "same-site")]), Err(FOREIGN_SITE));
+    }
+}

@@ -1,0 +1,204 @@
+//! Jobs: questions that take long, asked first and listened to afterwards.
+//!
+//! Responsible for: running each on a thread of its own, telling its progress as server-sent events, stopping it when asked. A job goes on
+//! when nobody listens; its end is remembered for a while, so that a page that was loaded again finds it. Refuses more at once than the
+//! settings have.
+
+use crate::app::App;
+use crate::desk::{Question, Reply};
+use crate::{Progress, Watch, replies};
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use bytes::Bytes;
+use futures_core::Stream;
+use railwright_spec::problem::Problem;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt::Write as _;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// Between two messages about progress: at most ten a second.
+const PACE: Duration = Duration::from_millis(100);
+/// So often a line says that the connection is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// A job and, when it has ended, what came of it.
+#[derive(Clone, Debug)]
+struct Job {
+    watch: Arc<Watch>,
+    end: watch::Receiver<Option<Arc<Reply>>>,
+}
+
+/// All jobs, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    jobs: BTreeMap<u64, Job>,
+}
+
+impl Jobs {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, number: &str) -> Option<Job> {
+        let number: u64 = number.parse().ok()?;
+        self.table().jobs.get(&number).cloned()
+    }
+
+    /// Stops all that run.
+    pub(crate) fn stop_all(&self) {
+        for job in self.table().jobs.values() {
+            job.watch.stop();
+        }
+    }
+}
+
+fn unknown() -> Response<Body> {
+    let problem = Problem::new("there is no such job").hint("only the last ones are remembered");
+    replies::problem(StatusCode::NOT_FOUND, problem)
+}
+
+/// Starts a job.
+pub(crate) fn start(app: &Arc<App>, question: Question) -> Response<Body> {
+    let watch = Arc::new(Watch::default());
+    let (tell, end) = watch::channel(None);
+    let number = {
+        let mut table = app.jobs.table();
+        let running = table.jobs.values().filter(|job| job.end.borrow().is_none()).count();
+        if running >= app.settings.jobs {
+            let problem = Problem::new(format!("{running} jobs are running already"))
+                .hint("stop one, or wait until one has ended");
+            return replies::problem(StatusCode::TOO_MANY_REQUESTS, problem);
+        }
+        let ended: Vec<u64> =
+            table.jobs.iter().filter(|(_, job)| job.end.borrow().is_some()).map(|(at, _)| *at).collect();
+        for number in ended.iter().take((ended.len() + 1).saturating_sub(app.settings.remembered)) {
+            table.jobs.remove(number);
+        }
+        table.last += 1;
+        let number = table.last;
+        table.jobs.insert(number, Job { watch: Arc::clone(&watch), end });
+        number
+    };
+    let desk = Arc::clone(&app.desk);
+    let work = tokio::task::spawn_blocking(move || desk.ask(&question, &watch));
+    tokio::spawn(async move {
+        let reply = work.await.unwrap_or_else(|_| Reply::Broken(replies::bug()));
+        tell.send_replace(Some(Arc::new(reply)));
+    });
+    replies::value(StatusCode::ACCEPTED, &json!({ "job": number.to_string() }))
+}
+
+/// Stops a job. What it has found by then is its answer.
+pub(crate) fn stop(app: &Arc<App>, number: &str) -> Response<Body> {
+    let Some(job) = app.jobs.find(number) else { return unknown() };
+    job.watch.stop();
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+/// What happens to a job, as it happens.
+pub(crate) fn events(app: &Arc<App>, number: &str) -> Response<Body> {
+    let Some(job) = app.jobs.find(number) else { return unknown() };
+    let (send, lines) = mpsc::channel(8);
+    let ended = app.end.clone();
+    tokio::spawn(follow(job, send, ended));
+    let mut response = Response::new(Body::from_stream(Lines(lines)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Sends events until the job has ended, or nobody listens.
+async fn follow(job: Job, send: mpsc::Sender<Bytes>, mut ended: watch::Receiver<bool>) {
+    let mut progress = job.watch.follow();
+    let mut end = job.end;
+    let mut told = Progress::default();
+    loop {
+        let news = progress.borrow_and_update().clone();
+        if news != told {
+            if send.send(progress_event(&news)).await.is_err() {
+                return;
+            }
+            told = news;
+        }
+        let reply = end.borrow().clone();
+        if let Some(reply) = reply {
+            let _ = send.send(end_event(&reply)).await;
+            return;
+        }
+        // First the pace, then the wait: news that come meanwhile are told as one.
+        tokio::select! {
+            () = tokio::time::sleep(PACE) => {}
+            _ = end.wait_for(Option::is_some) => continue,
+            _ = ended.wait_for(|ended| *ended) => {}
+        }
+        tokio::select! {
+            changed = progress.changed() => if changed.is_err() { return },
+            changed = end.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(HEARTBEAT) => {
+                if send.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn progress_event(progress: &Progress) -> Bytes {
+    let Progress { done, total, message, best } = progress;
+    event("progress", &json!({ "done": done, "total": total, "message": message, "best": best }).to_string())
+}
+
+fn end_event(reply: &Reply) -> Bytes {
+    match reply {
+        Reply::Answer { outcome, media, body, command } => {
+            let text = String::from_utf8_lossy(body);
+            let answer =
+                if *media == replies::JSON { text.trim_end().to_owned() } else { json!(text).to_string() };
+            let (outcome, command) = (json!(outcome.name()), json!(command));
+            event("answer", &format!("{{\"outcome\":{outcome},\"command\":{command},\"answer\":{answer}}}"))
+        }
+        Reply::Problems { problems, command } => {
+            event("problems", &json!({ "problems": problems, "command": command }).to_string())
+        }
+        Reply::Unknown(problem) | Reply::Broken(problem) => {
+            event("problems", &json!({ "problems": [problem] }).to_string())
+        }
+    }
+}
+
+/// An event; every line of its data becomes a line of the stream.
+fn event(name: &str, data: &str) -> Bytes {
+    let mut text = format!("event: {name}\n");
+    for line in data.lines() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "data: {line}");
+    }
+    text.push('\n');
+    Bytes::from(text)
+}
+
+/// What a channel brings, as a body.
+struct Lines(mpsc::Receiver<Bytes>);
+
+impl Stream for Lines {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.poll_recv(context).map(|item| item.map(Ok))
+    }
+}

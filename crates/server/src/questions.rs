@@ -1,0 +1,164 @@
+//! Questions: bodies to [`Question`]s, and the turn of each.
+//!
+//! Responsible for: bounds of size, time and number. A question that nobody waits for any more is stopped. Refuses to answer.
+
+use crate::app::App;
+use crate::desk::{Question, Reply};
+use crate::replies;
+use crate::{Settings, Watch};
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use http_body_util::{BodyExt as _, Limited};
+use railwright_spec::problem::Problem;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The body of a question.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    #[serde(default)]
+    format: Option<String>,
+    /// For jobs, where the address does not say it: words with slashes between.
+    #[serde(default)]
+    command: Option<String>,
+}
+
+/// Reads a whole body, bounded in bytes and patience.
+async fn whole(body: Body, settings: &Settings) -> Result<Vec<u8>, (StatusCode, Problem)> {
+    let told = |status, message: String| (status, Problem::new(message).in_file("request"));
+    let limit = settings.question_bytes;
+    let mut body = Limited::new(body, limit);
+    let mut bytes = Vec::new();
+    loop {
+        let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
+            told(StatusCode::REQUEST_TIMEOUT, "the rest of the question did not come".to_owned())
+        })?;
+        match frame {
+            None => return Ok(bytes),
+            Some(Ok(frame)) => bytes.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+            Some(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+                return Err(told(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    format!("a question has at most {limit} bytes"),
+                ));
+            }
+            Some(Err(_)) => {
+                return Err(told(StatusCode::BAD_REQUEST, "the question broke off".to_owned()));
+            }
+        }
+    }
+}
+
+/// Reads a question; `command` is what the address says.
+pub(crate) async fn read(
+    command: Option<&str>,
+    body: Body,
+    settings: &Settings,
+) -> Result<Question, (StatusCode, Problem)> {
+    let bytes = whole(body, settings).await?;
+    let refused = |problem: Problem| (StatusCode::BAD_REQUEST, problem.in_file("request"));
+    let asked: Asked = if bytes.is_empty() {
+        Asked { arguments: Map::new(), format: None, command: None }
+    } else {
+        let text =
+            std::str::from_utf8(&bytes).map_err(|_| refused(Problem::new("the question is not UTF-8")))?;
+        serde_json::from_str(text).map_err(|error| {
+            let message = error.to_string();
+            let message = message.split(" at line").next().unwrap_or_default().to_owned();
+            let mut problem = Problem::new(format!("the question is no JSON of its form: {message}"))
+                .in_file("request")
+                .hint("it looks like `{\"arguments\": {\"model\": \"llama-3.1-8b\"}, \"format\": \"json\"}`");
+            if let Some(place) = &mut problem.place {
+                place.line = Some(error.line());
+                place.column = Some(error.column());
+            }
+            refused(problem)
+        })?
+    };
+    let command = match (command, &asked.command) {
+        (Some(command), None) => command,
+        (None, Some(command)) => command.as_str(),
+        (Some(_), Some(_)) => {
+            return Err(refused(Problem::new("the address says the command already").at_key("command")));
+        }
+        (None, None) => {
+            return Err(refused(
+                Problem::new("the command is missing")
+                    .at_key("command")
+                    .hint("such as `\"command\": \"search\"`"),
+            ));
+        }
+    };
+    let words: Vec<String> = command.split('/').map(str::to_owned).collect();
+    Ok(Question { command: words, arguments: asked.arguments, format: asked.format })
+}
+
+/// Stops the work when the request that asked for it is gone.
+struct Wanted(Arc<Watch>);
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Counts who waits.
+struct Waiting<'a>(&'a App);
+
+impl<'a> Waiting<'a> {
+    fn new(app: &'a App) -> Option<Self> {
+        let before = app.waiting.fetch_add(1, Ordering::SeqCst);
+        let one = Self(app);
+        (before < app.settings.waiting).then_some(one)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Answers a question in its turn.
+pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body> {
+    let busy = || {
+        replies::problem(
+            StatusCode::SERVICE_UNAVAILABLE,
+            Problem::new("too many questions at once").hint("ask again in a moment"),
+        )
+    };
+    let Some(waiting) = Waiting::new(app) else { return busy() };
+    let Ok(turn) = Arc::clone(&app.turns).acquire_owned().await else { return busy() };
+    drop(waiting);
+    let watch = Arc::new(Watch::default());
+    let wanted = Wanted(Arc::clone(&watch));
+    let desk = Arc::clone(&app.desk);
+    let seen = Arc::clone(&watch);
+    let work = tokio::task::spawn_blocking(move || {
+        let reply = desk.ask(&question, &seen);
+        drop(turn);
+        reply
+    });
+    let mut end = app.end.clone();
+    let longest = app.settings.longest_question;
+    let done = tokio::select! {
+        done = work => done,
+        () = tokio::time::sleep(longest) => {
+            let message = format!("this took more than {} s", longest.as_secs());
+            return replies::problem(
+                StatusCode::GATEWAY_TIMEOUT,
+                Problem::new(message).hint("ask it as a job: `POST ./api/v1/jobs`"),
+            );
+        }
+        _ = end.wait_for(|end| *end) => {
+            return replies::problem(StatusCode::SERVICE_UNAVAILABLE, Problem::new("the server ends"));
+        }
+    };
+    drop(wanted);
+    replies::reply(done.unwrap_or_else(|_| Reply::Broken(replies::bug())))
+}

@@ -1,0 +1,73 @@
+//! Answers and problems as responses.
+
+use crate::desk::{Outcome, Reply};
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use bytes::Bytes;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use railwright_spec::problem::Problem;
+use serde_json::{Value, json};
+
+pub(crate) const JSON: &str = "application/json";
+/// Beyond what a header may hold as it is: the sign of the encoding itself.
+const HEADER: &AsciiSet = &CONTROLS.add(b'%');
+/// The longest command line that stands in a header.
+const LONGEST_COMMAND: usize = 6 << 10;
+
+/// A response of bytes.
+pub(crate) fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Body::from(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+/// A response of a JSON value.
+pub(crate) fn value(status: StatusCode, value: &Value) -> Response<Body> {
+    bytes(status, JSON, value.to_string())
+}
+
+/// A response that tells problems.
+pub(crate) fn problems(status: StatusCode, problems: &[Problem], command: Option<&str>) -> Response<Body> {
+    let mut body = json!({ "problems": problems });
+    if let Some(command) = command {
+        body["command"] = json!(command);
+    }
+    value(status, &body)
+}
+
+/// A response that tells one problem.
+pub(crate) fn problem(status: StatusCode, told: Problem) -> Response<Body> {
+    problems(status, &[told], None)
+}
+
+/// What came of a question.
+pub(crate) fn reply(reply: Reply) -> Response<Body> {
+    match reply {
+        Reply::Answer { outcome, media, body, command } => answer(outcome, media, body, &command),
+        Reply::Problems { problems: told, command } => {
+            problems(StatusCode::UNPROCESSABLE_ENTITY, &told, Some(&command))
+        }
+        Reply::Unknown(told) => problem(StatusCode::NOT_FOUND, told),
+        Reply::Broken(told) => problem(StatusCode::INTERNAL_SERVER_ERROR, told),
+    }
+}
+
+fn answer(outcome: Outcome, media: &'static str, body: Bytes, command: &str) -> Response<Body> {
+    let mut response = bytes(StatusCode::OK, media, body);
+    let headers = response.headers_mut();
+    headers.insert(HeaderName::from_static("railwright-outcome"), HeaderValue::from_static(outcome.name()));
+    let command = utf8_percent_encode(command, HEADER).to_string();
+    if command.len() <= LONGEST_COMMAND
+        && let Ok(command) = HeaderValue::from_str(&command)
+    {
+        headers.insert(HeaderName::from_static("railwright-command"), command);
+    }
+    response
+}
+
+/// The program's own fault.
+pub(crate) fn bug() -> Problem {
+    Problem::new("this is a bug in railwright: the question made it fail")
+        .hint("please report it with the question; the server goes on")
+}

@@ -1,0 +1,184 @@
+//! Files that the page sends: kept in a private temporary folder until the server ends.
+//!
+//! Responsible for: names that cannot lead anywhere else, bounds of size, and cleaning up. Refuses to look inside.
+
+use crate::{Settings, replies};
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use http_body_util::BodyExt as _;
+use railwright_spec::problem::Problem;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt as _;
+
+/// The longest name that is kept.
+const LONGEST: usize = 120;
+
+/// The folder of uploads; it is removed with this value.
+#[derive(Debug)]
+pub(crate) struct Uploads {
+    folder: PathBuf,
+    last: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Drop for Uploads {
+    fn drop(&mut self) {
+        // What cannot be removed is in a folder for temporary things.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Uploads {
+    /// Makes the folder, for this user alone.
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let mut bits = [0_u8; 8];
+        getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
+        let name = format!("railwright-{:016x}", u64::from_ne_bytes(bits));
+        let folder = std::env::temp_dir().join(name);
+        make_private(&folder)?;
+        Ok(Self { folder, last: AtomicU64::new(0), bytes: AtomicU64::new(0) })
+    }
+
+    /// Where it is.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps a file.
+    pub(crate) async fn keep(&self, name: &str, body: Body, settings: &Settings) -> Response<Body> {
+        let name = harmless(name);
+        let number = self.last.fetch_add(1, Ordering::SeqCst) + 1;
+        let folder = self.folder.join(number.to_string());
+        match self.store(&folder, &name, body, settings).await {
+            Ok(bytes) => {
+                let path = format!("upload:{number}/{name}");
+                let about = json!({ "path": path, "name": name, "bytes": bytes });
+                replies::value(StatusCode::CREATED, &about)
+            }
+            Err((status, problem)) => {
+                let _ = tokio::fs::remove_dir_all(&folder).await;
+                replies::problem(status, problem)
+            }
+        }
+    }
+
+    async fn store(
+        &self,
+        folder: &Path,
+        name: &str,
+        mut body: Body,
+        settings: &Settings,
+    ) -> Result<u64, (StatusCode, Problem)> {
+        let failed = |error: std::io::Error| {
+            (StatusCode::INSUFFICIENT_STORAGE, Problem::new(format!("the file cannot be kept: {error}")))
+        };
+        make_private(folder).map_err(failed)?;
+        let mut file = File::create_new(folder.join(name)).await.map_err(failed)?;
+        let mut held = Held { uploads: self, bytes: 0, kept: false };
+        loop {
+            let frame = tokio::time::timeout(settings.patience, body.frame()).await.map_err(|_| {
+                (StatusCode::REQUEST_TIMEOUT, Problem::new("the rest of the file did not come"))
+            })?;
+            let Some(frame) = frame else { break };
+            let frame = frame.map_err(|_| (StatusCode::BAD_REQUEST, Problem::new("the file broke off")))?;
+            let Some(data) = frame.data_ref() else { continue };
+            let length = data.len() as u64;
+            held.bytes += length;
+            let all = self.bytes.fetch_add(length, Ordering::SeqCst) + length;
+            if held.bytes > settings.upload_bytes || all > settings.all_upload_bytes {
+                let problem = Problem::new(format!(
+                    "a file has at most {} bytes, and all of them together {}",
+                    settings.upload_bytes, settings.all_upload_bytes
+                ));
+                let hint = "name larger ones when starting: `railwright serve FOLDER`";
+                return Err((StatusCode::PAYLOAD_TOO_LARGE, problem.hint(hint)));
+            }
+            file.write_all(data).await.map_err(failed)?;
+        }
+        file.flush().await.map_err(failed)?;
+        held.kept = true;
+        Ok(held.bytes)
+    }
+}
+
+/// Bytes that are given back unless the file is kept, also when the client goes away in the middle.
+struct Held<'a> {
+    uploads: &'a Uploads,
+    bytes: u64,
+    kept: bool,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.uploads.bytes.fetch_sub(self.bytes, Ordering::SeqCst);
+        }
+    }
+}
+
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// A name of one part without anything that a path, a shell or a screen could take for more than a letter.
+fn harmless(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain =
+        |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '=') { c } else { '_' };
+    let name: String = last.trim_start_matches('.').chars().map(plain).collect();
+    // The end tells the format, so the beginning goes.
+    let mut from = name.len().saturating_sub(LONGEST);
+    while !name.is_char_boundary(from) {
+        from += 1;
+    }
+    let name = name[from..].trim_start_matches(['.', '-']);
+    if name.is_empty() { "file".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_nowhere() {
+        for (name, kept) in [
+            ("config.json", "config.json"),
+            ("../../etc/passwd", "passwd"),
+            ("..", "file"),
+            (".", "file"),
+            ("", "file"),
+            ("a/..\\..\\b c.toml", "b_c.toml"),
+            ("-rf", "rf"),
+            (".bashrc", "bashrc"),
+            ("trace \u{202e}gz.json", "trace__gz.json"),
+            ("nul\0byte", "nul_byte"),
+            ("größe.json", "größe.json"),
+        ] {
+            assert_eq!(harmless(name), kept, "{name}");
+        }
+        let long = harmless(&format!("{}.json.gz", "ü".repeat(300)));
+        assert!(long.len() <= LONGEST && long.ends_with(".json.gz"), "{long}");
+    }
+
+    #[test]
+    fn the_folder_goes_with_the_value() {
+        let uploads = Uploads::new().expect("a folder");
+        let folder = uploads.folder().to_owned();
+        std::fs::write(folder.join("x"), "y").expect("written");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = folder.metadata().expect("a folder").permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
+        drop(uploads);
+        assert!(!folder.exists());
+    }
+}

@@ -1,0 +1,53 @@
+//! Between who works and who waits: how far the work is, and whether it is still wanted.
+
+use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::watch;
+
+/// How far a piece of work is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Units done.
+    pub done: u64,
+    /// Units in all, as far as is known now; 0 if it is not.
+    pub total: u64,
+    /// What is being done, for people.
+    pub message: String,
+    /// The best that was found so far, in whatever form the work has for it.
+    pub best: Option<Value>,
+}
+
+/// One piece of work, seen from both sides.
+#[derive(Debug)]
+pub struct Watch {
+    stop: AtomicBool,
+    progress: watch::Sender<Progress>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self { stop: AtomicBool::new(false), progress: watch::Sender::new(Progress::default()) }
+    }
+}
+
+impl Watch {
+    /// Tells how far the work is. Cheap; who waits sees the latest only.
+    pub fn report(&self, change: impl FnOnce(&mut Progress)) {
+        self.progress.send_modify(change);
+    }
+
+    /// Whether the work is no longer wanted.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Says that the work is no longer wanted.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+
+    /// Follows the progress.
+    pub(crate) fn follow(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+}
