@@ -1,1 +1,1 @@
-import{n as e,t}from"./index.js";function n(){return e(t,{title:`Calculator`,text:`This view is being built.`})}export{n as default};
+import{r as e,t}from"./index.js";function n(){return e(t,{title:`Calculator`,text:`This view is being built.`})}export{n as default};

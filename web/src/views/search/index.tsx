@@ -1,6 +1,108 @@
-// Stands where the search view will be.
-import { Empty } from '../../ui/states'
+// The search view: the scope, the job that goes through all strategies, its answer as figures, a plot and a table.
+import { useEffect, useState } from 'preact/hooks'
+import { count } from '../../charts/format'
+import { identity } from '../../api/ask'
+import { useKeys } from '../../state/keys'
+import { change } from '../../state/location'
+import { Empty, Problems } from '../../ui/states'
+import { set } from '../parts/controls'
+import { loadStrategy } from '../parts/load'
+import { NoRun } from '../parts/no-run'
+import { many, ProgressLine } from '../parts/progress'
+import { said } from '../parts/run-bar'
+import type { Found } from './answer'
+import { NothingFits } from './nothing'
+import { identify, Plot } from './plot'
+import { frontQuestion, paretoFront, PREFIX, question, ranking, rankingQuestion, scope as scopeOf, whyNot } from './question'
+import { Ranking } from './ranking'
+import { ScopePanel } from './scope'
+import { WhyNotPanel } from './why-not'
+import { Winner } from './winner'
+import '../parts/layout.css'
+import './search.css'
 
-export default function View() {
-  return <Empty title="Search" text="This view is being built." />
+export default function Search() {
+  const scope = scopeOf()
+  const asked = rankingQuestion(scope)
+  const edge = frontQuestion(scope)
+  const state = ranking.state.value
+  const frontState = paretoFront.state.value
+  const [pointed, setPointed] = useState<string | null>(null)
+  const wanted = asked ? identity('search', asked) : ''
+  const start = () => {
+    if (!asked) return
+    if (!scope.ran) set(PREFIX, 'ran', '1')
+    ranking.start(asked, true)
+  }
+  // A link to an answer asks for it again; later changes of the scope wait for the button.
+  useEffect(() => {
+    if (scope.ran && asked && !state.running && state.of === '') ranking.start(asked)
+    const text = scope.whyNot
+    const base = question(scope)
+    if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running) whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
+  }, [scope.ran])
+  // The rest of the front comes once the ranking stands: two searches at once would take longer than one after the other.
+  const answered = state.answer && !state.running && state.of === wanted && state.answer.answer.candidates.length > 0
+  useEffect(() => {
+    if (answered && edge) paretoFront.start(edge)
+  }, [answered, edge && identity('search', edge)])
+  useKeys([{ keys: 'Escape', title: 'Stop the search', group: 'Search', run: () => (ranking.state.value.running ? ranking.stop() : false) }])
+
+  const answer = state.answer?.answer
+  const outdated = answer && !state.running && state.of !== wanted
+  const load = (one: Found) => loadStrategy(one.command)
+  const frontKnown = edge && frontState.of === identity('search', edge) ? (frontState.answer?.answer.candidates ?? []) : []
+  return (
+    <div class="view search">
+      <h1 class="hidden-visually">Search</h1>
+      <ScopePanel scope={scope} ready={asked !== null} running={state.running} onStart={start} />
+      <ProgressLine state={state} unit="strategies" onStop={() => ranking.stop()} />
+      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      {outdated && (
+        <div class="outdated" role="status">
+          The scope has changed since this answer.
+          <button type="button" class="button" onClick={start}>
+            Search again
+          </button>
+        </div>
+      )}
+      {!answer && !state.running && state.problems.length === 0 && (asked ? <Invitation onStart={start} /> : <NoRun title="No run yet" text="Name a model and a cluster above, or begin with an example." />)}
+      {answer && (
+        <div class={state.running || outdated ? 'results stale' : 'results'} aria-busy={state.running}>
+          <p class="summary muted">
+            {answer.title}: {many(answer.counters.enumerated)} strategies
+            {state.took !== null && ` in ${state.took.toFixed(1)} s`}, {count(answer.found)} ranked, each fits with at least {Math.round(answer.fit_probability * 100)}%
+          </p>
+          <NothingFits answer={answer} cluster={said('cluster')} />
+          {answer.candidates.length > 0 && (
+            <>
+              <div class="columns two">
+                <Plot found={answer.candidates} onFront={frontKnown} looking={frontState.running} scope={scope} pointed={pointed} stale={false} onPick={load} />
+                <div class="columns">
+                  <Winner answer={answer} onLoad={load} />
+                  <WhyNotPanel scope={scope} />
+                </div>
+              </div>
+              <Ranking found={answer.candidates} filter={scope.filter} pointed={pointed} onPoint={setPointed} onPick={load} />
+            </>
+          )}
+        </div>
+      )}
+    </div>
+  )
 }
+
+function Invitation({ onStart }: { onStart: () => void }) {
+  return (
+    <Empty title="Every strategy that the software can run" text="Degrees of parallelism, batches, recompute, schedule, sharding: all that are possible are priced, what cannot win is left out, the rest is ranked.">
+      <button type="button" class="button primary" onClick={onStart}>
+        Search
+      </button>
+      <button type="button" class="button" onClick={() => change({ 's.space': 'vp=1 cp=1' })}>
+        Only without interleaving and context parallelism
+      </button>
+    </Empty>
+  )
+}
+
+export { identify }

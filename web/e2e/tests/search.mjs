@@ -1,0 +1,61 @@
+// The search view: an example, a search by keyboard, the table filtered, a strategy loaded, why-not, nothing fits with its remedy.
+import { check, openPage, pictures } from '../harness.mjs'
+
+const RUN = '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&tokens=2T&s.space=vp=1+cp=1,2'
+
+export default async function ({ browser, url }) {
+  await empty(browser, url)
+  await byKeyboard(browser, url)
+  await nothingFits(browser, url)
+  await pictures({ browser, url, fragment: `${RUN}&s.ran=1&s.why=tp=8,pp=2`, name: 'search', ready: ({ page }) => answered(page) })
+}
+
+const answered = async (page) => {
+  await page.waitForSelector('[aria-label=Ranking] tbody tr', { timeout: 120_000 })
+  await page.waitForFunction(() => !document.body.textContent.includes('looking for the rest'), null, { timeout: 120_000 })
+  await page.waitForFunction(() => !location.hash.includes('s.why') || document.querySelector('[aria-label="Why not"] code'), null, { timeout: 120_000 })
+}
+
+async function empty(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/search' })
+  await view.page.click('text=Llama 3.1 8B on 64 H100')
+  await view.page.waitForFunction(() => location.hash.includes('model=llama-3.1-8b'))
+  await view.page.waitForSelector('text=Every strategy that the software can run')
+  await view.close()
+}
+
+async function byKeyboard(browser, url) {
+  const view = await openPage(browser, url, { fragment: RUN })
+  const { page } = view
+  await page.waitForSelector('text=Every strategy that the software can run')
+  await page.keyboard.press('r')
+  await answered(page)
+  check((await page.evaluate(() => location.hash)).includes('s.ran=1'), 'the address does not say that a search ran')
+  // The plot: every point by arrow keys, told aloud.
+  await page.focus('[aria-roledescription="scatter plot"]')
+  await page.keyboard.press('Home')
+  const first = await page.textContent('.chart-tip')
+  await page.keyboard.press('ArrowRight')
+  const second = await page.textContent('.chart-tip')
+  check(first && second && first !== second, 'arrow keys do not move through the points')
+  // The table: filtered, walked, loaded.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  await page.keyboard.type('pp2')
+  await page.waitForFunction(() => [...document.querySelectorAll('[aria-label=Ranking] tbody tr')].every((row) => row.textContent.includes('PP2')))
+  await page.focus('[aria-label=Ranking] tbody tr')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('pp=2') && location.hash.includes('gpus=64'))
+  await page.goBack()
+  await page.waitForSelector('[aria-label=Ranking] tbody tr')
+  await view.close()
+}
+
+async function nothingFits(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-70b&cluster=dgx-h100&gpus=8&s.space=vp=1+cp=1&s.ran=1' })
+  await view.page.waitForSelector('[aria-label="Nothing fits"]', { timeout: 120_000 })
+  await view.page.waitForSelector('text=What would help')
+  await view.shot('search-nothing-fits', { fullPage: true })
+  check((await view.axe()).length === 0, `nothing fits: ${await view.axe()}`)
+  await view.close()
+}

@@ -1,0 +1,103 @@
+// Scales and ticks: from values to pixels and to the round values that an axis names. Pure functions, tested alone.
+// Refuses to know units; axes are told how to write a value.
+
+export interface Scale {
+  readonly kind: 'linear' | 'log'
+  readonly domain: readonly [number, number]
+  readonly range: readonly [number, number]
+  /** Value to pixel. */
+  at(value: number): number
+  /** Pixel to value. */
+  invert(pixel: number): number
+  /** About so many round values inside the domain, ascending. */
+  ticks(count: number): number[]
+}
+
+/** A straight scale; a domain without extent is widened so that its value stands in the middle. */
+export function linear(domain: readonly [number, number], range: readonly [number, number]): Scale {
+  const [low, high] = widened(domain)
+  const factor = (range[1] - range[0]) / (high - low)
+  return {
+    kind: 'linear',
+    domain: [low, high],
+    range,
+    at: (value) => range[0] + (value - low) * factor,
+    invert: (pixel) => low + (pixel - range[0]) / factor,
+    ticks: (count) => linearTicks(low, high, count),
+  }
+}
+
+/** A logarithmic scale of positive values. */
+export function log(domain: readonly [number, number], range: readonly [number, number]): Scale {
+  const low = Math.max(domain[0], Number.MIN_VALUE)
+  const high = domain[1] > low ? domain[1] : low * 10
+  const [a, b] = [Math.log(low), Math.log(high)]
+  const factor = (range[1] - range[0]) / (b - a)
+  return {
+    kind: 'log',
+    domain: [low, high],
+    range,
+    at: (value) => range[0] + (Math.log(Math.max(value, Number.MIN_VALUE)) - a) * factor,
+    invert: (pixel) => Math.exp(a + (pixel - range[0]) / factor),
+    ticks: (count) => logTicks(low, high, count),
+  }
+}
+
+/** The least and the greatest of some values; `null` where there is none. */
+export function extent(values: Iterable<number>): [number, number] | null {
+  let [low, high] = [Infinity, -Infinity]
+  for (const value of values) {
+    if (!Number.isFinite(value)) continue
+    if (value < low) low = value
+    if (value > high) high = value
+  }
+  return low <= high ? [low, high] : null
+}
+
+/** A domain with room at its ends, as a share of its extent; what was not negative stays so. */
+export function padded([low, high]: readonly [number, number], share = 0.06): [number, number] {
+  const room = (high - low || Math.abs(high) || 1) * share
+  return [low >= 0 && low - room < 0 ? 0 : low - room, high + room]
+}
+
+/** The same for a logarithmic scale: room as a factor. */
+export function paddedLog([low, high]: readonly [number, number], share = 0.06): [number, number] {
+  const factor = Math.max((high / low) ** share, 1.04)
+  return [low / factor, high * factor]
+}
+
+function widened([low, high]: readonly [number, number]): [number, number] {
+  if (high > low) return [low, high]
+  const room = Math.abs(low) / 10 || 1
+  return [low - room, low + room]
+}
+
+function linearTicks(low: number, high: number, count: number): number[] {
+  const step = roundStep((high - low) / Math.max(count, 1))
+  const ticks: number[] = []
+  for (let n = Math.ceil(low / step - 1e-9); n <= Math.floor(high / step + 1e-9); n++) {
+    // Multiplying by a step below one leaves digits that nobody means.
+    ticks.push(step < 1 ? n / Math.round(1 / step) : n * step)
+  }
+  return ticks
+}
+
+function roundStep(rough: number): number {
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const share = rough / power
+  return (share > 5 ? 10 : share > 2 ? 5 : share > 1 ? 2 : 1) * power
+}
+
+function logTicks(low: number, high: number, count: number): number[] {
+  const decades = Math.log10(high / low)
+  const inDecade = decades > count ? [1] : decades * 2 > count ? [1, 3] : decades * 3 > count * 0.9 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8]
+  const ticks: number[] = []
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+    for (const share of inDecade) {
+      const tick = share * 10 ** power
+      if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(Number(tick.toPrecision(12)))
+    }
+  }
+  // Less than half a decade holds too few of these: then straight steps serve better.
+  return ticks.length >= 3 ? ticks : linearTicks(low, high, count)
+}

@@ -1,0 +1,58 @@
+// What a chart says about the place under the pointer or the keyboard's cursor: a small table beside the place, which is
+// read out too. Refuses to hide what it stands beside: it turns to the side that has room.
+import type { ComponentChildren } from 'preact'
+
+export interface Line {
+  readonly name: string
+  readonly value: string
+}
+
+export interface Tip {
+  readonly title: string
+  readonly lines: readonly Line[]
+  /** What can be done there: `Enter loads it into the calculator`. */
+  readonly hint?: string
+}
+
+interface Props {
+  readonly tip: Tip | null
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+const WIDE = 260
+
+/** The box itself; its parent is positioned. */
+export function Tooltip({ tip, x, y, width, height }: Props) {
+  const onLeft = x > width - WIDE && x > width / 2
+  const style = {
+    left: onLeft ? 'auto' : `${Math.max(0, Math.min(x + 14, width - WIDE))}px`,
+    right: onLeft ? `${width - x + 14}px` : 'auto',
+    top: y < height / 2 ? `${y + 10}px` : 'auto',
+    bottom: y < height / 2 ? 'auto' : `${height - y + 10}px`,
+  }
+  return (
+    <div class="chart-tip" role="status" aria-live="polite" style={style} hidden={!tip}>
+      {tip && <TipBody tip={tip} />}
+    </div>
+  )
+}
+
+export function TipBody({ tip }: { tip: Tip }): ComponentChildren {
+  return (
+    <>
+      <strong>{tip.title}</strong>
+      <dl>
+        {tip.lines.map((line) => (
+          <div key={line.name}>
+            <dt>{line.name}</dt>
+            <dd>{line.value}</dd>
+          </div>
+        ))}
+      </dl>
+      {tip.hint && <p>{tip.hint}</p>}
+    </>
+  )
+}

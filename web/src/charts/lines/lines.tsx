@@ -1,0 +1,231 @@
+// A few series over one axis, each named at its end instead of in a legend. Marked values, reference lines, an accented point (a knee).
+// Arrow keys go along a series and from series to series. Refuses dense series (thousands of values); uPlot draws those.
+import { useMemo, useState } from 'preact/hooks'
+import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
+import { spread, textWidth } from '../axes/labels'
+import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
+import { type Tip, Tooltip } from '../axes/tooltip'
+import '../plot.css'
+
+export interface Value {
+  readonly x: number
+  /** `null` leaves a gap. */
+  readonly y: number | null
+  readonly tip: Tip
+  /** A whole range around the value: an interval of a prediction. */
+  readonly low?: number
+  readonly high?: number
+  /** Said at the point. */
+  readonly note?: string
+  /** Drawn hollow: does not meet a goal. */
+  readonly hollow?: boolean
+}
+
+export interface Series {
+  readonly id: string
+  readonly label: string
+  readonly colour: string
+  readonly dash?: string
+  readonly values: readonly Value[]
+}
+
+interface Props {
+  /** What the frame offers, in CSS pixels. */
+  readonly width: number
+  readonly title: string
+  readonly series: readonly Series[]
+  readonly x: AxisOptions
+  readonly y: AxisOptions
+  readonly references?: readonly { readonly y: number; readonly label: string }[]
+  readonly picked?: { readonly series: string; readonly x: number } | null
+  readonly onPick?: (series: string, index: number) => void
+  readonly height?: number
+  /** The vertical axis begins at zero. */
+  readonly fromZero?: boolean
+}
+
+interface Spot {
+  readonly series: number
+  readonly index: number
+  readonly x: number
+  readonly y: number
+}
+
+const TOP = 30
+const BOTTOM = 42
+
+function scaleFor(values: readonly number[], options: AxisOptions, range: readonly [number, number], fromZero = false): Scale {
+  const [low, high] = extent(values) ?? [0, 1]
+  if (options.log && low > 0) return log(paddedLog([low, high], 0.04), range)
+  return linear(fromZero ? [0, padded([low, high])[1]] : padded([low, high]), range)
+}
+
+export function Lines({ width, title, series, x, y, references = [], picked, onPick, height = 320, fromZero = false }: Props) {
+  const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
+  const bottom = height - BOTTOM
+  const plot = useMemo(() => {
+    const xs = series.flatMap((one) => one.values.map((value) => value.x))
+    const ys = series.flatMap((one) => one.values.flatMap((value) => [value.y, value.low, value.high])).filter((value): value is number => value != null)
+    ys.push(...references.map((reference) => reference.y))
+    const narrow = width < 480
+    const names = narrow ? 0 : Math.min(220, Math.max(0, ...series.map((one) => textWidth(one.label, 12))) + 16)
+    const left = roomForY((range) => scaleFor(ys, y, range, fromZero), y, bottom - TOP)
+    const right = width - Math.max(names, 16)
+    const scaleX = scaleFor(xs, x, [left + 6, right - 4])
+    const scaleY = scaleFor(ys, y, [bottom, TOP], fromZero)
+    const spots: Spot[] = []
+    series.forEach((one, at) =>
+      one.values.forEach((value, index) => {
+        if (value.y !== null) spots.push({ series: at, index, x: scaleX.at(value.x), y: scaleY.at(value.y) })
+      }),
+    )
+    const ends = series.map((_, at) => spots.filter((spot) => spot.series === at).pop())
+    const heights = spread(ends.map((end) => end?.y ?? bottom), 15, TOP, bottom)
+    return { left, right, narrow, scaleX, scaleY, spots, ends, heights }
+  }, [series, x, y, width, bottom, references, fromZero])
+
+  const at = cursor && plot.spots.find((spot) => spot.series === cursor.series && spot.index === cursor.index)
+  const value = at ? series[at.series]?.values[at.index] : undefined
+
+  const onKey = (event: KeyboardEvent) => {
+    const go = (spot: Spot | undefined) => spot && setCursor({ series: spot.series, index: spot.index })
+    const here = at ?? null
+    const beside = (step: number) => {
+      const along = plot.spots.filter((spot) => spot.series === here?.series)
+      return along[along.indexOf(here as Spot) + step]
+    }
+    const across = (step: number) => {
+      const count = series.length
+      for (let n = 1; n <= count; n++) {
+        const other = plot.spots.filter((spot) => spot.series === ((here?.series ?? 0) + step * n + count * n) % count)
+        if (other.length > 0) return other.reduce((best, spot) => (Math.abs(spot.x - (here?.x ?? 0)) < Math.abs(best.x - (here?.x ?? 0)) ? spot : best))
+      }
+      return undefined
+    }
+    if (event.key === 'ArrowRight') go(here ? beside(1) : plot.spots[0])
+    else if (event.key === 'ArrowLeft') go(here ? beside(-1) : plot.spots[0])
+    else if (event.key === 'ArrowDown') go(here ? across(1) : plot.spots[0])
+    else if (event.key === 'ArrowUp') go(here ? across(-1) : plot.spots[0])
+    else if (event.key === 'Home') go(plot.spots.find((spot) => spot.series === (here?.series ?? 0)))
+    else if (event.key === 'End') go(plot.spots.filter((spot) => spot.series === (here?.series ?? 0)).pop())
+    else if ((event.key === 'Enter' || event.key === ' ') && here && onPick) onPick(series[here.series]?.id ?? '', here.index)
+    else if (event.key === 'Escape' && cursor) setCursor(null)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const find = (event: MouseEvent): Spot | undefined => {
+    const box = (event.currentTarget as SVGElement).getBoundingClientRect()
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top]
+    const distance = (spot: Spot) => (spot.x - px) ** 2 + (spot.y - py) ** 2
+    const best = plot.spots.reduce<Spot | undefined>((kept, spot) => (!kept || distance(spot) < distance(kept) ? spot : kept), undefined)
+    return best && distance(best) < 60 ** 2 ? best : undefined
+  }
+
+  return (
+    <div class="chart-plot">
+      <svg
+        class="chart-svg"
+        role="application"
+        aria-roledescription="line chart"
+        aria-label={`${title}: ${series.map((one) => one.label).join(', ')}. Arrow keys move along a line and between lines.`}
+        tabIndex={0}
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        style={{ cursor: onPick && at ? 'pointer' : 'default' }}
+        onKeyDown={onKey}
+        onBlur={() => setCursor(null)}
+        onMouseMove={(event) => {
+          const spot = find(event)
+          setCursor(spot ? { series: spot.series, index: spot.index } : null)
+        }}
+        onMouseLeave={() => setCursor(null)}
+        onClick={(event) => {
+          const spot = find(event)
+          if (spot && onPick) onPick(series[spot.series]?.id ?? '', spot.index)
+        }}
+      >
+        <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
+        <AxisY scale={plot.scaleY} options={y} left={plot.left} right={plot.right} />
+        {references.map((reference) => (
+          <g key={reference.label}>
+            <line class="limit" x1={plot.left} x2={plot.right} y1={plot.scaleY.at(reference.y)} y2={plot.scaleY.at(reference.y)} />
+            <text class="note" x={plot.left + 6} y={plot.scaleY.at(reference.y) - 5}>
+              {reference.label}
+            </text>
+          </g>
+        ))}
+        {series.map((one, index) => (
+          <Line key={one.id} series={one} spots={plot.spots.filter((spot) => spot.series === index)} scaleY={plot.scaleY} scaleX={plot.scaleX} picked={picked?.series === one.id ? picked.x : null} />
+        ))}
+        {!plot.narrow &&
+          series.map((one, index) => {
+            const end = plot.ends[index]
+            if (!end) return null
+            const y = plot.heights[index] ?? end.y
+            return (
+              <g key={one.id} style={{ color: one.colour }}>
+                <path class="leader" d={`M${end.x + 6},${end.y}L${plot.right},${y}`} />
+                <text class="series-name" x={plot.right + 4} y={y + 4}>
+                  {one.label}
+                </text>
+              </g>
+            )
+          })}
+        {at && <circle class="cursor" cx={at.x} cy={at.y} r={8} />}
+      </svg>
+      {plot.narrow && (
+        <ul class="chart-keys" aria-hidden="true">
+          {series.map((one) => (
+            <li key={one.id}>
+              <svg width="18" height="8" data-decoration>
+                <line x1="0" x2="18" y1="4" y2="4" style={{ stroke: one.colour }} stroke-width="2" stroke-dasharray={one.dash} />
+              </svg>
+              {one.label}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Tooltip tip={value?.tip ?? null} x={at?.x ?? 0} y={at?.y ?? 0} width={width} height={height} />
+    </div>
+  )
+}
+
+interface LineProps {
+  readonly series: Series
+  readonly spots: readonly Spot[]
+  readonly scaleX: Scale
+  readonly scaleY: Scale
+  readonly picked: number | null
+}
+
+function Line({ series, spots, scaleX, scaleY, picked }: LineProps) {
+  let path = ''
+  spots.forEach((spot, index) => {
+    const before = spots[index - 1]
+    path += `${before && before.index === spot.index - 1 ? 'L' : 'M'}${spot.x.toFixed(1)},${spot.y.toFixed(1)}`
+  })
+  const ranged = series.values.filter((value) => value.low !== undefined && value.high !== undefined)
+  return (
+    <g class="series" style={{ color: series.colour }} aria-hidden="true">
+      {ranged.map((value) => (
+        <line key={value.x} class="interval" x1={scaleX.at(value.x)} x2={scaleX.at(value.x)} y1={scaleY.at(value.low ?? 0)} y2={scaleY.at(value.high ?? 0)} />
+      ))}
+      <path class="line" d={path} stroke-dasharray={series.dash} />
+      {spots.map((spot) => {
+        const value = series.values[spot.index]
+        return (
+          <g key={spot.index}>
+            <circle class={value?.hollow ? 'dot hollow' : 'dot'} cx={spot.x} cy={spot.y} r={value?.x === picked ? 6 : 3.5} />
+            {value?.note && (
+              <text class="dot-note" paint-order="stroke" stroke-linejoin="round" x={spot.x} y={spot.y - 11} text-anchor="middle">
+                {value.note}
+              </text>
+            )}
+          </g>
+        )
+      })}
+    </g>
+  )
+}

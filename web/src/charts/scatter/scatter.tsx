@@ -1,0 +1,183 @@
+// A scatter plot: points with direct labels, a stepped front, the point of the cursor told beside it. Mouse, touch and arrow keys
+// reach every point; Enter or a click picks it. Refuses to compute what it shows.
+import { useMemo, useState } from 'preact/hooks'
+import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
+import { type Placed, place } from '../axes/labels'
+import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
+import { Tooltip } from '../axes/tooltip'
+import { type Point, type Spot, WAYS, type Way, nearest, next } from './model'
+import '../plot.css'
+
+interface Props {
+  /** What the frame offers, in CSS pixels. */
+  readonly width: number
+  /** What the plot shows, for those who do not see it. */
+  readonly title: string
+  readonly points: readonly Point[]
+  readonly x: AxisOptions
+  readonly y: AxisOptions
+  /** Identifiers of the front in the order of x: joined by steps. */
+  readonly front?: readonly string[]
+  readonly frontLabel?: string
+  /** A vertical limit: `79.1 GiB of the device`. */
+  readonly limit?: { readonly x: number; readonly label: string }
+  readonly picked?: string | null
+  readonly onPick?: (id: string) => void
+  readonly height?: number
+}
+
+const TOP = 30
+const BOTTOM = 42
+const RIGHT = 18
+
+function scaleFor(values: readonly number[], options: AxisOptions, range: readonly [number, number], also: readonly number[] = []): Scale {
+  const found = extent([...values, ...also]) ?? [0, 1]
+  return options.log && found[0] > 0 ? log(paddedLog(found), range) : linear(padded(found), range)
+}
+
+export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380 }: Props) {
+  const [cursor, setCursor] = useState<string | null>(null)
+  const bottom = height - BOTTOM
+  const plot = useMemo(() => {
+    const ys = points.map((point) => point.y)
+    const left = roomForY((range) => scaleFor(ys, y, range), y, bottom - TOP)
+    const scaleX = scaleFor(points.map((point) => point.x), x, [left, width - RIGHT], limit ? [limit.x] : [])
+    const scaleY = scaleFor(ys, y, [bottom, TOP])
+    const spots: (Spot & { point: Point })[] = points.map((point) => ({ id: point.id, x: scaleX.at(point.x), y: scaleY.at(point.y), point }))
+    const wanted = spots
+      .filter((spot) => spot.point.label)
+      .sort((a, b) => (b.point.weight ?? 0) - (a.point.weight ?? 0))
+      .map((spot) => ({ id: spot.id, text: spot.point.label ?? '', x: spot.x, y: spot.y }))
+    const taken = spots.filter((spot) => spot.point.mark !== 'faint').map((spot) => ({ x: spot.x - 4, y: spot.y - 4, width: 8, height: 8 }))
+    const known = new Map(spots.map((spot) => [spot.id, spot]))
+    front.forEach((id, index) => {
+      const [from, to] = [known.get(id), known.get(front[index + 1] ?? '')]
+      if (!from) return
+      const end = to?.x ?? width - RIGHT
+      taken.push({ x: from.x + 4, y: from.y - 1, width: end - from.x, height: 2 })
+      if (to) taken.push({ x: end - 1, y: Math.min(from.y, to.y), width: 2, height: Math.abs(to.y - from.y) })
+    })
+    const labels = place(wanted, { x: left, y: TOP - 8, width: width - RIGHT - left + 10, height: bottom - TOP + 6 }, taken)
+    return { left, scaleX, scaleY, spots, labels }
+  }, [points, x, y, width, bottom, limit, front])
+  const at = plot.spots.find((spot) => spot.id === cursor)
+
+  const onKey = (event: KeyboardEvent) => {
+    if (WAYS.includes(event.key)) {
+      setCursor(next(plot.spots, cursor ?? picked ?? null, event.key as Way))
+    } else if ((event.key === 'Enter' || event.key === ' ') && cursor && onPick) {
+      onPick(cursor)
+    } else if (event.key === 'Escape' && cursor) {
+      setCursor(null)
+    } else {
+      return
+    }
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const where = (event: MouseEvent) => {
+    const box = (event.currentTarget as SVGElement).getBoundingClientRect()
+    return nearest(plot.spots, event.clientX - box.left, event.clientY - box.top, 28)
+  }
+
+  return (
+    <div class="chart-plot">
+      <svg
+        class="chart-svg"
+        role="application"
+        aria-roledescription="scatter plot"
+        aria-label={`${title}: ${points.length} points. Arrow keys move from point to point${onPick ? ', Enter picks one' : ''}.`}
+        tabIndex={0}
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        style={{ cursor: onPick && at ? 'pointer' : 'default' }}
+        onKeyDown={onKey}
+        onBlur={() => setCursor(null)}
+        onMouseMove={(event) => setCursor(where(event))}
+        onMouseLeave={() => setCursor(null)}
+        onClick={(event) => {
+          const id = where(event)
+          if (id && onPick) onPick(id)
+        }}
+      >
+        <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
+        <AxisY scale={plot.scaleY} options={y} left={plot.left} right={width - RIGHT} />
+        {limit && (
+          <g>
+            <line class="limit" x1={plot.scaleX.at(limit.x)} x2={plot.scaleX.at(limit.x)} y1={TOP} y2={bottom} />
+            <text class="note" x={plot.scaleX.at(limit.x) - 6} y={TOP + 10} text-anchor="end">
+              {limit.label}
+            </text>
+          </g>
+        )}
+        <Front spots={plot.spots} front={front} right={width - RIGHT} label={frontLabel} />
+        {(['faint', 'plain', 'front'] as const).map((mark) => (
+          <g key={mark} class={`points ${mark}`}>
+            {plot.spots
+              .filter((spot) => spot.point.mark === mark)
+              .map((spot) => (
+                <Shape key={spot.id} spot={spot} large={spot.id === picked} />
+              ))}
+          </g>
+        ))}
+        <Labels labels={plot.labels} hidden={at?.id} />
+        {at && <circle class="cursor" cx={at.x} cy={at.y} r={9} />}
+      </svg>
+      <Tooltip tip={at?.point.tip ?? null} x={at?.x ?? 0} y={at?.y ?? 0} width={width} height={height} />
+    </div>
+  )
+}
+
+function Labels({ labels, hidden }: { labels: readonly Placed[]; hidden: string | undefined }) {
+  return (
+    <g class="point-labels" aria-hidden="true">
+      {labels
+        .filter((label) => label.id !== hidden)
+        .map((label) => (
+          <text key={label.id} x={label.x} y={label.y} text-anchor={label.anchor} paint-order="stroke" stroke-linejoin="round">
+            {label.text}
+          </text>
+        ))}
+    </g>
+  )
+}
+
+function Front({ spots, front, right, label }: { spots: readonly Spot[]; front: readonly string[]; right: number; label: string | undefined }) {
+  const known = new Map(spots.map((spot) => [spot.id, spot]))
+  const corners = front.map((id) => known.get(id)).filter((spot) => spot !== undefined)
+  const first = corners[0]
+  const last = corners[corners.length - 1]
+  if (!first || !last) return null
+  let path = `M${first.x},${first.y}`
+  for (const corner of corners.slice(1)) path += `H${corner.x}V${corner.y}`
+  return (
+    <g aria-hidden="true">
+      <path class="front-line" d={`${path}H${right}`} />
+      {label && (
+        <text class="note" x={right} y={last.y + 16} text-anchor="end">
+          {label}
+        </text>
+      )}
+    </g>
+  )
+}
+
+function Shape({ spot, large }: { spot: Spot & { point: Point }; large: boolean }) {
+  const { x, y, point } = spot
+  const r = large ? 6.5 : point.mark === 'front' ? 5 : 4
+  const style = point.colour ? { color: point.colour } : undefined
+  const css = large ? 'point picked' : 'point'
+  switch (point.shape ?? 'circle') {
+    case 'square':
+      return <rect class={css} style={style} x={x - r} y={y - r} width={2 * r} height={2 * r} />
+    case 'diamond':
+      return <path class={css} style={style} d={`M${x},${y - r * 1.3}L${x + r * 1.3},${y}L${x},${y + r * 1.3}L${x - r * 1.3},${y}Z`} />
+    case 'triangle':
+      return <path class={css} style={style} d={`M${x},${y - r * 1.2}L${x + r * 1.2},${y + r}L${x - r * 1.2},${y + r}Z`} />
+    case 'cross':
+      return <path class={`${css} stroked`} style={style} d={`M${x - r},${y - r}L${x + r},${y + r}M${x - r},${y + r}L${x + r},${y - r}`} />
+    default:
+      return <circle class={css} style={style} cx={x} cy={y} r={r} />
+  }
+}

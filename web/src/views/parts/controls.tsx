@@ -1,0 +1,93 @@
+// Small form parts that the views share: labelled choice, text, number, switch; each is one parameter of the address.
+import { change } from '../../state/location'
+import type { ComponentChildren } from 'preact'
+
+interface Common {
+  readonly title: string
+  readonly about?: string
+}
+
+export function Choice<T extends string>(props: Common & { value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+  return (
+    <label class="field" title={props.about}>
+      <span>{props.title}</span>
+      <select class="select" value={props.value} onChange={(event) => props.onChange(event.currentTarget.value as T)}>
+        {props.options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** A text that is taken when it is done (Enter, or leaving the field). */
+export function Text(props: Common & { value: string; placeholder?: string; onChange: (value: string) => void; wide?: boolean; list?: readonly string[] }) {
+  const list = props.list && `list-${props.title.replaceAll(/\W+/g, '-')}`
+  return (
+    <label class={props.wide ? 'field wide' : 'field'} title={props.about}>
+      <span>{props.title}</span>
+      <input
+        key={props.value}
+        class="input"
+        defaultValue={props.value}
+        placeholder={props.placeholder}
+        spellcheck={false}
+        autocomplete="off"
+        list={list}
+        onChange={(event) => {
+          const text = event.currentTarget.value.trim()
+          if (text !== props.value) props.onChange(text)
+        }}
+      />
+      {list && (
+        <datalist id={list}>
+          {props.list?.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}
+
+export function Switch(props: Common & { on: boolean; onChange: (on: boolean) => void }) {
+  return (
+    <label class="check" title={props.about}>
+      <input type="checkbox" checked={props.on} onChange={(event) => props.onChange(event.currentTarget.checked)} />
+      <span>{props.title}</span>
+    </label>
+  )
+}
+
+/** Buttons of which one is down; for two to five choices that are worth seeing at once. */
+export function Segments<T extends string>(props: { label: string; value: T; options: readonly (readonly [T, ComponentChildren])[]; onChange: (value: T) => void }) {
+  return (
+    <div class="segments" role="group" aria-label={props.label}>
+      {props.options.map(([value, title]) => (
+        <button key={value} type="button" aria-pressed={props.value === value} onClick={() => props.onChange(value)}>
+          {title}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Sets one parameter of a view. */
+export function set(prefix: string, key: string, value: string | undefined, history: 'push' | 'replace' = 'push'): void {
+  change({ [`${prefix}.${key}`]: value }, history)
+}
+
+/** A figure with its name: the large ones of a view's head. */
+export function Figure(props: { title: string; children: ComponentChildren; note?: ComponentChildren; tone?: 'good' | 'bad' | 'warn' }) {
+  return (
+    <div class={`figure ${props.tone ?? ''}`}>
+      <dt>{props.title}</dt>
+      <dd>
+        <strong>{props.children}</strong>
+        {props.note && <span class="muted">{props.note}</span>}
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+// A long question of a view that lives on while another view is open: runs, tells its progress and rate, can be stopped, keeps its last
+// answer until the next. Refuses to run twice at once: a new question stops the old one.
+import { signal } from '@preact/signals'
+import { type Answer, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
+import { type Job, type Progress, startJob } from '../../api/jobs'
+
+export interface State<T> {
+  readonly running: boolean
+  readonly stopping: boolean
+  readonly progress: Progress | null
+  /** Of the progress's unit, a second; smoothed. */
+  readonly rate: number | null
+  readonly answer: Answer<T> | null
+  /** The question that the answer belongs to. */
+  readonly of: string
+  /** The question that is on its way. */
+  readonly asking: string
+  readonly problems: readonly Problem[]
+  /** Seconds that the last answer took. */
+  readonly took: number | null
+}
+
+export class LongJob<T> {
+  readonly state = signal<State<T>>({ running: false, stopping: false, progress: null, rate: null, answer: null, of: '', asking: '', problems: [], took: null })
+  private job: Job<T> | null = null
+  private turn = 0
+
+  constructor(readonly command: string) {}
+
+  /** Starts, unless the same question is on its way or answered. */
+  start(values: Arguments, again = false): void {
+    const asking = identity(this.command, values)
+    const now = this.state.value
+    if (!again && ((now.running && now.asking === asking) || (!now.running && now.of === asking && now.problems.length === 0))) return
+    void this.job?.stop().catch(() => undefined)
+    const turn = ++this.turn
+    const since = performance.now()
+    this.state.value = { ...now, running: true, stopping: false, progress: null, rate: null, asking, problems: [], took: null }
+    const job = startJob<T>(this.command, values, (progress) => {
+      if (turn !== this.turn) return
+      const elapsed = (performance.now() - since) / 1000
+      const rate = progress.done !== undefined && elapsed > 0.2 ? progress.done / elapsed : null
+      this.state.value = { ...this.state.value, progress, rate }
+    })
+    this.job = job
+    job.done.then(
+      (answer) => {
+        if (turn !== this.turn) return
+        this.state.value = { ...this.state.value, running: false, stopping: false, answer, of: asking, problems: [], took: (performance.now() - since) / 1000 }
+      },
+      (error: unknown) => {
+        if (turn !== this.turn) return
+        const problems = error instanceof Refusal ? error.problems : [{ message: String(error) }]
+        this.state.value = { ...this.state.value, running: false, stopping: false, problems, of: asking, answer: null }
+      },
+    )
+  }
+
+  /** Asks the program to stop; what was found until then becomes the answer. */
+  stop(): void {
+    if (!this.state.value.running) return
+    this.state.value = { ...this.state.value, stopping: true }
+    void this.job?.stop().catch(() => undefined)
+  }
+}

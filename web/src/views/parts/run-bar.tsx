@@ -1,0 +1,99 @@
+// The run that the view speaks about, in one line: model, cluster, devices, tokens, batch, sequence. Every field is a parameter of the
+// address that all views share. Refuses layouts; the calculator has those.
+import { useEffect, useState } from 'preact/hooks'
+import { askOnce } from '../../api/live'
+import { ofPrefix } from '../../state/fragment'
+import { change, location } from '../../state/location'
+import { canonicalName } from './strategy'
+
+interface Field {
+  readonly key: string
+  readonly title: string
+  readonly placeholder: string
+  readonly wide?: boolean
+  readonly list?: 'models' | 'clusters'
+  readonly about?: string
+}
+
+const FIELDS: readonly Field[] = [
+  { key: 'model', title: 'Model', placeholder: 'llama-3.1-405b', wide: true, list: 'models' },
+  { key: 'cluster', title: 'Cluster', placeholder: 'dgx-h100', list: 'clusters' },
+  { key: 'gpus', title: 'GPUs', placeholder: 'one node', about: 'Accelerators that the run uses' },
+  { key: 'global-batch', title: 'Global batch', placeholder: 'chosen', about: 'Sequences per step' },
+  { key: 'sequence-length', title: 'Sequence', placeholder: 'model’s', about: 'Tokens per sequence' },
+  { key: 'tokens', title: 'Tokens', placeholder: 'one step', about: 'Tokens to train on, as in 15T' },
+]
+
+/** What a parameter says, under whatever name. */
+export function said(key: string): string {
+  const entry = Object.entries(ofPrefix(location.value.parameters, '')).find(([name]) => canonicalName(name) === key)
+  return entry?.[1] ?? ''
+}
+
+export function RunBar({ fields = FIELDS.map((field) => field.key) }: { fields?: readonly string[] }) {
+  const lists = useCatalogue()
+  return (
+    <div class="run-bar" role="group" aria-label="Run">
+      {FIELDS.filter((field) => fields.includes(field.key)).map((field) => (
+        <RunField key={field.key} field={field} options={field.list ? lists[field.list] : undefined} />
+      ))}
+    </div>
+  )
+}
+
+function RunField({ field, options }: { field: Field; options: readonly string[] | undefined }) {
+  const value = said(field.key)
+  const commit = (text: string) => {
+    const trimmed = text.trim()
+    if (trimmed === value) return
+    const others = Object.keys(ofPrefix(location.value.parameters, '')).filter((name) => name !== field.key && canonicalName(name) === field.key)
+    change({ ...Object.fromEntries(others.map((name) => [name, undefined])), [field.key]: trimmed })
+  }
+  return (
+    <label class={field.wide ? 'field wide' : 'field'} title={field.about}>
+      <span>{field.title}</span>
+      <input
+        key={value}
+        class="input"
+        defaultValue={value}
+        placeholder={field.placeholder}
+        spellcheck={false}
+        autocomplete="off"
+        list={options ? `run-bar-${field.key}` : undefined}
+        onChange={(event) => commit(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') commit(event.currentTarget.value)
+        }}
+      />
+      {options && (
+        <datalist id={`run-bar-${field.key}`}>
+          {options.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      )}
+    </label>
+  )
+}
+
+interface Named {
+  readonly name: string
+}
+
+function useCatalogue(): Record<'models' | 'clusters', readonly string[]> {
+  const [lists, setLists] = useState<Record<'models' | 'clusters', readonly string[]>>({ models: [], clusters: [] })
+  useEffect(() => {
+    let here = true
+    const models = askOnce<{ models: readonly Named[] }>('models/list').then((got) => got.answer.models.map((one) => one.name))
+    const clusters = askOnce<{ clusters: readonly Named[] }>('clusters/list').then((got) => got.answer.clusters.map((one) => one.name))
+    // Without the catalogue the fields take any name all the same.
+    Promise.all([models, clusters]).then(
+      ([models, clusters]) => here && setLists({ models, clusters }),
+      () => undefined,
+    )
+    return () => {
+      here = false
+    }
+  }, [])
+  return lists
+}

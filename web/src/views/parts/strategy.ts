@@ -1,0 +1,93 @@
+// Strategies as parameters of the address: flags of a command line to names and values, and a run with another strategy
+// put into it. Pure. Refuses to judge whether a strategy is valid; the program does.
+import type { Parameters } from '../../state/fragment'
+
+/** Names that say the same, by the one that the page uses. */
+const ALIASES: Readonly<Record<string, string>> = {
+  'tensor-parallel': 'tp',
+  'pipeline-parallel': 'pp',
+  'context-parallel': 'cp',
+  'data-parallel': 'dp',
+  'expert-parallel': 'ep',
+  'expert-tensor-parallel': 'etp',
+  'virtual-stages': 'vp',
+  vpp: 'vp',
+  mbs: 'micro-batch',
+  'micro-batch-size': 'micro-batch',
+  gbs: 'global-batch',
+  'global-batch-size': 'global-batch',
+  seq: 'sequence-length',
+  'seq-length': 'sequence-length',
+  devices: 'gpus',
+  sp: 'sequence-parallel',
+  zero: 'sharding',
+  uneven: 'uneven-stages',
+}
+
+/** What makes a layout: what a search varies. */
+export const LAYOUT = [
+  'tp', 'pp', 'vp', 'cp', 'dp', 'ep', 'etp', 'sharding', 'fsdp', 'hsdp', 'micro-batch', 'micro-batches', 'recompute', 'stage-recompute', 'schedule',
+  'layers-per-stage', 'uneven-stages', 'sequence-parallel', 'context-kind', 'rank-order', 'offload-optimizer', 'offload-activations', 'offload-parameters',
+  'overlap-gradient-reduce', 'overlap-parameter-gather', 'overlap-tensor', 'overlap-pipeline', 'overlap-expert',
+] as const
+
+/** The name that the page uses for a flag. */
+export function canonicalName(flag: string): string {
+  return ALIASES[flag] ?? flag
+}
+
+/** A line's words; quotes hold words together as in a shell. */
+export function words(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
+}
+
+/** Flags to parameters: `--tp 4 --uneven-stages` to `{tp: '4', 'uneven-stages': 'true'}`; words before the first flag are left out. */
+export function fromFlags(line: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  const list = words(line)
+  for (let n = 0; n < list.length; n++) {
+    const word = list[n] ?? ''
+    if (!word.startsWith('--')) continue
+    const [name = '', ...rest] = word.slice(2).split('=')
+    const following = list[n + 1]
+    let value = 'true'
+    if (rest.length > 0) value = rest.join('=')
+    else if (following !== undefined && !following.startsWith('--')) {
+      value = following
+      n += 1
+    }
+    // `13 x 2, 9 x 3` behind a choice of layers is for people.
+    const bare = value === 'true' && rest.length === 0
+    if (list[n + 1] === 'layers' && !bare) found['uneven-stages'] = 'true'
+    found[canonicalName(name)] = value
+  }
+  return found
+}
+
+/** A run without its layout, but for what shall stay. */
+export function withoutLayout(run: Parameters, kept: readonly string[] = []): Record<string, string> {
+  const layout = new Set<string>(LAYOUT.filter((name) => !kept.includes(name)))
+  return Object.fromEntries(Object.entries(run).filter(([name]) => !layout.has(canonicalName(name))))
+}
+
+/** The run with the layout of a strategy instead of its own; `also` wins over both (the cluster it was found on). */
+export function withStrategy(run: Parameters, flags: string, also: Record<string, string> = {}): Record<string, string> {
+  const named = Object.entries(withoutLayout(run)).map(([name, value]) => [canonicalName(name), value] as const)
+  return { ...Object.fromEntries(named), ...fromFlags(flags), ...also }
+}
+
+/** The parts of a layout that the run says, by the page's names: what a search could keep. */
+export function saidLayout(run: Parameters): Record<string, string> {
+  const layout: readonly string[] = LAYOUT
+  return Object.fromEntries(
+    Object.entries(run)
+      .map(([name, value]) => [canonicalName(name), value] as const)
+      .filter(([name]) => layout.includes(name)),
+  )
+}
+
+/** The degrees of a plan's summary, for labels in plots: `TP4 CP2 PP16`. */
+export function short(summary: string): string {
+  const head = summary.split(',')[0] ?? summary
+  return head.split(' ').filter((word) => /^(TP|CP|PP|VP|EP)\d+$/.test(word)).join(' ') || head
+}

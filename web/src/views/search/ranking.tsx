@@ -1,0 +1,112 @@
+// The strategies as a table: sorted by any column, filtered by words, a row's strategy loaded by click or Enter.
+import { bytes, dollars, percent, seconds } from '../../charts/format'
+import { classColour } from '../../charts/colours'
+import { type Column, Table } from '../../ui/table'
+import { set } from '../parts/controls'
+import type { Found, Spent } from './answer'
+import { identify } from './plot'
+import { PREFIX } from './question'
+
+interface Props {
+  readonly found: readonly Found[]
+  readonly filter: string
+  readonly pointed: string | null
+  readonly onPoint: (id: string | null) => void
+  readonly onPick: (one: Found) => void
+}
+
+const COLOURS: Readonly<Record<string, string>> = { compute: 'forward' }
+
+export function spentColour(on: string): string {
+  return classColour(COLOURS[on] ?? on)
+}
+
+export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
+  const several = new Set(found.map((one) => `${one.cluster} ${one.ranked.candidate.devices}`)).size > 1
+  const columns: Column<Found>[] = [
+    { key: 'rank', title: '#', value: (one) => one.ranked.rank, align: 'right' },
+    {
+      key: 'plan',
+      title: 'Strategy',
+      value: (one) => `${one.ranked.plan_summary} ${one.layout}`,
+      cell: (one) => (
+        <span class="plan">
+          {one.ranked.plan_summary.split(',')[0]}
+          <span class="muted">{one.ranked.plan_summary.split(',').slice(1).join(',')}</span>
+        </span>
+      ),
+      wrap: true,
+    },
+    ...(several
+      ? [{ key: 'where', title: 'On', value: (one: Found) => `${one.ranked.candidate.devices} × ${one.cluster}` } satisfies Column<Found>]
+      : []),
+    {
+      key: 'step',
+      title: 'Step',
+      value: (one) => one.ranked.candidate.step_time,
+      cell: (one) => seconds(one.ranked.candidate.step_time),
+      align: 'right',
+    },
+    {
+      key: 'behind',
+      title: 'Behind',
+      about: 'Time per token over the best; within 5% is a tie that only a measurement decides',
+      value: (one) => one.ranked.behind,
+      cell: (one) => (one.ranked.behind === 0 ? 'best' : one.ranked.candidate.tied_with_best ? <span title="Within what the model may be wrong about two layouts">+{percent(one.ranked.behind)} tie</span> : `+${percent(one.ranked.behind)}`),
+      align: 'right',
+    },
+    { key: 'mfu', title: 'MFU', about: 'Model FLOP utilisation', value: (one) => one.ranked.mfu, cell: (one) => percent(one.ranked.mfu), align: 'right' },
+    { key: 'memory', title: 'Memory', about: 'What the fullest device shows', value: (one) => one.ranked.candidate.memory.device, cell: (one) => bytes(one.ranked.candidate.memory.device), align: 'right' },
+    { key: 'fits', title: 'Fits', about: 'Probability that it stays below the limit', value: (one) => one.ranked.candidate.probability_of_fitting, cell: (one) => percent(one.ranked.candidate.probability_of_fitting), align: 'right' },
+    { key: 'cost', title: '$/T tokens', value: (one) => one.ranked.dollars_per_trillion_tokens, cell: (one) => (one.ranked.dollars_per_trillion_tokens ? dollars(one.ranked.dollars_per_trillion_tokens) : '–'), align: 'right' },
+    {
+      key: 'spent',
+      title: 'Where time goes',
+      about: 'Compute, exposed communication by dimension, bubble, the rest; sorted by what is not compute',
+      value: (one) => 1 - (one.ranked.spent.find((part) => part.on === 'compute')?.share ?? 0),
+      cell: (one) => <SpentBar spent={one.ranked.spent} />,
+    },
+  ]
+  return (
+    <section class="panel" aria-label="Ranking">
+      <div class="panel-head">
+        <h2>
+          Ranking <span class="about">click or Enter loads a strategy into the calculator</span>
+        </h2>
+        <input
+          class="input"
+          type="search"
+          data-filter
+          aria-label="Filter strategies"
+          placeholder="Filter: pp16 zero-1 full"
+          value={filter}
+          onInput={(event) => set(PREFIX, 'filter', event.currentTarget.value, 'replace')}
+        />
+      </div>
+      <Table
+        caption="Ranked strategies"
+        columns={columns}
+        rows={found}
+        identify={identify}
+        filter={filter}
+        chosen={pointed}
+        first={25}
+        onChoose={onPick}
+        onPoint={(one) => onPoint(one && identify(one))}
+      />
+    </section>
+  )
+}
+
+/** Where the time goes, as one bar; said in words to those who do not see it. */
+export function SpentBar({ spent, wide = false }: { spent: readonly Spent[]; wide?: boolean }) {
+  const told = spent.filter((part) => part.share >= 0.0005)
+  const words = told.map((part) => `${part.on} ${percent(part.share)}`).join(', ')
+  return (
+    <span class={wide ? 'share-bar wide' : 'share-bar'} role="img" aria-label={words} title={words}>
+      {told.map((part) => (
+        <span key={part.on} style={{ width: `${part.share * 100}%`, background: spentColour(part.on) }} />
+      ))}
+    </span>
+  )
+}

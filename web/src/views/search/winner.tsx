@@ -1,0 +1,87 @@
+// The best strategy: what it takes, where its time goes, how sure that is, and what can be done with it.
+import { bytes, count, dollars, percent, seconds } from '../../charts/format'
+import { copy, download } from '../../ui/clipboard'
+import { Figure } from '../parts/controls'
+import type { Found, SearchAnswer } from './answer'
+import { SpentBar, spentColour } from './ranking'
+
+export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one: Found) => void }) {
+  const best = answer.candidates[0]
+  if (!best) return null
+  const { ranked } = best
+  const { candidate, bill, step_time_interval: interval } = ranked
+  const simplest = answer.simplest_of_ties === null ? undefined : answer.candidates.find((one) => one.ranked.rank === answer.simplest_of_ties)
+  return (
+    <section class="panel" aria-label="Best strategy">
+      <div class="panel-head">
+        <h2>
+          Best <span class="about">{ranked.plan_summary}</span>
+        </h2>
+      </div>
+      <div class="panel-body">
+        <dl class="figures">
+          <Figure title="Step" note={interval ? `${seconds(interval.low)} to ${seconds(interval.high)} in ${percent(interval.coverage).replace('.0', '')} of runs` : ''}>
+            {seconds(candidate.step_time)}
+          </Figure>
+          <Figure title="MFU" note={`${count(candidate.tokens_per_second)} tokens/s`}>
+            {percent(ranked.mfu)}
+          </Figure>
+          <Figure title="Memory" note={`fits with ${percent(candidate.probability_of_fitting)}`}>
+            {bytes(candidate.memory.device)}
+          </Figure>
+          {bill && (
+            <Figure title="Training" note={dollars(bill.rent)}>
+              {seconds(bill.calendar)}
+            </Figure>
+          )}
+        </dl>
+        <SpentBar spent={ranked.spent} wide />
+        <ul class="chart-keys">
+          {ranked.spent
+            .filter((part) => part.share >= 0.0005)
+            .map((part) => (
+              <li key={part.on}>
+                <span class="swatch" style={{ background: spentColour(part.on) }} />
+                {part.on} {percent(part.share)}
+              </li>
+            ))}
+        </ul>
+        <div class="actions">
+          <button type="button" class="button primary" onClick={() => onLoad(best)}>
+            Load into the calculator
+          </button>
+          {simplest && simplest !== best && (
+            <button type="button" class="button" onClick={() => onLoad(simplest)}>
+              Load the simplest tie, #{simplest.ranked.rank}
+            </button>
+          )}
+          <button type="button" class="button" onClick={() => void copy(best.command, 'command')}>
+            Copy as command
+          </button>
+          <button type="button" class="button" onClick={() => download('best.toml', best.run_file, 'application/toml')}>
+            Save run file
+          </button>
+        </div>
+        <ul class="notes">
+          {answer.ties > 1 && (
+            <li>
+              {count(answer.ties)} strategies are within 5% of the best: nearer than the model can tell two layouts apart. Measure, or take a simple one.
+            </li>
+          )}
+          {!answer.complete && <li class="warn">Stopped early: the best of what was searched until then.</li>}
+          {ranked.warnings.map((warning) => (
+            <li key={warning.id} class="warn">
+              {warning.message}
+            </li>
+          ))}
+          {answer.doubts.map((warning) => (
+            <li key={warning.id} class="warn">
+              {warning.message}
+            </li>
+          ))}
+          {answer.chosen.length > 0 && <li>Not said, so chosen: {answer.chosen.join(', ')}</li>}
+        </ul>
+      </div>
+    </section>
+  )
+}
