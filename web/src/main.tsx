@@ -4,9 +4,12 @@ import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shell.css'
 import './styles/states.css'
+import './styles/fields.css'
 import './styles/table.css'
+import './styles/why.css'
 import './styles/chart.css'
 import './state/theme'
+import './ui/tab-index'
 import { Shell } from './ui/shell'
 
 const root = document.getElementById('page')

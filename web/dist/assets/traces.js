@@ -1,1 +1,1 @@
-import{r as e,t}from"./index.js";function n(){return e(t,{title:`Traces`,text:`This view is being built.`})}export{n as default};
+import{a as e,t}from"./states.js";function n(){return e(t,{title:`Traces`,text:`This view is being built.`})}export{n as default};

@@ -28,9 +28,13 @@ export function classColour(name: string): string {
 }
 
 /** Kinds of memory, in the order in which they are stacked. */
-export const KINDS = ['parameters', 'gradients', 'master_weights', 'optimizer_moments', 'activations', 'working_set', 'communication_buffers', 'workspace', 'fragmentation', 'context'] as const
+export const KINDS = ['parameters', 'gradients', 'master_weights', 'optimizer_moments', 'narrow_weights', 'activations', 'working_set', 'logits', 'communication_buffers', 'optimizer_temporaries', 'workspace', 'fragmentation', 'context'] as const
 
-export function kindColour(kind: string): string {
+/** What the timeline's memory calls the same. */
+const SAME: Readonly<Record<string, string>> = { optimizer: 'optimizer_moments', communication: 'communication_buffers', overhead: 'fragmentation', other: 'context' }
+
+export function kindColour(name: string): string {
+  const kind = SAME[name] ?? name
   return `var(--kind-${(KINDS as readonly string[]).includes(kind) ? kind : 'context'})`
 }
 
@@ -38,4 +42,17 @@ export function kindColour(kind: string): string {
 export function resolve(colour: string): string {
   const name = /^var\((--[\w-]+)\)$/.exec(colour)?.[1]
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : colour
+}
+
+/** Which class a part of the time breakdown has: `compute.mlp.forward`, `exposed.tensor`, `bubble`, ... */
+export function timeColour(id: string): string {
+  const last = id.split('.').at(-1) ?? ''
+  if (id.startsWith('compute')) return classColour((CLASSES as readonly string[]).includes(last) ? last : 'forward')
+  if (id.startsWith('exposed')) return classColour(last === 'exposed' ? 'tensor' : last)
+  return classColour(({ data_parallel: 'data', jitter: 'other', fixed: 'copy', recompute: 'recompute' } as Record<string, string>)[id] ?? (id.split('.')[0] || 'other'))
+}
+
+/** A name of the program as words: `communication_buffers` reads `communication buffers`. */
+export function words(name: string): string {
+  return name.replaceAll('_', ' ')
 }

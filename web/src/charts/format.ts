@@ -5,7 +5,8 @@
 export function digits(value: number, significant = 3): string {
   if (!Number.isFinite(value)) return '–'
   if (value === 0) return '0'
-  const magnitude = Math.floor(Math.log10(Math.abs(value)))
+  // Of the rounded value: 0.9999 has the digits of 1.00.
+  const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(significant)))))
   const decimals = Math.max(0, significant - 1 - magnitude)
   const text = value.toFixed(Math.min(decimals, 12))
   return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : text
@@ -81,7 +82,8 @@ export function power(watts: number): string {
 export function percent(share: number): string {
   const value = share * 100
   if (value === 0) return '0%'
-  if (Math.abs(value) < 0.1) return `${digits(value, 1)}%`
+  if (Math.abs(value) < 0.005) return '<0.01%'
+  if (Math.abs(value) < 0.1) return `${value.toFixed(2)}%`
   if (Math.abs(value) > 99.9 && Math.abs(value) < 100) return '>99.9%'
   return `${value.toFixed(1)}%`
 }

@@ -18,7 +18,7 @@ export const view = computed(() => location.value.view)
 const left = new Map<string, Parameters>()
 
 function initial(): string {
-  const hash = window.location.hash
+  const hash = typeof window === 'undefined' ? '' : window.location.hash
   return hash.length > 2 ? hash : (report?.fragment ?? '')
 }
 
@@ -62,5 +62,6 @@ function write(next: Location, history: 'push' | 'replace'): void {
   if (changed) batch(() => (location.value = next))
 }
 
-window.addEventListener('popstate', () => (location.value = here()))
-window.addEventListener('hashchange', () => (location.value = here()))
+if (typeof window !== 'undefined') {
+  for (const moved of ['popstate', 'hashchange']) window.addEventListener(moved, () => (location.value = here()))
+}

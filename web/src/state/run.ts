@@ -14,17 +14,55 @@ export function toArguments(parameters: Parameters): Arguments {
   return values
 }
 
+/** Long names of flags to the ones that the page writes, so that a setting has one name. */
+const SHORT: Readonly<Record<string, string>> = {
+  'tensor-parallel': 'tp',
+  'pipeline-parallel': 'pp',
+  'context-parallel': 'cp',
+  'data-parallel': 'dp',
+  'expert-parallel': 'ep',
+  'expert-tensor-parallel': 'etp',
+  'virtual-stages': 'vp',
+  vpp: 'vp',
+  devices: 'gpus',
+  'micro-batch-size': 'micro-batch',
+  mbs: 'micro-batch',
+  'global-batch-size': 'global-batch',
+  gbs: 'global-batch',
+  seq: 'sequence-length',
+  'seq-length': 'sequence-length',
+  sp: 'sequence-parallel',
+  uneven: 'uneven-stages',
+  zero: 'sharding',
+  framework: 'software',
+}
+
+/** Every setting under one name; a short name wins over its long one. */
+export function normalise(parameters: Parameters): Parameters {
+  const found: Record<string, string> = {}
+  for (const [key, value] of Object.entries(parameters)) {
+    const short = SHORT[key]
+    if (short === undefined) found[key] = value
+    else if (parameters[short] === undefined) found[short] = value
+  }
+  return found
+}
+
+/** The run's parameters as text. */
+export const runText = computed<Parameters>(() => normalise(ofPrefix(location.value.parameters, '')))
+
+/** Scenario B's parameters as text. */
+export const runTextB = computed<Parameters>(() => applyOverrides(runText.value, overrides.value))
+
 /** The run as arguments of `estimate`, `memory`, `timeline`, ... */
-export const run = computed<Arguments>(() => toArguments(ofPrefix(location.value.parameters, '')))
+export const run = computed<Arguments>(() => toArguments(runText.value))
 
 /** What scenario B says otherwise; empty when there is none. `-` takes away what the run says. */
-export const overrides = computed<Parameters>(() => ofPrefix(location.value.parameters, 'b'))
+export const overrides = computed<Parameters>(() => normalise(ofPrefix(location.value.parameters, 'b')))
 
 /** Scenario B as arguments, or null when none is open. */
 export const runB = computed<Arguments | null>(() => {
-  const changes = overrides.value
-  if (Object.keys(changes).length === 0) return null
-  return toArguments(applyOverrides(ofPrefix(location.value.parameters, ''), changes))
+  return Object.keys(overrides.value).length === 0 ? null : toArguments(runTextB.value)
 })
 
 /** A run with overrides: `-` removes, `on` alone opens scenario B without a difference. */

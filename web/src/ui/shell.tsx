@@ -11,6 +11,7 @@ import { DropAnywhere } from './drop'
 import { KeyOverlay } from './key-overlay'
 import { Empty, Loading } from './states'
 import { Toasts } from './toasts'
+import { WhyBox } from './why'
 
 const keysShown = signal(false)
 
@@ -58,6 +59,7 @@ export function Shell() {
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}
+      <WhyBox />
       <DropAnywhere />
       <Toasts />
     </div>

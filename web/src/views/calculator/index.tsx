@@ -1,6 +1,140 @@
-// Stands where the calculator view will be.
-import { Empty } from '../../ui/states'
+// The calculator: model, cluster and plan on the left; time, memory, communication and money on the right, recomputed at
+// every change. Two scenarios side by side. It computes nothing: `estimate` and `memory` do.
+import { useEffect, useState } from 'preact/hooks'
+import './calculator.css'
+import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry } from '../../api/answers'
+import type { Arguments, Problem } from '../../api/ask'
+import { type Live, askOnce, useFollow } from '../../api/live'
+import { report } from '../../api/report'
+import { start } from '../../api/start'
+import { change, location } from '../../state/location'
+import { run, runB, runText } from '../../state/run'
+import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
+import { Breakdown } from './breakdown'
+import { Controls } from './controls'
+import { acceleratorsOf } from './facts'
+import { Headlines } from './headline'
+import { MemoryInside, MemoryOverTime } from './memory-inside'
+import { MemoryStages } from './memory-stages'
+import { Notes } from './notes'
+import { editing, kept, set } from './scenarios'
+import { suggestions } from './suggestions'
+import { CommunicationTable, StageTable } from './tables'
+import { Toolbar } from './toolbar'
 
-export default function View() {
-  return <Empty title="Calculator" text="This view is being built." />
+/** What the page opens with when nobody says anything. */
+const FIRST = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: '1024', tp: '8', cp: '2', pp: '16', 'uneven-stages': 'true', 'global-batch': '512', tokens: '15.6T' }
+
+/** What only `estimate` takes. */
+const MONEY = ['tokens', 'availability', 'why']
+
+const complete = (values: Arguments | null) => (values && values.model && (values.cluster || values.accelerator || values.run) ? values : null)
+
+function memoryQuestion(values: Arguments | null): Arguments | null {
+  if (!complete(values) || !values) return null
+  const stage = kept.value.stage
+  return { ...Object.fromEntries(Object.entries(values).filter(([key]) => !MONEY.includes(key))), ...(stage === undefined ? {} : { stage }) }
+}
+
+export default function Calculator() {
+  useEffect(() => void begin(), [])
+  const a = useFollow<Estimate>('estimate', () => complete(run.value)).value
+  const b = useFollow<Estimate>('estimate', () => complete(runB.value)).value
+  const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value)).value
+  const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value)).value
+  const catalogue = useCatalogue()
+  const two = runB.value !== null
+  const shownB = two ? b.answer : null
+  const edit = editing.value === 'b' ? b : a
+  const accelerators = acceleratorsOf(catalogue.clusters, catalogue.accelerators)
+  return (
+    <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
+      <aside class="rail" aria-label="Run">
+        <Controls estimate={edit.answer ?? a.answer} models={catalogue.models} clusters={catalogue.clusters} accelerators={accelerators} />
+      </aside>
+      <div class="results">
+        <Toolbar a={a.answer} b={shownB} commandA={a.commandLine} commandB={b.commandLine} />
+        <Refused live={a} letter={two ? 'A' : ''} estimate={a.answer} />
+        {two && <Refused live={b} letter="B" estimate={b.answer ?? a.answer} />}
+        {a.answer ? <Results a={a} b={two ? b : null} memoryA={memoryA} memoryB={two ? memoryB : null} /> : a.problems.length === 0 && <Waiting />}
+      </div>
+    </div>
+  )
+}
+
+function Results(props: { a: Live<Estimate>; b: Live<Estimate> | null; memoryA: Live<Memory>; memoryB: Live<Memory> | null }) {
+  const a = props.a.answer
+  const b = props.b?.answer ?? null
+  if (!a) return null
+  const dimA = props.a.stale || props.a.problems.length > 0
+  const dimB = props.b !== null && (props.b.stale || props.b.problems.length > 0)
+  const dim = dimA || dimB
+  const memory = props.memoryA
+  return (
+    <div class="panels" data-of={props.a.of} data-of-b={props.b?.of}>
+      <Headlines a={a} b={b} stale={dimA} staleB={dimB} />
+      <Breakdown a={a} b={b} stale={dim} />
+      <MemoryStages a={a} b={b} stale={dim} />
+      <MemoryInside live={memory} letter={b ? 'A: ' : ''} />
+      {b && props.memoryB && <MemoryInside live={props.memoryB} letter="B: " />}
+      <MemoryOverTime a={memory} b={b ? props.memoryB : null} />
+      <CommunicationTable a={a} b={b} stale={dim} />
+      {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
+      {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}
+      <Notes a={a} b={b} stale={dim} />
+    </div>
+  )
+}
+
+function Refused(props: { live: Live<Estimate>; letter: string; estimate: Estimate | null }) {
+  const { problems } = props.live
+  if (problems.length === 0) return null
+  const suggest = (problem: Problem): readonly Suggestion[] => suggestions(problem).map((one) => ({ title: one.title, run: () => set(one.values) }))
+  return (
+    <div class="refused-banner">
+      {props.letter && <p class="muted">Scenario {props.letter}</p>}
+      <Problems problems={problems} suggest={report ? undefined : suggest} />
+      {props.estimate && <p class="muted small">The numbers below are of the last plan that was possible.</p>}
+    </div>
+  )
+}
+
+function Waiting() {
+  const { parameters } = location.value
+  if (parameters.model && !parameters.cluster && !parameters.accelerator) {
+    return <Empty title="Which cluster?" text="Choose a system or an accelerator on the left; then every number follows." />
+  }
+  if (!parameters.model && Object.keys(parameters).length > 0) return <Empty title="Which model?" text="Choose one on the left, or drop a config.json, a launch file or a log anywhere on the page." />
+  return <Loading heights={[86, 260, 300]} label="computing" />
+}
+
+/** The first state: what the server was started with, else an example that shows everything. */
+async function begin(): Promise<void> {
+  if (report || Object.keys(runText.value).length > 0) return
+  const given = await start().then(({ run: said }) => said, () => null)
+  if (Object.keys(runText.value).length > 0) return
+  const text = given ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== false && value != null).map(([key, value]) => [key, String(value)])) : {}
+  change(Object.keys(text).length > 0 ? text : FIRST, 'replace')
+}
+
+interface Catalogue {
+  readonly models: readonly ModelEntry[]
+  readonly clusters: readonly ClusterEntry[]
+  readonly accelerators: readonly Accelerator[]
+}
+
+function useCatalogue(): Catalogue {
+  const [catalogue, setCatalogue] = useState<Catalogue>({ models: [], clusters: [], accelerators: [] })
+  useEffect(() => {
+    if (report) return
+    void Promise.all([
+      askOnce<{ models: ModelEntry[] }>('models/list'),
+      askOnce<{ clusters: ClusterEntry[] }>('clusters/list'),
+      askOnce<{ accelerators: Accelerator[] }>('gpus/list'),
+    ]).then(
+      ([models, clusters, gpus]) => setCatalogue({ models: models.answer.models, clusters: clusters.answer.clusters, accelerators: gpus.answer.accelerators }),
+      () => undefined,
+    )
+  }, [])
+  return catalogue
 }

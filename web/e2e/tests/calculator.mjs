@@ -1,0 +1,195 @@
+// The calculator: every number comes, sliders answer fast, refusals offer what is valid, scenarios, exports, explanations,
+// deep links; pictures at all widths in light and dark.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { check, openPage, pictures, repository } from '../harness.mjs'
+
+const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batch=512&gpus=1024&pp=16&tokens=15.6T&tp=8&uneven-stages=true'
+const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
+
+export default async function ({ browser, url }) {
+  await opens(browser, url)
+  await sliders(browser, url)
+  await refusals(browser, url)
+  await scenarios(browser, url)
+  await explanations(browser, url)
+  await takesAway(browser, url)
+  await drops(browser, url)
+  const ready = async (view) => view.page.waitForSelector('.headline .value')
+  await pictures({ browser, url, fragment: RUN, name: 'calculator', ready })
+  await pictures({ browser, url, fragment: `${RUN}&b.tp=4&b.pp=16&b.recompute=full&b.on=1`, name: 'calculator-two', ready })
+  await pictures({ browser, url, fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8', name: 'calculator-too-large', ready })
+}
+
+const headline = (page, title) => page.locator('.headline', { hasText: title }).locator('.value').first().innerText()
+
+async function opens(browser, url) {
+  const view = await openPage(browser, url)
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await view.settled()
+  check((await page.evaluate(() => location.hash)).includes('model=llama-3.1-405b'), 'the first state is not in the address')
+  check(/ s$/.test(await headline(page, 'Step time')), `step time reads ${await headline(page, 'Step time')}`)
+  for (const title of ['Where the time goes', 'Memory by stage', 'Memory over the step', 'Communication', 'What to know']) {
+    check((await page.locator(`section:has-text("${title}")`).count()) > 0, `there is no panel “${title}”`)
+  }
+  check((await page.locator('[data-leaf]').count()) > 8, 'the treemap is empty')
+  await view.close()
+}
+
+/** From the input event of the slider to the headline with the new numbers painted. */
+async function sliders(browser, url) {
+  const view = await openPage(browser, url, { fragment: SMALL })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await view.settled()
+  const times = await page.evaluate(async () => {
+    const taken = []
+    const slider = document.querySelector('[data-slider="Global batch"]')
+    const panels = document.querySelector('.panels')
+    const most = Number(slider.max)
+    for (let move = 0; move < 60; move += 1) {
+      const before = panels.dataset.of
+      // Up and down in steps of three, so that no question repeats soon enough to be remembered from the round before.
+      slider.value = String((move * 7) % (most + 1))
+      const since = performance.now()
+      slider.dispatchEvent(new Event('input', { bubbles: true }))
+      const changed = await new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(false), 1500)
+        const look = () => {
+          if (document.querySelector('.panels').dataset.of !== before) {
+            clearTimeout(timer)
+            resolve(true)
+          } else requestAnimationFrame(look)
+        }
+        requestAnimationFrame(look)
+      })
+      if (changed) taken.push(performance.now() - since)
+      await new Promise((resolve) => setTimeout(resolve, 120))
+    }
+    return taken
+  })
+  times.sort((a, b) => a - b)
+  const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]
+  console.log(`     slider to numbers: median ${at(0.5).toFixed(0)} ms, p95 ${at(0.95).toFixed(0)} ms of ${times.length} moves`)
+  check(times.length > 10, `only ${times.length} moves of the slider changed anything`)
+  const limit = Number(process.env.RAILWRIGHT_SLIDER_MS ?? 50)
+  check(at(0.95) < limit, `slider to numbers takes ${at(0.95).toFixed(0)} ms at the 95th percentile, wanted below ${limit}`)
+  await view.close()
+}
+
+async function refusals(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16' })
+  const { page } = view
+  await page.waitForSelector('.problem')
+  await view.shot('calculator-refused-first')
+  check((await page.locator('.problem').innerText()).includes('126 layers'), 'the refusal does not say why')
+  await page.click('.problem button:has-text("uneven")')
+  await page.waitForSelector('.headline .value')
+  check((await page.locator('.problem').count()) === 0, 'the suggestion does not help')
+  // A degree that does not go: the numbers stay, the reason shows, the nearest valid ones are offered.
+  await page.getByLabel('Tensor parallel', { exact: true }).fill('7')
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('.problem')
+  check((await page.locator('.headline .value').count()) > 0, 'a refusal takes the numbers away')
+  await view.shot('calculator-refused')
+  await page.locator('.field', { hasText: 'Tensor parallel' }).locator('.suggestions button').last().click()
+  await page.waitForFunction(() => !document.querySelector('.problem'))
+  await view.close()
+}
+
+async function scenarios(browser, url) {
+  const view = await openPage(browser, url, { fragment: SMALL })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await page.keyboard.press('c')
+  await page.waitForSelector('.headlines.two')
+  await page.getByLabel('Tensor parallel', { exact: true }).fill('4')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('b.tp=4'))
+  await page.waitForSelector('.difference.good, .difference.bad')
+  check((await page.evaluate(() => location.hash)).includes('&tp=2'), 'scenario A changed with B')
+  const hash = await page.evaluate(() => location.hash)
+  await page.goBack()
+  check(!(await page.evaluate(() => location.hash)).includes('b.tp=4'), 'Back does not take the change back')
+  await page.goForward()
+  const other = await openPage(browser, url, { fragment: hash })
+  await other.page.waitForSelector('.headlines.two')
+  await other.settled()
+  await view.settled()
+  const text = (of) => of.locator('.headlines').innerText()
+  check((await text(other.page)) === (await text(page)), 'the same address shows another page')
+  await other.close()
+  await page.click('button:has-text("Keep…")')
+  await page.click('[role=menuitem]:has-text("Keep B")')
+  await page.waitForFunction(() => location.hash.includes('&tp=4') && !location.hash.includes('b.'))
+  await view.close()
+}
+
+async function explanations(browser, url) {
+  const view = await openPage(browser, url, { fragment: RUN })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await page.hover('.headline .value >> nth=0')
+  await page.waitForSelector('#why')
+  check((await page.locator('#why').innerText()).includes('pipeline + data_parallel'), 'the explanation has no formula')
+  await view.shot('calculator-why')
+  await page.mouse.move(2, 400)
+  await page.waitForFunction(() => !document.querySelector('#why'))
+  await page.locator('.headline .value').first().focus()
+  await page.keyboard.press('Enter')
+  await page.click('#why .link >> nth=0')
+  await page.waitForFunction(() => document.querySelector('#why')?.textContent.includes('busy + bubble'))
+  await page.keyboard.press('Escape')
+  check((await page.locator('#why').count()) === 0, 'Escape does not close the explanation')
+  await page.click('.warnings .link >> nth=0')
+  await page.waitForSelector('.explanation')
+  // Into the tree by keyboard: the icicle's first part, down, and zoom.
+  await page.locator('.breakdown svg [tabindex="0"]').focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('c.part=compute'))
+  await view.shot('calculator-zoomed')
+  await view.close()
+}
+
+async function takesAway(browser, url) {
+  const view = await openPage(browser, url, { fragment: RUN })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await page.keyboard.press('e')
+  await page.waitForSelector('.export pre')
+  check((await page.locator('.export pre').first().innerText()).includes('--tensor-model-parallel-size 8'), 'the launch file lacks the degree')
+  await view.shot('calculator-export')
+  check((await view.axe()).length === 0, `export: ${await view.axe()}`)
+  await page.keyboard.press('Escape')
+  for (const format of ['SVG', 'PNG', 'CSV']) {
+    await page.click('[aria-label="Save “Memory by stage”"]')
+    const [file] = await Promise.all([page.waitForEvent('download'), page.click(`[role=menuitem]:has-text("Save as ${format}")`)])
+    const bytes = readFileSync(await file.path())
+    const start = { SVG: '<svg', PNG: '\x89PNG', CSV: 'scenario,stage,kind,bytes' }[format]
+    check(bytes.length > 500 && bytes.toString('latin1').startsWith(start), `the ${format} begins with ${bytes.toString('latin1').slice(0, 40)}`)
+  }
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.keyboard.press('y')
+  await page.waitForSelector('.toast:has-text("Command copied")')
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  check(copied.startsWith('railwright estimate') && copied.includes('llama-3.1-405b'), `copied ${copied}`)
+  await view.close()
+}
+
+/** A launch file and a config.json dropped on the page become the run. */
+async function drops(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/calculator?model=llama-3-8b&cluster=dgx-h100&gpus=64' })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await page.setInputFiles('input[type=file]', join(repository, 'examples/launch/llama3_70b.sh'))
+  await page.waitForFunction(() => /model=upload/.test(location.hash))
+  await page.waitForFunction(() => document.querySelector('.toolbar .summary')?.textContent.includes('llama3_70b'))
+  await view.settled()
+  await view.shot('calculator-launch-file')
+  await page.setInputFiles('input[type=file]', join(repository, 'crates/cli/tests/inputs/llama/config.json'))
+  await page.waitForFunction(() => /model=upload:\d+\/config/.test(decodeURIComponent(location.hash)))
+  await view.settled()
+  await view.close()
+}

@@ -1,0 +1,24 @@
+// Text that fits a width: measured, shortened at the end, left out when too little would remain.
+
+let context: CanvasRenderingContext2D | null | undefined
+
+/** The width of a text in the charts' type. */
+export function textWidth(text: string, size = 11, weight = 400): number {
+  context ??= document.createElement('canvas').getContext('2d')
+  if (!context) return text.length * size * 0.6
+  const font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`
+  if (context.font !== font) context.font = font
+  return context.measureText(text).width
+}
+
+/** The text, shortened with an ellipsis to a width; empty when fewer than three letters would remain. */
+export function fitText(text: string, width: number, size = 11): string {
+  if (width < size * 1.6) return ''
+  if (textWidth(text, size) <= width) return text
+  const keep = Math.floor((text.length * width) / textWidth(text, size)) - 1
+  for (let length = keep; length >= 3; length -= 1) {
+    const short = `${text.slice(0, length).trimEnd()}…`
+    if (textWidth(short, size) <= width) return short
+  }
+  return ''
+}

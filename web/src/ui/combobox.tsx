@@ -1,0 +1,115 @@
+// A list to choose from by typing: arrows move, Enter chooses, Escape leaves all as it was.
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+
+export interface Option {
+  readonly value: string
+  readonly title: string
+  readonly note?: string
+  readonly group?: string
+  /** Other words it is found by. */
+  readonly words?: string
+}
+
+interface Props {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly Option[]
+  readonly onChoose: (value: string) => void
+  readonly placeholder?: string
+  readonly disabled?: boolean
+  /** Offers what was typed itself, for paths and free text. */
+  readonly free?: (text: string) => Option | null
+}
+
+export function Combobox(props: Props) {
+  const id = useId()
+  const [text, setText] = useState<string | null>(null)
+  const [active, setActive] = useState(0)
+  const holder = useRef<HTMLSpanElement>(null)
+  const open = text !== null
+  const found = useMemo(() => {
+    const typed = (text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+    const matches = props.options.filter((option) => {
+      const all = `${option.title} ${option.value} ${option.group ?? ''} ${option.note ?? ''} ${option.words ?? ''}`.toLowerCase()
+      return typed.every((word) => all.includes(word))
+    })
+    const free = text ? props.free?.(text) : null
+    return free ? [...matches, free] : matches
+  }, [text, props.options])
+  const current = props.options.find((option) => option.value === props.value)
+  useEffect(() => {
+    if (open) holder.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' })
+  }, [active, open])
+  const choose = (option: Option | undefined) => {
+    setText(null)
+    if (option && option.value !== props.value) props.onChoose(option.value)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault()
+      if (!open) return start()
+      const by = event.key === 'ArrowDown' ? 1 : -1
+      setActive((active + by + found.length) % Math.max(found.length, 1))
+    } else if (event.key === 'Enter' && open) {
+      event.preventDefault()
+      choose(found[active])
+    } else if (event.key === 'Escape' && open) {
+      event.preventDefault()
+      event.stopPropagation()
+      setText(null)
+    }
+  }
+  const start = () => {
+    setText('')
+    setActive(Math.max(0, props.options.findIndex((option) => option.value === props.value)))
+  }
+  return (
+    <span class="combobox" ref={holder}>
+      <input
+        class="input"
+        role="combobox"
+        aria-label={props.label}
+        aria-expanded={open}
+        aria-controls={open ? `${id}-list` : undefined}
+        aria-autocomplete="list"
+        aria-activedescendant={open && found[active] ? `${id}-${active}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        disabled={props.disabled}
+        placeholder={open ? (current?.title ?? props.value) || props.placeholder : props.placeholder}
+        value={text ?? current?.title ?? props.value}
+        title={props.value}
+        onMouseDown={() => !open && setTimeout(start)}
+        onInput={(event) => {
+          setText(event.currentTarget.value)
+          setActive(0)
+        }}
+        onBlur={() => setText(null)}
+        onKeyDown={onKeyDown}
+      />
+      <span class="caret" aria-hidden="true">▾</span>
+      {open && (
+        <div class="listbox" role="listbox" id={`${id}-list`} aria-label={props.label}>
+          {found.map((option, index) => (
+            <>
+              {option.group && option.group !== found[index - 1]?.group && <div class="group" role="presentation" key={`group-${option.group}`}>{option.group}</div>}
+              <div
+                key={option.value}
+                id={`${id}-${index}`}
+                role="option"
+                aria-selected={option.value === props.value}
+                class={index === active ? 'active' : ''}
+                onMouseDown={(event) => (event.preventDefault(), choose(option))}
+                onMouseMove={() => setActive(index)}
+              >
+                <span>{option.title}</span>
+                {option.note && <span class="note">{option.note}</span>}
+              </div>
+            </>
+          ))}
+          {found.length === 0 && <div class="none" role="option" aria-selected={false} aria-disabled={true}>Nothing matches “{text}”.</div>}
+        </div>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,100 @@
+// A number chosen from a list of valid ones: slider, minus and plus, and a field that takes any number (the program says
+// why it refuses one). `onChange(value, final)`: `final` is false while the slider moves.
+import { useId, useState } from 'preact/hooks'
+import { nearest } from '../state/rules'
+
+interface Props {
+  readonly label: string
+  /** What it means, as a tooltip. */
+  readonly about?: string
+  readonly value: number
+  /** Valid values, ascending. */
+  readonly values: readonly number[]
+  /** Said by the user, not chosen by the program. */
+  readonly own?: boolean
+  readonly format?: (value: number) => string
+  readonly onChange: (value: number, final: boolean) => void
+  readonly disabled?: boolean
+  readonly wide?: boolean
+  /** Whether to say that the value does not go with the rest, and what would. */
+  readonly blame?: boolean
+}
+
+export function Stepper(props: Props) {
+  const id = useId()
+  const [typed, setTyped] = useState<string | null>(null)
+  const { value, values } = props
+  const format = props.format ?? String
+  const valid = values.includes(value)
+  const index = valid ? values.indexOf(value) : Math.max(0, values.filter((one) => one < value).length - 1)
+  const step = (by: number) => {
+    const next = valid ? values[index + by] : nearest(values, value)[by < 0 ? 0 : nearest(values, value).length - 1]
+    if (next !== undefined) props.onChange(next, true)
+  }
+  const commit = () => {
+    const number = Number((typed ?? '').replace(/[\s,_]/g, ''))
+    setTyped(null)
+    if (typed !== null && typed.trim() !== '' && Number.isFinite(number) && number !== value) props.onChange(number, true)
+  }
+  const least = values[0]
+  const most = values.at(-1)
+  return (
+    <div class={`field ${valid || !props.blame ? '' : 'refused'}`}>
+      <label for={id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
+      <span class="control">
+        <span class={`stepper ${props.wide ? 'wide' : ''}`}>
+          <button type="button" tabIndex={-1} aria-label={`${props.label}: less`} disabled={props.disabled || least === undefined || value <= least} onClick={() => step(-1)}>−</button>
+          <input
+            id={id}
+            inputMode="numeric"
+            autocomplete="off"
+            value={typed ?? format(value)}
+            disabled={props.disabled}
+            aria-invalid={!valid && props.blame === true}
+            onFocus={(event) => event.currentTarget.select()}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+            onBlur={commit}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') commit()
+              if (event.key === 'Escape') setTyped(null)
+              if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+                event.preventDefault()
+                step(event.key === 'ArrowUp' ? 1 : -1)
+              }
+            }}
+          />
+          <button type="button" tabIndex={-1} aria-label={`${props.label}: more`} disabled={props.disabled || most === undefined || value >= most} onClick={() => step(1)}>+</button>
+        </span>
+      </span>
+      <input
+        class="slider below"
+        type="range"
+        min={0}
+        max={Math.max(values.length - 1, 0)}
+        step={1}
+        value={index}
+        disabled={props.disabled || values.length < 2}
+        aria-label={`${props.label} slider`}
+        aria-valuetext={format(value)}
+        data-slider={props.label}
+        style={{ '--at': `${values.length < 2 ? 0 : (index / (values.length - 1)) * 100}%` }}
+        onInput={(event) => {
+          const next = values[Number(event.currentTarget.value)]
+          if (next !== undefined && next !== value) props.onChange(next, false)
+        }}
+        onChange={(event) => {
+          const next = values[Number(event.currentTarget.value)]
+          if (next !== undefined) props.onChange(next, true)
+        }}
+      />
+      {!valid && props.blame && nearest(values, value).length > 0 && (
+        <span class="below suggestions">
+          Nearest that goes with the rest
+          {nearest(values, value).map((one) => (
+            <button key={one} type="button" onClick={() => props.onChange(one, true)}>{format(one)}</button>
+          ))}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,134 @@
+// Where the time of a step goes: an icicle down to operators, and the same as a tree beside it, both zoomed and pointed at
+// together.
+import { useState } from 'preact/hooks'
+import type { Estimate, TimeNode } from '../../api/answers'
+import { ChartFrame } from '../../charts/frame'
+import { timeColour } from '../../charts/colours'
+import { percent, seconds } from '../../charts/format'
+import { Icicle } from '../../charts/icicle'
+import { change } from '../../state/location'
+import { Explained } from '../../ui/why'
+import { Difference } from './headline'
+import { kept } from './scenarios'
+
+interface Props {
+  readonly a: Estimate
+  readonly b: Estimate | null
+  readonly stale: boolean
+}
+
+export function Breakdown(props: Props) {
+  const [pointed, setPointed] = useState<string | null>(null)
+  const zoom = kept.value.part ?? ''
+  const onZoom = (id: string) => change({ 'c.part': id === 'step' ? undefined : id })
+  const trees = [{ label: props.b ? 'A' : '', root: props.a.time }, ...(props.b ? [{ label: 'B', root: props.b.time }] : [])]
+  const critical = props.a.stages.find((stage) => stage.critical)
+  return (
+    <ChartFrame
+      title="Where the time goes"
+      about={props.a.stages.length > 1 && critical ? `on stage ${critical.stage}, which the others wait for` : undefined}
+      name="time-breakdown"
+      class="breakdown"
+      stale={props.stale}
+      rows={() => ({ columns: ['scenario', 'id', 'part', 'seconds', 'share'], rows: trees.flatMap((tree) => flat(tree.root).map((node) => [tree.label || 'A', node.id, node.title, node.time, node.share])) })}
+    >
+      {(width) => (
+        <div class={`breakdown-grid ${width > 1080 ? 'beside' : ''}`}>
+          <div class="body-part">
+            <Icicle trees={trees} width={width > 1080 ? Math.floor(width * 0.58) : width} zoom={zoom} onZoom={onZoom} pointed={pointed} onPoint={setPointed} />
+            {zoom && <p class="hint-line"><button type="button" class="link" onClick={() => onZoom('')}>Show the whole step</button></p>}
+          </div>
+          <Tree a={props.a} b={props.b} pointed={pointed} onPoint={setPointed} onZoom={onZoom} />
+        </div>
+      )}
+    </ChartFrame>
+  )
+}
+
+interface Row {
+  readonly node: TimeNode
+  readonly depth: number
+}
+
+function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; onPoint: (id: string | null) => void; onZoom: (id: string) => void }) {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set(['step', 'compute', 'exposed']))
+  const other = props.b ? new Map(flat(props.b.time).map((node) => [node.id, node])) : null
+  const rows: Row[] = []
+  const add = (node: TimeNode, depth: number) => {
+    rows.push({ node, depth })
+    if (opened.has(node.id)) for (const child of node.children) add(child, depth + 1)
+  }
+  add(merged(props.a.time, props.b?.time), 0)
+  const toggle = (id: string) => {
+    const next = new Set(opened)
+    if (!next.delete(id)) next.add(id)
+    setOpened(next)
+  }
+  return (
+    <div class="table-holder">
+      <table class="table tree" aria-label="Parts of the step">
+        <thead>
+          <tr>
+            <th scope="col">Part</th>
+            <th scope="col" class="right">{props.b ? 'A' : 'Time'}</th>
+            {!props.b && <th scope="col" class="right">Share</th>}
+            {props.b && <th scope="col" class="right">B</th>}
+            {props.b && <th scope="col" class="right">Difference</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ node, depth }) => {
+            const before = find(props.a.time, node.id)
+            const after = other?.get(node.id)
+            return (
+              <tr key={node.id} class={props.pointed === node.id ? 'current' : ''} onMouseEnter={() => props.onPoint(node.id)} onMouseLeave={() => props.onPoint(null)}>
+                <th scope="row" style={{ paddingLeft: `${depth * 16 + 4}px` }}>
+                  <span class="tree-name">
+                    {node.children.length > 0 ? (
+                      <button type="button" class="caret" aria-expanded={opened.has(node.id)} aria-label={`${opened.has(node.id) ? 'Close' : 'Open'} ${node.title}`} onClick={() => toggle(node.id)}>
+                        {opened.has(node.id) ? '▾' : '▸'}
+                      </button>
+                    ) : <span class="caret" />}
+                    {node.id !== 'step' && <span class={`swatch ${node.id === 'bubble' ? 'hatched' : ''}`} style={{ background: timeColour(node.id) }} />}
+                    <button type="button" class="plain" tabIndex={-1} onClick={() => props.onZoom(node.children.length > 0 ? node.id : '')}>{node.title}</button>
+                  </span>
+                </th>
+                <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.a.why}>{before ? seconds(before.time) : '–'}</Explained></td>
+                {!props.b && (
+                  <td class="right share">
+                    <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.min(node.share, 1) * 100}%`, background: node.id === 'step' ? 'var(--line-strong)' : timeColour(node.id) }} /></span>
+                    {percent(node.share)}
+                  </td>
+                )}
+                {props.b && <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>{after ? seconds(after.time) : '–'}</Explained></td>}
+                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" /></td>}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** All nodes, parents first. */
+export function flat(node: TimeNode): TimeNode[] {
+  return [node, ...node.children.flatMap(flat)]
+}
+
+function find(node: TimeNode, id: string): TimeNode | null {
+  if (node.id === id) return node
+  for (const child of node.children) {
+    const found = find(child, id)
+    if (found) return found
+  }
+  return null
+}
+
+/** A's tree with what only B has, so that the table lists both. */
+export function merged(a: TimeNode, b: TimeNode | undefined): TimeNode {
+  if (!b) return a
+  const children = a.children.map((child) => merged(child, b.children.find((other) => other.id === child.id)))
+  const added = b.children.filter((other) => !a.children.some((child) => child.id === other.id))
+  return { ...a, children: [...children, ...added] }
+}

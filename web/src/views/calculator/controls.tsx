@@ -1,0 +1,171 @@
+// The rail: model, cluster and plan as sliders, steppers and choices that offer what is valid together.
+// What the user said himself is in the accent colour; everything else is what the program chose.
+import type { ComponentChildren } from 'preact'
+import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/answers'
+import { report } from '../../api/report'
+import * as format from '../../charts/format'
+import { offered } from '../../state/rules'
+import { Combobox, type Option } from '../../ui/combobox'
+import { openFiles } from '../../ui/drop'
+import { Choice, Switch, TextField } from '../../ui/fields'
+import { Stepper } from '../../ui/stepper'
+import { ASSUMED, degreesOf, useFacts } from './facts'
+import { OtherSettings } from './other-settings'
+import { edited, lastSet, set } from './scenarios'
+import { OVERLAPS, PRECISIONS, RECOMPUTES, SCHEDULES, SHARDINGS, recomputeText, shardingText } from './wording'
+
+interface Props {
+  readonly estimate: Estimate | null
+  readonly models: readonly ModelEntry[]
+  readonly clusters: readonly ClusterEntry[]
+  readonly accelerators: readonly Accelerator[]
+}
+
+export function Controls(props: Props) {
+  const text = edited.value
+  const { estimate } = props
+  const facts = useFacts(text, estimate, props.accelerators)
+  const fixed = report !== null
+  return (
+    <form class="controls" aria-label="Run" onSubmit={(event) => event.preventDefault()}>
+      <fieldset disabled={fixed}>
+        <Section title="Model">
+          <ModelPicker models={props.models} value={text.model ?? ''} name={estimate?.model.name} />
+          <ModelLine estimate={estimate} />
+        </Section>
+        <Section title="Cluster">
+          <Combobox label="Cluster" value={text.cluster ?? ''} options={clusterOptions(props.clusters, props.accelerators)} placeholder="a system or an accelerator" onChoose={(cluster) => set({ cluster })} disabled={fixed} />
+          {facts && <Degree name="gpus" label="Devices" about="Accelerators that the run uses" estimate={estimate} facts={facts} wide format={format.count} />}
+        </Section>
+        {facts && <Plan estimate={estimate} facts={facts} />}
+      </fieldset>
+    </form>
+  )
+}
+
+type Facts = NonNullable<ReturnType<typeof useFacts>>
+
+function Plan(props: { estimate: Estimate | null; facts: Facts }) {
+  const { estimate, facts } = props
+  const plan = estimate?.plan ?? ASSUMED
+  const text = edited.value
+  const now = degreesOf(text, plan)
+  const dp = facts.devices / (now.tp * now.pp * now.cp)
+  const formats = PRECISIONS.filter((name) => facts.formats.length === 0 || facts.formats.includes(name)).map((name) => [name, name] as const)
+  const own = (key: string) => text[key] !== undefined
+  const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
+  return (
+    <>
+      <Section title="Parallelism" note={Number.isInteger(dp) ? `× ${format.count(dp)} data parallel` : ''}>
+        <Degree name="tp" label="Tensor parallel" about="Ranks that share each matrix" estimate={estimate} facts={facts} />
+        <Degree name="pp" label="Pipeline stages" about="Stages that the layers are divided among" estimate={estimate} facts={facts} />
+        {(now.pp > 1 || now.vp > 1) && <Degree name="vp" label="Virtual stages" about="Model chunks per stage (interleaving)" estimate={estimate} facts={facts} />}
+        <Degree name="cp" label="Context parallel" about="Ranks that share each sequence" estimate={estimate} facts={facts} />
+        {(facts.experts !== null || now.ep > 1) && (
+          <>
+            <Degree name="ep" label="Expert parallel" about="Ranks among which routed experts are spread" estimate={estimate} facts={facts} />
+            <Degree name="etp" label="Expert tensor parallel" about="Ranks that share each expert matrix" estimate={estimate} facts={facts} />
+          </>
+        )}
+        <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} value={now.uneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
+        <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && now.sequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
+        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} value={text.schedule ?? plan.schedule} options={SCHEDULES.filter(([name]) => name === '1f1b' || now.pp > 1)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
+      </Section>
+      <Section title="Batch" note={estimate ? `${format.count(estimate.throughput.micro_batches)} micro batches` : ''}>
+        <Degree name="global-batch" label="Global batch" about="Sequences per step" estimate={estimate} facts={facts} wide format={format.count} />
+        <Degree name="micro-batch" label="Micro batch" about="Sequences per micro batch and replica" estimate={estimate} facts={facts} />
+        <Degree name="sequence-length" label="Sequence length" about="Tokens per sequence" estimate={estimate} facts={facts} wide format={format.count} />
+      </Section>
+      <Section title="Memory and precision">
+        <Choice label="Sharding" about="What data-parallel ranks shard" own={own('sharding')} value={text.sharding ?? shardingText(plan.sharding)} options={SHARDINGS} onChange={(sharding) => set({ sharding })} />
+        <Choice label="Recompute" about="What the backward pass computes again instead of keeping" own={own('recompute')} value={text.recompute ?? recomputeText(plan.recompute)} options={RECOMPUTES} onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })} />
+        <Choice label="Precision" about="All number formats at once" own={own('precision')} value={text.precision ?? plan.precision.compute} options={formats} onChange={(precision) => set({ precision })} />
+      </Section>
+      <details class="section">
+        <summary>Overlap</summary>
+        {OVERLAPS.filter(([name]) => name !== 'expert' || facts.experts !== null).map(([name, title, about]) => {
+          const key = `overlap-${name.replaceAll('_', '-')}`
+          return <Switch key={name} label={title} about={about} own={own(key)} value={plan.overlap[name]} onChange={(value) => flag(key, value)} />
+        })}
+      </details>
+      <Section title="Training">
+        <TextField label="Tokens" about="Tokens to train on: 15.6T, 300B" own={own('tokens')} value={text.tokens ?? ''} placeholder="15T" onChange={(tokens) => set({ tokens: tokens || undefined })} />
+        <TextField label="$ per device-hour" about="Price of one device for one hour" own={own('price-per-device-hour')} value={text['price-per-device-hour'] ?? ''} placeholder={estimate?.money?.device_price?.amount.toFixed(2) ?? ''} onChange={(price) => set({ 'price-per-device-hour': price || undefined })} />
+      </Section>
+      <OtherSettings />
+    </>
+  )
+}
+
+type DegreeName = keyof ReturnType<typeof offered>
+
+function Degree(props: { name: DegreeName; label: string; about: string; estimate: Estimate | null; facts: Facts; wide?: boolean; format?: (value: number) => string }) {
+  const text = edited.value
+  const now = degreesOf(text, props.estimate?.plan ?? ASSUMED)
+  const value: Record<DegreeName, number> = { gpus: props.facts.devices, tp: now.tp, pp: now.pp, cp: now.cp, vp: now.vp, ep: now.ep, etp: now.etp, 'micro-batch': now.microBatch, 'global-batch': now.globalBatch, 'sequence-length': now.sequence }
+  return (
+    <Stepper
+      label={props.label}
+      about={props.about}
+      wide={props.wide}
+      format={props.format}
+      own={text[props.name] !== undefined}
+      value={value[props.name]}
+      values={offered(props.facts, now)[props.name]}
+      onChange={(next, final) => set({ [props.name]: String(next), ...(text.dp ? { dp: undefined } : {}) }, final ? 'push' : 'replace')}
+      blame={lastSet.value.includes(props.name)}
+      disabled={report !== null}
+    />
+  )
+}
+
+function Section(props: { title: string; note?: string; children: ComponentChildren }) {
+  return (
+    <section class="section" aria-label={props.title}>
+      <h2>{props.title}{props.note && <span class="muted">{props.note}</span>}</h2>
+      {props.children}
+    </section>
+  )
+}
+
+function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name: string | undefined }) {
+  const options: Option[] = props.models.map((model) => ({
+    value: model.name,
+    title: model.name,
+    note: model.parameters.active < model.parameters.total ? `${format.amount(model.parameters.total)}, ${format.amount(model.parameters.active)} active` : format.amount(model.parameters.total),
+    group: model.family,
+    words: model.aliases.join(' '),
+  }))
+  const alias = props.models.find((model) => model.aliases.includes(props.value))?.name
+  const known = alias ?? props.value
+  if (known && !options.some((option) => option.value === known)) options.unshift({ value: known, title: known.replace(/^upload:\d+\//, ''), note: props.name, group: 'yours' })
+  return (
+    <div class="model-picker">
+      <Combobox label="Model" value={known} options={options} placeholder="a model of the catalogue" onChoose={(model) => set({ model })} disabled={report !== null} />
+      {!report && (
+        <label class="button icon open-file" title="Open a config.json, a launch file or a log (or drop it anywhere)">
+          <span aria-hidden="true">↥</span>
+          <span class="hidden-visually">Open a config.json, a launch file or a log</span>
+          <input type="file" class="hidden-visually" multiple onChange={(event) => {
+            const input = event.currentTarget
+            void openFiles([...(input.files ?? [])]).finally(() => (input.value = ''))
+          }} />
+        </label>
+      )}
+    </div>
+  )
+}
+
+function ModelLine(props: { estimate: Estimate | null }) {
+  if (!props.estimate) return null
+  const { model } = props.estimate
+  const active = model.parameters.active < model.parameters.total ? `, ${format.amount(model.parameters.active)} active` : ''
+  return <p class="muted line">{format.amount(model.parameters.total)} parameters{active}, {model.layers} layers</p>
+}
+
+function clusterOptions(clusters: readonly ClusterEntry[], accelerators: readonly Accelerator[]): Option[] {
+  const systems = clusters.map((cluster) => ({ value: cluster.name, title: cluster.name, note: `${cluster.accelerator.name} × ${cluster.devices_per_node}, ${cluster.network.kind}`, group: 'systems', words: cluster.accelerator.vendor }))
+  const names = new Set(systems.map((system) => system.value))
+  const single = [...new Map(accelerators.map((one) => [one.id, one])).values()].filter((one) => !names.has(one.id))
+  return [...systems, ...single.map((one) => ({ value: one.id, title: one.id, note: `${one.name}, ${format.bytes(one.memory)}`, group: `accelerators of ${one.vendor}`, words: one.architecture }))].sort((a, b) => (a.group === 'systems' ? 0 : 1) - (b.group === 'systems' ? 0 : 1) || (a.group === b.group ? 0 : a.group < b.group ? -1 : 1))
+}

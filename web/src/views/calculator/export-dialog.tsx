@@ -1,0 +1,55 @@
+// The run as a launch file of a framework: the files, and what that framework cannot say.
+import { useState } from 'preact/hooks'
+import type { Arguments } from '../../api/ask'
+import { useAnswer } from '../../api/live'
+import { copy, download } from '../../ui/clipboard'
+import { Dialog } from '../../ui/dialog'
+import { Segments } from '../../ui/fields'
+import { Problems, Ticked } from '../../ui/states'
+
+interface Exported {
+  readonly files: readonly { readonly name: string; readonly text: string }[]
+  readonly not_expressed: readonly { readonly key: string; readonly message: string }[]
+}
+
+const FRAMEWORKS = [['megatron', 'Megatron'], ['torchtitan', 'TorchTitan'], ['deepspeed', 'DeepSpeed'], ['nanotron', 'Nanotron']] as const
+/** What says nothing about the run itself. */
+const LEFT_OUT = ['price-per-device-hour', 'electricity-price', 'power-share']
+
+export function ExportDialog(props: { arguments: Arguments; close: () => void }) {
+  const [to, setTo] = useState<string>('megatron')
+  const run = Object.fromEntries(Object.entries(props.arguments).filter(([key]) => !LEFT_OUT.includes(key)))
+  const live = useAnswer<Exported>('export', { ...run, to })
+  return (
+    <Dialog title="Export as a launch file" close={props.close} wide>
+      <div class="export">
+        <Segments label="Framework" value={to} options={FRAMEWORKS} onChange={setTo} />
+        {live.problems.length > 0 && <Problems problems={live.problems} />}
+        {live.answer && live.problems.length === 0 && (
+          <>
+            {live.answer.not_expressed.length > 0 && (
+              <details open>
+                <summary>{live.answer.not_expressed.length} settings differ there</summary>
+                <ul class="lost">
+                  {live.answer.not_expressed.map((one) => <li key={one.key + one.message}><code>{one.key}</code> <Ticked text={one.message} /></li>)}
+                </ul>
+              </details>
+            )}
+            {live.answer.files.map((file) => (
+              <section key={file.name} aria-label={file.name}>
+                <div class="file-head">
+                  <strong>{file.name}</strong>
+                  <span>
+                    <button type="button" class="button" onClick={() => void copy(file.text, file.name)}>Copy</button>{' '}
+                    <button type="button" class="button" onClick={() => download(file.name, file.text)}>Save</button>
+                  </span>
+                </div>
+                <pre tabIndex={0}>{file.text}</pre>
+              </section>
+            ))}
+          </>
+        )}
+      </div>
+    </Dialog>
+  )
+}

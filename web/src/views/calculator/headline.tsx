@@ -1,0 +1,159 @@
+// The numbers that one looks at first: time, utilisation, throughput, memory, days, money, energy. With two scenarios, both
+// and their difference. Every number says on hover where it comes from.
+import type { ComponentChildren } from 'preact'
+import type { Estimate } from '../../api/answers'
+import * as format from '../../charts/format'
+import { Explained } from '../../ui/why'
+
+interface Shown {
+  readonly text: ComponentChildren
+  readonly note?: ComponentChildren
+  readonly value: number | null
+}
+
+interface Headline {
+  readonly title: string
+  readonly why: string
+  /** Whether more is better, less is better, or neither. */
+  readonly better: 'more' | 'less' | 'neither'
+  readonly of: (estimate: Estimate) => Shown
+}
+
+const HEADLINES: readonly Headline[] = [
+  {
+    title: 'Step time',
+    why: 'step_time',
+    better: 'less',
+    of: ({ step_time, step_time_interval: interval }) => ({
+      text: format.seconds(step_time),
+      value: step_time,
+      note: interval && <span title={interval.source}>{interval.low === interval.high ? 'no interval' : `${format.seconds(interval.low)} to ${format.seconds(interval.high)}, ${Math.round(interval.coverage * 100)}%`}</span>,
+    }),
+  },
+  {
+    title: 'MFU',
+    why: 'mfu.full_attention',
+    better: 'more',
+    of: ({ efficiency, why }) => {
+      const full = efficiency.model_flop.find((one) => one.convention === 'full_attention')?.utilisation[0]
+      const causal = efficiency.model_flop.find((one) => one.convention === 'causal_attention')?.utilisation[0]
+      const hardware = efficiency.hardware[0]
+      return {
+        text: full ? format.percent(full.share) : '–',
+        value: full?.share ?? null,
+        note: (
+          <>
+            {causal && <Explained id="mfu.causal_attention" list={why}>{format.percent(causal.share)} causal</Explained>}
+            {hardware && <> · <Explained id="hfu" list={why}>HFU {format.percent(hardware.share)}</Explained></>}
+          </>
+        ),
+      }
+    },
+  },
+  {
+    title: 'Tokens per second',
+    why: 'tokens_per_second',
+    better: 'more',
+    of: ({ throughput, why }) => ({
+      text: large(throughput.tokens_per_second),
+      value: throughput.tokens_per_second,
+      note: <Explained id="tokens_per_second_per_device" list={why}>{format.digits(throughput.tokens_per_second_per_device)} per device</Explained>,
+    }),
+  },
+  {
+    title: 'Memory',
+    why: 'memory.peak',
+    better: 'less',
+    of: ({ memory, why }) => ({
+      text: format.bytes(memory.peak),
+      value: memory.peak,
+      note: (
+        <>
+          <span class={`verdict ${memory.fits ? (memory.near_limit ? 'near' : 'yes') : 'no'}`}>{memory.fits ? (memory.near_limit ? 'barely fits' : 'fits') : 'does not fit'}</span>{' '}
+          {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} too much`} ·{' '}
+          <Explained id="memory.probability_of_fitting" list={why}>chance {format.percent(memory.probability_of_fitting)}</Explained>
+        </>
+      ),
+    }),
+  },
+  {
+    title: 'Training',
+    why: 'device_hours',
+    better: 'less',
+    of: ({ money }) => (money ? { text: format.seconds(money.calendar), value: money.calendar, note: `${format.amount(money.tokens)} tokens, ${format.count(money.steps)} steps` } : MISSING),
+  },
+  {
+    title: 'Cost',
+    why: 'rent',
+    better: 'less',
+    of: ({ money }) =>
+      money && money.rent !== null
+        ? { text: format.dollars(money.rent), value: money.rent, note: <span title={money.device_price?.source}>{hours(money.device_hours)} at ${money.device_price?.amount.toFixed(2)}</span> }
+        : money ? { text: '–', value: null, note: 'no price known' } : MISSING,
+  },
+  {
+    title: 'Energy',
+    why: 'energy',
+    better: 'less',
+    of: ({ money }) =>
+      money && money.energy !== null
+        ? { text: format.energy(money.energy), value: money.energy, note: `${money.power === null ? '' : format.power(money.power)}${money.electricity === null ? '' : `, ${format.dollars(money.electricity)}`}` }
+        : money ? { text: '–', value: null, note: 'no power known' } : MISSING,
+  },
+]
+
+const MISSING: Shown = { text: '–', value: null, note: 'say how many tokens' }
+
+export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boolean; staleB: boolean }) {
+  return (
+    <section class={`headlines panel ${props.b ? 'two' : ''}`} aria-label="Headline numbers">
+      <dl>
+        {HEADLINES.map((headline) => {
+          const a = headline.of(props.a)
+          const b = props.b ? headline.of(props.b) : null
+          return (
+            <div key={headline.title} class="headline">
+              <dt>{headline.title}</dt>
+              <dd class={props.stale ? 'stale' : ''}>
+                {b && <span class="letter" aria-label="scenario A">A</span>}
+                <Explained id={headline.why} list={props.a.why} class="value">{a.text}</Explained>
+              </dd>
+              {b && props.b && (
+                <dd class={props.staleB ? 'stale' : ''}>
+                  <span class="letter" aria-label="scenario B">B</span>
+                  <Explained id={headline.why} list={props.b.why} class="value">{b.text}</Explained>
+                  <Difference a={a.value} b={b.value} better={headline.better} />
+                </dd>
+              )}
+              <dd class="note">{b?.note && props.b ? b.note : a.note}</dd>
+            </div>
+          )
+        })}
+      </dl>
+    </section>
+  )
+}
+
+/** A signed difference; good and bad also by an arrow, not by colour alone. */
+export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither' }) {
+  if (props.a == null || props.b == null) return null
+  const text = format.relative(props.b, props.a)
+  if (text === '=') return <span class="difference">=</span>
+  const up = props.b > props.a
+  const good = props.better === 'neither' ? null : up === (props.better === 'more')
+  return (
+    <span class={`difference ${good === null ? '' : good ? 'good' : 'bad'}`} title={good === null ? '' : good ? 'better than A' : 'worse than A'}>
+      <span aria-hidden="true">{up ? '▴' : '▾'}</span>
+      {text}
+    </span>
+  )
+}
+
+function large(value: number): string {
+  if (value >= 1e6) return `${format.digits(value / 1e6)} M`
+  return value >= 1e4 ? `${format.digits(value / 1e3)} k` : format.digits(value)
+}
+
+function hours(value: number): string {
+  return value >= 1e6 ? `${format.digits(value / 1e6)} M device-hours` : `${format.count(value)} device-hours`
+}

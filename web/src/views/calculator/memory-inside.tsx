@@ -1,0 +1,101 @@
+// One stage from inside: what fills it by module, layer or kind (treemap), and how full it is over the step.
+import type { Memory, MemoryItem } from '../../api/answers'
+import type { Live } from '../../api/live'
+import { StackedArea } from '../../charts/area'
+import { kindColour, words } from '../../charts/colours'
+import { bytes, seconds } from '../../charts/format'
+import { ChartFrame } from '../../charts/frame'
+import { type Branch, Treemap } from '../../charts/treemap'
+import { change } from '../../state/location'
+import { Segments } from '../../ui/fields'
+import { kept } from './scenarios'
+
+const GIB = 2 ** 30
+const GROUPINGS = [['module', 'Module'], ['layer', 'Layer'], ['kind', 'Kind']] as const
+
+/** The treemap of a stage. */
+export function MemoryInside(props: { live: Live<Memory>; letter: string }) {
+  const memory = props.live.answer
+  const by = kept.value.by ?? 'module'
+  const stage = memory?.memory.stages[memory.stage]
+  return (
+    <ChartFrame
+      title={`What fills stage ${memory?.stage ?? ''}`}
+      about={stage ? `${props.letter}${bytes(stage.device)} ${words(stage.moment)}` : ''}
+      name={`memory-stage-${memory?.stage ?? 0}`}
+      stale={props.live.stale}
+      tools={<Segments label="Grouped by" value={by} options={GROUPINGS} onChange={(next) => change({ 'c.by': next === 'module' ? undefined : next }, 'replace')} />}
+      rows={() => ({ columns: ['kind', 'module', 'layer', 'bytes'], rows: (stage?.items ?? []).map((item) => [item.kind, item.module, item.layer, item.bytes]) })}
+    >
+      {(width) => (stage ? <Treemap label={`memory of stage ${memory?.stage} by ${by}`} branches={branches(stage.items, by)} width={width} height={300} format={bytes} /> : <div class="skeleton" style={{ height: '300px' }} />)}
+    </ChartFrame>
+  )
+}
+
+/** Items summed into two levels. */
+export function branches(items: readonly MemoryItem[], by: string): Branch[] {
+  const groups = new Map<string, Map<string, { title: string; value: number; colour: string }>>()
+  for (const item of items) {
+    const module = item.module ? words(item.module) : 'no module'
+    const group = by === 'kind' ? words(item.kind) : by === 'layer' ? (item.layer === null ? (item.module ? module : 'no layer') : `layer ${item.layer}`) : module
+    const title = by === 'kind' ? module : by === 'layer' && item.layer !== null ? `${module}, ${words(item.kind)}` : words(item.kind)
+    const leaves = groups.get(group) ?? new Map()
+    const leaf = leaves.get(title) ?? { title, value: 0, colour: kindColour(item.kind) }
+    leaf.value += item.bytes
+    leaves.set(title, leaf)
+    groups.set(group, leaves)
+  }
+  return [...groups].map(([title, leaves]) => ({ title, leaves: [...leaves.values()] }))
+}
+
+/** How full the stage is over the step. */
+export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null }) {
+  const both = [{ letter: props.b ? 'A' : '', live: props.a }, ...(props.b ? [{ letter: 'B', live: props.b }] : [])]
+  const most = Math.max(...both.map(({ live }) => Math.max(live.answer?.memory.device_memory ?? 0, live.answer?.over_time.peak?.bytes ?? 0)))
+  return (
+    <ChartFrame
+      title="Memory over the step"
+      about={props.a.answer ? `stage ${props.a.answer.stage}, GiB` : ''}
+      name={`memory-over-time-stage-${props.a.answer?.stage ?? 0}`}
+      stale={props.a.stale || (props.b?.stale ?? false)}
+      rows={() => ({
+        columns: ['scenario', 'until_seconds', 'highest_bytes', ...(props.a.answer?.over_time.parts?.map((part) => part.kind) ?? [])],
+        rows: both.flatMap(({ letter, live }) => {
+          const over = live.answer?.over_time
+          return (over?.highest_bytes ?? []).map((value, index, all) => [letter || 'A', ((index + 1) / all.length) * (over?.duration ?? 0), value, ...(over?.parts?.map((part) => part.bytes[index]) ?? [])])
+        }),
+      })}
+    >
+      {(width) => both.map(({ letter, live }) => (
+        <div key={letter} class="over-time">
+          {letter && <span class="letter">{letter}</span>}
+          {live.answer && live.answer.over_time.highest_bytes.length > 0 ? <Over memory={live.answer} width={width} height={props.b ? 150 : 300} most={most} /> : live.answer ? <p class="muted">This step has too many passes to be drawn over time.</p> : <div class="skeleton" style={{ height: '150px' }} />}
+        </div>
+      ))}
+    </ChartFrame>
+  )
+}
+
+/** From the bottom: what stays all along first. */
+const ORDER = ['parameters', 'gradients', 'optimizer', 'overhead', 'communication', 'workspace', 'other', 'logits', 'activations']
+
+function Over(props: { memory: Memory; width: number; height: number; most: number }) {
+  const { over_time: over, memory } = props.memory
+  const parts = over.parts?.length ? [...over.parts].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)) : [{ kind: 'activations', bytes: over.highest_bytes }]
+  const layers = parts.map((part) => ({ key: part.kind, title: over.parts?.length ? words(part.kind) : 'all', colour: kindColour(part.kind), values: part.bytes }))
+  return (
+    <StackedArea
+      label="memory over the step"
+      layers={layers}
+      duration={over.duration}
+      width={props.width}
+      height={props.height}
+      limit={{ value: memory.device_memory, title: `device has ${bytes(memory.device_memory)}` }}
+      unit={GIB}
+      format={bytes}
+      formatTime={seconds}
+      most={props.most}
+      mark={over.peak ? { at: over.peak.time / 1e12, value: over.peak.bytes, title: `fullest at ${seconds(over.peak.time / 1e12)}: ${bytes(over.peak.bytes)}` } : null}
+    />
+  )
+}

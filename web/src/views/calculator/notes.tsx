@@ -1,0 +1,85 @@
+// What to know about the numbers: warnings with explanations, what was chosen because nobody said it, what the time rests on.
+import { useState } from 'preact/hooks'
+import type { Estimate, Warning } from '../../api/answers'
+import { askOnce } from '../../api/live'
+import { percent } from '../../charts/format'
+import { Ticked } from '../../ui/states'
+
+interface Topic {
+  readonly title: string
+  readonly text: string
+}
+
+export function Notes(props: { a: Estimate; b: Estimate | null; stale: boolean }) {
+  const warnings = [...props.a.warnings, ...(props.a.money?.warnings ?? [])]
+  const other = props.b ? [...props.b.warnings, ...(props.b.money?.warnings ?? [])] : []
+  const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
+  const shown = props.b ?? props.a
+  return (
+    <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label="Notes">
+      <h2>What to know</h2>
+      {warnings.length + onlyB.length > 0 && (
+        <ul class="warnings" aria-label="Warnings">
+          {warnings.map((one) => <Doubt key={`${one.id}${one.message}`} warning={one} />)}
+          {onlyB.map((one) => <Doubt key={`b${one.id}${one.message}`} warning={one} letter="B" />)}
+        </ul>
+      )}
+      <div class="note-columns">
+        {shown.chosen.length > 0 && (
+          <div>
+            <h3>Not said, so chosen</h3>
+            <ul class="chips">{shown.chosen.map((text) => <li key={text}>{text}</li>)}</ul>
+          </div>
+        )}
+        <div>
+          <h3>What the time rests on</h3>
+          <ul class="rests">
+            {shown.provenance.map((one) => (
+              <li key={one.id}>
+                <span class="share-bar" aria-hidden="true"><span style={{ width: `${one.share * 100}%` }} /></span>
+                <span class="number">{percent(one.share)}</span>
+                <span>{one.title}</span>
+              </li>
+            ))}
+          </ul>
+          <p class="muted small">Constants of <code>{shown.software.id}</code>: {shown.software.source}.{shown.step_time_interval && ` Interval: ${shown.step_time_interval.source.replaceAll('`', '')}.`}</p>
+        </div>
+      </div>
+    </section>
+  )
+}
+
+function Doubt(props: { warning: Warning; letter?: string }) {
+  const [topic, setTopic] = useState<Topic | null>(null)
+  const [open, setOpen] = useState(false)
+  const toggle = () => {
+    setOpen(!open)
+    if (topic) return
+    askOnce<{ topic: Topic }>('explain', { id: props.warning.id }).then(
+      ({ answer }) => setTopic(answer.topic),
+      (error: unknown) => setTopic({ title: '', text: String(error) }),
+    )
+  }
+  return (
+    <li class={/fit|exceed/.test(props.warning.id) ? 'bad' : ''}>
+      <span class="sign" aria-hidden="true">!</span>
+      <div>
+        <p>
+          {props.letter && <span class="letter">{props.letter}</span>}
+          <Ticked text={props.warning.message} />{' '}
+          <button type="button" class="link" aria-expanded={open} onClick={toggle}>{open ? 'less' : 'why'}</button>
+        </p>
+        {open && topic && <Explanation topic={topic} />}
+      </div>
+    </li>
+  )
+}
+
+/** A topic as `explain` writes it: paragraphs, indented lines are formulas. */
+export function Explanation(props: { topic: Topic }) {
+  return (
+    <div class="explanation">
+      {props.topic.text.split(/\n\n+/).map((part, index) => (/^ {4}/.test(part) ? <code key={index} class="why-formula">{part.replace(/^ {4}/gm, '')}</code> : <p key={index}><Ticked text={part} /></p>))}
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+// Every other key of a run file: found by name, set as text. What is set stands in a list, and can be taken back.
+import { useEffect, useState } from 'preact/hooks'
+import type { Key } from '../../api/answers'
+import { askOnce } from '../../api/live'
+import { normalise } from '../../state/run'
+import { Combobox } from '../../ui/combobox'
+import { TextField } from '../../ui/fields'
+import { edited, set } from './scenarios'
+
+/** What has a control of its own. */
+const SHOWN = new Set(['model', 'cluster', 'gpus', 'tp', 'pp', 'cp', 'vp', 'ep', 'etp', 'uneven-stages', 'sequence-parallel', 'schedule', 'global-batch', 'micro-batch', 'sequence-length', 'sharding', 'recompute', 'precision', 'overlap-gradient-reduce', 'overlap-parameter-gather', 'overlap-tensor', 'overlap-pipeline', 'overlap-expert', 'tokens', 'price-per-device-hour', 'on'])
+
+export function OtherSettings() {
+  const [keys, setKeys] = useState<readonly Key[]>([])
+  const [added, setAdded] = useState<readonly string[]>([])
+  useEffect(() => void askOnce<{ keys: Key[] }>('keys').then(({ answer }) => setKeys(answer.keys), () => setKeys([])), [])
+  const text = edited.value
+  const flags = keys.map((key) => ({ key, flag: flagOf(key) })).filter(({ flag }) => !SHOWN.has(flag))
+  const rows = [...new Set([...Object.keys(text).filter((flag) => !SHOWN.has(flag)), ...added])]
+  return (
+    <section class="section" aria-label="Other settings">
+      <h2>Other settings</h2>
+      {rows.map((flag) => {
+        const key = flags.find((one) => one.flag === flag)?.key
+        return (
+          <TextField
+            key={flag}
+            label={flag.replaceAll('-', ' ')}
+            about={key?.doc}
+            own
+            value={text[flag] ?? ''}
+            placeholder={key?.choices?.join(' | ') ?? key?.default ?? ''}
+            onChange={(value) => set({ [flag]: value || undefined })}
+            after={
+              <button
+                type="button"
+                class="button quiet icon"
+                aria-label={`Take back ${flag}`}
+                onClick={() => {
+                  setAdded(added.filter((one) => one !== flag))
+                  set({ [flag]: undefined })
+                }}
+              >
+                ✕
+              </button>
+            }
+          />
+        )
+      })}
+      <Combobox
+        label="Add a setting"
+        value=""
+        placeholder="Add a setting…"
+        options={flags.filter(({ flag }) => !rows.includes(flag)).map(({ key, flag }) => ({ value: flag, title: flag.replaceAll('-', ' '), note: key.default.length < 28 ? key.default : '', group: key.section, words: key.doc }))}
+        onChoose={(flag) => setAdded([...added, flag])}
+      />
+    </section>
+  )
+}
+
+/** A key's flag, as the command line names it: sections of the plan fall away, dots and underscores are dashes. */
+export function flagOf(key: Pick<Key, 'section' | 'name'>): string {
+  const name = key.name.replace(/[._]/g, '-')
+  const flag = key.section === 'cluster' ? (({ preset: 'cluster', name: 'cluster-name', source: 'cluster-source' } as Record<string, string>)[key.name] ?? name) : key.section === 'model' ? (({ name: 'model', config: 'model' } as Record<string, string>)[key.name] ?? name) : name === 'precision-preset' ? 'precision' : name
+  return Object.keys(normalise({ [flag]: '1' }))[0] ?? flag
+}

@@ -1,0 +1,51 @@
+// Scenario A is the run, B is the run with overrides. Which of them the controls change, and how a change is written into
+// the address. Refuses to judge values.
+import { computed, signal } from '@preact/signals'
+import { change, location, own } from '../../state/location'
+import { overrides, runText, runTextB } from '../../state/run'
+
+export type Letter = 'a' | 'b'
+
+/** Whether two scenarios stand side by side. */
+export const comparing = computed(() => Object.keys(overrides.value).length > 0)
+
+/** Which scenario the controls change. */
+export const editing = computed<Letter>(() => (comparing.value && location.value.parameters['c.edit'] !== 'a' ? 'b' : 'a'))
+
+/** The parameters that the controls show. */
+export const edited = computed(() => (editing.value === 'b' ? runTextB.value : runText.value))
+
+/** The calculator's own parameters. */
+export const kept = computed(() => own('c'))
+
+/** What was changed last: only there is a value that does not go marked, because the rest is the consequence. */
+export const lastSet = signal<readonly string[]>([])
+
+/** Sets arguments of the scenario that is edited; `undefined` leaves the choice to the program. */
+export function set(values: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
+  lastSet.value = Object.keys(values)
+  if (editing.value === 'a') return change(values, history)
+  const base = runText.value
+  const changes = Object.entries(values).map(([key, value]) => {
+    const same = (value ?? '') === (base[key] ?? '')
+    return [`b.${key}`, same ? undefined : value === undefined ? '-' : value] as const
+  })
+  change({ ...Object.fromEntries(changes), 'b.on': '1' }, history)
+}
+
+/** Opens scenario B as a copy of A, to be changed. */
+export function compare(): void {
+  change({ 'b.on': '1', 'c.edit': undefined })
+}
+
+/** Closes one scenario; what is left is A. */
+export function keep(letter: Letter): void {
+  const b = runTextB.value
+  const all = location.value.parameters
+  const closed = Object.fromEntries(Object.keys(all).filter((key) => key.startsWith('b.')).map((key) => [key, undefined]))
+  const gone = Object.fromEntries(Object.keys(runText.value).map((key) => [key, undefined]))
+  change({ ...closed, ...(letter === 'b' ? { ...gone, ...b } : {}), 'c.edit': undefined })
+}
+
+/** Names of what B says otherwise. */
+export const differences = computed(() => Object.keys(overrides.value).filter((key) => key !== 'on'))

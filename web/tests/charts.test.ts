@@ -1,0 +1,56 @@
+// Layouts and numbers of charts.
+import { describe, expect, it } from 'vitest'
+import { csvText } from '../src/charts/export'
+import * as format from '../src/charts/format'
+import { ticks } from '../src/charts/scale'
+import { squarify } from '../src/charts/treemap-layout'
+
+describe('numbers for people', () => {
+  it('have three digits and a prefix', () => {
+    expect(format.seconds(21.0529)).toBe('21.1 s')
+    expect(format.seconds(0.0158)).toBe('15.8 ms')
+    expect(format.seconds(0.000_415_8)).toBe('416 µs')
+    expect(format.seconds(0.9999)).toBe('1.00 s')
+    expect(format.seconds(78_302_667)).toBe('906 days')
+    expect(format.bytes(56_314_113_556)).toBe('52.4 GiB')
+    expect(format.dollars(66_595_548)).toBe('$66.6 M')
+    expect(format.energy(33_548_342)).toBe('33.5 GWh')
+    expect(format.amount(405_853_388_800)).toBe('405.9B')
+    expect(format.percent(0.51627)).toBe('51.6%')
+    expect(format.percent(0.999_993)).toBe('>99.9%')
+  })
+
+  it('says differences with a sign', () => {
+    expect(format.relative(110, 100)).toBe('+10%')
+    expect(format.relative(96, 100)).toBe('−4.0%')
+    expect(format.relative(1, 1)).toBe('=')
+  })
+})
+
+it('has round ticks within the domain', () => {
+  expect(ticks(0, 80, 5)).toEqual([0, 20, 40, 60, 80])
+  expect(ticks(5, 5)).toEqual([5])
+})
+
+describe('the treemap', () => {
+  it('gives every value its area, inside the box', () => {
+    const values = [6, 6, 4, 3, 2, 2, 1]
+    const boxes = squarify(values, { x: 0, y: 0, width: 600, height: 400 })
+    boxes.forEach((box, index) => {
+      expect(box.width * box.height).toBeCloseTo(((values[index] ?? 0) / 24) * 240_000, 3)
+      expect(box.x + box.width).toBeLessThanOrEqual(600.001)
+      expect(box.y + box.height).toBeLessThanOrEqual(400.001)
+    })
+    // The example of the paper: no rectangle is longer than three times its width.
+    expect(Math.max(...boxes.map((box) => Math.max(box.width / box.height, box.height / box.width)))).toBeLessThan(3.1)
+  })
+
+  it('survives nothing', () => {
+    expect(squarify([0, 0], { x: 0, y: 0, width: 10, height: 10 })).toHaveLength(2)
+    expect(squarify([], { x: 0, y: 0, width: 10, height: 10 })).toEqual([])
+  })
+})
+
+it('quotes what CSV must quote', () => {
+  expect(csvText({ columns: ['a', 'b'], rows: [['x,y', 1.5], ['say "no"', null]] })).toBe('a,b\n"x,y",1.5\n"say ""no""",\n')
+})
