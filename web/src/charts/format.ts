@@ -62,10 +62,12 @@ export function count(value: number): string {
 /** $66.6 M, $2.99. */
 export function dollars(value: number): string {
   const size = Math.abs(value)
-  if (size >= 1e9) return `$${digits(value / 1e9)} B`
-  if (size >= 1e6) return `$${digits(value / 1e6)} M`
-  if (size >= 1e4) return `$${digits(value / 1e3)} k`
-  return `$${size >= 100 ? count(value) : value.toFixed(2)}`
+  const sign = value < 0 ? '−' : ''
+  if (size === 0) return '$0'
+  if (size >= 1e9) return `${sign}$${digits(size / 1e9)} B`
+  if (size >= 1e6) return `${sign}$${digits(size / 1e6)} M`
+  if (size >= 1e4) return `${sign}$${digits(size / 1e3)} k`
+  return `${sign}$${size >= 100 ? count(size) : size.toFixed(2)}`
 }
 
 /** 33.5 GWh, from kilowatt-hours. */

@@ -19,6 +19,7 @@ export const views: readonly View[] = [
   { id: 'calculator', title: 'Calculator', key: 'c', prefix: 'c', about: 'Step time, memory and cost of a run', load: () => import('./calculator') },
   { id: 'search', title: 'Search', key: 's', prefix: 's', about: 'The best strategy of all that are possible', load: () => import('./search') },
   { id: 'whatif', title: 'What-if', key: 'w', prefix: 'w', about: 'What changes would make of the run', load: () => import('./whatif') },
+  { id: 'machines', title: 'Machines', key: 'm', prefix: 'm', about: 'How many machines, for how many days and dollars', load: () => import('./machines') },
   { id: 'pipeline', title: 'Pipeline', key: 'p', prefix: 'p', about: 'All stages of the step on one timeline', load: () => import('./pipeline') },
   { id: 'traces', title: 'Traces', key: 't', prefix: 't', about: 'Where the time of a real job went', load: () => import('./traces') },
   { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Designs of networks, their traffic and cost', load: () => import('./network') },

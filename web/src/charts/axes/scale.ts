@@ -75,7 +75,7 @@ function widened([low, high]: readonly [number, number]): [number, number] {
 function linearTicks(low: number, high: number, count: number): number[] {
   const step = roundStep((high - low) / Math.max(count, 1))
   const ticks: number[] = []
-  for (let n = Math.ceil(low / step - 1e-9); n <= Math.floor(high / step + 1e-9); n++) {
+  for (let n = Math.ceil(low / step - 1e-9) + 0; n <= Math.floor(high / step + 1e-9); n++) {
     // Multiplying by a step below one leaves digits that nobody means.
     ticks.push(step < 1 ? n / Math.round(1 / step) : n * step)
   }

@@ -2,7 +2,7 @@
 // Arrow keys go along a series and from series to series. Refuses dense series (thousands of values); uPlot draws those.
 import { useMemo, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
-import { spread, textWidth } from '../axes/labels'
+import { type Box, place, spread, textWidth } from '../axes/labels'
 import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import '../plot.css'
@@ -80,8 +80,26 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
       }),
     )
     const ends = series.map((_, at) => spots.filter((spot) => spot.series === at).pop())
-    const heights = spread(ends.map((end) => end?.y ?? bottom), 15, TOP, bottom)
-    return { left, right, narrow, scaleX, scaleY, spots, ends, heights }
+    const area = { x: left, y: TOP - 14, width: width - left, height: bottom - TOP + 10 }
+    const taken = alongLines(spots)
+    const notes = place(
+      spots.flatMap((spot) => {
+        const note = series[spot.series]?.values[spot.index]?.note
+        return note ? [{ id: `${spot.series} ${spot.index}`, text: note, x: spot.x, y: spot.y, gap: 10 }] : []
+      }),
+      area,
+      taken,
+    )
+    // A line that ends early is named where it ends, as far as there is room; the others at the right edge.
+    const early = place(
+      ends.flatMap((end, at) => (end && !narrow && end.x < right - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [])),
+      area,
+      [...taken, ...notes.map((note) => ({ x: note.x - (note.anchor === 'start' ? 0 : 60), y: note.y - 12, width: 60, height: 14 }))],
+    )
+    const late = ends.map((end, at) => (end && !early.some((name) => name.id === String(at)) ? end.y : null))
+    const room = spread(late.filter((y) => y !== null), 15, TOP, bottom)
+    const heights = late.map((y, at) => (y === null ? null : (room[late.slice(0, at).filter((other) => other !== null).length] ?? y)))
+    return { left, right, narrow, scaleX, scaleY, spots, ends, heights, early, notes }
   }, [series, x, y, width, bottom, references, fromZero])
 
   const at = cursor && plot.spots.find((spot) => spot.series === cursor.series && spot.index === cursor.index)
@@ -162,8 +180,8 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
         {!plot.narrow &&
           series.map((one, index) => {
             const end = plot.ends[index]
-            if (!end) return null
-            const y = plot.heights[index] ?? end.y
+            const y = plot.heights[index]
+            if (!end || y === null || y === undefined) return null
             return (
               <g key={one.id} style={{ color: one.colour }}>
                 <path class="leader" d={`M${end.x + 6},${end.y}L${plot.right},${y}`} />
@@ -173,6 +191,18 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
               </g>
             )
           })}
+        <g class="point-labels" aria-hidden="true">
+          {plot.early.map((name) => (
+            <text key={name.id} class="series-name" x={name.x} y={name.y} text-anchor={name.anchor} paint-order="stroke" stroke-linejoin="round">
+              {name.text}
+            </text>
+          ))}
+          {plot.notes.map((note) => (
+            <text key={note.id} class="dot-note" x={note.x} y={note.y} text-anchor={note.anchor} paint-order="stroke" stroke-linejoin="round">
+              {note.text}
+            </text>
+          ))}
+        </g>
         {at && <circle class="cursor" cx={at.x} cy={at.y} r={8} />}
       </svg>
       {plot.narrow && (
@@ -190,6 +220,21 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
       <Tooltip tip={value?.tip ?? null} x={at?.x ?? 0} y={at?.y ?? 0} width={width} height={height} />
     </div>
   )
+}
+
+/** Boxes along the lines, which words avoid. */
+function alongLines(spots: readonly Spot[]): Box[] {
+  const boxes: Box[] = []
+  spots.forEach((spot, index) => {
+    boxes.push({ x: spot.x - 4, y: spot.y - 4, width: 8, height: 8 })
+    const next = spots[index + 1]
+    if (!next || next.series !== spot.series) return
+    const steps = Math.ceil(Math.hypot(next.x - spot.x, next.y - spot.y) / 8)
+    for (let n = 1; n < steps; n++) {
+      boxes.push({ x: spot.x + ((next.x - spot.x) * n) / steps - 2, y: spot.y + ((next.y - spot.y) * n) / steps - 2, width: 4, height: 4 })
+    }
+  })
+  return boxes
 }
 
 interface LineProps {
@@ -218,11 +263,6 @@ function Line({ series, spots, scaleX, scaleY, picked }: LineProps) {
         return (
           <g key={spot.index}>
             <circle class={value?.hollow ? 'dot hollow' : 'dot'} cx={spot.x} cy={spot.y} r={value?.x === picked ? 6 : 3.5} />
-            {value?.note && (
-              <text class="dot-note" paint-order="stroke" stroke-linejoin="round" x={spot.x} y={spot.y - 11} text-anchor="middle">
-                {value.note}
-              </text>
-            )}
           </g>
         )
       })}

@@ -53,7 +53,7 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
     return { narrow, left, right, scale, zero: scale.at(0) }
   }, [rows, width, figureTitle])
   const at = cursor === null ? undefined : rows[cursor]
-  const ticks = plot.scale.ticks(Math.max(2, Math.floor((plot.right - plot.left) / 90)))
+  const ticks = plot.scale.ticks(Math.max(2, Math.floor((plot.right - plot.left) / 70)))
 
   const onKey = (event: KeyboardEvent) => {
     const last = rows.length - 1

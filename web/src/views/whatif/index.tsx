@@ -1,6 +1,100 @@
-// Stands where the whatif view will be.
-import { Empty } from '../../ui/states'
+// The what-if view: what the step hangs on, changes rehearsed alone and together, two solvers as actions.
+import { useFollow } from '../../api/live'
+import { bytes, seconds } from '../../charts/format'
+import { run } from '../../state/run'
+import { go } from '../../state/location'
+import { Empty, Problems } from '../../ui/states'
+import { Figure } from '../parts/controls'
+import { NoRun } from '../parts/no-run'
+import { RunBar } from '../parts/run-bar'
+import type { Sensitivity, WhatIf } from './answer'
+import { changes } from './changes'
+import { Picker } from './picker'
+import { Rehearsals } from './rehearsals'
+import { SensitivityPanel } from './sensitivity'
+import { BalanceSolver, RecomputeSolver } from './solvers'
+import '../parts/layout.css'
+import './whatif.css'
 
-export default function View() {
-  return <Empty title="What-if" text="This view is being built." />
+const LAYOUTS = {
+  'llama-3.1-405b': { tp: '8', pp: '16', 'uneven-stages': 'true', 'global-batch': '512' },
+  'llama-3.1-8b': { tp: '2', 'global-batch': '512' },
+  'mixtral-8x7b': { tp: '2', pp: '4', ep: '8', 'global-batch': '512' },
+}
+
+export default function WhatIfView() {
+  const ready = Boolean(run.value.model && run.value.cluster)
+  const sensitivity = useFollow<Sensitivity>('sensitivity', () => (run.value.model && run.value.cluster ? run.value : null)).value
+  const rehearsed = useFollow<WhatIf>('whatif', () => {
+    const list = changes()
+    return list.length > 0 && run.value.model && run.value.cluster ? { ...run.value, change: list } : null
+  }).value
+  const now = sensitivity.answer
+  if (!ready) {
+    return (
+      <div class="view whatif">
+        <h1 class="hidden-visually">What-if</h1>
+        <section class="panel scope" aria-label="Run">
+          <RunBar />
+        </section>
+        <NoRun title="No run yet" text="What-if changes a run: name one above, make it in the calculator, or begin with an example." layouts={LAYOUTS} />
+      </div>
+    )
+  }
+  return (
+    <div class="view whatif">
+      <h1 class="hidden-visually">What-if</h1>
+      <section class="panel scope" aria-label="Run">
+        <RunBar />
+        {now && (
+          <div class={`baseline ${sensitivity.stale ? 'stale' : ''}`}>
+            <dl class="figures">
+              <Figure title="Step" note={now.plan}>{seconds(now.step_time)}</Figure>
+              <Figure title="Memory" tone={now.capacity.fits ? undefined : 'bad'} note={now.capacity.fits ? `of ${bytes(now.capacity.device)}` : `of ${bytes(now.capacity.device)}: does not fit`}>
+                {bytes(now.capacity.peak)}
+              </Figure>
+            </dl>
+            <button type="button" class="button" onClick={() => go('calculator')}>
+              Change the plan in the calculator
+            </button>
+          </div>
+        )}
+      </section>
+      {sensitivity.problems.length > 0 ? (
+        <Problems problems={sensitivity.problems} suggest={(problem) => (problem.hint?.includes('--uneven-stages') ? [{ title: 'Allow uneven stages', run: allowUneven }] : [])} />
+      ) : (
+        <div class="columns two">
+          <SensitivityPanel live={sensitivity} />
+          <section class="panel" aria-label="Rehearse">
+            <div class="panel-head">
+              <h2>
+                Rehearse <span class="about">all else stays: layout, batch, number of GPUs</span>
+              </h2>
+            </div>
+            <div class="panel-body">
+              <Picker />
+            </div>
+          </section>
+        </div>
+      )}
+      {sensitivity.problems.length === 0 &&
+        (changes().length > 0 ? (
+          <Rehearsals live={rehearsed} />
+        ) : (
+          <section class="panel" aria-label="Rehearsals">
+            <Empty title="Nothing rehearsed yet" text="Choose a change, or press Enter on a figure of the machine: each is priced alone, and all together." />
+          </section>
+        ))}
+      {sensitivity.problems.length === 0 && (
+        <div class="columns solvers">
+          <RecomputeSolver run={run.value} />
+          <BalanceSolver run={run.value} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function allowUneven(): void {
+  go('whatif', { 'uneven-stages': 'true' })
 }

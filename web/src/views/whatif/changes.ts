@@ -1,0 +1,81 @@
+// Changes that are rehearsed: kept in the address, offered as presets, turned into overrides of scenario B. Pure but for
+// reading the address. Refuses to judge a change; the program does.
+import { own } from '../../state/location'
+import { set } from '../parts/controls'
+import { canonicalName } from '../parts/strategy'
+import type { Change } from './answer'
+
+export const PREFIX = 'w'
+
+/** Changes of the address; a change may hold commas, so that a semicolon stands between two. */
+export function changes(): string[] {
+  return (own(PREFIX).change ?? '').split(';').map((one) => one.trim()).filter(Boolean)
+}
+
+export function setChanges(list: readonly string[]): void {
+  set(PREFIX, 'change', [...new Set(list)].join(';'))
+}
+
+export function toggle(one: string): void {
+  const list = changes()
+  setChanges(list.includes(one) ? list.filter((other) => other !== one) : [...list, one])
+}
+
+export interface Preset {
+  readonly change: string
+  readonly title: string
+}
+
+export const PRESETS: readonly { readonly group: string; readonly presets: readonly Preset[] }[] = [
+  {
+    group: 'Buy',
+    presets: [
+      { change: 'nic=x2', title: 'twice the network' },
+      { change: 'nvlink=x2', title: 'twice the scale-up' },
+      { change: 'hbm=x1.5', title: '1.5 × memory bandwidth' },
+      { change: 'cluster=dgx-b200', title: 'B200 instead' },
+    ],
+  },
+  {
+    group: 'Tune',
+    presets: [
+      { change: 'precision=fp8', title: 'FP8 products' },
+      { change: 'overlap.tensor=true', title: 'hide tensor traffic' },
+      { change: 'recompute=full', title: 'recompute all' },
+      { change: 'recompute=none', title: 'recompute nothing' },
+      { change: 'micro_batch=2', title: 'micro batches of 2' },
+      { change: 'schedule=zb-h1', title: 'zero bubble' },
+    ],
+  },
+  {
+    group: 'Break',
+    presets: [
+      { change: 'slow.rank=0.8', title: 'one GPU at 80%' },
+      { change: 'slow.nic=0.5', title: 'one NIC at half' },
+      { change: 'slow.host=0.5', title: 'one slow host' },
+    ],
+  },
+]
+
+/** What scenario B would have to say for a change; `null` where no flag says it (something slow). */
+export function asOverrides(change: Change): Record<string, string> | null {
+  const found: Record<string, string> = {}
+  for (const part of change.name.split(',')) {
+    const [key = '', value = ''] = part.split('=')
+    if (key.startsWith('slow.')) return null
+    if (key === 'cluster' || key === 'model') found[`b.${key}`] = value
+  }
+  if (Object.keys(found).length > 0 && !change.name.includes(',')) return found
+  for (const { key, after } of change.moved) {
+    if (after === null) continue
+    const flag = flagOf(key)
+    if (flag === 'dp') continue
+    found[`b.${flag}`] = after
+  }
+  return Object.keys(found).length > 0 ? found : null
+}
+
+/** `plan.tensor_parallel` to `tp`, `cluster.network.bandwidth` to `network-bandwidth`. */
+export function flagOf(key: string): string {
+  return canonicalName(key.replace(/^(plan|cluster|model|training|cost)\./, '').replaceAll(/[._]/g, '-'))
+}

@@ -1,0 +1,71 @@
+// Which changes are rehearsed: presets, any key of a run file, chips of what was chosen.
+import { useEffect, useState } from 'preact/hooks'
+import { askOnce } from '../../api/live'
+import { Text } from '../parts/controls'
+import { PRESETS, changes, setChanges, toggle } from './changes'
+
+interface Keys {
+  readonly keys: readonly { readonly section: string; readonly name: string }[]
+}
+
+export function Picker() {
+  const chosen = changes()
+  const known = useKeys()
+  return (
+    <div class="picker">
+      {PRESETS.map((group) => (
+        <div key={group.group} class="fields" role="group" aria-label={group.group}>
+          <span class="muted group">{group.group}</span>
+          {group.presets.map((preset) => (
+            <button key={preset.change} type="button" class="chip" aria-pressed={chosen.includes(preset.change)} title={preset.change} onClick={() => toggle(preset.change)}>
+              {preset.title}
+            </button>
+          ))}
+        </div>
+      ))}
+      <div class="fields">
+        <Text
+          title="Any other change"
+          wide
+          placeholder="tp=4,pp=8 or memory=x1.5"
+          about="KEY=VALUE; several behind commas belong together. A value may be a multiple: x2, +10%"
+          value=""
+          list={known}
+          onChange={(text) => text && setChanges([...changes(), text])}
+        />
+        {chosen.length > 0 && (
+          <button type="button" class="button quiet" onClick={() => setChanges([])}>
+            Clear all
+          </button>
+        )}
+      </div>
+      {chosen.length > 0 && (
+        <ul class="chips" aria-label="Rehearsed changes">
+          {chosen.map((one) => (
+            <li key={one}>
+              <code>{one}</code>
+              <button type="button" class="button quiet icon" aria-label={`Remove ${one}`} onClick={() => toggle(one)}>
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function useKeys(): readonly string[] {
+  const [known, setKnown] = useState<readonly string[]>([])
+  useEffect(() => {
+    let here = true
+    askOnce<Keys>('keys').then(
+      ({ answer }) => here && setKnown(answer.keys.map((one) => `${one.section}.${one.name}=`)),
+      () => undefined,
+    )
+    return () => {
+      here = false
+    }
+  }, [])
+  return known
+}

@@ -1,0 +1,212 @@
+// The rehearsed changes, alone and together: a bar and a line for each, the parts of the step that moved for the chosen one.
+import { type Live } from '../../api/live'
+import { ChartFrame } from '../../charts/frame'
+import { bytes, digits, dollars, percent, relative, seconds } from '../../charts/format'
+import { classColour } from '../../charts/colours'
+import { Tornado } from '../../charts/tornado/tornado'
+import { go, own } from '../../state/location'
+import { Loading, Problems, Ticked } from '../../ui/states'
+import { set } from '../parts/controls'
+import type { Change, RunState, WhatIf } from './answer'
+import { PREFIX, asOverrides } from './changes'
+
+export function Rehearsals({ live }: { live: Live<WhatIf> }) {
+  const { answer } = live
+  if (live.problems.length > 0) return <Problems problems={live.problems} />
+  if (!answer) return <Loading heights={[160, 120]} />
+  const all = [...answer.alone, ...(answer.together && answer.alone.length > 1 ? [answer.together] : [])]
+  const at = all.find((one) => one.name === own(PREFIX).at) ?? all[all.length - 1]
+  const possible = all.flatMap((one) => (one.outcome.outcome === 'possible' ? [{ one, outcome: one.outcome }] : []))
+  const signed = (share: number) => (Math.abs(share) < 1e-9 ? '0%' : `${share > 0 ? '+' : '−'}${digits(Math.abs(share) * 100, 2)}%`)
+  return (
+    <div class={`columns rehearsed ${live.stale ? 'stale' : ''}`}>
+      <div class="columns">
+      <ChartFrame
+        title="Alone and together"
+        about={`against a step of ${seconds(answer.before.step_time)}; Enter shows the parts`}
+        name="what-if"
+        rows={() => ({ columns: ['change', 'step_s', 'share'], rows: possible.map(({ one, outcome }) => [one.name, outcome.after.step_time, outcome.difference.share]) })}
+      >
+        {(width) => (
+          <Tornado
+            width={width}
+            title="Changes of the step"
+            axis="change of the step"
+            format={signed}
+            figureTitle="step"
+            picked={at?.name}
+            onPick={(name) => set(PREFIX, 'at', name)}
+            rows={possible.map(({ one, outcome }) => ({
+              id: one.name,
+              label: one.name,
+              more: outcome.difference.share,
+              figure: `${signed(outcome.difference.share)}  ${seconds(outcome.after.step_time)}`,
+              colour: outcome.difference.share > 0 ? 'var(--class-data)' : one === answer.together ? 'var(--text)' : 'var(--accent)',
+              tip: { title: one.name, lines: linesOf(answer.before, outcome.after), hint: one.notes.join(' ') || undefined },
+            }))}
+          />
+        )}
+      </ChartFrame>
+      {answer.interaction && answer.alone.length > 1 && (
+        <p class="interaction panel">
+          <strong>{digits(answer.interaction.together)} times as fast together</strong>, {digits(answer.interaction.product_alone)} if they did not touch each other: {answer.interaction.verdict}.
+        </p>
+      )}
+      </div>
+      {at && <Parts change={at} />}
+      <Lines all={all} before={answer.before} at={at} />
+    </div>
+  )
+}
+
+function linesOf(before: RunState, after: RunState): { name: string; value: string }[] {
+  return [
+    { name: 'step', value: `${seconds(after.step_time)} (${relative(after.step_time, before.step_time)})` },
+    { name: 'tokens/s', value: `${digits(after.tokens_per_second)} (${relative(after.tokens_per_second, before.tokens_per_second)})` },
+    { name: 'MFU', value: percent(after.model_flop_utilisation) },
+    { name: 'memory', value: `${bytes(after.memory)} of ${bytes(after.device_memory)}` },
+  ]
+}
+
+function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; at: Change | undefined }) {
+  return (
+    <section class="panel" aria-label="Changes in figures">
+      <div class="table-holder">
+        <table class="table">
+          <caption class="hidden-visually">Changes in figures</caption>
+          <thead>
+            <tr>
+              <th scope="col">Change</th>
+              <th scope="col" class="right">Step</th>
+              <th scope="col" class="right">Speed-up</th>
+              <th scope="col" class="right">MFU</th>
+              <th scope="col" class="right">Memory</th>
+              <th scope="col" class="right">$/M tokens</th>
+              <th scope="col">Fits</th>
+              <th scope="col"><span class="hidden-visually">Actions</span></th>
+            </tr>
+          </thead>
+          <tbody>
+            <Row name="as it is" state={before} before={before} />
+            {all.map((one) =>
+              one.outcome.outcome === 'possible' ? (
+                <Row key={one.name} name={one.name} state={one.outcome.after} before={before} change={one} chosen={one === at} />
+              ) : (
+                <tr key={one.name}>
+                  <th scope="row"><code>{one.name}</code></th>
+                  <td colSpan={7} class="wrap">
+                    <span class="badge bad">impossible</span> {one.outcome.problems.map((problem) => problem.message).join('; ')}
+                    {one.outcome.problems[0]?.hint && <span class="muted"> {one.outcome.problems[0].hint}</span>}
+                  </td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+function Row({ name, state, before, change, chosen = false }: { name: string; state: RunState; before: RunState; change?: Change; chosen?: boolean }) {
+  const overrides = change && asOverrides(change)
+  return (
+    <tr class={chosen ? 'chosen' : ''}>
+      <th scope="row">
+        {change ? (
+          <button type="button" class="link" aria-pressed={chosen} onClick={() => set(PREFIX, 'at', name)}>
+            <code>{name}</code>
+          </button>
+        ) : (
+          <span class="muted">{name}</span>
+        )}
+      </th>
+      <td class="right">{seconds(state.step_time)}</td>
+      <td class="right">{change ? `${(before.step_time / state.step_time).toFixed(2)}×` : ''}</td>
+      <td class="right">{percent(state.model_flop_utilisation)}</td>
+      <td class="right">{bytes(state.memory)}</td>
+      <td class="right">{state.dollars_per_million_tokens === null ? '–' : dollars(state.dollars_per_million_tokens)}</td>
+      <td>{state.fits ? <span class="badge good">fits</span> : <span class="badge bad">does not fit</span>}</td>
+      <td class="right">
+        {overrides && (
+          <button type="button" class="button quiet" onClick={() => go('calculator', overrides)}>
+            Open as scenario B
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** The parts of the step that a change moved; they sum to the difference. */
+function Parts({ change }: { change: Change }) {
+  const { outcome } = change
+  if (outcome.outcome !== 'possible') return <Problems problems={outcome.problems} />
+  const moved = outcome.difference.parts.filter((part) => Math.abs(part.change) > 1e-6 * outcome.after.step_time).sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
+  return (
+    <ChartFrame
+      title="What moves"
+      about={`${change.name}: parts of the stage that paces the step`}
+      name="what-moves"
+      rows={() => ({ columns: ['part', 'before_s', 'after_s', 'change_s'], rows: outcome.difference.parts.map((part) => [part.title, part.before, part.after, part.change]) })}
+    >
+      {(width) => (
+        <>
+          {moved.length === 0 ? (
+            <p class="muted">Nothing moves. {change.notes.join(' ')}</p>
+          ) : (
+            <Tornado
+              width={width}
+              title={`What ${change.name} moves`}
+              axis="seconds a step"
+              format={(value) => digits(value, 2).replace('-', '−')}
+              figureTitle="difference"
+              rows={moved.map((part) => ({
+                id: part.id,
+                label: part.title,
+                more: part.change,
+                figure: `${part.change > 0 ? '+' : '−'}${seconds(Math.abs(part.change))}`,
+                colour: partColour(part.id),
+                tip: {
+                  title: part.title,
+                  lines: [
+                    { name: 'before', value: seconds(part.before) },
+                    { name: 'after', value: seconds(part.after) },
+                  ],
+                },
+              }))}
+            />
+          )}
+          <ul class="notes">
+            {change.notes.map((note) => (
+              <li key={note}><Ticked text={note} /></li>
+            ))}
+            {change.evidence && (
+              <li>
+                How far to trust it: of {change.evidence.pairs} measured pairs that differ in {change.evidence.what} alone, half were predicted within {percent(change.evidence.median)}, nine of ten within{' '}
+                {percent(change.evidence.ninth)}.
+              </li>
+            )}
+            {outcome.resolved.map((id) => (
+              <li key={id} class="tone-good">Solves {id.replaceAll('-', ' ')}.</li>
+            ))}
+            {outcome.warnings.map((warning) => (
+              <li key={warning.id} class="warn">{warning.message}</li>
+            ))}
+            {change.moved.length > 0 && (
+              <li>
+                {change.moved.map((one) => `${one.key} ${one.before ?? '–'} → ${one.after ?? '–'}`).join('; ')}
+              </li>
+            )}
+          </ul>
+        </>
+      )}
+    </ChartFrame>
+  )
+}
+
+function partColour(id: string): string {
+  if (id.startsWith('compute')) return classColour('forward')
+  const last = id.split('.').pop() ?? ''
+  return classColour(last === 'data_parallel' ? 'data' : last)
+}
