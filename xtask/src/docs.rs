@@ -52,6 +52,23 @@ fn splice(path: &str, part: &str) -> Result<String, String> {
     Ok(format!("{before}{START}\n\n{}\n\n{END}{after}", part.trim_end()))
 }
 
+/// The description of the interface, which only the program itself can make.
+const INTERFACE: &str = "docs/reference/openapi.json";
+
+/// What the program says of its interface.
+fn interface() -> Result<String, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let said = std::process::Command::new(cargo)
+        .args(["run", "--quiet", "--package", "railwright", "--", "serve", "--openapi"])
+        .current_dir(root())
+        .output()
+        .map_err(|e| format!("{INTERFACE}: {e}"))?;
+    if !said.status.success() {
+        return Err(format!("{INTERFACE}: {}", String::from_utf8_lossy(&said.stderr)));
+    }
+    String::from_utf8(said.stdout).map_err(|e| format!("{INTERFACE}: {e}"))
+}
+
 /// Writes every generated page, or with `--check` says which are stale.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let is_check = match arguments {
@@ -59,8 +76,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         [flag] if flag == "--check" => true,
         _ => return Err("usage: xtask docs [--check]".into()),
     };
+    let mut pages = pages()?;
+    pages.push((INTERFACE, interface()?));
+    bring_up_to_date(pages, is_check)
+}
+
+fn bring_up_to_date(pages: Vec<(&'static str, String)>, is_check: bool) -> Result<(), String> {
     let mut stale = Vec::new();
-    for (path, text) in pages()? {
+    for (path, text) in pages {
         if read(path).is_ok_and(|found| found == text) {
             continue;
         }
@@ -84,7 +107,8 @@ mod tests {
 
     #[test]
     fn no_generated_page_is_stale() {
-        run(&["--check".to_owned()]).expect("pages as the code makes them");
+        // The interface is looked at by the program's own tests: it would have to be built here.
+        bring_up_to_date(pages().expect("pages"), true).expect("pages as the code makes them");
     }
 
     /// Links between pages, and from pages into the repository, lead somewhere.

@@ -130,10 +130,10 @@ impl Printer {
 
     /// Tells problems on stderr.
     pub(crate) fn problems(&self, problems: &[Problem]) {
+        const MOST: usize = 12;
         if self.listener.is_some() {
             return;
         }
-        const MOST: usize = 12;
         let mut out = String::new();
         for (index, problem) in problems.iter().take(MOST).enumerate() {
             if index > 0 {
@@ -171,6 +171,11 @@ impl Printer {
             Some(listener) => Stop::Asked(Arc::clone(&listener.watch)),
             None => Stop::signal(),
         }
+    }
+
+    /// Whether somebody asked through the server and went away: then nothing needs to be finished.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
 
     /// Whether data would land on a terminal.

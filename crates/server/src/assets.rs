@@ -67,7 +67,7 @@ pub(crate) fn respond(path: &str, asked: &HeaderMap) -> Response<Body> {
             headers.insert(name, value);
         }
     }
-    // Names in `assets/` change with their content; the page itself does not.
+    // The token is part of the address, so a kept file is never older than this server.
     let keep = if path.starts_with("assets/") && !cfg!(debug_assertions) {
         "private, max-age=31536000, immutable"
     } else {

@@ -67,18 +67,10 @@ pub(crate) async fn read(
     } else {
         let text =
             std::str::from_utf8(&bytes).map_err(|_| refused(Problem::new("the question is not UTF-8")))?;
-        serde_json::from_str(text).map_err(|error| {
-            let message = error.to_string();
-            let message = message.split(" at line").next().unwrap_or_default().to_owned();
-            let mut problem = Problem::new(format!("the question is no JSON of its form: {message}"))
-                .in_file("request")
-                .hint("it looks like `{\"arguments\": {\"model\": \"llama-3.1-8b\"}, \"format\": \"json\"}`");
-            if let Some(place) = &mut problem.place {
-                place.line = Some(error.line());
-                place.column = Some(error.column());
-            }
-            refused(problem)
-        })?
+        // An object first: a list would pass for one whose fields come in order.
+        let object: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| refused(no_form(&error)))?;
+        serde_json::from_value(Value::Object(object)).map_err(|error| refused(no_form(&error)))?
     };
     let command = match (command, &asked.command) {
         (Some(command), None) => command,
@@ -96,6 +88,20 @@ pub(crate) async fn read(
     };
     let words: Vec<String> = command.split('/').map(str::to_owned).collect();
     Ok(Question { command: words, arguments: asked.arguments, format: asked.format })
+}
+
+/// What is no question.
+fn no_form(error: &serde_json::Error) -> Problem {
+    let message = error.to_string();
+    let message = message.split(" at line").next().unwrap_or_default();
+    let mut problem = Problem::new(format!("the question is no JSON of its form: {message}"))
+        .in_file("request")
+        .hint("it looks like `{\"arguments\": {\"model\": \"llama-3.1-8b\"}, \"format\": \"json\"}`");
+    if let Some(place) = problem.place.as_mut().filter(|_| error.line() > 0) {
+        place.line = Some(error.line());
+        place.column = Some(error.column());
+    }
+    problem
 }
 
 /// Stops the work when the request that asked for it is gone.

@@ -37,7 +37,8 @@ impl Default for Settings {
         Self {
             port: 0,
             connections: 512,
-            questions: processors.max(2),
+            // Some only wait for the disk.
+            questions: (2 * processors).max(4),
             waiting: 1024,
             jobs: 2,
             remembered: 16,

@@ -171,6 +171,9 @@ impl<'a> Searcher<'a> {
                 let results = search.run_piece(piece, worker, &incumbents[index]);
                 let considered = results.counters.enumerated;
                 let total = self.considered.fetch_add(considered, Ordering::Relaxed) + considered;
+                if let Some(best) = results.best.entries().first() {
+                    bar.found(best.time);
+                }
                 bar.advance_to(1, || {
                     let rate = total as f64 / self.begin.elapsed().as_secs_f64().max(1e-3);
                     let (total, rate) = (human::count(total as f64), human::count(rate.round()));

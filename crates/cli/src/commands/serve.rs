@@ -4,19 +4,25 @@
 //! questions become command lines in [`line`], and are answered by the commands themselves in [`desk`].
 
 mod desk;
+mod kept;
 mod line;
+mod openapi;
 mod start;
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::access;
-use crate::printer::Printer;
+use crate::printer::{Printer, Stop};
 use railwright_server::{Server, Settings};
 use railwright_spec::problem::Problem;
 use std::sync::Arc;
 
 /// Serves until Ctrl-C.
 pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome, Failure> {
+    if arguments.openapi {
+        printer.data(&openapi::text(), None)?;
+        return Ok(Outcome::Yes);
+    }
     let given = start::given(&arguments.paths)?;
     let settings = Settings { port: arguments.port, ..Settings::default() };
     let server = Server::bind(settings).map_err(|error| {
@@ -25,13 +31,7 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     })?;
     let url = format!("{}{}", server.url(), given.fragment());
     let stopper = server.stopper();
-    // Without a handler Ctrl-C ends the program at once; then only its temporary folder stays.
-    let _ = ctrlc::set_handler(move || {
-        if stopper.stop() {
-            // Who asks twice does not want to wait.
-            std::process::exit(i32::from(crate::exit::INTERRUPTED));
-        }
-    });
+    Stop::on_signal(move || stopper.stop());
     printer.data(&format!("{url}\n"), None)?;
     printer.note("serving this machine alone; Ctrl-C ends it");
     if !arguments.no_open && has_display() {

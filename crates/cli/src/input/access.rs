@@ -5,8 +5,10 @@
 //! tell whether there is anything at a path that may not be read.
 
 use railwright_spec::problem::Problem;
+use std::cell::RefCell;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
 
 /// How an uploaded file is called in an argument.
 pub(crate) const UPLOAD: &str = "upload:";
@@ -38,8 +40,96 @@ pub(crate) fn is_restricted() -> bool {
 pub(crate) fn to_read(path: &Path) -> Result<PathBuf, Problem> {
     match ALLOWED.get() {
         None => Ok(path.to_owned()),
-        Some(allowed) => allowed.to_read(path),
+        Some(allowed) => {
+            let real = allowed.to_read(path);
+            see(path, real.as_deref().ok());
+            real
+        }
     }
+}
+
+/// A path as it was when it was looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    path: PathBuf,
+    state: Option<State>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct State {
+    real: PathBuf,
+    length: u64,
+    changed: Option<SystemTime>,
+}
+
+/// A file that changed less than this before it was read may have changed again without a newer time.
+const REST: Duration = Duration::from_secs(2);
+
+thread_local! {
+    /// What a question has looked at so far, while it is noted. A question looks at all its paths on its own thread.
+    static NOTED: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
+}
+
+impl Seen {
+    fn new(path: &Path, real: Option<&Path>) -> Self {
+        let state = real.and_then(|real| {
+            let about = real.metadata().ok()?;
+            Some(State { real: real.to_owned(), length: about.len(), changed: about.modified().ok() })
+        });
+        Self { path: path.to_owned(), state }
+    }
+
+    /// Whether it is the same now.
+    pub(crate) fn is_still_so(&self) -> bool {
+        let real = ALLOWED.get().and_then(|allowed| allowed.to_read(&self.path).ok());
+        Self::new(&self.path, real.as_deref()) == *self
+    }
+
+    /// Whether a change after it was seen would show.
+    fn is_at_rest(&self) -> bool {
+        self.state.as_ref().is_none_or(|state| {
+            let age = state.changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
+            age.is_some_and(|age| age > REST)
+        })
+    }
+}
+
+fn see(path: &Path, real: Option<&Path>) {
+    NOTED.with_borrow_mut(|noted| {
+        if let Some(noted) = noted
+            && !noted.iter().rev().take(4).any(|seen| seen.path == path)
+        {
+            noted.push(Seen::new(path, real));
+        }
+    });
+}
+
+/// Begins to note on this thread what is looked at.
+pub(crate) fn note() {
+    NOTED.set(Some(Vec::new()));
+}
+
+/// Ends it: what was looked at, if all of it was at rest; nothing also when nobody noted.
+pub(crate) fn noted() -> Option<Vec<Seen>> {
+    NOTED.take().filter(|noted| noted.iter().all(Seen::is_at_rest))
+}
+
+/// Goes on noting with what was noted before and since; if either is lost, so is the whole.
+pub(crate) fn note_all(before: Option<Vec<Seen>>, since: Option<&[Seen]>) {
+    let whole = before.zip(since).map(|(mut before, since)| {
+        before.extend_from_slice(since);
+        before
+    });
+    NOTED.set(whole);
+}
+
+/// Notes what was looked at earlier for something that is handed out again.
+pub(crate) fn note_more(seen: &[Seen]) {
+    NOTED.with_borrow_mut(|noted| {
+        if let Some(noted) = noted {
+            noted.extend_from_slice(seen);
+        }
+    });
 }
 
 /// Refuses to write when questions come through the server.

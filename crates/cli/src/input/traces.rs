@@ -3,6 +3,7 @@
 //! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
 //! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
 
+mod kept;
 mod sources;
 
 use super::cannot;
@@ -15,7 +16,7 @@ use sources::Source;
 use std::io::{ErrorKind, Read};
 
 /// What was read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
     /// What files hold, in the order of their paths.
     pub(crate) recordings: Vec<Recording>,
@@ -44,6 +45,11 @@ const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} le
 
 /// Reads all that `paths` name: files, folders, globs, archives. Fails when none of it can be read.
 pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<Loaded, Problem> {
+    kept::or_read(paths, keep, || load_now(paths, keep, printer))
+}
+
+/// Reads them from the disk; how many bytes there are is told, too.
+fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, u64), Problem> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
     for path in paths {
@@ -52,14 +58,23 @@ pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<Lo
             Err(problem) => problems.push(problem),
         }
     }
-    let progress: Progress = printer.progress(BAR, "reading", sources.iter().map(Source::bytes).sum());
+    let bytes = sources.iter().map(Source::bytes).sum();
+    let progress: Progress = printer.progress(BAR, "reading", bytes);
     // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
     let read: Vec<Vec<Result<Vec<Recording>, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
-        .map(|source| source.each(&progress, &|label, stream| read(label, stream, keep)))
+        .map(|source| {
+            if printer.is_unheard() {
+                return Vec::new();
+            }
+            source.each(&progress, &|label, stream| read(label, stream, keep))
+        })
         .collect();
     progress.finish();
+    if printer.is_unheard() {
+        return Err(Problem::new("stopped while traces were read"));
+    }
     let mut loaded = Loaded::default();
     for (source, results) in sources.iter().zip(read) {
         for result in results {
@@ -90,7 +105,7 @@ pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<Lo
         return Err(problems.into_iter().next().unwrap_or_else(nothing));
     }
     loaded.problems = problems;
-    Ok(loaded)
+    Ok((loaded, bytes))
 }
 
 fn unknown(label: &str) -> Problem {

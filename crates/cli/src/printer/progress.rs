@@ -39,6 +39,7 @@ impl Progress {
                 progress.done = 0;
                 progress.total = total;
                 doing.clone_into(&mut progress.message);
+                progress.best = None;
             });
         }
         Self { bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false), watch }
@@ -71,6 +72,18 @@ impl Progress {
         }
         if !self.shown.swap(true, Ordering::SeqCst) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
+    /// A step was found that takes so many seconds; the shortest is told.
+    pub(crate) fn found(&self, step_time: f64) {
+        if let Some(watch) = &self.watch {
+            watch.report(|progress| {
+                let best = progress.best.as_ref().and_then(|best| best["step_time"].as_f64());
+                if best.is_none_or(|best| step_time < best) {
+                    progress.best = Some(serde_json::json!({ "step_time": step_time }));
+                }
+            });
         }
     }
 
@@ -114,16 +127,21 @@ static LISTENS: Once = Once::new();
 impl Stop {
     /// Listens to Ctrl-C from now on.
     pub(super) fn signal() -> Self {
+        Self::on_signal(|| INTERRUPTED.swap(true, Ordering::SeqCst));
+        Self::Signal
+    }
+
+    /// Does something at Ctrl-C; what is done says whether it was done before.
+    pub(crate) fn on_signal(act: impl Fn() -> bool + Send + 'static) {
         LISTENS.call_once(|| {
             // Without a handler Ctrl-C ends the program at once, which is no worse.
-            let _ = ctrlc::set_handler(|| {
-                if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            let _ = ctrlc::set_handler(move || {
+                if act() {
                     // Who asks twice does not want to wait for the answer.
                     std::process::exit(i32::from(crate::exit::INTERRUPTED));
                 }
             });
         });
-        Self::Signal
     }
 
     /// Whether it was said.

@@ -3,10 +3,14 @@
 //! Responsible for: one command line for each question, run as at the terminal, its output handed on untouched. Refuses to answer anything
 //! itself.
 
+use super::kept::Kept;
 use super::line::{self, Line};
+use super::openapi;
 use super::start::Given;
+use crate::args::Arguments;
 use crate::commands;
 use crate::exit::{self, Failure};
+use crate::input::access;
 use crate::printer::{Listener, Printer};
 use bytes::Bytes;
 use railwright_server::{Desk, Outcome, Question, Reply, Watch};
@@ -22,40 +26,36 @@ type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
 pub(super) struct Commands {
     given: Given,
     restrict: Restrict,
+    kept: Kept,
 }
 
 impl Commands {
     pub(super) fn new(given: Given, restrict: Restrict) -> Self {
-        Self { given, restrict }
+        Self { given, restrict, kept: Kept::default() }
     }
 }
 
 impl Desk for Commands {
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
-        let Line { arguments, command, media } = match line::of(question) {
+        let words = match line::of(question) {
+            Ok(words) => words,
+            Err(reply) => return reply,
+        };
+        if let Some(reply) = self.kept.find(&words.parsed) {
+            return reply;
+        }
+        let Line { arguments, command, media } = match words.parse() {
             Ok(line) => line,
             Err(reply) => return reply,
         };
-        let listener = Listener::new(Arc::clone(watch));
-        let printer = Printer::heard_by(Arc::clone(&listener));
-        crate::run::launch::forget();
-        let end = commands::run(&arguments.command, &printer);
-        crate::run::launch::forget();
-        let outcome = match end {
-            Ok(exit::Outcome::Yes) => Outcome::Yes,
-            Ok(exit::Outcome::No) => Outcome::No,
-            Ok(exit::Outcome::Interrupted) => Outcome::Interrupted,
-            Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
-            // Nothing here is a pipe.
-            Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the answer was lost")),
-        };
-        let text = listener.take();
-        let media = media.unwrap_or_else(|| line::media_of(&text));
-        Reply::Answer { outcome, media, body: Bytes::from(text), command }
+        access::note();
+        let reply = answer(&arguments, command, media, watch);
+        self.kept.keep(words.parsed, &reply, access::noted());
+        reply
     }
 
     fn openapi(&self) -> Bytes {
-        Bytes::from_static(b"{}")
+        Bytes::from(openapi::text())
     }
 
     fn start(&self) -> Value {
@@ -65,4 +65,24 @@ impl Desk for Commands {
     fn uploads(&self, folder: &Path) {
         (self.restrict)(folder);
     }
+}
+
+/// Runs a command for somebody who is not at the terminal.
+fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, watch: &Arc<Watch>) -> Reply {
+    let listener = Listener::new(Arc::clone(watch));
+    let printer = Printer::heard_by(Arc::clone(&listener));
+    crate::run::launch::forget();
+    let end = commands::run(&arguments.command, &printer);
+    crate::run::launch::forget();
+    let outcome = match end {
+        Ok(exit::Outcome::Yes) => Outcome::Yes,
+        Ok(exit::Outcome::No) => Outcome::No,
+        Ok(exit::Outcome::Interrupted) => Outcome::Interrupted,
+        Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
+        // Nothing here is a pipe.
+        Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the answer was lost")),
+    };
+    let text = listener.take();
+    let media = media.unwrap_or_else(|| line::media_of(&text));
+    Reply::Answer { outcome, media, body: Bytes::from(text), command }
 }

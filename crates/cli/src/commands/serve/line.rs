@@ -6,10 +6,13 @@
 use crate::args::Arguments;
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command, CommandFactory as _, FromArgMatches as _, ValueHint};
+use railwright_network::topology::DesignSpec;
 use railwright_server::{Question, Reply};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::{Key, Section as _, keys};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Commands that are about the terminal, or write files.
@@ -85,15 +88,32 @@ fn parse(words: &[String]) -> Result<Arguments, clap::Error> {
     parsed
 }
 
-/// The command line of a question, or why there is none.
-pub(super) fn of(question: &Question) -> Result<Line, Reply> {
+/// A question in words for the parser.
+pub(super) struct Asked {
+    /// The words.
+    pub(super) parsed: Vec<String>,
+    command: String,
+    media: Option<&'static str>,
+}
+
+impl Asked {
+    /// What the words mean.
+    pub(super) fn parse(&self) -> Result<Line, Reply> {
+        let command = self.command.clone();
+        match parse(&self.parsed) {
+            Ok(arguments) => Ok(Line { arguments, command, media: self.media }),
+            Err(error) => Err(Reply::Problems { problems: vec![told(&error)], command }),
+        }
+    }
+}
+
+/// The words of a question, or why there are none.
+pub(super) fn of(question: &Question) -> Result<Asked, Reply> {
     let command = find(&question.command)?;
     let mut words = Words::default();
-    words.typed.push("railwright".to_owned());
-    words.parsed.push("railwright".to_owned());
-    for word in &question.command {
-        words.parsed.push(word.clone());
-        words.typed.push(word.clone());
+    for word in std::iter::once("railwright").chain(question.command.iter().map(String::as_str)) {
+        words.parsed.push(word.to_owned());
+        words.typed.push(word.to_owned());
     }
     let mut problems = words.arguments(command, question);
     let (media, flags) = match voice(command, question.format.as_deref()) {
@@ -107,15 +127,13 @@ pub(super) fn of(question: &Question) -> Result<Line, Reply> {
     if !problems.is_empty() {
         return Err(Reply::Problems { problems, command });
     }
-    words.parsed.extend(flags);
-    if !words.positional.is_empty() {
-        words.parsed.push("--".to_owned());
-        words.parsed.append(&mut words.positional);
+    let Words { mut parsed, mut positional, .. } = words;
+    parsed.extend(flags);
+    if !positional.is_empty() {
+        parsed.push("--".to_owned());
+        parsed.append(&mut positional);
     }
-    match parse(&words.parsed) {
-        Ok(arguments) => Ok(Line { arguments, command, media }),
-        Err(error) => Err(Reply::Problems { problems: vec![told(&error)], command }),
-    }
+    Ok(Asked { parsed, command, media })
 }
 
 fn find(path: &[String]) -> Result<&'static Command, Reply> {
@@ -150,7 +168,7 @@ fn voice(command: &Command, format: Option<&str>) -> Result<(Option<&'static str
         "html" => Some("text/html; charset=utf-8"),
         _ => Some("text/plain; charset=utf-8"),
     };
-    let formats = has("format").map(|argument| argument.get_possible_values()).unwrap_or_default();
+    let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
     if formats.iter().any(|value| value.matches(format, false)) {
         return Ok((media, vec![format!("--format={format}")]));
     }
@@ -161,15 +179,25 @@ fn voice(command: &Command, format: Option<&str>) -> Result<(Option<&'static str
     if format == "json" || (format == "table" && formats.is_empty()) {
         return Ok((None, Vec::new()));
     }
-    let mut names: Vec<&str> = formats.iter().map(clap::builder::PossibleValue::get_name).collect();
-    names.extend(["json", "svg"].iter().filter(|name| {
-        has(name).is_some_and(|flag| !flag.get_action().takes_values())
-            && !formats.iter().any(|value| value.matches(name, false))
-    }));
+    let names = forms(command);
     let problem = Problem::new(format!("`{}` has no form `{}`", command.get_name(), human::shorten(format)));
     let list =
         if names.is_empty() { "leave it out".to_owned() } else { format!("there are {}", names.join(", ")) };
-    Err(problem.at_key("format").hint(did_you_mean(format, names, &list)))
+    Err(problem.at_key("format").hint(did_you_mean(format, names.iter().map(String::as_str), &list)))
+}
+
+/// The forms of a command's answer that can be asked for by name; none if it has one alone.
+pub(super) fn forms(command: &Command) -> Vec<String> {
+    let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
+    let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
+    let mut names: Vec<String> = formats.iter().map(|value| value.get_name().to_owned()).collect();
+    for flag in ["json", "svg"] {
+        let is_flag = has(flag).is_some_and(|argument| !argument.get_action().takes_values());
+        if is_flag && !names.iter().any(|name| name == flag) {
+            names.push(flag.to_owned());
+        }
+    }
+    names
 }
 
 /// The media type of an answer that has one form alone.
@@ -309,11 +337,29 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
         Value::Bool(true) if may_be_bare => Ok(vec![format!("--{long}")]),
         Value::Bool(false) if takes_none => Ok(Vec::new()),
         // Of a flag with three states, `false` is one: not said is the third.
-        Value::Bool(truth) if argument.is_require_equals_set() => Ok(vec![format!("--{long}={truth}")]),
-        Value::Bool(false) if may_be_bare => Ok(Vec::new()),
+        Value::Bool(truth) if argument.is_require_equals_set() || !may_be_bare => {
+            Ok(vec![format!("--{long}={truth}")])
+        }
+        Value::Bool(_) => Ok(Vec::new()),
+        Value::Array(list) if list.is_empty() => Ok(Vec::new()),
         _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
-        value => Ok(texts(argument, value)?.into_iter().map(|text| format!("--{long}={text}")).collect()),
+        value => {
+            let texts = texts(argument, value)?;
+            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts.
+            let words =
+                if value.is_array() && key_of(argument).is_some() { vec![texts.join(",")] } else { texts };
+            Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
+        }
     }
+}
+
+/// The key of a run file or a design that an argument stands for, if it is one.
+pub(super) fn key_of(argument: &Arg) -> Option<&'static Key> {
+    static KEYS: OnceLock<BTreeMap<String, Key>> = OnceLock::new();
+    let keys = KEYS.get_or_init(|| {
+        keys().into_iter().chain(DesignSpec::KEYS.iter().cloned()).map(|key| (key.path(), key)).collect()
+    });
+    keys.get(argument.get_id().as_str())
 }
 
 /// The values of an argument as text.

@@ -40,7 +40,7 @@ impl Given {
             examples::list().map(|(name, about)| json!({ "name": name, "about": about })).collect();
         json!({
             "railwright": env!("CARGO_PKG_VERSION"),
-            "api": 1,
+            "api": super::openapi::VERSION,
             "run": self.run,
             "traces": self.traces,
             "folder_of_traces": self.folder,

@@ -1,0 +1,140 @@
+//! Replies that are kept: the same question has the same answer until a file that it read changes.
+//!
+//! Responsible for: bounds in bytes, the longest unused going first, and for never handing out an answer whose files are no longer as they
+//! were. Refuses to keep anything that is not a whole answer.
+
+use crate::input::access::Seen;
+use railwright_server::Reply;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of all replies, at most.
+const ROOM: usize = 64 << 20;
+/// Bytes of one reply, at most.
+const LARGEST: usize = ROOM / 4;
+
+/// Replies by their command line.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    replies: BTreeMap<Vec<String>, One>,
+    clock: u64,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct One {
+    reply: Reply,
+    files: Vec<Seen>,
+    used: u64,
+    bytes: usize,
+}
+
+impl Kept {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The reply to the same words, if its files are as they were.
+    pub(super) fn find(&self, words: &[String]) -> Option<Reply> {
+        let (reply, files) = {
+            let mut table = self.table();
+            table.clock += 1;
+            let now = table.clock;
+            let one = table.replies.get_mut(words)?;
+            one.used = now;
+            (one.reply.clone(), one.files.clone())
+        };
+        // The disk is asked without keeping others waiting.
+        if files.iter().all(Seen::is_still_so) {
+            return Some(reply);
+        }
+        let mut table = self.table();
+        if let Some(one) = table.replies.remove(words) {
+            table.bytes -= one.bytes;
+        }
+        None
+    }
+
+    /// Keeps a reply. `files` is what was read for it, if that is known and was at rest.
+    pub(super) fn keep(&self, words: Vec<String>, reply: &Reply, files: Option<Vec<Seen>>) {
+        let (Reply::Answer { body, outcome, .. }, Some(files)) = (reply, files) else { return };
+        let bytes = body.len() + words.iter().map(String::len).sum::<usize>() + files.len() * 256 + 512;
+        if *outcome == railwright_server::Outcome::Interrupted || bytes > LARGEST {
+            return;
+        }
+        let mut table = self.table();
+        table.clock += 1;
+        let one = One { reply: reply.clone(), files, used: table.clock, bytes };
+        table.bytes += bytes;
+        if let Some(old) = table.replies.insert(words, one) {
+            table.bytes -= old.bytes;
+        }
+        while table.bytes > ROOM {
+            let Some(oldest) =
+                table.replies.iter().min_by_key(|(_, one)| one.used).map(|(words, _)| words.clone())
+            else {
+                return;
+            };
+            if let Some(old) = table.replies.remove(&oldest) {
+                table.bytes -= old.bytes;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use railwright_server::Outcome;
+
+    fn answer(bytes: usize, outcome: Outcome) -> Reply {
+        let body = Bytes::from(vec![b'x'; bytes]);
+        Reply::Answer { outcome, media: "application/json", body, command: String::new() }
+    }
+
+    fn words(name: usize) -> Vec<String> {
+        vec!["estimate".to_owned(), format!("{name}")]
+    }
+
+    #[test]
+    fn the_longest_unused_go_first() {
+        let kept = Kept::default();
+        let whole = 8 << 20;
+        for name in 0..7 {
+            kept.keep(words(name), &answer(whole, Outcome::Yes), Some(Vec::new()));
+        }
+        assert!(kept.find(&words(0)).is_some());
+        kept.keep(words(7), &answer(whole, Outcome::Yes), Some(Vec::new()));
+        assert!(kept.find(&words(0)).is_some(), "it was used last");
+        assert!(kept.find(&words(1)).is_none(), "it was unused longest");
+        assert!(kept.find(&words(7)).is_some());
+        assert!(kept.table().bytes <= ROOM);
+        for _ in 0..100 {
+            kept.keep(words(9), &answer(whole, Outcome::Yes), Some(Vec::new()));
+        }
+        let table = kept.table();
+        assert_eq!(table.bytes, table.replies.values().map(|one| one.bytes).sum::<usize>());
+    }
+
+    #[test]
+    fn only_whole_answers_are_kept() {
+        let kept = Kept::default();
+        kept.keep(words(0), &answer(1, Outcome::Interrupted), Some(Vec::new()));
+        kept.keep(words(1), &answer(1, Outcome::Yes), None);
+        kept.keep(words(2), &answer(LARGEST, Outcome::Yes), Some(Vec::new()));
+        kept.keep(
+            words(3),
+            &Reply::Problems { problems: Vec::new(), command: String::new() },
+            Some(Vec::new()),
+        );
+        kept.keep(words(4), &answer(1, Outcome::No), Some(Vec::new()));
+        let found: Vec<bool> = (0..5).map(|name| kept.find(&words(name)).is_some()).collect();
+        assert_eq!(found, [false, false, false, false, true]);
+    }
+}

@@ -1,0 +1,346 @@
+//! The interface in OpenAPI 3.1, made from the definitions of the commands.
+//!
+//! Responsible for: a path for every command that may be asked, its arguments as typed properties with their help, and the addresses
+//! beside commands. Refuses to describe answers field by field: they are what `--json` prints, versioned by `schema_version`.
+
+use super::line::{asked, commands, forms, key_of, name_of, settable};
+use clap::{Arg, ArgAction, Command};
+use railwright_spec::run::{Key, Kind};
+use serde_json::{Map, Value, json};
+use std::any::TypeId;
+
+/// Version of the interface: it grows when an address or the meaning of a field changes or goes.
+pub(super) const VERSION: u32 = 1;
+
+/// The whole description, as it stands in `docs/reference/openapi.json`.
+pub(crate) fn text() -> String {
+    let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn document() -> Value {
+    let mut paths = Map::new();
+    let mut schemas = schemas();
+    describe(commands(), &mut Vec::new(), &mut paths, &mut schemas);
+    paths.extend(beside());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "railwright serve",
+            "version": format!("{VERSION}"),
+            "summary": "Every command of railwright as a question over HTTP, for the machine that it runs on",
+            "description": "A question is a command of the program, an answer is the bytes that the command prints with `--json`. \
+                Addresses are relative to `http://127.0.0.1:PORT/TOKEN/`, which `railwright serve` prints; the token is new at each start.",
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{
+            "url": "http://127.0.0.1:{port}/{token}",
+            "variables": { "port": { "default": "8080" }, "token": { "default": "TOKEN" } },
+        }],
+        "paths": paths,
+        "components": { "schemas": schemas, "responses": responses() },
+    })
+}
+
+/// Adds the paths of a command and of those below it.
+fn describe(command: &Command, words: &mut Vec<String>, paths: &mut Map<String, Value>, schemas: &mut Value) {
+    let mut inner = asked(command).peekable();
+    if inner.peek().is_none() && !words.is_empty() {
+        paths.insert(
+            format!("/api/v1/{}", words.join("/")),
+            json!({ "post": operation(command, words, schemas) }),
+        );
+    }
+    for one in inner {
+        words.push(one.get_name().to_owned());
+        describe(one, words, paths, schemas);
+        words.pop();
+    }
+}
+
+fn operation(command: &Command, words: &[String], schemas: &mut Value) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    let mut sections: Vec<&str> = Vec::new();
+    for argument in settable(command) {
+        match key_of(argument) {
+            None => {
+                properties.insert(name_of(argument), described(argument, of_argument(argument), None));
+            }
+            Some(key) => {
+                if !sections.contains(&key.section) {
+                    sections.push(key.section);
+                }
+                add(argument, key, schemas);
+            }
+        }
+        if argument.is_required_set() {
+            required.push(name_of(argument));
+        }
+    }
+    let mut arguments = json!({ "type": "object", "properties": properties });
+    if sections.is_empty() {
+        arguments["additionalProperties"] = json!(false);
+    } else {
+        let section = |name: &&str| json!({ "$ref": format!("#/components/schemas/{name}") });
+        arguments["allOf"] = sections.iter().map(section).collect();
+        arguments["unevaluatedProperties"] = json!(false);
+    }
+    if !required.is_empty() {
+        arguments["required"] = json!(required);
+    }
+    let mut forms = forms(command);
+    if forms.is_empty() {
+        forms.push("json".to_owned());
+    }
+    let mut question = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": { "arguments": arguments, "format": { "type": "string", "enum": forms, "default": "json" } },
+    });
+    if !required.is_empty() {
+        question["required"] = json!(["arguments"]);
+    }
+    let help = |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+    json!({
+        "operationId": words.join("_").replace('-', "_"),
+        "summary": help(command.get_about()),
+        "requestBody": {
+            "required": !required.is_empty(),
+            "content": { "application/json": { "schema": question } },
+        },
+        "responses": {
+            "200": { "$ref": "#/components/responses/Answer" },
+            "422": { "$ref": "#/components/responses/Problems" },
+            "default": { "$ref": "#/components/responses/Problems" },
+        },
+    })
+}
+
+/// Adds a key of a run file or a design to the schema of its section, which many commands share.
+fn add(argument: &Arg, key: &Key, schemas: &mut Value) {
+    if schemas.get(key.section).is_none() {
+        let about = format!("Keys of `{}` as arguments", key.section);
+        schemas[key.section] = json!({ "type": "object", "description": about, "properties": {} });
+    }
+    let name = name_of(argument);
+    schemas[key.section]["properties"][name] = described(argument, of_key(key.kind), Some(key));
+}
+
+fn described(argument: &Arg, mut schema: Value, key: Option<&Key>) -> Value {
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    schema["description"] = match key {
+        Some(key) => json!(format!("{help}. Expects {}. Without it: {}.", key.kind.expects(), key.default)),
+        None => json!(help),
+    };
+    let aliases = argument.get_visible_aliases().unwrap_or_default();
+    if !aliases.is_empty() {
+        schema["x-aliases"] = json!(aliases);
+    }
+    if let Some(index) = argument.get_index() {
+        schema["x-position"] = json!(index);
+    }
+    if let ([value], true) = (argument.get_default_values(), argument.get_action().takes_values()) {
+        schema["default"] = json!(value.to_string_lossy());
+    }
+    schema
+}
+
+fn of_key(kind: Kind) -> Value {
+    match kind {
+        Kind::Count => json!({ "type": ["integer", "string"], "minimum": 0 }),
+        Kind::Number => json!({ "type": ["number", "string"] }),
+        Kind::Flag => json!({ "type": ["boolean", "string"] }),
+        Kind::Choice(names) => json!({ "type": "string", "enum": names }),
+        Kind::Form(examples) => json!({ "type": "string", "examples": examples }),
+        Kind::Counts => json!({ "type": ["array", "string"], "items": { "type": "integer" } }),
+        Kind::Texts => json!({ "type": ["array", "string"], "items": { "type": "string" } }),
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Quantity(examples) | Kind::Amount(examples) => {
+            json!({ "type": ["string", "number"], "examples": examples })
+        }
+    }
+}
+
+fn of_argument(argument: &Arg) -> Value {
+    if !argument.get_action().takes_values() {
+        return json!({ "type": "boolean" });
+    }
+    let parser = argument.get_value_parser().type_id();
+    let is = |types: &[TypeId]| types.iter().any(|one| parser == *one);
+    let names: Vec<String> =
+        argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let one = if !names.is_empty() {
+        json!({ "type": "string", "enum": names })
+    } else if is(&[TypeId::of::<u64>(), TypeId::of::<u32>(), TypeId::of::<u8>(), TypeId::of::<usize>()]) {
+        json!({ "type": ["integer", "string"], "minimum": 0 })
+    } else if is(&[TypeId::of::<f64>()]) {
+        json!({ "type": ["number", "string"] })
+    } else {
+        json!({ "type": "string" })
+    };
+    let is_list = matches!(argument.get_action(), ArgAction::Append)
+        || argument.get_num_args().is_some_and(|range| range.max_values() > 1);
+    if is_list {
+        return json!({ "anyOf": [{ "type": "array", "items": one.clone() }, one] });
+    }
+    if argument.get_num_args().is_some_and(|range| range.min_values() == 0) {
+        return json!({ "anyOf": [one, { "const": true }] });
+    }
+    one
+}
+
+/// The addresses beside commands.
+fn beside() -> Map<String, Value> {
+    let told = json!({ "$ref": "#/components/responses/Problems" });
+    let job = json!({ "name": "job", "in": "path", "required": true, "schema": { "type": "string" } });
+    let content = |schema: Value| json!({ "application/json": { "schema": schema } });
+    let paths = json!({
+        "/api/v1/start": { "get": {
+            "operationId": "start",
+            "summary": "What was given when the server was started",
+            "responses": { "200": { "description": "Given", "content": content(json!({ "$ref": "#/components/schemas/Start" })) } },
+        } },
+        "/api/v1/openapi.json": { "get": {
+            "operationId": "openapi",
+            "summary": "This description",
+            "responses": { "200": { "description": "OpenAPI 3.1", "content": content(json!({ "type": "object" })) } },
+        } },
+        "/api/v1/uploads": { "post": {
+            "operationId": "upload",
+            "summary": "Keeps a file, at most 512 MiB, until the server ends",
+            "parameters": [{ "name": "name", "in": "query", "schema": { "type": "string" } }],
+            "requestBody": { "required": true, "content": { "application/octet-stream": {} } },
+            "responses": {
+                "201": { "description": "Kept", "content": content(json!({ "$ref": "#/components/schemas/Upload" })) },
+                "default": told,
+            },
+        } },
+        "/api/v1/jobs": { "post": {
+            "operationId": "start_job",
+            "summary": "Asks a question that takes long",
+            "requestBody": { "required": true, "content": content(json!({ "$ref": "#/components/schemas/Job" })) },
+            "responses": {
+                "202": { "description": "Begun", "content": content(json!({
+                    "type": "object", "properties": { "job": { "type": "string" } }, "required": ["job"] })) },
+                "default": told,
+            },
+        } },
+        "/api/v1/jobs/{job}": {
+            "parameters": [job],
+            "delete": {
+                "operationId": "stop_job",
+                "summary": "Stops a job; what it has found by then is its answer, with the outcome `interrupted`",
+                "responses": { "204": { "description": "It will stop" }, "default": told },
+            },
+        },
+        "/api/v1/jobs/{job}/events": {
+            "parameters": [job],
+            "get": {
+                "operationId": "follow_job",
+                "summary": "Server-sent events: `progress` (done, total, message, best) at most ten times a second, then one `answer` \
+                    (outcome, command, answer) or `problems` (problems, command)",
+                "responses": { "200": { "description": "Events", "content": { "text/event-stream": {} } }, "default": told },
+            },
+        },
+    });
+    match paths {
+        Value::Object(paths) => paths,
+        _ => Map::new(),
+    }
+}
+
+fn schemas() -> Value {
+    let text = || json!({ "type": ["string", "null"] });
+    let count = || json!({ "type": ["integer", "null"] });
+    json!({
+        "Answer": {
+            "type": "object",
+            "description": "What the command prints with `--json`. New fields may come at any time; `schema_version` grows when one changes or goes.",
+            "properties": {
+                "schema_version": { "const": crate::printer::SCHEMA_VERSION },
+                "kind": { "type": "string" },
+                "railwright": { "type": "string" },
+            },
+            "additionalProperties": true,
+        },
+        "Problems": {
+            "type": "object",
+            "properties": {
+                "problems": { "type": "array", "items": { "$ref": "#/components/schemas/Problem" } },
+                "command": { "type": "string", "description": "The command line that says the same" },
+            },
+            "required": ["problems"],
+        },
+        "Problem": {
+            "type": "object",
+            "properties": {
+                "message": { "type": "string" },
+                "hint": text(),
+                "place": {
+                    "type": ["object", "null"],
+                    "properties": { "file": { "type": "string" }, "line": count(), "column": count(), "key": text(), "text": text() },
+                },
+            },
+            "required": ["message"],
+        },
+        "Start": {
+            "type": "object",
+            "properties": {
+                "railwright": { "type": "string" },
+                "api": { "const": VERSION },
+                "run": { "type": ["object", "null"], "description": "Arguments of `estimate`" },
+                "traces": { "type": "array", "items": { "type": "string" } },
+                "folder_of_traces": text(),
+                "examples": { "type": "array", "items": {
+                    "type": "object", "properties": { "name": { "type": "string" }, "about": { "type": "string" } } } },
+            },
+        },
+        "Upload": {
+            "type": "object",
+            "properties": {
+                "path": { "type": "string", "description": "Stands wherever an argument takes a path", "examples": ["upload:1/config.json"] },
+                "name": { "type": "string" },
+                "bytes": { "type": "integer" },
+            },
+            "required": ["path", "name", "bytes"],
+        },
+        "Job": {
+            "type": "object",
+            "properties": {
+                "command": { "type": "string", "examples": ["search", "network/design"] },
+                "arguments": { "type": "object" },
+                "format": { "type": "string" },
+            },
+            "required": ["command"],
+        },
+    })
+}
+
+fn responses() -> Value {
+    json!({
+        "Answer": {
+            "description": "The answer, byte for byte what the command prints",
+            "headers": {
+                "Railwright-Outcome": {
+                    "description": "The exit code in a word: 0, 1 or 130",
+                    "schema": { "enum": ["yes", "no", "interrupted"] },
+                },
+                "Railwright-Command": {
+                    "description": "The command line that prints the same, percent-encoded UTF-8",
+                    "schema": { "type": "string" },
+                },
+            },
+            "content": {
+                "application/json": { "schema": { "$ref": "#/components/schemas/Answer" } },
+                "text/csv": {}, "text/markdown": {}, "text/plain": {}, "image/svg+xml": {}, "text/html": {},
+            },
+        },
+        "Problems": {
+            "description": "422: the question is at fault. 400 malformed, 403 another site, 404 unknown, 405 method, 408 too slow, \
+                413 too large, 421 foreign host, 429 and 503 too much at once, 500 a bug, 504 too long: ask it as a job",
+            "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Problems" } } },
+        },
+    })
+}

@@ -1,0 +1,70 @@
+//! Traces that were read lately, for a server: several views ask about the same files one after another.
+//!
+//! Responsible for: handing out copies as long as no file has changed, and reading the same files once when several ask at the same time.
+//! Refuses to keep more than a few jobs, or very large ones.
+
+use super::Loaded;
+use crate::input::access::{self, Seen};
+use railwright_profiler::readers::Keep;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Jobs that are kept.
+const JOBS: usize = 3;
+/// Bytes on the disk of a job that is kept, at most.
+const LARGEST: u64 = 2 << 30;
+
+struct One {
+    paths: Vec<String>,
+    python: bool,
+    files: Vec<Seen>,
+    loaded: Arc<Loaded>,
+}
+
+static KEPT: Mutex<Vec<One>> = Mutex::new(Vec::new());
+/// Held while reading, so that who asks for the same waits instead of reading again.
+static READING: Mutex<()> = Mutex::new(());
+
+/// What was read of these paths lately, else what is read now.
+pub(super) fn or_read<E>(
+    paths: &[String],
+    keep: Keep,
+    read: impl FnOnce() -> Result<(Loaded, u64), E>,
+) -> Result<Loaded, E> {
+    if !access::is_restricted() {
+        return read().map(|(loaded, _)| loaded);
+    }
+    let turn = READING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = find(paths, keep) {
+        drop(turn);
+        return Ok(found.as_ref().clone());
+    }
+    // What is read now is noted beside what was noted before for the answer as a whole.
+    let before = access::noted();
+    access::note();
+    let done = read();
+    let files = access::noted();
+    access::note_all(before, files.as_deref());
+    let (loaded, bytes) = done?;
+    if let Some(files) = files
+        && bytes <= LARGEST
+    {
+        let one = One { paths: paths.to_vec(), python: keep.python, files, loaded: Arc::new(loaded.clone()) };
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.truncate(JOBS - 1);
+        kept.insert(0, one);
+    }
+    Ok(loaded)
+}
+
+fn find(paths: &[String], keep: Keep) -> Option<Arc<Loaded>> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let at = kept.iter().position(|one| one.paths == paths && one.python == keep.python)?;
+    let one = kept.remove(at);
+    if !one.files.iter().all(Seen::is_still_so) {
+        return None;
+    }
+    access::note_more(&one.files);
+    let loaded = Arc::clone(&one.loaded);
+    kept.insert(0, one);
+    Some(loaded)
+}

@@ -1,0 +1,224 @@
+//! What `railwright serve` reads and writes: what was given and what was sent, and nothing.
+
+mod support;
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use support::served::Served;
+
+const TRACES: &str = "../../../../fixtures/traces";
+const RUNS: &str = "../../../../examples/runs";
+
+/// A folder that is served beside a file that is not.
+fn house(name: &str) -> PathBuf {
+    let top = std::env::temp_dir().join(format!("railwright-serve-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&top);
+    fs::create_dir_all(top.join("open/folder")).expect("made");
+    for file in ["open/run.toml", "secret.toml"] {
+        fs::copy("../../examples/runs/llama-3-8b-fsdp.toml", top.join(file)).expect("copied");
+    }
+    top.canonicalize().expect("real")
+}
+
+#[test]
+fn nothing_is_written_and_nothing_of_the_terminal_is_set() {
+    let server = Served::new(&[RUNS, TRACES]);
+    let target = std::env::temp_dir().join(format!("railwright-written-{}", std::process::id()));
+    let path = target.to_string_lossy().into_owned();
+    let base = json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8 });
+    let with = |name: &str, value: Value| {
+        let mut arguments = base.clone();
+        arguments[name] = value;
+        arguments
+    };
+    let traces = json!(["../../../../fixtures/traces/megatron_tp2_v100"]);
+    for (command, arguments) in [
+        ("estimate", with("output", json!(path))),
+        ("search", with("save", json!(path))),
+        ("recompute", with("save", json!(path))),
+        ("timeline", with("output", json!(path))),
+        (
+            "export",
+            json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "to": "megatron", "output": path }),
+        ),
+        ("network/traffic", with("matrix", json!(path))),
+        ("network/traffic", with("heat", json!(format!("{path}.svg")))),
+        ("network/rail-only", json!({ "figures": path })),
+        ("profile", json!({ "paths": traces, "html": path })),
+        ("profile", json!({ "paths": traces, "output": format!("{path}.railwright") })),
+        ("pipeline", json!({ "predict": "../../../../examples/runs/llama-3.1-405b.toml", "svg": path })),
+        ("schema", json!({ "output": path })),
+        ("examples", json!({ "name": "deepseek-v3", "output": path })),
+    ] {
+        let heard = server.ask(command, &arguments);
+        assert_eq!(heard.status, 422, "{command} {arguments}: {}", heard.text);
+        assert!(heard.problems().contains("nothing is written"), "{command}: {}", heard.text);
+        assert!(!target.exists(), "{command} wrote");
+    }
+    for command in ["save", "export-perfetto", "perfetto", "init", "serve", "completions", "man", "help"] {
+        assert_eq!(server.ask(command, &json!({})).status, 404, "{command}");
+    }
+    for name in ["help", "version", "color", "quiet", "ascii", "json", "format"] {
+        let heard = server.ask("estimate", &with(name, json!(true)));
+        assert_eq!(heard.status, 422, "{name}: {}", heard.text);
+    }
+    // Values never become flags.
+    let heard = server.ask("models/list", &json!({ "patterns": [format!("--output={path}")] }));
+    assert_eq!((heard.status, heard.header("railwright-outcome")), (200, Some("no")));
+    let heard = server.ask("estimate", &with("software", json!(format!("x --output {path}"))));
+    assert_eq!(heard.status, 422);
+    assert!(!target.exists());
+}
+
+#[test]
+fn only_what_was_given_is_read() {
+    let top = house("given");
+    let at = |path: &str| top.join(path).to_string_lossy().into_owned();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(at("secret.toml"), at("open/link.toml")).expect("linked");
+        std::os::unix::fs::symlink(&top, at("open/out")).expect("linked");
+        std::os::unix::fs::symlink("/etc/passwd", at("open/folder/config.json")).expect("linked");
+    }
+    let server = Served::new(&[&at("open")]);
+    assert_eq!(server.ask("estimate", &json!({ "run": at("open/run.toml") })).status, 200);
+    let secret = at("secret.toml");
+    let beside = at("open/../secret.toml");
+    let encoded = at("open/..%2fsecret.toml");
+    let twice = at("open/..%252fsecret.toml");
+    let (link, out, folder) = (at("open/link.toml"), at("open/out/secret.toml"), at("open/folder"));
+    let relative = "../../examples/runs/llama-3-8b-fsdp.toml".to_owned();
+    for path in [
+        &secret,
+        &beside,
+        &encoded,
+        &twice,
+        &link,
+        &out,
+        &relative,
+        "/etc/passwd",
+        "/proc/self/environ",
+        "/dev/zero",
+        "-",
+        "upload:1/x",
+        "upload:../open/run.toml",
+        "upload:/etc/passwd",
+        "file:///etc/passwd",
+        "~/.bashrc",
+        "/etc/*",
+    ] {
+        for (command, arguments) in [
+            ("estimate", json!({ "run": path })),
+            ("estimate", json!({ "launch": path, "cluster": "dgx-h100" })),
+            ("estimate", json!({ "model": path, "cluster": path })),
+            (
+                "estimate",
+                json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "set": [format!("model.config={path}")] }),
+            ),
+            ("estimate", json!({ "model": "llama-3.1-8b", "cluster": path })),
+            ("models/show", json!({ "name": path })),
+            ("clusters/show", json!({ "name": path })),
+            ("detect", json!({ "file": path })),
+            ("log", json!({ "file": path })),
+            ("profile", json!({ "paths": [path] })),
+            ("profile", json!({ "paths": [at("open")], "families": path })),
+            ("profile", json!({ "paths": [at("open")], "run": path })),
+            ("comm", json!({ "paths": [path] })),
+            ("comm", json!({ "paths": [at("open")], "kernels": path })),
+            ("stragglers", json!({ "paths": [path] })),
+            ("hang", json!({ "paths": [path] })),
+            ("query", json!({ "sql": "SELECT 1", "paths": [path] })),
+            ("compare", json!({ "first": path, "second": path })),
+            ("pipeline", json!({ "predict": path })),
+            ("pipeline", json!({ "paths": [path] })),
+            ("validate", json!({ "table": path })),
+            ("network/show", json!({ "design": path })),
+            ("network/cost", json!({ "prices": [path], "devices": 64 })),
+            ("network/cost", json!({ "run": path, "devices": 64 })),
+            ("network/failures", json!({ "designs": ["clos"], "rates": [path], "devices": 64 })),
+        ] {
+            let heard = server.ask(command, &arguments);
+            assert_eq!(heard.status, 422, "{command} {arguments}: {}", heard.text);
+            for word in ["root:", "[model]", "PATH=", "sharding"] {
+                assert!(!heard.problems().contains(word), "{command} {arguments}: {}", heard.text);
+            }
+        }
+    }
+    // SQL reaches no file either.
+    for sql in ["ATTACH '/etc/passwd' AS x", "SELECT readfile('/etc/passwd')", "SELECT load_extension('x')"] {
+        let heard = server.ask("query", &json!({ "sql": sql, "paths": [at("open")] }));
+        assert_eq!(heard.status, 422, "{sql}: {}", heard.text);
+    }
+    // What leads out of a folder is left out of it.
+    let heard = server.ask("models/show", &json!({ "name": folder }));
+    assert!(heard.status == 422 && !heard.text.contains("root:"), "{}", heard.text);
+    // Whether there is something is not told.
+    let told = |path: String| {
+        server.ask("detect", &json!({ "file": path })).json()["problems"][0]["message"].clone()
+    };
+    assert_eq!(told(at("secret.toml")), told(at("nothing.toml")));
+    let _ = fs::remove_dir_all(top);
+}
+
+#[test]
+fn uploaded_files_stand_in_the_place_of_paths() {
+    let server = Served::new(&[]);
+    let config = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/models/llama-3-8b.json"))
+        .or_else(|_| {
+            fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalog/models/llama-3-8b/config.json"))
+        })
+        .expect("a model");
+    let path = server.upload("config.json", &config);
+    let shown = server.ask("models/show", &json!({ "name": path }));
+    assert_eq!(shown.status, 200, "{}", shown.text);
+    let heard = server.ask("estimate", &json!({ "model": path, "cluster": "dgx-h100", "gpus": 8 }));
+    assert_eq!(heard.status, 200, "{}", heard.text);
+    assert_eq!(server.ask("detect", &json!({ "file": path })).status, 200);
+    let run =
+        server.upload("run.toml", &fs::read("../../examples/runs/llama-3-8b-fsdp.toml").expect("a run"));
+    assert_eq!(server.ask("estimate", &json!({ "run": run })).status, 200);
+    let rank = fs::read_dir("../../fixtures/traces/megatron_tp2_v100")
+        .expect("traces")
+        .flatten()
+        .next()
+        .expect("a trace")
+        .path();
+    let trace = server.upload("rank0.json.gz", &fs::read(rank).expect("a trace"));
+    let profile = server.ask("profile", &json!({ "paths": [trace] }));
+    assert_eq!(profile.status, 200, "{}", profile.text);
+    let beside = server.ask("models/show", &json!({ "name": path.replace("config.json", "../2/run.toml") }));
+    assert_eq!(beside.status, 422, "{}", beside.text);
+}
+
+#[test]
+fn an_answer_follows_the_file_it_was_made_of() {
+    let top = house("follows");
+    let file = top.join("open/run.toml");
+    let text = fs::read_to_string(&file).expect("a run");
+    // Long ago, so that the answer may be kept.
+    let old = |text: &str| {
+        fs::write(&file, text).expect("written");
+        let at = std::time::SystemTime::now() - Duration::from_secs(3600);
+        fs::File::options().append(true).open(&file).expect("open").set_modified(at).expect("dated");
+    };
+    old(&text);
+    let server = Served::new(&[&top.join("open").to_string_lossy()]);
+    let ask = || server.ask("estimate", &json!({ "run": file.to_string_lossy() })).text;
+    let first = ask();
+    assert_eq!(ask(), first);
+    let begin = Instant::now();
+    assert_eq!(ask(), first);
+    let kept = begin.elapsed();
+    assert!(kept < Duration::from_millis(200), "a kept answer took {kept:?}");
+    fs::write(&file, text.replace("\"llama-3-8b\"", "\"llama-3.2-3b\"")).expect("written");
+    let second = ask();
+    assert_ne!(second, first, "the old answer was given");
+    // Changed just now: every answer is made anew, also without a newer time.
+    old(&text);
+    assert_eq!(ask(), first);
+    fs::remove_file(&file).expect("removed");
+    assert_eq!(server.ask("estimate", &json!({ "run": file.to_string_lossy() })).status, 422);
+    let _ = fs::remove_dir_all(top);
+}
