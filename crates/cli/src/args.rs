@@ -159,7 +159,7 @@ pub(crate) enum Command {
 }
 
 /// What describes a run.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RunArguments {
     /// A model: a name of `models list`, a config.json or the folder that holds it, a launch file or a log, or `-` for stdin
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]

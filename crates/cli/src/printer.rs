@@ -68,6 +68,11 @@ pub(crate) trait Answer {
     /// For people.
     fn document(&self, terminal: Terminal) -> Document;
 
+    /// As a page for a browser, if there is one.
+    fn page(&self) -> Option<String> {
+        None
+    }
+
     /// As CSV; the first table of the document unless the answer knows better.
     fn csv(&self) -> String {
         delimited::render(&self.document(Terminal::file(false)))
@@ -106,6 +111,11 @@ impl Printer {
             Format::Md => markdown::render(&answer.document(Terminal { colour: false, ..terminal })),
             Format::Csv => answer.csv(),
             Format::Json => envelope(A::KIND, answer.json()),
+            Format::Html => answer.page().ok_or_else(|| {
+                Problem::new("there is no page of this answer")
+                    .in_file("--format")
+                    .hint("there are table, json, csv and md; `estimate` and `profile` have pages")
+            })?,
         };
         self.data(&text, path)
     }
@@ -192,6 +202,11 @@ impl Printer {
     }
 }
 
+/// Whether an answer is to be a page for a browser.
+pub(crate) fn is_page(output: &Output) -> bool {
+    matches!(format(output), Ok(Format::Html))
+}
+
 /// The voice: as asked, else by the file's suffix, else the table.
 fn format(output: &Output) -> Result<Format, Problem> {
     if output.json {
@@ -207,10 +222,11 @@ fn format(output: &Output) -> Result<Format, Problem> {
         Some("json") => Ok(Format::Json),
         Some("csv") => Ok(Format::Csv),
         Some("md" | "markdown") => Ok(Format::Md),
+        Some("html" | "htm") => Ok(Format::Html),
         Some("txt") | None => Ok(Format::Table),
         Some(other) => Err(Problem::new(format!("no format is known by the suffix `.{other}`"))
             .in_file("--output")
-            .hint("name one with --format: table, json, csv or md")),
+            .hint("name one with --format: table, json, csv, md or html")),
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod flags;
 pub(crate) mod launch;
+pub(crate) mod spelled;
 
 use crate::args::RunArguments;
 use crate::exit::Failure;

@@ -45,6 +45,8 @@ pub(crate) enum Format {
     Csv,
     /// Markdown
     Md,
+    /// A page for a browser, in one file; of `estimate` and `profile`
+    Html,
 }
 
 /// How and where an answer is written.

@@ -1,6 +1,7 @@
 //! `estimate`: step time, memory and cost of one run.
 
 mod measured;
+mod page;
 mod report;
 mod why;
 
@@ -51,7 +52,12 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
     let measured = launch.and_then(|launch| launch.measured);
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
-    printer.answer(&Estimated { estimate, chosen, why, measured }, &arguments.output)?;
+    let estimated = Estimated { estimate, chosen, why, measured };
+    if printer::is_page(&arguments.output) {
+        printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
+    } else {
+        printer.answer(&estimated, &arguments.output)?;
+    }
     Ok(if fits { Outcome::Yes } else { Outcome::No })
 }
 

@@ -85,6 +85,10 @@ impl Answer for Shown {
         document
     }
 
+    fn page(&self) -> Option<String> {
+        Some(page(&self.title, &self.report))
+    }
+
     /// Every label of the waterfall, exact.
     fn csv(&self) -> String {
         let header = ["group", "part", "time_ns", "mean_ns", "share"].map(str::to_owned);

@@ -19,6 +19,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 const NOT_ASKED: &[&str] = &["serve", "completions", "man", "init", "save", "export-perfetto", "help"];
 /// Arguments that are about the terminal.
 const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
+/// Commands whose answers are pages, too.
+const PAGES: &[&str] = &["estimate", "profile"];
 /// The most values of a list.
 const MOST: usize = 10_000;
 
@@ -191,6 +193,8 @@ pub(super) fn forms(command: &Command) -> Vec<String> {
     let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
     let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
     let mut names: Vec<String> = formats.iter().map(|value| value.get_name().to_owned()).collect();
+    // Every command takes the word, but only some have a page.
+    names.retain(|name| name != "html" || PAGES.contains(&command.get_name()));
     for flag in ["json", "svg"] {
         let is_flag = has(flag).is_some_and(|argument| !argument.get_action().takes_values());
         if is_flag && !names.iter().any(|name| name == flag) {

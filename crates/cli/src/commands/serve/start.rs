@@ -3,11 +3,14 @@
 //! Responsible for: telling runs from traces by what is in them. Refuses to read more of a trace than its head.
 
 use crate::commands::examples;
-use crate::input::{self, CONFIG_LIMIT};
+use crate::exit::Failure;
+use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT};
 use crate::run;
+use crate::run::spelled::spelled;
 use railwright_launch::{Format, detect};
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
+use railwright_spec::run::RunSpec;
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -50,17 +53,20 @@ impl Given {
 }
 
 /// Looks at what was given.
-pub(super) fn given(paths: &[String]) -> Result<Given, Problem> {
+pub(super) fn given(paths: &[String]) -> Result<Given, Failure> {
     let mut given = Given::default();
     for path in paths {
         let real = Path::new(path).canonicalize().map_err(|error| input::cannot(&error, path))?;
         let name = real.display().to_string();
         match kind(&real, &name)? {
             Kind::Run(flag) => {
-                if flag == "run" {
-                    given.roots.extend(beside(&name)?);
+                let spec = if flag == "run" { Some(run::from_file(&name)?) } else { None };
+                // What a run file names may be read with it.
+                let config = spec.as_ref().and_then(|spec| spec.model.config.as_deref());
+                given.roots.extend(config.and_then(|config| Path::new(config).canonicalize().ok()));
+                if given.run.is_none() {
+                    given.run = Some(said(flag, &name, spec)?);
                 }
-                given.run.get_or_insert_with(|| Map::from_iter([(flag.to_owned(), json!(name))]));
             }
             Kind::Records => {
                 if real.is_dir() {
@@ -103,8 +109,19 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
     })
 }
 
-/// What a run file names and what therefore may be read with it.
-fn beside(run_file: &str) -> Result<Option<PathBuf>, Problem> {
-    let config = run::from_file(run_file)?.model.config;
-    Ok(config.and_then(|config| Path::new(&config).canonicalize().ok()))
+/// The arguments of a run: spelled out, so that the page can change one of them, or the file.
+fn said(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Failure> {
+    let spec = match spec {
+        None if flag == "launch" => {
+            let text = input::read(name, LOG_LIMIT)?;
+            let launch = railwright_launch::read(&text, name).transpose()?;
+            launch.filter(|launch| launch.model_config.is_none()).map(|launch| launch.spec)
+        }
+        spec => spec,
+    };
+    let spelled = spec.and_then(|spec| spelled(&spec));
+    Ok(match spelled {
+        Some(said) => said.into_iter().map(|(name, value)| (name, json!(value))).collect(),
+        None => Map::from_iter([(flag.to_owned(), json!(name))]),
+    })
 }

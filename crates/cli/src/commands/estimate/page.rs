@@ -1,0 +1,150 @@
+//! An estimate as one page that stands alone: the page of `railwright serve` with its answers inside.
+//!
+//! Responsible for: which questions the page will ask, their answers, and the address that it opens with. Refuses to draw anything: the
+//! page does, from the same answers as at the server.
+
+use super::Estimated;
+use crate::args::{self, By, Output, RunArguments};
+use crate::commands::{explain, memory, models};
+use crate::exit::{Failure, Outcome};
+use crate::printer::{Answer as _, Listener, Printer, envelope};
+use crate::run;
+use crate::run::spelled::spelled;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// Where the answers go.
+const PLACE: &str = "<script type=\"application/json\" id=\"railwright-report\">/*REPORT*/</script>";
+/// The page.
+pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<String, Failure> {
+    let file = railwright_server::page_file("report.html");
+    let frame = file.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let Some((before, after)) = frame.and_then(|frame| frame.split_once(PLACE)) else {
+        let problem = Problem::new("this program was built without the page");
+        return Err(problem
+            .hint("build it with `npm run build` in web/, then build the program again")
+            .into());
+    };
+    let report = json!({
+        "railwright": env!("CARGO_PKG_VERSION"),
+        "title": format!("{} on {}", estimated.estimate.model.name, estimated.estimate.cluster.name),
+        "fragment": fragment(&parameters(&arguments.run)),
+        "answers": answers(estimated, &arguments.run),
+    });
+    // What looks like markup inside would end the element.
+    let report = report.to_string().replace('<', "\\u003c");
+    let (open, close) = PLACE.split_once("/*REPORT*/").unwrap_or((PLACE, ""));
+    Ok(format!("{before}{open}{report}{close}{after}"))
+}
+
+/// What was said, by the names of the page: spelled out where that is possible, else as typed.
+fn parameters(run: &RunArguments) -> Map<String, Value> {
+    let spelled = run::layered(run).ok().and_then(|spec| spelled(&spec));
+    // A launch file may hold a model of its own, which only the file can say.
+    if let Some(said) = spelled.filter(|_| run.launch.is_none()) {
+        return said.into_iter().map(|(name, value)| (name, json!(value))).collect();
+    }
+    let mut all = Map::new();
+    let named =
+        [("model", &run.model), ("cluster", &run.cluster), ("run", &run.run), ("launch", &run.launch)];
+    for (name, value) in named {
+        if let Some(value) = value {
+            all.insert(name.to_owned(), json!(value));
+        }
+    }
+    for (flag, _, value) in &run.flags.settings {
+        all.insert(flag.trim_start_matches('-').to_owned(), json!(value));
+    }
+    all
+}
+
+/// The address within the page.
+fn fragment(parameters: &Map<String, Value>) -> String {
+    let mut text = "#/calculator".to_owned();
+    for (at, (name, value)) in parameters.iter().enumerate() {
+        let mark = if at == 0 { '?' } else { '&' };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{mark}{name}={}", escaped(value.as_str().unwrap_or_default()));
+    }
+    text
+}
+
+/// A value as it stands in an address.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~/:,@$;".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// What the page will ask, answered: the estimate, memory, the model, and what its warnings mean.
+fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
+    let parameters = parameters(run);
+    let truths = |value: &Value| if value == "true" { json!(true) } else { value.clone() };
+    let said: Map<String, Value> =
+        parameters.iter().map(|(name, value)| (name.clone(), truths(value))).collect();
+    let mut answers = Vec::new();
+    let mut add = |command: &str, arguments: Map<String, Value>, outcome: Outcome, text: &str| {
+        if let Ok(answer) = serde_json::from_str::<Value>(text) {
+            let outcome = if outcome == Outcome::No { "no" } else { "yes" };
+            answers.push(json!({
+                "command": command, "arguments": arguments, "outcome": outcome, "command_line": line(command, &parameters), "answer": answer,
+            }));
+        }
+    };
+    let fits = if estimated.estimate.memory.fits { Outcome::Yes } else { Outcome::No };
+    add("estimate", said.clone(), fits, &envelope(Estimated::KIND, estimated.json()));
+    let json = || Output { json: true, ..Output::default() };
+    // What cannot be answered is missing, and the page says so there.
+    let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, output: json() };
+    if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
+        // The page leaves out of this question what only money depends on.
+        let money = |name: &str| ["tokens", "availability"].contains(&name);
+        let said =
+            said.iter().filter(|(name, _)| !money(name)).map(|(name, value)| (name.clone(), value.clone()));
+        add("memory", said.collect(), outcome, &text);
+    }
+    if let Some(name) = &run.model {
+        let showing = args::Showing { name: name.clone(), output: json() };
+        if let Some((outcome, text)) = asked(|printer| models::show(&showing, printer)) {
+            add("models/show", Map::from_iter([("name".to_owned(), json!(name))]), outcome, &text);
+        }
+    }
+    for warning in &estimated.estimate.warnings {
+        let explain = args::Explain { id: Some(warning.id.clone()), output: json() };
+        if let Some((outcome, text)) = asked(|printer| explain::run(&explain, printer)) {
+            add("explain", Map::from_iter([("id".to_owned(), json!(warning.id))]), outcome, &text);
+        }
+    }
+    answers
+}
+
+/// What a command prints.
+fn asked(run: impl FnOnce(&Printer) -> Result<Outcome, Failure>) -> Option<(Outcome, String)> {
+    let listener = Listener::new(std::sync::Arc::default());
+    let outcome = run(&Printer::heard_by(std::sync::Arc::clone(&listener))).ok()?;
+    Some((outcome, listener.take()))
+}
+
+/// The command line that asks the same.
+fn line(command: &str, parameters: &Map<String, Value>) -> String {
+    let mut words = vec!["railwright".to_owned(), command.replace('/', " ")];
+    for (name, value) in parameters {
+        let value = value.as_str().unwrap_or_default();
+        let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c));
+        let value = if plain { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) };
+        match (name.as_str(), value.as_str()) {
+            ("model", value) => words.insert(2, value.to_owned()),
+            (name, "true") => words.push(format!("--{name}")),
+            (name, value) => words.push(format!("--{name} {value}")),
+        }
+    }
+    words.join(" ")
+}

@@ -1,0 +1,101 @@
+//! A run as the arguments that say it: what a run file or a launch file means, for a page that changes one argument at a time.
+//!
+//! Responsible for: the names that the page calls arguments by, and for being exact: reading the arguments gives the same run. Refuses
+//! runs that arguments cannot say, whose file is then the argument.
+
+use crate::args::flag_of;
+use railwright_spec::run::{Key, RunSpec, Value, keys};
+
+/// Keys that the page calls by another name than their first flag.
+const CALLED: &[(&str, &str)] = &[
+    ("cluster.devices", "gpus"),
+    ("plan.tensor_parallel", "tp"),
+    ("plan.pipeline_parallel", "pp"),
+    ("plan.virtual_stages", "vp"),
+    ("plan.context_parallel", "cp"),
+    ("plan.expert_parallel", "ep"),
+    ("plan.expert_tensor_parallel", "etp"),
+];
+
+/// What an argument is called by the page.
+fn name_of(key: &Key) -> Option<String> {
+    let path = key.path();
+    match path.as_str() {
+        "model.name" | "model.config" => Some("model".to_owned()),
+        "cluster.preset" => Some("cluster".to_owned()),
+        path => {
+            let called = CALLED.iter().find(|(known, _)| *known == path).map(|(_, name)| (*name).to_owned());
+            called.or_else(|| flag_of(key))
+        }
+    }
+}
+
+/// The arguments of a run, the model first; nothing when arguments cannot say it.
+pub(crate) fn spelled(spec: &RunSpec) -> Option<Vec<(String, String)>> {
+    let mut said: Vec<(String, String)> = Vec::new();
+    let mut again = RunSpec::default();
+    for key in keys() {
+        let path = key.path();
+        // A path says the model; the name beside it is only what it is called.
+        if path == "model.name" && spec.model.config.is_some() {
+            again.model.name.clone_from(&spec.model.name);
+            continue;
+        }
+        let Some(value) = spec.get(&path) else { continue };
+        let text = text_of(&value)?;
+        again.set_flag("", &path, &text).ok()?;
+        said.push((name_of(&key)?, text));
+    }
+    let is_same = again.model == spec.model
+        && again.cluster == spec.cluster
+        && again.plan == spec.plan
+        && again.training == spec.training
+        && again.cost == spec.cost;
+    is_same.then_some(said)
+}
+
+/// A value as one types it.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) => Some(text.clone()),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Flag(truth) => Some(truth.to_string()),
+        Value::List(list) => {
+            let parts: Option<Vec<String>> = list.iter().map(text_of).collect();
+            parts.filter(|parts| parts.iter().all(|part| !part.contains(','))).map(|parts| parts.join(","))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::run::parse;
+
+    #[test]
+    fn examples_are_spelled_out() {
+        for name in ["llama-3-8b-fsdp", "llama-3.1-405b", "gpt3-175b", "deepseek-v3"] {
+            let path = format!("{}/../../examples/runs/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let spec = parse(&std::fs::read_to_string(&path).expect("an example"), &path).expect("a run");
+            let said = spelled(&spec).unwrap_or_else(|| panic!("{name} cannot be spelled out"));
+            assert_eq!(said[0].0, "model", "{said:?}");
+            assert!(said.iter().any(|(name, _)| name == "gpus"), "{said:?}");
+            let mut names: Vec<&String> = said.iter().map(|(name, _)| name).collect();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), said.len(), "a name stands twice: {said:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_said_is_not_said_wrong() {
+        let text = "[model]\nname = \"x\"\n[plan]\ndisabled = 1";
+        assert!(parse(text, "x").is_err());
+        let mut spec = RunSpec::default();
+        spec.set("model.name=llama-3-8b").expect("a key");
+        assert_eq!(spelled(&spec), Some(vec![("model".to_owned(), "llama-3-8b".to_owned())]));
+        spec.model.name = Some("a name that\nno word, can ".to_owned());
+        assert_eq!(spelled(&spec), None);
+    }
+}
