@@ -37,7 +37,7 @@ function named(scale: Scale, options: AxisOptions, room: (text: string) => numbe
 
 /** The axis below a plot whose upper edge is at `top` and lower edge at `bottom`. */
 export function AxisX({ scale, options, top, bottom }: Common & { top: number; bottom: number }) {
-  const ticks = named(scale, options, (text) => textWidth(text, 11) + 14, 90)
+  const ticks = named(scale, options, (text) => textWidth(text, 11) + 8, 90)
   const [left, right] = scale.range
   return (
     <g class="axis" aria-hidden="true">

@@ -41,7 +41,7 @@ export function Heatmap({ width, title, grid, rowTitle, columnTitle, name, forma
   const cell = size / side
   const height = TOP + size + 40
   const ends = [0, 0.25, 0.5, 0.75].map((share) => Math.floor(share * side)).filter((index, at, all) => all.indexOf(index) === at)
-  const lines = block > 0 && cell * block >= 5 && block < side ? Array.from({ length: Math.ceil(side / block) - 1 }, (_, n) => (n + 1) * block) : []
+  const lines = block > 0 && cell * block >= 14 && block < side ? Array.from({ length: Math.ceil(side / block) - 1 }, (_, n) => (n + 1) * block) : []
 
   const move = (row: number, column: number) => setCursor([Math.max(0, Math.min(side - 1, row)), Math.max(0, Math.min(side - 1, column))])
   const onKey = (event: KeyboardEvent) => {

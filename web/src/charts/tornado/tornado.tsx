@@ -45,7 +45,7 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
   const plot = useMemo(() => {
     const narrow = width < 560
     const longest = Math.max(60, ...rows.map((row) => textWidth(row.label, 12) + (narrow || !row.now ? 0 : textWidth(row.now, 11) + 12)))
-    const left = Math.min(longest + 16, width * (narrow ? 0.42 : 0.4))
+    const left = Math.min(longest + 16, width * (narrow ? 0.42 : 0.46))
     const right = width - Math.max(textWidth(figureTitle, 11), ...rows.map((row) => textWidth(row.figure, 12))) - 16
     const most = Math.max(1e-6, ...rows.flatMap((row) => [Math.abs(row.more), Math.abs(row.less ?? 0)]))
     const reach = (side: -1 | 1) => Math.max(most * 0.04, ...rows.flatMap((row) => [row.more, row.less ?? 0]).map((value) => value * side))

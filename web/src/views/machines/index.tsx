@@ -46,7 +46,7 @@ export default function Machines() {
       <section class="panel scope" aria-label="Goal">
         <RunBar fields={['model', 'cluster', 'tokens', 'global-batch', 'sequence-length']} />
         <form
-          class="fields"
+          class="entries"
           onSubmit={(event) => {
             event.preventDefault()
             start()
@@ -131,7 +131,7 @@ function Verdict({ answer, onLoad }: { answer: SizeAnswer; onLoad: (row: Row) =>
           </p>
         )}
         {!chosen && !verdict.is_no && <p class="large">No goal said: the table, and where more stop paying.</p>}
-        <ul class="notes">
+        <ul class="remarks">
           {verdict.stops.map((stop) => {
             const row = rows[stop.row]
             return (

@@ -34,7 +34,7 @@ export function Sizes({ answer, onPick }: { answer: SizeAnswer; onPick: (row: Ro
       </div>
       <Table caption="Numbers of machines in figures" columns={columns} rows={rows} identify={(row) => `${row.machine} ${row.devices}`} chosen={chosen ? `${chosen.machine} ${chosen.devices}` : null} onChoose={onPick} />
       {impossible.length > 0 && (
-        <ul class="notes table-more">
+        <ul class="remarks table-more">
           {impossible.map((one) => (
             <li key={`${one.machine} ${one.devices}`}>
               {count(one.devices)} × {machines[one.machine]?.name}: {one.reason}

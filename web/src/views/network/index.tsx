@@ -1,6 +1,68 @@
-// Stands where the network view will be.
-import { Empty } from '../../ui/states'
+// The network view: desks for the topology, a run's traffic, costs, flows, failures, co-design and the rail-only paper.
+// Refuses to keep state of its own; the address has it.
+import { useKeys } from '../../state/keys'
+import { CodesignDesk } from './codesign'
+import { CostDesk } from './cost'
+import { FailuresDesk } from './failures'
+import { PaperDesk } from './paper'
+import { SimulateDesk } from './simulate'
+import { DESKS, type Desk, desk, say } from './state'
+import { TopologyDesk } from './topology'
+import { TrafficDesk } from './traffic'
+import '../parts/layout.css'
+import './network.css'
 
-export default function View() {
-  return <Empty title="Network" text="This view is being built." />
+const BODIES: Readonly<Record<Desk, () => preact.JSX.Element>> = {
+  topology: TopologyDesk,
+  traffic: TrafficDesk,
+  cost: CostDesk,
+  simulate: SimulateDesk,
+  failures: FailuresDesk,
+  design: CodesignDesk,
+  paper: PaperDesk,
+}
+
+export default function Network() {
+  const open = desk()
+  const Body = BODIES[open]
+  const openDesk = (id: Desk) => say('desk', id === 'topology' ? undefined : id)
+  useKeys(
+    DESKS.map(([id, title], index) => ({ keys: String(index + 1), title, group: 'Network', run: () => openDesk(id) })),
+    [],
+  )
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    event.preventDefault()
+    const at = DESKS.findIndex(([id]) => id === open)
+    const next = DESKS[(at + step + DESKS.length) % DESKS.length]
+    if (!next) return
+    openDesk(next[0])
+    document.getElementById(`desk-${next[0]}`)?.focus()
+  }
+  return (
+    <div class="view network">
+      <h1 class="hidden-visually">Network</h1>
+      <div class="desks" role="tablist" aria-label="Desks" onKeyDown={onKeyDown}>
+        {DESKS.map(([id, title], index) => (
+          <button
+            key={id}
+            id={`desk-${id}`}
+            type="button"
+            role="tab"
+            aria-selected={id === open}
+            aria-controls="desk"
+            tabIndex={id === open ? 0 : -1}
+            title={`${title} (${index + 1})`}
+            onClick={() => openDesk(id)}
+          >
+            {title}
+          </button>
+        ))}
+      </div>
+      <div id="desk" class="desk" role="tabpanel" aria-labelledby={`desk-${open}`}>
+        <Body key={open} />
+      </div>
+    </div>
+  )
 }

@@ -9,7 +9,7 @@ interface Common {
 
 export function Choice<T extends string>(props: Common & { value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
   return (
-    <label class="field" title={props.about}>
+    <label class="entry" title={props.about}>
       <span>{props.title}</span>
       <select class="select" value={props.value} onChange={(event) => props.onChange(event.currentTarget.value as T)}>
         {props.options.map(([value, title]) => (
@@ -26,7 +26,7 @@ export function Choice<T extends string>(props: Common & { value: T; options: re
 export function Text(props: Common & { value: string; placeholder?: string; onChange: (value: string) => void; wide?: boolean; list?: readonly string[] }) {
   const list = props.list && `list-${props.title.replaceAll(/\W+/g, '-')}`
   return (
-    <label class={props.wide ? 'field wide' : 'field'} title={props.about}>
+    <label class={props.wide ? 'entry wide' : 'entry'} title={props.about}>
       <span>{props.title}</span>
       <input
         key={props.value}

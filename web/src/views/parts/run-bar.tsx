@@ -50,7 +50,7 @@ function RunField({ field, options }: { field: Field; options: readonly string[]
     change({ ...Object.fromEntries(others.map((name) => [name, undefined])), [field.key]: trimmed })
   }
   return (
-    <label class={field.wide ? 'field wide' : 'field'} title={field.about}>
+    <label class={field.wide ? 'entry wide' : 'entry'} title={field.about}>
       <span>{field.title}</span>
       <input
         key={value}

@@ -65,7 +65,7 @@ export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster
         )}
         <details>
           <summary>Nearest misses</summary>
-          <ul class="notes">
+          <ul class="remarks">
             {nothing.nearest_misses.map((near) => (
               <li key={near.layout}>
                 <code>{near.layout}</code> lacks {bytes(near.miss.missing)}

@@ -103,7 +103,7 @@ export function SpentBar({ spent, wide = false }: { spent: readonly Spent[]; wid
   const told = spent.filter((part) => part.share >= 0.0005)
   const words = told.map((part) => `${part.on} ${percent(part.share)}`).join(', ')
   return (
-    <span class={wide ? 'share-bar wide' : 'share-bar'} role="img" aria-label={words} title={words}>
+    <span class={wide ? 'spent-bar wide' : 'spent-bar'} role="img" aria-label={words} title={words}>
       {told.map((part) => (
         <span key={part.on} style={{ width: `${part.share * 100}%`, background: spentColour(part.on) }} />
       ))}

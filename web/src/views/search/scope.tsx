@@ -19,7 +19,7 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
     <section class="panel scope" aria-label="Scope">
       <RunBar />
       <form
-        class="fields"
+        class="entries"
         onSubmit={(event) => {
           event.preventDefault()
           if (ready) onStart()
@@ -43,7 +43,7 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
         </button>
       </form>
       {kept.length > 0 && (
-        <div class="fields" role="group" aria-label="Keep from the calculator">
+        <div class="entries" role="group" aria-label="Keep from the calculator">
           <span class="muted">Keep from the calculator:</span>
           {kept.map(([name, value]) => (
             <Switch key={name} title={value === 'true' ? name : `${name} ${value}`} on={scope.kept.includes(name)} onChange={(on) => keep(name, on)} />

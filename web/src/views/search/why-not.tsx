@@ -26,7 +26,7 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
         </h2>
       </div>
       <div class="panel-body">
-        <form class="fields" onSubmit={(event) => event.preventDefault()}>
+        <form class="entries" onSubmit={(event) => event.preventDefault()}>
           <Text title="Strategy" wide placeholder="tp=8,pp=4" about="Choices with commas; several strategies with spaces" value={scope.whyNot} onChange={ask} />
           <button type="button" class="button" disabled={!scope.whyNot} onClick={() => ask(scope.whyNot)}>
             Ask

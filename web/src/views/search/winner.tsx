@@ -62,7 +62,7 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
             Save run file
           </button>
         </div>
-        <ul class="notes">
+        <ul class="remarks">
           {answer.ties > 1 && (
             <li>
               {count(answer.ties)} strategies are within 5% of the best: nearer than the model can tell two layouts apart. Measure, or take a simple one.

@@ -14,16 +14,16 @@ export function Picker() {
   return (
     <div class="picker">
       {PRESETS.map((group) => (
-        <div key={group.group} class="fields" role="group" aria-label={group.group}>
+        <div key={group.group} class="entries" role="group" aria-label={group.group}>
           <span class="muted group">{group.group}</span>
           {group.presets.map((preset) => (
-            <button key={preset.change} type="button" class="chip" aria-pressed={chosen.includes(preset.change)} title={preset.change} onClick={() => toggle(preset.change)}>
+            <button key={preset.change} type="button" class="pick" aria-pressed={chosen.includes(preset.change)} title={preset.change} onClick={() => toggle(preset.change)}>
               {preset.title}
             </button>
           ))}
         </div>
       ))}
-      <div class="fields">
+      <div class="entries">
         <Text
           title="Any other change"
           wide
@@ -40,7 +40,7 @@ export function Picker() {
         )}
       </div>
       {chosen.length > 0 && (
-        <ul class="chips" aria-label="Rehearsed changes">
+        <ul class="picks" aria-label="Rehearsed changes">
           {chosen.map((one) => (
             <li key={one}>
               <code>{one}</code>

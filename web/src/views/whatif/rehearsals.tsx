@@ -177,7 +177,7 @@ function Parts({ change }: { change: Change }) {
               }))}
             />
           )}
-          <ul class="notes">
+          <ul class="remarks">
             {change.notes.map((note) => (
               <li key={note}><Ticked text={note} /></li>
             ))}

@@ -1,0 +1,220 @@
+// Network and strategy together: every network with the best strategy on it, step time against dollars, the front of what nothing beats.
+import { useEffect } from 'preact/hooks'
+import { identity, type Arguments } from '../../api/ask'
+import { ChartFrame } from '../../charts/frame'
+import { count, dollars, percent, power, seconds } from '../../charts/format'
+import { front } from '../../charts/scatter/model'
+import { Scatter } from '../../charts/scatter/scatter'
+import { useKeys } from '../../state/keys'
+import { toArguments } from '../../state/run'
+import { Empty, Problems } from '../../ui/states'
+import { type Column, Table } from '../../ui/table'
+import { Text } from '../parts/controls'
+import { loadStrategy } from '../parts/load'
+import { LongJob } from '../parts/long-job'
+import { ProgressLine } from '../parts/progress'
+import { RunBar } from '../parts/run-bar'
+import { withoutLayout } from '../parts/strategy'
+import { runSaid } from '../search/question'
+import type { DesignAnswer, DesignRow } from './answer'
+import { Swatch } from './fields'
+import { gigabits, kindOf } from './names'
+import { NeedsRun } from './needs-run'
+import { said, say } from './state'
+
+const designing = new LongJob<DesignAnswer>('network/design')
+
+function question(): Arguments | null {
+  const run = runSaid()
+  if (!run.model || !run.cluster) return null
+  const lists = { domains: said('domains'), topologies: said('topologies'), oversubscriptions: said('oversubscriptions'), speeds: said('speeds') }
+  return {
+    ...toArguments(withoutLayout(run)),
+    ...Object.fromEntries(Object.entries(lists).filter(([, value]) => value)),
+    ...(said('space') ? { space: said('space').split(' ').filter(Boolean) } : {}),
+  }
+}
+
+export function CodesignDesk() {
+  const asked = question()
+  const state = designing.state.value
+  const ran = said('ran') === '1'
+  const start = () => {
+    if (!asked) return
+    if (!ran) say('ran', '1')
+    designing.start(asked, true)
+  }
+  useEffect(() => {
+    if (ran && asked && !state.running && state.of === '') designing.start(asked)
+  }, [ran])
+  useKeys(
+    [
+      { keys: 'r', title: 'Search networks and strategies', group: 'Network', run: () => (asked ? start() : false) },
+      { keys: 'Escape', title: 'Stop', group: 'Network', run: () => (designing.state.value.running ? designing.stop() : false) },
+    ],
+    [asked && identity('network/design', asked), ran],
+  )
+  if (!asked) return <NeedsRun />
+  const answer = state.answer?.answer
+  const outdated = answer && !state.running && state.of !== identity('network/design', asked)
+  return (
+    <>
+      <section class="panel scope" aria-label="Scope">
+        <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
+        <form
+          class="entries"
+          onSubmit={(event) => {
+            event.preventDefault()
+            start()
+          }}
+        >
+          <Text title="Domains" placeholder="8 to 576" about="Sizes of scale-up domains, with commas" value={said('domains')} onChange={(value) => say('domains', value)} />
+          <Text title="Topologies" wide placeholder="clos,rail-optimized,rail-only,dual-plane,dragonfly" value={said('topologies')} onChange={(value) => say('topologies', value)} />
+          <Text title="Oversubscription" placeholder="1,2,4" value={said('oversubscriptions')} onChange={(value) => say('oversubscriptions', value)} />
+          <Text title="NIC speeds" placeholder="200G,400G,800G" value={said('speeds')} onChange={(value) => say('speeds', value)} />
+          <Text title="Narrow strategies to" placeholder="tp=8 vp=1,2" value={said('space')} onChange={(value) => say('space', value)} />
+          <button type="submit" class="button primary push" disabled={state.running}>
+            {state.running ? 'Searching' : 'Search'} <kbd>r</kbd>
+          </button>
+        </form>
+      </section>
+      <ProgressLine state={state} unit="networks" onStop={() => designing.stop()} />
+      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      {outdated && (
+        <div class="outdated" role="status">
+          The scope has changed since this answer.
+          <button type="button" class="button" onClick={start}>
+            Search again
+          </button>
+        </div>
+      )}
+      {!answer && !state.running && state.problems.length === 0 && (
+        <Empty title="Which network and strategy together" text="Topologies, domain sizes, oversubscription and speeds, each with the best strategy on it: step time against dollars.">
+          <button type="button" class="button primary" onClick={start}>
+            Search
+          </button>
+        </Empty>
+      )}
+      {answer && (
+        <div class={`columns ${state.running || outdated ? 'stale' : ''}`} aria-busy={state.running}>
+          <Front answer={answer} />
+          <Rows answer={answer} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function load(answer: DesignAnswer, row: DesignRow): void {
+  const layout = answer.classes[row.class]?.layout
+  if (layout) loadStrategy(layout)
+}
+
+function identify(row: DesignRow): string {
+  return `${row.topology} ${row.domain} ${row.oversubscription} ${row.speed}`
+}
+
+function lines(answer: DesignAnswer, row: DesignRow): { name: string; value: string }[] {
+  return [
+    { name: 'step', value: row.step_time === null ? '–' : seconds(row.step_time) },
+    { name: 'network', value: `${dollars(row.dollars)}, ${dollars(row.dollars_per_device)} a device` },
+    { name: 'power', value: power(row.watts) },
+    ...(row.share?.cluster.dollars_per_million_tokens ? [{ name: 'a million tokens', value: `$${row.share.cluster.dollars_per_million_tokens.toPrecision(3)}` }] : []),
+    { name: 'strategy', value: answer.classes[row.class]?.layout.split(' --').slice(0, 4).join(' ').replaceAll('--', '') ?? '' },
+  ]
+}
+
+function Front({ answer }: { answer: DesignAnswer }) {
+  const placed = answer.rows.flatMap((row) => (row.step_time === null ? [] : [{ row, x: row.dollars_per_device, y: row.step_time }]))
+  const edge = front(placed)
+  const isEdge = new Set(edge.map((at) => at.row))
+  const kinds = [...new Set(placed.map((at) => at.row.topology))]
+  return (
+    <ChartFrame
+      title="Step time against dollars"
+      about={`${placed.length} networks, each with the best strategy on it`}
+      name="network-front"
+      rows={() => ({ columns: ['topology', 'domain', 'oversubscription', 'speed_bytes_s', 'dollars_per_device', 'step_s', 'on_front'], rows: placed.map(({ row }) => [row.topology, row.domain, row.oversubscription, row.speed, row.dollars_per_device, row.step_time, isEdge.has(row) ? 1 : 0]) })}
+    >
+      {(width) => (
+        <>
+          <Scatter
+            width={width}
+            height={width > 900 ? 460 : 400}
+            title="Step time against dollars"
+            points={placed.map(({ row, x, y }) => ({
+              id: identify(row),
+              x,
+              y,
+              label: isEdge.has(row) ? `${row.domain} × ${gigabits(row.speed).replace(' Gbit/s', 'G')}` : undefined,
+              weight: isEdge.has(row) ? 1 : 0,
+              mark: isEdge.has(row) ? 'front' : 'faint',
+              shape: kindOf(row.topology).shape,
+              colour: kindOf(row.topology).colour,
+              tip: {
+                title: `${row.topology}, domains of ${row.domain}, ${gigabits(row.speed)}${row.oversubscription > 1 ? `, ${row.oversubscription}:1` : ''}`,
+                lines: lines(answer, row),
+                hint: 'Click or Enter loads the strategy',
+              },
+            }))}
+            x={{ title: 'network, dollars a device', format: (value) => `$${count(value)}` }}
+            y={{ title: 'step time (s)', format: (value) => String(Number(value.toPrecision(4))) }}
+            front={edge.map((at) => identify(at.row))}
+            onPick={(id) => {
+              const found = placed.find((at) => identify(at.row) === id)
+              if (found) load(answer, found.row)
+            }}
+          />
+          <ul class="chart-keys">
+            {kinds.map((id) => (
+              <li key={id}>
+                <Swatch id={id} /> {kindOf(id).title}
+              </li>
+            ))}
+            <li class="muted">labels: domain × NIC speed of the front</li>
+          </ul>
+          <ul class="remarks">
+            {answer.warnings.map((warning) => (
+              <li key={warning.id} class="warn">
+                {warning.message}
+              </li>
+            ))}
+            {!answer.complete && <li class="warn">Stopped early: what was searched until then.</li>}
+          </ul>
+        </>
+      )}
+    </ChartFrame>
+  )
+}
+
+function Rows({ answer }: { answer: DesignAnswer }) {
+  const columns: Column<DesignRow>[] = [
+    { key: 'topology', title: 'Topology', value: (row) => row.topology, cell: (row) => <span class="swatched"><Swatch id={row.topology} /> {row.topology}</span> },
+    { key: 'domain', title: 'Domain', value: (row) => row.domain, align: 'right' },
+    { key: 'over', title: 'Oversub.', about: 'Bandwidth below a leaf over bandwidth above it', value: (row) => row.oversubscription, cell: (row) => `${row.oversubscription}:1`, align: 'right' },
+    { key: 'speed', title: 'NIC', value: (row) => row.speed, cell: (row) => gigabits(row.speed), align: 'right' },
+    { key: 'step', title: 'Step', value: (row) => row.step_time, cell: (row) => (row.step_time === null ? '–' : seconds(row.step_time)), align: 'right' },
+    { key: 'dollars', title: 'A device', value: (row) => row.dollars_per_device, cell: (row) => dollars(row.dollars_per_device), align: 'right' },
+    { key: 'watts', title: 'Power', value: (row) => row.watts, cell: (row) => power(row.watts), align: 'right' },
+    { key: 'share', title: 'Of cluster', value: (row) => row.share?.of_dollars, cell: (row) => (row.share ? percent(row.share.of_dollars) : '–'), align: 'right' },
+    { key: 'tokens', title: '$/M tokens', value: (row) => row.share?.cluster.dollars_per_million_tokens, cell: (row) => (row.share?.cluster.dollars_per_million_tokens ? `$${row.share.cluster.dollars_per_million_tokens.toFixed(3)}` : '–'), align: 'right' },
+    {
+      key: 'mark',
+      title: 'Mark',
+      value: (row) => (row.cheapest_token ? 'cheapest token' : row.on_front ? 'front of its domain' : ''),
+      cell: (row) => (row.cheapest_token ? <span class="badge good">cheapest token</span> : row.on_front ? <span class="badge">front of its domain</span> : ''),
+    },
+    { key: 'layout', title: 'Strategy', value: (row) => answer.classes[row.class]?.layout ?? '', cell: (row) => <code>{answer.classes[row.class]?.layout.replaceAll('--', '')}</code>, wrap: true },
+  ]
+  return (
+    <section class="panel" aria-label="Networks">
+      <div class="panel-head">
+        <h2>
+          Networks <span class="about">click or Enter loads a strategy into the calculator</span>
+        </h2>
+        <input class="input" type="search" data-filter aria-label="Filter networks" placeholder="Filter: rail-only 64" value={said('filter')} onInput={(event) => say('filter', event.currentTarget.value, 'replace')} />
+      </div>
+      <Table caption="Networks with their strategies" columns={columns} rows={answer.rows} identify={identify} sorting={{ key: 'step', down: false }} filter={said('filter')} first={30} onChoose={(row) => load(answer, row)} />
+    </section>
+  )
+}

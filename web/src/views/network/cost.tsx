@@ -1,0 +1,180 @@
+// Bills of several designs side by side: where the dollars go, what is saved, where two designs cost the same, who is cheapest at which size.
+import { useAnswer } from '../../api/live'
+import { ChartFrame } from '../../charts/frame'
+import { count, dollars, percent, power } from '../../charts/format'
+import { Lines } from '../../charts/lines/lines'
+import { Loading, Problems } from '../../ui/states'
+import { type Column, Table } from '../../ui/table'
+import { Text } from '../parts/controls'
+import type { CostAnswer } from './answer'
+import { CostBars } from './cost-bars'
+import { DesignChoice, DesignFields, Swatch } from './fields'
+import { kindOf } from './names'
+import { chosenDesigns, designFlags, said, say } from './state'
+
+type Priced = CostAnswer['designs'][number]
+
+const switches = (row: Priced) => row.bill.counts.tiers.reduce((sum, tier) => sum + tier.switches, 0)
+
+export function CostDesk() {
+  const designs = chosenDesigns()
+  const live = useAnswer<CostAnswer>('network/cost', {
+    designs,
+    ...designFlags(),
+    ...(said('accelerator') ? { accelerator: said('accelerator') } : {}),
+    ...(said('years') ? { years: said('years') } : {}),
+  })
+  const { answer } = live
+  return (
+    <>
+      <section class="panel scope" aria-label="Designs and prices">
+        <DesignChoice />
+        <div class="entries">
+          <DesignFields withKind={false} />
+          <Text title="Accelerator" placeholder="h100-sxm5-80gb" about="For the network's share of the cluster" value={said('accelerator')} onChange={(value) => say('accelerator', value)} />
+          <Text title="Years" placeholder="4" about="Years over which the network is paid" value={said('years')} onChange={(value) => say('years', value)} />
+        </div>
+      </section>
+      {live.problems.length > 0 && <Problems problems={live.problems} />}
+      {!answer && live.problems.length === 0 && <Loading heights={[240, 240]} />}
+      {answer && (
+        <div class={`columns ${live.stale ? 'stale' : ''}`}>
+          <div class="columns two-charts">
+            <CostBars answer={answer} />
+            <BySize answer={answer} />
+          </div>
+          <Shares answer={answer} />
+          <BreakEven answer={answer} />
+          {answer.refused.length > 0 && (
+            <ul class="remarks">
+              {answer.refused.map((one, index) => (
+                <li key={index} class="warn">
+                  {one.name}: {one.problem?.message}
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+function Shares({ answer }: { answer: CostAnswer }) {
+  const first = answer.designs[0]
+  const columns: Column<Priced>[] = [
+    { key: 'name', title: 'Design', value: (row) => row.name, cell: (row) => <span class="swatched"><Swatch id={row.design.kind} /> {row.name}</span> },
+    { key: 'switches', title: 'Switches', value: switches, cell: (row) => count(switches(row)), align: 'right' },
+    { key: 'total', title: 'With NICs', value: (row) => row.bill.total, cell: (row) => dollars(row.bill.total), align: 'right' },
+    { key: 'device', title: 'A device', value: (row) => row.bill.total / row.bill.devices, cell: (row) => dollars(row.bill.total / row.bill.devices), align: 'right' },
+    { key: 'saving', title: 'Saves', about: `Against ${first?.name ?? 'the first'}`, value: (row) => row.saving, cell: (row) => (row === first ? <span class="muted">–</span> : percent(row.saving).replace('-', '−')), align: 'right' },
+    { key: 'watts', title: 'Power', value: (row) => row.bill.watts, cell: (row) => power(row.bill.watts), align: 'right' },
+    { key: 'share', title: 'Of cluster', about: 'Share of the dollars of network and devices together', value: (row) => row.share.of_dollars, cell: (row) => percent(row.share.of_dollars), align: 'right' },
+    { key: 'year', title: 'A year', about: 'Network paid over the years, with its electricity', value: (row) => row.share.dollars_per_year, cell: (row) => dollars(row.share.dollars_per_year), align: 'right' },
+  ]
+  return (
+    <section class="panel" aria-label="Costs">
+      <div class="panel-head">
+        <h2>
+          Costs <span class="about">savings against {first?.name}</span>
+        </h2>
+      </div>
+      <Table caption="Costs of designs" columns={columns} rows={answer.designs} identify={(row) => row.name} />
+      <p class="table-more remarks">
+        Devices: {answer.cluster.accelerator} at {dollars(answer.cluster.device_price)} each, over {answer.cluster.years} years ({answer.cluster.device_price_source})
+      </p>
+    </section>
+  )
+}
+
+function BreakEven({ answer }: { answer: CostAnswer }) {
+  const rows = answer.saving_by_price_ratio
+  const against = answer.names[0] ?? ''
+  if (rows.length === 0 || answer.names.length < 2) return null
+  return (
+    <ChartFrame
+      title="Break-even"
+      about={`ports and transceivers alone, saved against ${against}`}
+      name="network-break-even"
+      rows={() => ({ columns: ['port_over_transceiver_price', ...answer.names.slice(1)], rows: rows.map((row) => [row.ratio, ...row.savings]) })}
+    >
+      {(width) => (
+        <>
+          <Lines
+            width={width}
+            title="Saving by the ratio of prices"
+            x={{ title: 'price of a switch port over that of a transceiver', format: (value) => String(Number(value.toPrecision(3))), log: true, ticks: rows.map((row) => row.ratio).filter((ratio) => Number.isInteger(ratio * 2)) }}
+            y={{ title: 'saved (%)', format: (value) => `${Math.round(value * 100)}%`.replace('-', '−') }}
+            series={answer.names.slice(1).map((name, index) => ({
+              id: name,
+              label: name,
+              colour: kindOf(name).colour,
+              dash: kindOf(name).dash,
+              values: rows.map((row) => ({
+                x: row.ratio,
+                y: row.savings[index] ?? null,
+                tip: { title: name, lines: [{ name: 'price ratio', value: row.ratio.toPrecision(3) }, { name: 'saved', value: percent(row.savings[index] ?? 0) }] },
+              })),
+            }))}
+          />
+          <ul class="remarks">
+            {answer.break_even.map((one) => (
+              <li key={`${one.dear_ports} ${one.dear_transceivers}`}>
+                At {Number(one.ratio.toPrecision(3))}, {one.dear_ports} and {one.dear_transceivers} cost the same: dearer ports favour {one.dear_ports}, dearer transceivers {one.dear_transceivers}.
+              </li>
+            ))}
+            {answer.break_even.length === 0 && <li>No two of these designs trade places at any ratio of prices.</li>}
+          </ul>
+        </>
+      )}
+    </ChartFrame>
+  )
+}
+
+function BySize({ answer }: { answer: CostAnswer }) {
+  const rows = answer.cheapest_by_devices
+  if (rows.length === 0) return null
+  return (
+    <ChartFrame
+      title="By size"
+      about="dollars of network for each device, NICs included"
+      name="network-by-size"
+      rows={() => ({ columns: ['devices', 'cheapest', ...answer.names], rows: rows.map((row) => [row.devices, row.name, ...row.per_device]) })}
+    >
+      {(width) => (
+        <>
+          <Lines
+            width={width}
+            title="Dollars a device by size"
+            fromZero
+            x={{ title: 'devices', format: (value) => (value >= 1024 ? `${value / 1024}k` : String(value)), log: true, ticks: rows.map((row) => row.devices) }}
+            y={{ title: 'dollars a device', format: (value) => `$${count(value)}` }}
+            series={answer.names.map((name, index) => ({
+              id: name,
+              label: name,
+              colour: kindOf(name).colour,
+              dash: kindOf(name).dash,
+              values: rows.map((row) => ({
+                x: row.devices,
+                y: row.per_device[index] ?? null,
+                tip: { title: name, lines: [{ name: 'devices', value: count(row.devices) }, { name: 'a device', value: dollars(row.per_device[index] ?? 0) }, { name: 'cheapest here', value: row.name }] },
+              })),
+            }))}
+          />
+          <p class="remarks">{cheapest(rows)}</p>
+        </>
+      )}
+    </ChartFrame>
+  )
+}
+
+/** `Cheapest: rail-only up to 512, dual-plane up to 4,096, ...`. */
+function cheapest(rows: CostAnswer['cheapest_by_devices']): string {
+  const parts: { name: string; until: number }[] = []
+  for (const row of rows) {
+    const last = parts[parts.length - 1]
+    if (last?.name === row.name) last.until = row.devices
+    else parts.push({ name: row.name, until: row.devices })
+  }
+  return `Cheapest: ${parts.map((part, index) => (index === parts.length - 1 ? `${part.name} beyond` : `${part.name} up to ${count(part.until)}`)).join(', ')}.`
+}

@@ -1,0 +1,56 @@
+// The fields of a design, shared by the desks that draw, price, break or load one.
+import { Choice, Text } from '../parts/controls'
+import { runSaid } from '../search/question'
+import { DESIGN_FIELDS, chosenDesigns, kind, said, say } from './state'
+import { KINDS, kindOf } from './names'
+
+export function DesignFields({ withKind = true, only }: { withKind?: boolean; only?: readonly string[] }) {
+  return (
+    <>
+      {withKind && (
+        <Choice title="Topology" value={kind()} options={KINDS.map((one) => [one.id, one.title] as const)} onChange={(value) => say('kind', value === 'rail-only' ? undefined : value)} />
+      )}
+      {DESIGN_FIELDS.filter((field) => !only || only.includes(field.key)).map((field) => (
+        <Text key={field.key} title={field.title} about={field.about} placeholder={field.key === 'gpus' ? (runSaid().gpus ?? field.placeholder) : field.placeholder} value={said(field.key)} onChange={(value) => say(field.key, value)} />
+      ))}
+      <Text title="Other keys" wide placeholder="tiers=2 routing=spray" about="Any key of a design file, separated by spaces; `network topologies` lists them" value={said('more')} onChange={(value) => say('more', value)} />
+    </>
+  )
+}
+
+/** Which designs stand side by side; the first is the one that the others are held against. */
+export function DesignChoice() {
+  const chosen = chosenDesigns()
+  return (
+    <div class="entries picks-row" role="group" aria-label="Designs">
+      {KINDS.filter((one) => one.id !== 'scale-up').map((one) => (
+        <button
+          key={one.id}
+          type="button"
+          class="pick"
+          aria-pressed={chosen.includes(one.id)}
+          onClick={() => {
+            const next = chosen.includes(one.id) ? chosen.filter((id) => id !== one.id) : [...chosen, one.id]
+            if (next.length > 0) say('designs', next.join(','))
+          }}
+        >
+          <Swatch id={one.id} /> {one.title}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** The sign of a kind: colour and shape. */
+export function Swatch({ id }: { id: string }) {
+  const { colour, shape } = kindOf(id)
+  return (
+    <svg class="kind-swatch" width="10" height="10" viewBox="-5 -5 10 10" data-decoration aria-hidden="true" style={{ color: colour }}>
+      {shape === 'square' && <rect x="-4" y="-4" width="8" height="8" fill="currentColor" />}
+      {shape === 'circle' && <circle r="4" fill="currentColor" />}
+      {shape === 'diamond' && <path d="M0-5L5 0L0 5L-5 0Z" fill="currentColor" />}
+      {shape === 'triangle' && <path d="M0-5L5 4L-5 4Z" fill="currentColor" />}
+      {shape === 'cross' && <path d="M-4-4L4 4M-4 4L4-4" stroke="currentColor" stroke-width="2" />}
+    </svg>
+  )
+}

@@ -1,0 +1,47 @@
+// How kinds of networks are named and drawn, the same in every chart: colour and shape together, so that colour is never the only sign.
+export interface Kind {
+  readonly id: string
+  readonly title: string
+  readonly colour: string
+  readonly shape: 'circle' | 'square' | 'diamond' | 'triangle' | 'cross'
+  readonly dash: string
+}
+
+export const KINDS: readonly Kind[] = [
+  { id: 'clos', title: 'Clos', colour: 'var(--class-backward)', shape: 'square', dash: '' },
+  { id: 'rail-optimized', title: 'rail-optimized', colour: 'var(--class-copy)', shape: 'triangle', dash: '7 3' },
+  { id: 'rail-only', title: 'rail-only', colour: 'var(--class-tensor)', shape: 'diamond', dash: '' },
+  { id: 'trimmed', title: 'trimmed', colour: 'var(--class-optimizer)', shape: 'cross', dash: '2 3' },
+  { id: 'dual-plane', title: 'dual-plane', colour: 'var(--class-expert)', shape: 'circle', dash: '8 3 2 3' },
+  { id: 'multi-plane', title: 'multi-plane', colour: 'var(--class-pipeline)', shape: 'circle', dash: '4 2' },
+  { id: 'dragonfly', title: 'dragonfly', colour: 'var(--class-host)', shape: 'cross', dash: '5 3' },
+  { id: 'dragonfly-plus', title: 'dragonfly+', colour: 'var(--class-context)', shape: 'triangle', dash: '3 3' },
+  { id: 'torus', title: 'torus', colour: 'var(--class-data)', shape: 'square', dash: '10 3' },
+  { id: 'slim-fly', title: 'slim fly', colour: 'var(--class-other)', shape: 'circle', dash: '1 3' },
+  { id: 'scale-up', title: 'one scale-up domain', colour: 'var(--muted)', shape: 'circle', dash: '' },
+]
+
+const OTHER: Kind = { id: '', title: '', colour: 'var(--class-other)', shape: 'circle', dash: '' }
+
+export function kindOf(id: string): Kind {
+  return KINDS.find((kind) => kind.id === id) ?? { ...OTHER, id, title: id }
+}
+
+/** 400 Gbit/s, from bytes a second. */
+export function gigabits(bytesPerSecond: number): string {
+  return `${Number(((bytesPerSecond * 8) / 1e9).toPrecision(4))} Gbit/s`
+}
+
+/** `leaf_spine` to `leaf to spine`. */
+export function layerName(layer: string): string {
+  const names: Record<string, string> = { access: 'NIC to leaf', leaf_spine: 'leaf to spine', spine_core: 'spine to core', scale_up: 'scale-up', host: 'device to NIC' }
+  return names[layer.replace('-', '_')] ?? layer.replaceAll(/[_-]/g, ' ')
+}
+
+/** 1.23 TB: what goes over networks is decimal. */
+export function decimalBytes(value: number): string {
+  for (const [scale, unit] of [[1e15, 'PB'], [1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB']] as const) {
+    if (value >= scale * 0.9995) return `${Number((value / scale).toPrecision(3))} ${unit}`
+  }
+  return `${Number(value.toPrecision(3))} B`
+}

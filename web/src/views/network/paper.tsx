@@ -1,0 +1,271 @@
+// The rail-only paper: every claim beside what comes out here, and its sweeps over domain sizes (K) and batches.
+import { useAnswer } from '../../api/live'
+import { ChartFrame } from '../../charts/frame'
+import { count, digits, percent, seconds } from '../../charts/format'
+import { Lines } from '../../charts/lines/lines'
+import { Loading, Problems } from '../../ui/states'
+import { type Column, Table } from '../../ui/table'
+import type { PaperAnswer, Target } from './answer'
+import { gigabits } from './names'
+import { said, say } from './state'
+import { bandwidth } from '../../charts/format'
+
+const WORKLOADS = ['var(--accent)', 'var(--class-tensor)'] as const
+const SIZES = ['', '7 3', '2 3'] as const
+
+export function PaperDesk() {
+  const live = useAnswer<PaperAnswer>('network/rail-only', {})
+  const { answer } = live
+  if (live.problems.length > 0) return <Problems problems={live.problems} />
+  if (!answer) return <Loading heights={[320, 320]} />
+  return (
+    <div class="columns">
+      <div class="columns halves-2">
+        <DomainSweep answer={answer} />
+        <BatchSweep answer={answer} />
+      </div>
+      <Targets answer={answer} />
+      <div class="columns halves-2">
+        <Costs answer={answer} />
+        <Forwarding answer={answer} />
+      </div>
+    </div>
+  )
+}
+
+/** `GPT3, 32M tokens` to `GPT3`. */
+function short(workload: string): string {
+  return workload.split(',')[0] ?? workload
+}
+
+function DomainSweep({ answer }: { answer: PaperAnswer }) {
+  const rows = answer.domain_sweep
+  const workloads = [...new Set(rows.map((row) => row.workload))]
+  const sizes = [...new Set(rows.map((row) => row.devices))]
+  const size = sizes.includes(Number(said('devices'))) ? Number(said('devices')) : (sizes[1] ?? sizes[0] ?? 0)
+  const shown = rows.filter((row) => row.devices === size)
+  return (
+    <ChartFrame
+      title="Size of the domain (K)"
+      about="iteration time on rail-only; dashed: one domain for all, the ideal"
+      name="domain-sweep"
+      tools={
+        <label class="check">
+          <span class="muted">GPUs</span>
+          <select class="select" value={String(size)} onChange={(event) => say('devices', event.currentTarget.value)}>
+            {sizes.map((one) => (
+              <option key={one} value={String(one)}>
+                {count(one)}
+              </option>
+            ))}
+          </select>
+        </label>
+      }
+      rows={() => ({ columns: ['workload', 'devices', 'domain', 'seconds', 'ideal_s'], rows: rows.flatMap((row) => row.domains.map((domain, n) => [row.workload, row.devices, domain, row.times[n], row.ideal])) })}
+    >
+      {(width) => (
+        <Lines
+          width={width}
+          title="Iteration time by domain size"
+          fromZero
+          x={{ title: 'GPUs in one scale-up domain', format: count, log: true, ticks: shown[0]?.domains ?? [] }}
+          y={{ title: 'iteration time (s)', format: (value) => String(Number(value.toPrecision(3))) }}
+          series={shown.flatMap((row) => {
+            const colour = WORKLOADS[workloads.indexOf(row.workload) % WORKLOADS.length] ?? WORKLOADS[0]
+            return [
+              {
+                id: row.workload,
+                label: row.workload,
+                colour,
+                values: row.domains.map((domain, n) => {
+                  const time = row.times[n] ?? null
+                  return {
+                    x: domain,
+                    y: time,
+                    tip: {
+                      title: `${row.workload} on ${count(row.devices)} GPUs`,
+                      lines: [
+                        { name: 'domain', value: count(domain) },
+                        { name: 'iteration', value: time === null ? '–' : seconds(time) },
+                        { name: 'over the ideal', value: time === null ? '–' : `+${percent(time / row.ideal - 1)}` },
+                      ],
+                    },
+                  }
+                }),
+              },
+              {
+                id: `${row.workload} ideal`,
+                label: `${short(row.workload)} ideal`,
+                colour,
+                dash: '4 4',
+                values: [row.domains[0] ?? 1, row.domains[row.domains.length - 1] ?? 1].map((domain) => ({
+                  x: domain,
+                  y: row.ideal,
+                  tip: { title: `${row.workload}, ideal`, lines: [{ name: 'iteration', value: seconds(row.ideal) }] },
+                })),
+              },
+            ]
+          })}
+        />
+      )}
+    </ChartFrame>
+  )
+}
+
+function BatchSweep({ answer }: { answer: PaperAnswer }) {
+  const domains = answer.domain_sweep[0]?.domains ?? []
+  return (
+    <ChartFrame
+      title="Size of the batch"
+      about="PaLM on rail-only: performance relative to one domain for all"
+      name="batch-sweep"
+      rows={() => ({ columns: ['sequences', ...domains.map((domain) => `domain_${domain}`)], rows: answer.batch_sweep.map((row) => [row.sequences, ...row.relative]) })}
+    >
+      {(width) => (
+        <Lines
+          width={width}
+          title="Relative performance by domain size and batch"
+          fromZero
+          x={{ title: 'GPUs in one scale-up domain', format: count, log: true, ticks: domains }}
+          y={{ title: 'of the ideal (%)', format: (value) => `${Math.round(value * 100)}%` }}
+          references={[{ y: 1, label: 'ideal' }]}
+          series={answer.batch_sweep.map((row, index) => ({
+            id: String(row.sequences),
+            label: `${count(row.sequences)} sequences`,
+            colour: ['var(--class-weight_gradient)', 'var(--class-forward)', 'var(--class-backward)'][index % 3] ?? 'var(--accent)',
+            dash: SIZES[2 - (index % 3)],
+            values: row.relative.map((relative, n) => ({
+              x: domains[n] ?? n,
+              y: relative,
+              tip: { title: `${count(row.sequences)} sequences`, lines: [{ name: 'domain', value: count(domains[n] ?? 0) }, { name: 'of the ideal', value: relative === null ? '–' : percent(relative) }] },
+            })),
+          }))}
+        />
+      )}
+    </ChartFrame>
+  )
+}
+
+const STATUS: Readonly<Record<Target['status'], readonly [string, string]>> = {
+  reproduced: ['good', 'reproduced'],
+  variant: ['warn', 'in a variant'],
+  not_reproduced: ['bad', 'not reproduced'],
+  not_attempted: ['', 'not attempted'],
+}
+
+function Targets({ answer }: { answer: PaperAnswer }) {
+  const number = (value: number | null, unit: string) => (value === null ? '–' : `${Number(value.toPrecision(3))}${unit === '%' ? '%' : unit ? ` ${unit}` : ''}`)
+  const error = (row: Target) => {
+    if (row.error === null || row.here === null) return '–'
+    if (row.unit === '%' && Math.abs(row.error) < 0.005) return '0.00 points'
+    if (row.unit === '%') return `${row.error > 0 ? '+' : '−'}${digits(Math.abs(row.error), 2)} points`
+    return `${row.error > 0 ? '+' : row.error < 0 ? '−' : ''}${digits(Math.abs(row.error) * 100, 2)}%`
+  }
+  const columns: Column<Target>[] = [
+    { key: 'claim', title: 'Claim', value: (row) => row.claim, wrap: true },
+    { key: 'paper', title: 'Paper', value: (row) => row.paper, cell: (row) => `${row.kind === 'above' ? '> ' : row.kind === 'below' ? '< ' : ''}${number(row.paper, row.unit)}`, align: 'right' },
+    { key: 'here', title: 'Here', value: (row) => row.here, cell: (row) => number(row.here, row.unit), align: 'right' },
+    { key: 'variants', title: 'In variants', about: 'With model-parallel groups of twice their optimum, and with six all-reduces a layer', value: (row) => row.variants?.[0], cell: (row) => (row.variants && row.status !== 'reproduced' ? row.variants.map((one) => number(one, row.unit)).join(', ') : ''), align: 'right' },
+    { key: 'error', title: 'Error', about: 'Points where the claim is a percentage, else per cent', value: (row) => row.error, cell: error, align: 'right' },
+    {
+      key: 'status',
+      title: 'Status',
+      value: (row) => STATUS[row.status][1],
+      cell: (row) => <span class={`badge ${STATUS[row.status][0]}`}>{STATUS[row.status][1]}</span>,
+    },
+    { key: 'why', title: 'Remark', value: (row) => row.reason, wrap: true },
+  ]
+  const reproduced = answer.targets.filter((row) => row.status === 'reproduced').length
+  return (
+    <section class="panel" aria-label="Targets">
+      <div class="panel-head">
+        <h2>
+          Paper, here, error, status{' '}
+          <span class="about">
+            {reproduced} of {answer.targets.length} claims reproduced
+          </span>
+        </h2>
+        <input class="input" type="search" data-filter aria-label="Filter claims" placeholder="Filter: figure 7" value={said('filter')} onInput={(event) => say('filter', event.currentTarget.value, 'replace')} />
+      </div>
+      <Table caption="Claims of the paper" columns={columns} rows={answer.targets} identify={(row) => row.id} filter={said('filter')} />
+    </section>
+  )
+}
+
+function Costs({ answer }: { answer: PaperAnswer }) {
+  return (
+    <section class="panel" aria-label="Savings">
+      <div class="panel-head">
+        <h2>
+          Savings against a Clos <span class="about">by the ratio of the prices of a port and a transceiver</span>
+        </h2>
+      </div>
+      <div class="table-holder" tabIndex={0} role="region" aria-label="Savings by size and radix">
+        <table class="table">
+          <caption class="hidden-visually">Savings by size and radix</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="right">GPUs</th>
+              <th scope="col" class="right">Radix</th>
+              <th scope="col" class="right">Switches, Clos</th>
+              <th scope="col" class="right">rail-only</th>
+              {answer.price_ratios.map((ratio) => (
+                <th key={ratio} scope="col" class="right">
+                  {Number(ratio.toPrecision(3))}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {answer.costs.map((row) => (
+              <tr key={`${row.devices} ${row.radix}`}>
+                <th scope="row" class="right">{count(row.devices)}</th>
+                <td class="right">{row.radix}</td>
+                <td class="right">{count(row.clos.switches)}</td>
+                <td class="right">{count(row.rail_only.switches)}</td>
+                {row.savings.map((saving, n) => (
+                  <td key={n} class="right">{saving === null ? '–' : percent(saving)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+function Forwarding({ answer }: { answer: PaperAnswer }) {
+  return (
+    <section class="panel" aria-label="Forwarding">
+      <div class="panel-head">
+        <h2>
+          All-to-all through domains <span class="about">what forwarding costs where rails are not joined</span>
+        </h2>
+      </div>
+      <div class="table-holder">
+        <table class="table">
+          <caption class="hidden-visually">Overhead of forwarding</caption>
+          <thead>
+            <tr>
+              <th scope="col" class="right">Domain</th>
+              <th scope="col" class="right">Network</th>
+              <th scope="col" class="right">Scale-up</th>
+              <th scope="col" class="right">Overhead</th>
+            </tr>
+          </thead>
+          <tbody>
+            {answer.forwarding.map((row, n) => (
+              <tr key={n}>
+                <th scope="row" class="right">{row.domain}</th>
+                <td class="right">{gigabits(row.network)}</td>
+                <td class="right">{bandwidth(row.scale_up)}</td>
+                <td class="right">{percent(row.overhead)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,84 @@
+// What the network view keeps in the address: the open desk, the design, the options of each desk.
+import type { Arguments, Value } from '../../api/ask'
+import { own } from '../../state/location'
+import { set } from '../parts/controls'
+import { runSaid } from '../search/question'
+import { toArguments } from '../../state/run'
+
+export const PREFIX = 'n'
+
+export const DESKS = [
+  ['topology', 'Topology'],
+  ['traffic', 'Traffic'],
+  ['cost', 'Cost'],
+  ['simulate', 'Simulate'],
+  ['failures', 'Failures'],
+  ['design', 'Co-design'],
+  ['paper', 'Rail-only paper'],
+] as const
+
+export type Desk = (typeof DESKS)[number][0]
+
+export function said(key: string): string {
+  return own(PREFIX)[key] ?? ''
+}
+
+export function say(key: string, value: string | undefined, history: 'push' | 'replace' = 'push'): void {
+  set(PREFIX, key, value, history)
+}
+
+export function desk(): Desk {
+  const open = said('desk')
+  return DESKS.some(([id]) => id === open) ? (open as Desk) : 'topology'
+}
+
+/** Keys of a design that have a field of their own. */
+export const DESIGN_FIELDS = [
+  { key: 'gpus', title: 'GPUs', placeholder: '1024', about: 'Accelerators that the network joins' },
+  { key: 'domain', title: 'Domain', placeholder: '8', about: 'Accelerators in one scale-up domain' },
+  { key: 'speed', title: 'NIC speed', placeholder: '400 Gbit/s', about: 'Network bandwidth of one device, one direction' },
+  { key: 'radix', title: 'Switch ports', placeholder: '64', about: 'Ports of a switch, counted at the speed of a NIC' },
+  { key: 'leaf-oversubscription', title: 'Oversubscription', placeholder: '1', about: 'Bandwidth below a leaf over bandwidth above it' },
+] as const
+
+/** Further keys as `tiers=2 routing=spray`, behind the fields. */
+export function furtherKeys(): string[] {
+  return said('more').split(/\s+/).filter((part) => part.includes('='))
+}
+
+/** The design as flags; without devices of its own it has the run's, if one is said. */
+export function designFlags(): Record<string, Value> {
+  const flags: Record<string, Value> = {}
+  for (const { key } of DESIGN_FIELDS) {
+    const value = said(key)
+    if (value) flags[key] = value
+  }
+  const devices = runSaid().gpus
+  if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
+  for (const part of furtherKeys()) {
+    const [name = '', ...rest] = part.split('=')
+    flags[name.replaceAll('_', '-')] = rest.join('=')
+  }
+  return flags
+}
+
+/** The design as `KEY=VALUE` for commands that lay a run on a network; devices, domain and speed are then the cluster's. */
+export function networkKeys(): string[] {
+  const keys = DESIGN_FIELDS.filter(({ key }) => key === 'radix' || key === 'leaf-oversubscription').flatMap(({ key }) => (said(key) ? [`${key.replaceAll('-', '_')}=${said(key)}`] : []))
+  return [...keys, ...furtherKeys()]
+}
+
+/** The run as arguments, or null while model or cluster are missing. */
+export function runArguments(): Arguments | null {
+  const run = runSaid()
+  return run.model && run.cluster ? toArguments(run) : null
+}
+
+export function kind(): string {
+  return said('kind') || 'rail-only'
+}
+
+export function chosenDesigns(): string[] {
+  const list = said('designs').split(',').filter(Boolean)
+  return list.length > 0 ? list : ['clos', 'rail-optimized', 'trimmed', 'rail-only', 'dual-plane', 'dragonfly']
+}

@@ -1,0 +1,167 @@
+// What a step of the run puts between ranks: a heat map whole or by parallel dimension, by ranks or by domains, and the sums as tables.
+import { useMemo } from 'preact/hooks'
+import type { Arguments } from '../../api/ask'
+import { useAnswer } from '../../api/live'
+import { ChartFrame } from '../../charts/frame'
+import { classColour } from '../../charts/colours'
+import { count, percent } from '../../charts/format'
+import { Heatmap } from '../../charts/heatmap/heatmap'
+import { dark } from '../../state/theme'
+import { Loading, Problems } from '../../ui/states'
+import { Choice, Figure, Segments, Switch } from '../parts/controls'
+import { RunBar } from '../parts/run-bar'
+import type { TrafficAnswer } from './answer'
+import { Swatched } from './bits'
+import { DesignFields } from './fields'
+import { decimalBytes } from './names'
+import { NeedsRun } from './needs-run'
+import { kind, networkKeys, runArguments, said, say } from './state'
+import { TrafficTable } from './traffic-tables'
+
+const MOST_CELLS = 256
+
+export function TrafficDesk() {
+  const run = runArguments()
+  if (!run) return <NeedsRun />
+  return <Traffic run={run} />
+}
+
+function Traffic({ run }: { run: Arguments }) {
+  const onNetwork = said('on') === 'network'
+  const algorithm = said('algorithm') || 'ring'
+  const allToAll = said('all-to-all') || 'direct'
+  const of = said('of') || 'all'
+  const by = said('cells') === 'domains' ? 'domains' : 'ranks'
+  const base: Arguments = {
+    ...run,
+    algorithm,
+    'all-to-all': allToAll,
+    ...(onNetwork ? { topology: kind(), network: networkKeys() } : {}),
+  }
+  // The place comes with the sums, which are cheap; the matrix needs it to make cells of whole domains.
+  const sums = useAnswer<TrafficAnswer>('network/traffic', { ...base, by: 'kind' })
+  const place = sums.answer?.place
+  const domains = place ? Math.max(1, Math.ceil(place.ranks / place.domain)) : 0
+  const side = !place ? 0 : by === 'domains' ? Math.min(domains, 1024) : Math.min(place.ranks, MOST_CELLS)
+  const matrix = useAnswer<TrafficAnswer>('network/traffic', side > 0 ? { ...base, by: 'matrix', cells: side } : null)
+  const squares = matrix.answer?.squares
+  const square = squares?.find((one) => (one.dimension ?? 'all') === of) ?? squares?.[0]
+  const perCell = matrix.answer?.per_cell ?? 1
+  const grid = useMemo(() => ({ side: matrix.answer?.side ?? 0, cells: square?.cells ?? [] }), [matrix.answer, square])
+  return (
+    <>
+      <section class="panel scope" aria-label="Run and network">
+        <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
+        <div class="entries">
+          <Choice title="Gathers and reductions" value={algorithm} options={[['ring', 'rings along rails'], ['hierarchical', 'hierarchical'], ['direct', 'everyone to everyone']]} onChange={(value) => say('algorithm', value === 'ring' ? undefined : value)} />
+          <Choice title="All-to-all" value={allToAll} options={[['direct', 'direct'], ['hierarchical', 'through domains']]} onChange={(value) => say('all-to-all', value === 'direct' ? undefined : value)} />
+          <Switch title="On a network" about="Domains, rails and links of the design instead of the cluster's own" on={onNetwork} onChange={(on) => say('on', on ? 'network' : undefined)} />
+          {onNetwork && <DesignFields only={['radix', 'leaf-oversubscription']} />}
+        </div>
+      </section>
+      {sums.problems.length > 0 && <Problems problems={sums.problems} />}
+      {!sums.answer && sums.problems.length === 0 && <Loading heights={[64, 480]} />}
+      {sums.answer && place && (
+        <div class={`columns two ${sums.stale ? 'stale' : ''}`}>
+          <ChartFrame
+            title="Who sends how much to whom"
+            about="bytes a step from a rank to a rank, on a logarithmic scale"
+            name="traffic"
+            stale={matrix.stale}
+            tools={
+              <Segments
+                label="Cells"
+                value={by}
+                options={[['ranks', 'ranks'], ['domains', 'domains']]}
+                onChange={(value) => say('cells', value === 'ranks' ? undefined : value)}
+              />
+            }
+            rows={() => ({ columns: ['from_first_rank', 'to_first_rank', 'ranks_per_cell', 'mean_bytes'], rows: (square?.cells ?? []).map(([i, j, mean]) => [i * perCell, j * perCell, perCell, mean]) })}
+          >
+            {(width) => (
+              <>
+                {squares && (
+                  <div class="dimension-picks">
+                    <Segments
+                      label="Dimension"
+                      value={(square?.dimension ?? 'all') as string}
+                      options={squares.map((one) => [one.dimension ?? 'all', one.dimension ? <Swatched key={one.dimension} colour={classColour(one.dimension)}>{one.dimension}</Swatched> : 'all'] as const)}
+                      onChange={(value) => say('of', value === 'all' ? undefined : value)}
+                    />
+                    <span class="muted">
+                      {square && `${decimalBytes(square.bytes)} a step${square.dimension ? `, ${percent(square.bytes / (squares[0]?.bytes ?? 1))} of all` : ''}`}
+                    </span>
+                  </div>
+                )}
+                {matrix.problems.length > 0 && <Problems problems={matrix.problems} />}
+                {grid.side > 0 && (
+                  <Heatmap
+                    width={width}
+                    title="Traffic from rank to rank"
+                    grid={grid}
+                    theme={dark.value}
+                    most={Math.min(width, 760)}
+                    rowTitle={by === 'domains' ? 'sending domain' : 'sending rank'}
+                    columnTitle={by === 'domains' ? 'receiving domain' : 'receiving rank'}
+                    name={(index) => count(by === 'domains' ? index : index * perCell)}
+                    block={by === 'domains' ? 0 : place.domain / perCell >= 2 ? place.domain / perCell : 0}
+                    format={decimalBytes}
+                    tip={(row, column, value) => ({
+                      title: by === 'domains' ? `domain ${row} to domain ${column}` : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
+                      lines: [
+                        { name: perCell > 1 ? 'a rank to a rank' : 'sends', value: value === undefined ? 'nothing' : decimalBytes(value) },
+                        ...(by === 'ranks' ? [{ name: 'domains', value: `${Math.floor((row * perCell) / place.domain)} to ${Math.floor((column * perCell) / place.domain)}` }] : []),
+                      ],
+                    })}
+                  />
+                )}
+              </>
+            )}
+          </ChartFrame>
+          <Sums answer={sums.answer} />
+          <div class="across">
+            <TrafficTable base={base} kinds={sums.answer} />
+          </div>
+        </div>
+      )}
+    </>
+  )
+}
+
+function span(cell: number, perCell: number, ranks: number): string {
+  const first = cell * perCell
+  const last = Math.min(ranks, first + perCell) - 1
+  return first === last ? `rank ${first}` : `ranks ${first} to ${last}`
+}
+
+function Sums({ answer }: { answer: TrafficAnswer }) {
+  const { place } = answer
+  return (
+    <section class="panel" aria-label="Sums">
+      <div class="panel-head">
+        <h2>
+          Sums <span class="about">{answer.title}</span>
+        </h2>
+      </div>
+      <div class="panel-body">
+        <dl class="figures">
+          <Figure title="Sent a step" note={`${decimalBytes(answer.sent_per_rank)} by each rank`}>{decimalBytes(answer.sent)}</Figure>
+          <Figure title="Stays in domains" note={`${count(Math.ceil(place.ranks / place.domain))} domains of ${place.domain}`}>{percent(answer.inside_share)}</Figure>
+          <Figure title="Silent pairs" note="send each other nothing">{`${(answer.silent_share * 100).toFixed(2)}%`}</Figure>
+        </dl>
+        <ul class="dimension-bars" aria-label="Bytes by dimension">
+          {answer.dimensions.map((one) => (
+            <li key={one.dimension}>
+              <span>{one.dimension}</span>
+              <span class="bar" aria-hidden="true">
+                <span style={{ width: `${Math.max(one.share * 100, 0.3)}%`, background: classColour(one.dimension) }} />
+              </span>
+              <span class="right">{decimalBytes(one.bytes)}</span>
+              <span class="right muted">{percent(one.share)}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  )
+}
