@@ -183,6 +183,11 @@ impl Printer {
         }
     }
 
+    /// Who asked through the server, if anybody did.
+    pub(crate) fn asker(&self) -> Option<Arc<Watch>> {
+        self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
+    }
+
     /// Whether somebody asked through the server and went away: then nothing needs to be finished.
     pub(crate) fn is_unheard(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())

@@ -340,6 +340,30 @@ fn a_search_is_followed_and_stopped() {
 }
 
 #[test]
+fn a_question_without_end_is_given_up() {
+    let server = Served::new(&[TRACES]);
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let arguments = json!({ "sql": sql, "paths": ["../../../../fixtures/traces/megatron_tp2_v100"] });
+    let body = json!({ "command": "query", "arguments": arguments }).to_string();
+    let job = server.send("POST", "api/v1/jobs", body.as_bytes()).json()["job"]
+        .as_str()
+        .expect("a number")
+        .to_owned();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(server.send("DELETE", &format!("api/v1/jobs/{job}"), b"").status, 204);
+    let begin = Instant::now();
+    let events = server.events(&job);
+    assert_eq!(events.last().expect("an end").0, "problems", "{events:?}");
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    // And one whose rows would fill the memory ends by itself.
+    let sql = sql.replace("count(*)", "i");
+    let arguments =
+        json!({ "sql": sql, "paths": ["../../../../fixtures/traces/megatron_tp2_v100"], "limit": 0 });
+    let heard = server.ask_as("query", &arguments, "csv");
+    assert_eq!((heard.status, heard.text.lines().count()), (200, 1_000_001));
+}
+
+#[test]
 fn it_says_what_it_was_given() {
     let run_file = "../../../../examples/runs/llama-3-8b-fsdp.toml";
     let server = Served::new(&[run_file, "../../../../fixtures/traces/megatron_tp2_v100"]);

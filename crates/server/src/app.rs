@@ -27,7 +27,9 @@ pub(crate) struct App {
     pub(crate) uploads: Uploads,
     pub(crate) jobs: Jobs,
     /// Turns at the processors.
-    pub(crate) turns: Arc<Semaphore>,
+    pub(crate) turns: Semaphore,
+    /// Threads for questions: those at their turn, and those whose work goes on though it was given up.
+    pub(crate) threads: Arc<Semaphore>,
     /// Questions that wait for theirs.
     pub(crate) waiting: AtomicUsize,
     /// Whether the server ends.

@@ -89,7 +89,8 @@ impl Server {
         desk.uploads(self.uploads.folder());
         let mut end = self.end.subscribe();
         let app = Arc::new(App {
-            turns: Arc::new(Semaphore::new(self.settings.questions)),
+            turns: Semaphore::new(self.settings.questions),
+            threads: Arc::new(Semaphore::new(self.settings.questions + self.settings.given_up)),
             waiting: AtomicUsize::new(0),
             jobs: Jobs::default(),
             guard: self.guard,

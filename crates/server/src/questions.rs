@@ -139,7 +139,9 @@ pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body>
         )
     };
     let Some(waiting) = Waiting::new(app) else { return busy() };
-    let Ok(turn) = Arc::clone(&app.turns).acquire_owned().await else { return busy() };
+    // Given back when the answer is sent or nobody waits for it any more, whether or not the work listens to that.
+    let Ok(_turn) = app.turns.acquire().await else { return busy() };
+    let Ok(thread) = Arc::clone(&app.threads).try_acquire_owned() else { return busy() };
     drop(waiting);
     let watch = Arc::new(Watch::default());
     let wanted = Wanted(Arc::clone(&watch));
@@ -147,7 +149,7 @@ pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body>
     let seen = Arc::clone(&watch);
     let work = tokio::task::spawn_blocking(move || {
         let reply = desk.ask(&question, &seen);
-        drop(turn);
+        drop(thread);
         reply
     });
     let mut end = app.end.clone();

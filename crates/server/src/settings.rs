@@ -11,6 +11,8 @@ pub struct Settings {
     pub connections: usize,
     /// Questions that are worked on at once; they are work for processors.
     pub questions: usize,
+    /// Questions that were given up and whose work goes on all the same, at most.
+    pub given_up: usize,
     /// Questions that may wait for their turn; more are told to come back.
     pub waiting: usize,
     /// Jobs that run at once.
@@ -39,6 +41,7 @@ impl Default for Settings {
             connections: 512,
             // Some only wait for the disk.
             questions: (2 * processors).max(4),
+            given_up: 32,
             waiting: 1024,
             jobs: 2,
             remembered: 16,

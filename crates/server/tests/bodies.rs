@@ -144,9 +144,9 @@ fn uploads_are_kept_bounded_and_removed() {
             .expect("sent");
         drop(stream);
     }
-    soon("the removal of broken uploads", || std::fs::read_dir(&folder).expect("a folder").count() == 1);
     let most = "z".repeat(1 << 20);
-    assert_eq!(server.post("/api/v1/uploads?name=a", &most).status, 201);
+    soon("the room that broken uploads took", || server.post("/api/v1/uploads?name=a", &most).status == 201);
+    soon("the removal of broken uploads", || std::fs::read_dir(&folder).expect("a folder").count() == 2);
     let both = server.post("/api/v1/uploads?name=b", &most);
     assert_eq!(both.status, 413, "all of them together are bounded");
     server.is_well();
@@ -196,6 +196,30 @@ fn questions_that_take_too_long_are_stopped() {
     drop(gone);
     soon("the second stop", || server.desk.stopped.load(Ordering::SeqCst) == 2);
     server.is_well();
+}
+
+#[test]
+fn work_that_does_not_listen_keeps_nobody_waiting() {
+    let server = Running::with(Settings { questions: 1, given_up: 2, ..Settings::default() });
+    for waited in 1..=2 {
+        let mut gone = server.connect();
+        let head = server.head("POST", "/api/v1/stubborn");
+        gone.write_all(format!("{head}Content-Length: 2\r\n\r\n{{}}").as_bytes()).expect("sent");
+        soon("the question", || server.desk.at_once.load(Ordering::SeqCst) == waited);
+        drop(gone);
+    }
+    let begin = Instant::now();
+    soon("the turn", || server.post("/api/v1/echo", "{}").status == 200);
+    assert!(begin.elapsed() < Duration::from_secs(1), "it waited for the stubborn");
+    assert_eq!(server.desk.at_once.load(Ordering::SeqCst), 2, "they are still at it");
+    // More of them are not begun: they would take the machine.
+    let mut third = server.connect();
+    let head = server.head("POST", "/api/v1/stubborn");
+    third.write_all(format!("{head}Content-Length: 2\r\n\r\n{{}}").as_bytes()).expect("sent");
+    soon("the third", || server.desk.at_once.load(Ordering::SeqCst) == 3);
+    drop(third);
+    soon("the refusal", || server.post("/api/v1/echo", "{}").status == 503);
+    soon("the end of the stubborn", || server.post("/api/v1/echo", "{}").status == 200);
 }
 
 #[test]

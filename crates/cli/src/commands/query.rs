@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         return Ok(Outcome::Yes);
     };
     // A question that cannot be asked at all is told before gigabytes are read.
-    Database::new(Profile::default())?.ask(sql, Some(0))?;
+    database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(&arguments.paths, keep, printer)?;
     let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks));
@@ -27,8 +27,14 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     if let Some(joined) = &joined {
         printer.warnings(&joined.warnings);
     }
-    let database = Database::new(Profile { job, passes, joined, windows })?;
-    let limit = (arguments.limit > 0).then_some(arguments.limit);
+    let database = database(Profile { job, passes, joined, windows }, printer)?;
+    let limit = match (arguments.limit, printer.asker()) {
+        (0, None) => None,
+        // The memory is shared with others' questions.
+        (0, Some(_)) => Some(MOST),
+        (limit, None) => Some(limit),
+        (limit, Some(_)) => Some(limit.min(MOST)),
+    };
     let answer = Rows(database.ask(sql, limit)?);
     if answer.0.more {
         printer.note(&format!(
@@ -38,6 +44,19 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     }
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
+}
+
+/// Rows of an answer through the server, at most.
+const MOST: usize = 1_000_000;
+
+/// A profile to ask, which gives up when nobody waits for the answer any more.
+fn database(profile: Profile, printer: &Printer) -> Result<Database, Problem> {
+    let database = Database::new(profile)?;
+    if let Some(asker) = printer.asker() {
+        let asker = std::panic::AssertUnwindSafe(asker);
+        database.give_up_when(move || asker.is_stopped());
+    }
+    Ok(database)
 }
 
 struct Rows(query::Answer);

@@ -53,7 +53,10 @@ impl Served {
 
     /// Asks it to end, as Ctrl-C does.
     pub(crate) fn interrupt(&self) {
-        let _ = std::process::Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        let _ = std::process::Command::new("kill")
+            .args(["-INT", &self.child.id().to_string()])
+            .stderr(Stdio::null())
+            .status();
     }
 
     /// Sends a request and reads the answer to its end.

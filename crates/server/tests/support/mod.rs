@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Commands for tests: `echo` says what was asked, `wait` works until it is stopped or `ms` have gone, `panic` panics.
+/// Commands for tests: `echo` says what was asked, `wait` works until it is stopped or `ms` have gone, `stubborn`
+/// listens to nobody, `panic` panics.
 #[derive(Default)]
 pub(crate) struct Tester {
     pub(crate) asked: AtomicUsize,
@@ -79,6 +80,10 @@ impl Tester {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 answer(Outcome::Yes, format!("{{\n  \"done\": {done}\n}}\n"))
+            }
+            ["stubborn"] => {
+                std::thread::sleep(Duration::from_millis(1500));
+                answer(Outcome::Yes, "{}".to_owned())
             }
             ["refuse"] => Reply::Problems {
                 problems: vec![Problem::new("this is wrong").hint("do it otherwise").at_key("x")],

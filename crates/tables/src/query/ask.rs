@@ -51,6 +51,13 @@ impl Database {
         Ok(Self { connection })
     }
 
+    /// Gives a question up as soon as this says so; it is asked now and then while one is answered.
+    pub fn give_up_when(&self, is_unwanted: impl FnMut() -> bool + Send + std::panic::UnwindSafe + 'static) {
+        /// Steps of the engine between two looks: some ten microseconds.
+        const STEPS: i32 = 1000;
+        self.connection.progress_handler(STEPS, Some(is_unwanted));
+    }
+
     /// Asks one question; of its rows, the first `limit`.
     pub fn ask(&self, sql: &str, limit: Option<usize>) -> Result<Answer, Problem> {
         let told = |error: &Error| told(error, sql);
