@@ -16,6 +16,8 @@ function oneFile(): Plugin {
         else if (name.endsWith('.css')) style += String(part.source)
         delete bundle[name]
       }
+      // Views are inside, so nothing is loaded before them; Vite would fill this in if it wrote the files.
+      script = script.replaceAll('__VITE_PRELOAD__', '[]')
       const safe = script.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--')
       const page = html
         .replace('</head>', () => `  <style>${style}</style>\n  </head>`)
