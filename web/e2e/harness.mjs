@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { fromDisk } from './from-disk.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -13,11 +14,9 @@ export const artifacts = join(here, 'artifacts')
 export const repository = join(here, '..', '..')
 export const widths = { wide: [2560, 1300], desktop: [1280, 860], phone: [390, 844] }
 
-/** Starts `BINARY serve` with extra arguments; `dev` is the stand-in of this folder. */
+/** Starts `BINARY serve` with extra arguments; with RAILWRIGHT_PAGE=disk the page comes from web/dist as it lies there. */
 export async function startServer(binary, extra = []) {
-  const child = process.env.RAILWRIGHT_DEV_SERVER
-    ? spawn(process.execPath, [join(here, 'dev-server.mjs'), binary])
-    : spawn(binary, ['serve', '--no-open', '--port', '0', ...extra])
+  const child = spawn(binary, ['serve', '--no-open', '--port', '0', ...extra])
   const said = { text: '' }
   const url = await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`the server printed no address within 20 s: ${said.text}`)), 20_000)
@@ -33,7 +32,15 @@ export async function startServer(binary, extra = []) {
     child.stderr.on('data', read)
     child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said.text}`)))
   })
-  return { url, said, stop: () => new Promise((resolve) => (child.on('exit', resolve), child.kill('SIGINT'), setTimeout(() => child.kill('SIGKILL'), 5000).unref())) }
+  const front = process.env.RAILWRIGHT_PAGE === 'disk' ? await fromDisk(url) : null
+  const stop = () =>
+    new Promise((resolve) => {
+      front?.stop()
+      child.on('exit', resolve)
+      child.kill('SIGINT')
+      setTimeout(() => child.kill('SIGKILL'), 5000).unref()
+    })
+  return { url: front?.url ?? url, said, stop }
 }
 
 export async function startBrowser() {

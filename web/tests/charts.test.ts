@@ -24,6 +24,7 @@ describe('numbers for people', () => {
     expect(format.relative(110, 100)).toBe('+10%')
     expect(format.relative(96, 100)).toBe('−4.0%')
     expect(format.relative(1, 1)).toBe('=')
+    expect(format.relative(1.0001, 1)).toBe('≈')
   })
 })
 

@@ -56,6 +56,10 @@ export class Follower<T> {
   private flying: { sequence: number; since: number; abort: AbortController }[] = []
   private waiting: { command: string; values: Arguments; sequence: number } | null = null
   private dim: ReturnType<typeof setTimeout> | undefined
+  private rest: ReturnType<typeof setTimeout> | undefined
+
+  /** `pause`: milliseconds of rest before a question is put, for those that are not looked at while a slider moves. */
+  constructor(private readonly pause = 0) {}
 
   put(command: string, values: Arguments | null): void {
     const sequence = ++this.sequence
@@ -76,7 +80,10 @@ export class Follower<T> {
       if (this.state.value.loading) this.state.value = { ...this.state.value, stale: true }
     }, 150)
     this.waiting = { command, values, sequence }
-    this.launch()
+    clearTimeout(this.rest)
+    // The first question never rests: nothing is shown yet.
+    if (this.pause === 0 || this.state.value.answer === null) this.launch()
+    else this.rest = setTimeout(() => this.launch(), this.pause)
   }
 
   /** Gives up whatever is on its way. */
@@ -84,6 +91,7 @@ export class Follower<T> {
     this.waiting = null
     for (const one of this.flying) one.abort.abort()
     clearTimeout(this.dim)
+    clearTimeout(this.rest)
     this.dim = undefined
   }
 
@@ -131,8 +139,8 @@ export class Follower<T> {
 }
 
 /** The answer to a question computed from signals; asks again whenever they change. `null` asks nothing. */
-export function useFollow<T>(command: string, question: () => Arguments | null): ReadonlySignal<Live<T>> {
-  const follower = useMemo(() => new Follower<T>(), [command])
+export function useFollow<T>(command: string, question: () => Arguments | null, pause = 0): ReadonlySignal<Live<T>> {
+  const follower = useMemo(() => new Follower<T>(pause), [command])
   useEffect(() => {
     const end = effect(() => follower.put(command, question()))
     return () => {

@@ -80,7 +80,7 @@ export function StackedColumns(props: Props) {
                 to?.focus()
               }}
             >
-              <rect x={LEFT + index * step} y={TOP} width={step} height={props.height - TOP} fill={index === props.chosen ? 'var(--accent-soft)' : 'transparent'} />
+              <rect x={LEFT + index * step} y={TOP} width={step} height={props.height - TOP - 12} rx="3" fill={index === props.chosen ? 'var(--accent-soft)' : 'transparent'} />
               {group.bars.map((bar, which) => {
                 let from = 0
                 return bar.segments.map((segment) => {
@@ -90,7 +90,7 @@ export function StackedColumns(props: Props) {
                   return height < 0.2 ? null : <rect key={`${bar.series}${segment.key}`} x={start + which * wide} y={top} width={Math.max(wide - (bars > 1 ? 2 : 0), 1)} height={height} fill={segment.colour} stroke="var(--surface)" stroke-width={height > 3 ? 0.6 : 0} />
                 })
               })}
-              {index % each === 0 && <text x={LEFT + (index + 0.5) * step} y={props.height - BOTTOM + 15} text-anchor="middle" class={index === props.chosen ? '' : 'faint'}>{group.label}</text>}
+              {index % each === 0 && <text x={LEFT + (index + 0.5) * step} y={props.height - BOTTOM + 15} text-anchor="middle" class={index === props.chosen ? '' : 'faint'} aria-hidden="true">{group.label}</text>}
             </g>
           )
         })}

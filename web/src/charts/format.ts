@@ -90,13 +90,14 @@ export function percent(share: number): string {
   return `${value.toFixed(1)}%`
 }
 
-/** Signed difference: +4.2%, −12%; `=` where nothing changes. */
+/** Signed difference: +4.2%, −12%; `=` where nothing changes, `≈` where nobody would see it. */
 export function relative(value: number, base: number): string {
   if (value === base) return '='
   if (base === 0) return 'new'
   const share = (value / base - 1) * 100
   const size = Math.abs(share)
-  const text = size >= 1000 ? `${digits(value / base)}×` : `${size < 0.1 ? '<0.1' : size < 10 ? size.toFixed(1) : Math.round(size)}%`
+  if (size < 0.05) return '≈'
+  const text = size >= 1000 ? `${digits(value / base)}×` : `${size < 10 ? size.toFixed(1) : Math.round(size)}%`
   return `${share < 0 ? '−' : '+'}${text}`
 }
 

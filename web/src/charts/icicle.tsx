@@ -78,6 +78,7 @@ export function Icicle(props: Props) {
                   }}
                 />
               ))}
+              <g aria-hidden="true" pointer-events="none">{cells.map((cell) => <Words key={`${cell.node.id}${cell.above}`} cell={cell} />)}</g>
             </g>
           )
         })}
@@ -99,17 +100,11 @@ function TipText(props: { node: TimeNode; parent: TimeNode | null }) {
 
 function Part(props: { cell: Cell; first: boolean; pointed: boolean; onZoom: () => void; onOut: () => void; onPoint: (event: MouseEvent | null) => void }) {
   const { node, x, width, depth, above } = props.cell
-  const colour = node.id === 'step' ? 'var(--sunken)' : node.id === 'bubble' ? 'url(#hatch)' : timeColour(node.id)
-  const ink = node.id === 'step' || node.id === 'bubble' ? 'var(--text)' : inkOn(colour)
-  const time = seconds(node.time)
-  const title = fitText(`${node.title}`, width - 12)
-  const both = title === node.title ? fitText(`${title}  ${time}`, width - 12) : ''
-  const text = both.endsWith(time) ? both : title
   return (
     <g
       role="button"
       tabIndex={props.first ? 0 : -1}
-      aria-label={`${node.title}, ${time}, ${percent(node.share)} of the step`}
+      aria-label={`${node.title}, ${seconds(node.time)}, ${percent(node.share)} of the step`}
       style={{ cursor: node.children.length > 0 || above ? 'zoom-in' : 'default' }}
       onClick={props.onZoom}
       onMouseMove={props.onPoint}
@@ -117,10 +112,24 @@ function Part(props: { cell: Cell; first: boolean; pointed: boolean; onZoom: () 
       onKeyDown={(event) => walk(event, props.onZoom, props.onOut)}
       data-depth={depth}
     >
-      <rect x={x} y={depth * ROW} width={Math.max(width, 0.5)} height={ROW - 2} rx={width > 6 ? 2 : 0} fill={colour} opacity={above ? 0.55 : 1} stroke={props.pointed ? 'var(--text)' : 'var(--surface)'} stroke-width={props.pointed ? 1.5 : width > 3 ? 1 : 0} />
-      {text && <text x={x + 6} y={depth * ROW + ROW / 2 + 3} style={{ fill: ink }} pointer-events="none">{text}</text>}
+      <rect x={x} y={depth * ROW} width={Math.max(width, 0.5)} height={ROW - 2} rx={width > 6 ? 2 : 0} fill={fillOf(node.id)} opacity={above ? 0.55 : 1} stroke={props.pointed ? 'var(--text)' : 'var(--surface)'} stroke-width={props.pointed ? 1.5 : width > 3 ? 1 : 0} />
     </g>
   )
+}
+
+function fillOf(id: string): string {
+  return id === 'step' ? 'var(--sunken)' : id === 'bubble' ? 'url(#hatch)' : timeColour(id)
+}
+
+/** What a part is called, as far as there is room; beside the parts, because their own names say more. */
+function Words(props: { cell: Cell }) {
+  const { node, x, width, depth } = props.cell
+  const plain = node.id === 'step' || node.id === 'bubble'
+  const time = seconds(node.time)
+  const title = fitText(node.title, width - 12)
+  const both = title === node.title ? fitText(`${title}  ${time}`, width - 12) : ''
+  const text = both.endsWith(time) ? both : title
+  return text ? <text x={x + 6} y={depth * ROW + ROW / 2 + 3} style={{ fill: plain ? 'var(--text)' : inkOn(timeColour(node.id)) }}>{text}</text> : null
 }
 
 function walk(event: KeyboardEvent, zoom: () => void, out: () => void): void {

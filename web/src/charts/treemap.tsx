@@ -79,8 +79,8 @@ export function Treemap(props: Props) {
                     onMouseLeave={() => setTip(null)}
                   >
                     <rect x={place.x + 0.5} y={place.y + 0.5} width={Math.max(place.width - 1, 0.4)} height={Math.max(place.height - 1, 0.4)} fill={leaf.colour} rx="1.5" />
-                    {words && <text x={place.x + 4} y={place.y + 13} style={{ fill: ink, fontSize: '10.5px' }}>{words}</text>}
-                    {amount && <text x={place.x + 4} y={place.y + 26} style={{ fill: ink, fontSize: '10.5px' }} opacity="0.85">{amount}</text>}
+                    {words && <text x={place.x + 4} y={place.y + 13} style={{ fill: ink, fontSize: '10.5px' }} aria-hidden="true">{words}</text>}
+                    {amount && <text x={place.x + 4} y={place.y + 26} style={{ fill: ink, fontSize: '10.5px' }} opacity="0.85" aria-hidden="true">{amount}</text>}
                   </g>
                 )
               })}

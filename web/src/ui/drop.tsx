@@ -57,7 +57,7 @@ async function openByContent(uploads: readonly Upload[]): Promise<void> {
     return
   }
   // A config.json is no launch file: whether it is a model, the model reader says.
-  await ask('models/show', { model: first.path })
+  await ask('models/show', { name: first.path })
   if (view.value !== 'calculator') go('calculator')
   change({ model: first.path })
   toast(`${first.name} is the model now`)

@@ -56,6 +56,7 @@ export function Shell() {
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
+        {open && <h1 class="hidden-visually">{open.title}</h1>}
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}

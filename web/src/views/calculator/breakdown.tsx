@@ -33,9 +33,9 @@ export function Breakdown(props: Props) {
       rows={() => ({ columns: ['scenario', 'id', 'part', 'seconds', 'share'], rows: trees.flatMap((tree) => flat(tree.root).map((node) => [tree.label || 'A', node.id, node.title, node.time, node.share])) })}
     >
       {(width) => (
-        <div class={`breakdown-grid ${width > 1080 ? 'beside' : ''}`}>
-          <div class="body-part">
-            <Icicle trees={trees} width={width > 1080 ? Math.floor(width * 0.58) : width} zoom={zoom} onZoom={onZoom} pointed={pointed} onPoint={setPointed} />
+        <div class="breakdown-grid">
+          <div>
+            <Icicle trees={trees} width={width} zoom={zoom} onZoom={onZoom} pointed={pointed} onPoint={setPointed} />
             {zoom && <p class="hint-line"><button type="button" class="link" onClick={() => onZoom('')}>Show the whole step</button></p>}
           </div>
           <Tree a={props.a} b={props.b} pointed={pointed} onPoint={setPointed} onZoom={onZoom} />

@@ -29,7 +29,7 @@ export function ExportDialog(props: { arguments: Arguments; close: () => void })
           <>
             {live.answer.not_expressed.length > 0 && (
               <details open>
-                <summary>{live.answer.not_expressed.length} settings differ there</summary>
+                <summary>{live.answer.not_expressed.length === 1 ? 'One setting differs there' : `${live.answer.not_expressed.length} settings differ there`}</summary>
                 <ul class="lost">
                   {live.answer.not_expressed.map((one) => <li key={one.key + one.message}><code>{one.key}</code> <Ticked text={one.message} /></li>)}
                 </ul>

@@ -7,7 +7,7 @@ import { type Degrees, type Facts, modelFacts } from '../../state/rules'
 
 /** Facts of a scenario; null until the model's shapes or a first estimate came. */
 export function useFacts(text: Parameters, estimate: Estimate | null, accelerators: readonly Accelerator[]): Facts | null {
-  const shown: Live<ModelShown> = useAnswer<ModelShown>('models/show', text.model ? { model: text.model } : null)
+  const shown: Live<ModelShown> = useAnswer<ModelShown>('models/show', text.model ? { name: text.model } : null)
   const model = shown.answer && !shown.loading && shown.problems.length === 0 ? modelFacts(shown.answer.model) : null
   if (!estimate && !model) return null
   const peak = accelerators.find((one) => one.id === (estimate?.cluster.accelerator ?? text.cluster))?.peak ?? {}

@@ -27,7 +27,7 @@ const HEADLINES: readonly Headline[] = [
     of: ({ step_time, step_time_interval: interval }) => ({
       text: format.seconds(step_time),
       value: step_time,
-      note: interval && <span title={interval.source}>{interval.low === interval.high ? 'no interval' : `${format.seconds(interval.low)} to ${format.seconds(interval.high)}, ${Math.round(interval.coverage * 100)}%`}</span>,
+      note: interval && <span title={`${Math.round(interval.coverage * 100)}% of runs like this; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% of such runs</span>,
     }),
   },
   {
@@ -44,7 +44,7 @@ const HEADLINES: readonly Headline[] = [
         note: (
           <>
             {causal && <Explained id="mfu.causal_attention" list={why}>{format.percent(causal.share)} causal</Explained>}
-            {hardware && <> · <Explained id="hfu" list={why}>HFU {format.percent(hardware.share)}</Explained></>}
+            {hardware && <><br /><Explained id="hfu" list={why}>HFU {format.percent(hardware.share)}</Explained></>}
           </>
         ),
       }
@@ -70,7 +70,8 @@ const HEADLINES: readonly Headline[] = [
       note: (
         <>
           <span class={`verdict ${memory.fits ? (memory.near_limit ? 'near' : 'yes') : 'no'}`}>{memory.fits ? (memory.near_limit ? 'barely fits' : 'fits') : 'does not fit'}</span>{' '}
-          {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} too much`} ·{' '}
+          {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} over`}
+          <br />
           <Explained id="memory.probability_of_fitting" list={why}>chance {format.percent(memory.probability_of_fitting)}</Explained>
         </>
       ),
@@ -80,7 +81,7 @@ const HEADLINES: readonly Headline[] = [
     title: 'Training',
     why: 'device_hours',
     better: 'less',
-    of: ({ money }) => (money ? { text: format.seconds(money.calendar), value: money.calendar, note: `${format.amount(money.tokens)} tokens, ${format.count(money.steps)} steps` } : MISSING),
+    of: ({ money }) => (money ? { text: format.seconds(money.calendar), value: money.calendar, note: <>{format.amount(money.tokens)} tokens<br />{format.count(money.steps)} steps</> } : MISSING),
   },
   {
     title: 'Cost',
@@ -88,7 +89,7 @@ const HEADLINES: readonly Headline[] = [
     better: 'less',
     of: ({ money }) =>
       money && money.rent !== null
-        ? { text: format.dollars(money.rent), value: money.rent, note: <span title={money.device_price?.source}>{hours(money.device_hours)} at ${money.device_price?.amount.toFixed(2)}</span> }
+        ? { text: format.dollars(money.rent), value: money.rent, note: <span title={money.device_price?.source}>{hours(money.device_hours)}<br />at ${money.device_price?.amount.toFixed(2)} each</span> }
         : money ? { text: '–', value: null, note: 'no price known' } : MISSING,
   },
   {
@@ -97,7 +98,7 @@ const HEADLINES: readonly Headline[] = [
     better: 'less',
     of: ({ money }) =>
       money && money.energy !== null
-        ? { text: format.energy(money.energy), value: money.energy, note: `${money.power === null ? '' : format.power(money.power)}${money.electricity === null ? '' : `, ${format.dollars(money.electricity)}`}` }
+        ? { text: format.energy(money.energy), value: money.energy, note: <>{money.power === null ? '' : format.power(money.power)}<br />{money.electricity === null ? '' : `${format.dollars(money.electricity)} of power`}</> }
         : money ? { text: '–', value: null, note: 'no power known' } : MISSING,
   },
 ]
@@ -115,17 +116,21 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
             <div key={headline.title} class="headline">
               <dt>{headline.title}</dt>
               <dd class={props.stale ? 'stale' : ''}>
-                {b && <span class="letter" aria-label="scenario A">A</span>}
-                <Explained id={headline.why} list={props.a.why} class="value">{a.text}</Explained>
+                <span class="lettered">
+                  {b && <span class="letter">A</span>}
+                  <Explained id={headline.why} list={props.a.why} class="value">{a.text}</Explained>
+                </span>
               </dd>
               {b && props.b && (
                 <dd class={props.staleB ? 'stale' : ''}>
-                  <span class="letter" aria-label="scenario B">B</span>
-                  <Explained id={headline.why} list={props.b.why} class="value">{b.text}</Explained>
+                  <span class="lettered">
+                    <span class="letter">B</span>
+                    <Explained id={headline.why} list={props.b.why} class="value">{b.text}</Explained>
+                  </span>
                   <Difference a={a.value} b={b.value} better={headline.better} />
                 </dd>
               )}
-              <dd class="note">{b?.note && props.b ? b.note : a.note}</dd>
+              <dd class="note">{b && <span class="letter">B</span>}{b ? b.note : a.note}</dd>
             </div>
           )
         })}
@@ -134,17 +139,17 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
   )
 }
 
-/** A signed difference; good and bad also by an arrow, not by colour alone. */
+/** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. */
 export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither' }) {
   if (props.a == null || props.b == null) return null
   const text = format.relative(props.b, props.a)
-  if (text === '=') return <span class="difference">=</span>
+  if (text === '=' || text === '≈') return <span class="difference">{text}</span>
   const up = props.b > props.a
   const good = props.better === 'neither' ? null : up === (props.better === 'more')
   return (
     <span class={`difference ${good === null ? '' : good ? 'good' : 'bad'}`} title={good === null ? '' : good ? 'better than A' : 'worse than A'}>
-      <span aria-hidden="true">{up ? '▴' : '▾'}</span>
       {text}
+      {good !== null && <span class="hidden-visually">{good ? ' better' : ' worse'}</span>}
     </span>
   )
 }
@@ -155,5 +160,5 @@ function large(value: number): string {
 }
 
 function hours(value: number): string {
-  return value >= 1e6 ? `${format.digits(value / 1e6)} M device-hours` : `${format.count(value)} device-hours`
+  return value >= 1e6 ? `${format.digits(value / 1e6)} M device-h` : `${format.count(value)} device-h`
 }

@@ -25,6 +25,9 @@ import { Toolbar } from './toolbar'
 /** What the page opens with when nobody says anything. */
 const FIRST = { model: 'llama-3.1-405b', cluster: 'dgx-h100', gpus: '1024', tp: '8', cp: '2', pp: '16', 'uneven-stages': 'true', 'global-batch': '512', tokens: '15.6T' }
 
+/** The panels that `memory` fills follow when the slider rests: the headline numbers go first. */
+const REST = 90
+
 /** What only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
 
@@ -40,16 +43,18 @@ export default function Calculator() {
   useEffect(() => void begin(), [])
   const a = useFollow<Estimate>('estimate', () => complete(run.value)).value
   const b = useFollow<Estimate>('estimate', () => complete(runB.value)).value
-  const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value)).value
-  const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value)).value
+  const memoryA = useFollow<Memory>('memory', () => memoryQuestion(run.value), REST).value
+  const memoryB = useFollow<Memory>('memory', () => memoryQuestion(runB.value), REST).value
   const catalogue = useCatalogue()
+  const [railOpen, setRailOpen] = useState(false)
   const two = runB.value !== null
   const shownB = two ? b.answer : null
   const edit = editing.value === 'b' ? b : a
   const accelerators = acceleratorsOf(catalogue.clusters, catalogue.accelerators)
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
-      <aside class="rail" aria-label="Run">
+      <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>{railOpen ? 'Close the settings' : 'Change the run'}</button>
+      <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label="Settings">
         <Controls estimate={edit.answer ?? a.answer} models={catalogue.models} clusters={catalogue.clusters} accelerators={accelerators} />
       </aside>
       <div class="results">
@@ -71,13 +76,13 @@ function Results(props: { a: Live<Estimate>; b: Live<Estimate> | null; memoryA: 
   const dim = dimA || dimB
   const memory = props.memoryA
   return (
-    <div class="panels" data-of={props.a.of} data-of-b={props.b?.of}>
+    <div class={`panels ${b ? 'of-two' : ''}`} data-of={props.a.of} data-of-b={props.b?.of}>
       <Headlines a={a} b={b} stale={dimA} staleB={dimB} />
       <Breakdown a={a} b={b} stale={dim} />
       <MemoryStages a={a} b={b} stale={dim} />
       <MemoryInside live={memory} letter={b ? 'A: ' : ''} />
-      {b && props.memoryB && <MemoryInside live={props.memoryB} letter="B: " />}
       <MemoryOverTime a={memory} b={b ? props.memoryB : null} />
+      {b && props.memoryB && <MemoryInside live={props.memoryB} letter="B: " />}
       <CommunicationTable a={a} b={b} stale={dim} />
       {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
       {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}

@@ -20,9 +20,10 @@ export function MemoryInside(props: { live: Live<Memory>; letter: string }) {
   const stage = memory?.memory.stages[memory.stage]
   return (
     <ChartFrame
-      title={`What fills stage ${memory?.stage ?? ''}`}
-      about={stage ? `${props.letter}${bytes(stage.device)} ${words(stage.moment)}` : ''}
+      title={`${props.letter}${props.letter ? 'what' : 'What'} fills stage ${memory?.stage ?? ''}`}
+      about={stage ? `${bytes(stage.device)} ${words(stage.moment)}` : ''}
       name={`memory-stage-${memory?.stage ?? 0}`}
+      class="inside-chart"
       stale={props.live.stale}
       tools={<Segments label="Grouped by" value={by} options={GROUPINGS} onChange={(next) => change({ 'c.by': next === 'module' ? undefined : next }, 'replace')} />}
       rows={() => ({ columns: ['kind', 'module', 'layer', 'bytes'], rows: (stage?.items ?? []).map((item) => [item.kind, item.module, item.layer, item.bytes]) })}
@@ -57,6 +58,7 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
       title="Memory over the step"
       about={props.a.answer ? `stage ${props.a.answer.stage}, GiB` : ''}
       name={`memory-over-time-stage-${props.a.answer?.stage ?? 0}`}
+      class="time-chart"
       stale={props.a.stale || (props.b?.stale ?? false)}
       rows={() => ({
         columns: ['scenario', 'until_seconds', 'highest_bytes', ...(props.a.answer?.over_time.parts?.map((part) => part.kind) ?? [])],
@@ -69,7 +71,7 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
       {(width) => both.map(({ letter, live }) => (
         <div key={letter} class="over-time">
           {letter && <span class="letter">{letter}</span>}
-          {live.answer && live.answer.over_time.highest_bytes.length > 0 ? <Over memory={live.answer} width={width} height={props.b ? 150 : 300} most={most} /> : live.answer ? <p class="muted">This step has too many passes to be drawn over time.</p> : <div class="skeleton" style={{ height: '150px' }} />}
+          {live.answer && live.answer.over_time.highest_bytes.length > 0 ? <Over memory={live.answer} width={width} height={props.b ? 150 : 220} most={most} /> : live.answer ? <p class="muted">This step has too many passes to be drawn over time.</p> : <div class="skeleton" style={{ height: '150px' }} />}
         </div>
       ))}
     </ChartFrame>

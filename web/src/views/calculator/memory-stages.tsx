@@ -34,6 +34,7 @@ export function MemoryStages(props: { a: Estimate; b: Estimate | null; stale: bo
       title="Memory by stage"
       about={props.b ? 'A left, B right, GiB' : 'of one rank at its peak, GiB'}
       name="memory-by-stage"
+      class="stages-chart"
       stale={props.stale}
       rows={() => ({ columns: ['scenario', 'stage', 'kind', 'bytes'], rows: both.flatMap(({ letter, estimate }) => estimate.memory.stages.flatMap((stage) => stage.kinds.map((one) => [letter, stage.stage, one.kind, one.bytes]))) })}
     >

@@ -48,4 +48,4 @@ export function keep(letter: Letter): void {
 }
 
 /** Names of what B says otherwise. */
-export const differences = computed(() => Object.keys(overrides.value).filter((key) => key !== 'on'))
+export const differences = computed(() => Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]))

@@ -35,10 +35,10 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
         ]),
   ]
   return (
-    <section class={`panel titled ${props.stale ? 'stale' : ''}`} aria-labelledby="communication-title">
-      <h2 id="communication-title">Communication <span class="about">of one rank over the step</span></h2>
+    <div class={`panel titled communication ${props.stale ? 'stale' : ''}`}>
+      <h2>Communication <span class="about">of one rank over the step</span></h2>
       {rows.length === 0 ? <p class="nothing">No rank says anything to another.</p> : <Table caption="Communication" columns={columns} rows={rows} identify={({ one }) => `${one.title} ${one.operation} ${one.ranks}`} />}
-    </section>
+    </div>
   )
 }
 
@@ -68,9 +68,9 @@ const STAGE_COLUMNS: readonly Column<Stage>[] = [
 
 export function StageTable(props: { estimate: Estimate; letter: string; stale: boolean }) {
   return (
-    <section class={`panel titled ${props.stale ? 'stale' : ''}`} aria-label={`Stages ${props.letter}`}>
+    <div class={`panel titled ${props.stale ? 'stale' : ''}`}>
       <h2>Stages {props.letter} <span class="about">passes of one micro batch, then sums over the step</span></h2>
-      <Table caption="Stages" columns={STAGE_COLUMNS} rows={props.estimate.stages} identify={(stage) => stage.stage} maxHeight="420px" rowClass={(stage) => (stage.critical ? 'current' : '')} />
-    </section>
+      <Table caption={`Stages ${props.letter}`.trim()} columns={STAGE_COLUMNS} rows={props.estimate.stages} identify={(stage) => stage.stage} maxHeight="420px" rowClass={(stage) => (stage.critical ? 'current' : '')} />
+    </div>
   )
 }

@@ -47,7 +47,7 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
       {!report && (
         <div class="actions">
           {two ? (
-            <Menu label="Scenarios" class="button" items={[{ title: 'Keep A', run: () => keep('a') }, { title: 'Keep B', run: () => keep('b') }]}>Keep…</Menu>
+            <Menu label="Keep… one scenario" class="button" items={[{ title: 'Keep A', run: () => keep('a') }, { title: 'Keep B', run: () => keep('b') }]}>Keep…</Menu>
           ) : (
             <button type="button" class="button" title="Open scenario B beside this one (c)" onClick={compare}>Compare</button>
           )}

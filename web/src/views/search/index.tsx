@@ -54,7 +54,6 @@ export default function Search() {
   const frontKnown = edge && frontState.of === identity('search', edge) ? (frontState.answer?.answer.candidates ?? []) : []
   return (
     <div class="view search">
-      <h1 class="hidden-visually">Search</h1>
       <ScopePanel scope={scope} ready={asked !== null} running={state.running} onStart={start} />
       <ProgressLine state={state} unit="strategies" onStop={() => ranking.stop()} />
       {state.problems.length > 0 && <Problems problems={state.problems} />}
