@@ -3,11 +3,14 @@
 //! Responsible for: what may be read, what is opened first, and the life of the server. Refuses to know HTTP: `railwright-server` does;
 //! questions become command lines in [`line`], and are answered by the commands themselves in [`desk`].
 
+mod catalogue;
 mod desk;
 mod kept;
 mod line;
 mod openapi;
 mod start;
+mod voice;
+mod words;
 
 use crate::args;
 use crate::exit::{Failure, Outcome};

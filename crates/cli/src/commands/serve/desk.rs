@@ -7,6 +7,7 @@ use super::kept::Kept;
 use super::line::{self, Line};
 use super::openapi;
 use super::start::Given;
+use super::voice;
 use crate::args::Arguments;
 use crate::commands;
 use crate::exit::{self, Failure};
@@ -83,6 +84,6 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the answer was lost")),
     };
     let text = listener.take();
-    let media = media.unwrap_or_else(|| line::media_of(&text));
+    let media = media.unwrap_or_else(|| voice::media_of(&text));
     Reply::Answer { outcome, media, body: Bytes::from(text), command }
 }

@@ -3,7 +3,8 @@
 //! Responsible for: a path for every command that may be asked, its arguments as typed properties with their help, and the addresses
 //! beside commands. Refuses to describe answers field by field: they are what `--json` prints, versioned by `schema_version`.
 
-use super::line::{asked, commands, forms, key_of, name_of, settable};
+use super::catalogue::{asked, commands, key_of, name_of, settable};
+use super::voice::forms;
 use clap::{Arg, ArgAction, Command};
 use railwright_spec::run::{Key, Kind};
 use serde_json::{Map, Value, json};

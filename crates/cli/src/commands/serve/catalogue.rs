@@ -1,0 +1,93 @@
+//! Which commands may be asked, and which of their arguments may be set.
+//!
+//! Responsible for: one place that knows what is about the terminal and what writes. Refuses to read values.
+
+use crate::args::Arguments;
+use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use railwright_network::topology::DesignSpec;
+use railwright_server::Reply;
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::run::{Key, Section as _, keys};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Commands that are about the terminal, or write files.
+const NOT_ASKED: &[&str] = &["serve", "completions", "man", "init", "save", "export-perfetto", "help"];
+/// Arguments that are about the terminal.
+const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
+
+/// All commands as the parser knows them, complete.
+pub(super) fn commands() -> &'static Command {
+    static COMMANDS: OnceLock<Command> = OnceLock::new();
+    COMMANDS.get_or_init(|| {
+        let mut commands = Arguments::command();
+        commands.build();
+        commands
+    })
+}
+
+/// The commands below one that may be asked.
+pub(super) fn asked(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|one| !NOT_ASKED.contains(&one.get_name()))
+}
+
+/// The arguments that a question may set.
+pub(super) fn settable(command: &Command) -> impl Iterator<Item = &Arg> {
+    command
+        .get_arguments()
+        .filter(|argument| !NOT_SET.contains(&argument.get_id().as_str()) && !writes(argument))
+}
+
+/// Whether an argument names something to write.
+pub(super) fn writes(argument: &Arg) -> bool {
+    let is_path =
+        matches!(argument.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath);
+    let is_output = argument.get_help_heading() == Some("Output");
+    argument.get_action().takes_values()
+        && ((is_path && is_output) || ["output", "figures"].contains(&argument.get_id().as_str()))
+}
+
+/// What an argument is called in a question.
+pub(super) fn name_of(argument: &Arg) -> String {
+    argument.get_long().map_or_else(|| argument.get_id().as_str().to_lowercase(), str::to_owned)
+}
+
+pub(super) fn is_called(argument: &Arg, name: &str) -> bool {
+    match argument.get_long() {
+        Some(long) => {
+            long == name || argument.get_all_aliases().is_some_and(|aliases| aliases.contains(&name))
+        }
+        None => argument.is_positional() && argument.get_id().as_str().eq_ignore_ascii_case(name),
+    }
+}
+
+/// The key of a run file or a design that an argument stands for, if it is one.
+pub(super) fn key_of(argument: &Arg) -> Option<&'static Key> {
+    static KEYS: OnceLock<BTreeMap<String, Key>> = OnceLock::new();
+    let keys = KEYS.get_or_init(|| {
+        keys().into_iter().chain(DesignSpec::KEYS.iter().cloned()).map(|key| (key.path(), key)).collect()
+    });
+    keys.get(argument.get_id().as_str())
+}
+
+/// The command of some words.
+pub(super) fn find(path: &[String]) -> Result<&'static Command, Reply> {
+    let mut command = commands();
+    for word in path {
+        let Some(inner) = asked(command).find(|one| one.get_name() == word) else {
+            let names: Vec<&str> = asked(command).map(Command::get_name).collect();
+            let list = format!("there are {}", names.join(", "));
+            let hint = did_you_mean(word, names.iter().copied(), &list);
+            let word = human::shorten(word);
+            return Err(Reply::Unknown(Problem::new(format!("no question is called `{word}`")).hint(hint)));
+        };
+        command = inner;
+    }
+    if command.get_subcommands().next().is_some() || path.is_empty() {
+        let names: Vec<&str> = asked(command).map(Command::get_name).collect();
+        let problem = Problem::new(format!("`{}` needs another word", path.join("/")));
+        return Err(Reply::Unknown(problem.hint(format!("there are {}", names.join(", ")))));
+    }
+    Ok(command)
+}

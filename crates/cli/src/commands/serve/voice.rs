@@ -1,0 +1,62 @@
+//! The forms of answers: which a command has, and how they are asked for.
+
+use clap::{Arg, ArgAction, Command};
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+
+/// Commands whose answers are pages, too.
+const PAGES: &[&str] = &["estimate", "profile"];
+
+/// Flags for the form of an answer, and its media type as far as the form decides it.
+pub(super) fn voice(
+    command: &Command,
+    format: Option<&str>,
+) -> Result<(Option<&'static str>, Vec<String>), Problem> {
+    let format = format.unwrap_or("json");
+    let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
+    let media = match format {
+        "json" | "columns" => Some("application/json"),
+        "csv" => Some("text/csv; charset=utf-8"),
+        "md" => Some("text/markdown; charset=utf-8"),
+        "svg" => Some("image/svg+xml"),
+        "html" => Some("text/html; charset=utf-8"),
+        _ => Some("text/plain; charset=utf-8"),
+    };
+    let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
+    if formats.iter().any(|value| value.matches(format, false)) {
+        return Ok((media, vec![format!("--format={format}")]));
+    }
+    if has(format).is_some_and(|flag| matches!(flag.get_action(), ArgAction::SetTrue)) {
+        return Ok((media, vec![format!("--{format}")]));
+    }
+    // What has one form alone is printed in it.
+    if format == "json" || (format == "table" && formats.is_empty()) {
+        return Ok((None, Vec::new()));
+    }
+    let names = forms(command);
+    let problem = Problem::new(format!("`{}` has no form `{}`", command.get_name(), human::shorten(format)));
+    let list =
+        if names.is_empty() { "leave it out".to_owned() } else { format!("there are {}", names.join(", ")) };
+    Err(problem.at_key("format").hint(did_you_mean(format, names.iter().map(String::as_str), &list)))
+}
+
+/// The forms of a command's answer that can be asked for by name; none if it has one alone.
+pub(super) fn forms(command: &Command) -> Vec<String> {
+    let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
+    let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
+    let mut names: Vec<String> = formats.iter().map(|value| value.get_name().to_owned()).collect();
+    // Every command takes the word, but only some have a page.
+    names.retain(|name| name != "html" || PAGES.contains(&command.get_name()));
+    for flag in ["json", "svg"] {
+        let is_flag = has(flag).is_some_and(|argument| !argument.get_action().takes_values());
+        if is_flag && !names.iter().any(|name| name == flag) {
+            names.push(flag.to_owned());
+        }
+    }
+    names
+}
+
+/// The media type of an answer that has one form alone.
+pub(super) fn media_of(text: &str) -> &'static str {
+    if text.starts_with(['{', '[']) { "application/json" } else { "text/plain; charset=utf-8" }
+}

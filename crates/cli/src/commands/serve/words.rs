@@ -1,0 +1,193 @@
+//! Arguments as words: for the parser, and as people type them.
+//!
+//! Responsible for: values to text, in an order and spelling in which no value can be taken for a flag. Refuses values of another kind than
+//! the argument's, and arguments that may not be set.
+
+use super::catalogue::{is_called, key_of, name_of, settable, writes};
+use clap::builder::ValueRange;
+use clap::{Arg, Command};
+use railwright_server::Question;
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, did_you_mean};
+use serde_json::Value;
+
+/// The most values of a list.
+const MOST: usize = 10_000;
+
+/// The words of a command line: for the parser, and for people.
+#[derive(Default)]
+pub(super) struct Words {
+    pub(super) parsed: Vec<String>,
+    pub(super) positional: Vec<String>,
+    pub(super) typed: Vec<String>,
+    typed_flags: Vec<String>,
+}
+
+impl Words {
+    /// Puts the arguments of a question into words.
+    pub(super) fn arguments(&mut self, command: &Command, question: &Question) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut given: Vec<(&Arg, &str, &Value)> = Vec::new();
+        for (name, value) in &question.arguments {
+            if value.is_null() {
+                continue;
+            }
+            match command.get_arguments().find(|argument| is_called(argument, name)) {
+                Some(argument) if settable(command).any(|one| one.get_id() == argument.get_id()) => {
+                    if given.iter().any(|(known, ..)| known.get_id() == argument.get_id()) {
+                        let message = format!("`{}` is said twice, by different names", name_of(argument));
+                        problems.push(Problem::new(message).at_key(human::shorten(name)));
+                    }
+                    given.push((argument, name, value));
+                }
+                Some(argument) => problems.push(refused(argument, name)),
+                None => problems.push(unknown(command, name)),
+            }
+        }
+        let mut missing = None;
+        for argument in command.get_positionals() {
+            let value = given
+                .iter()
+                .find(|(known, ..)| known.get_id() == argument.get_id())
+                .map(|(.., value)| *value);
+            let texts = value.map(|value| texts(argument, value)).transpose();
+            match texts {
+                Ok(None) => missing = missing.or(Some(argument)),
+                Ok(Some(texts)) if texts.is_empty() => missing = missing.or(Some(argument)),
+                Ok(Some(texts)) => {
+                    if let Some(missing) = missing {
+                        let message =
+                            format!("`{}` must be said where `{}` is", name_of(missing), name_of(argument));
+                        problems.push(Problem::new(message).at_key(name_of(missing)));
+                    }
+                    self.typed.extend(texts.iter().map(|text| shown(text)));
+                    self.positional.extend(texts);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        for (argument, name, value) in given {
+            if !argument.is_positional() {
+                match flag(argument, name, value) {
+                    Ok(words) => {
+                        for word in words {
+                            self.typed_flags.extend(typed(argument, &word));
+                            self.parsed.push(word);
+                        }
+                    }
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+        problems
+    }
+
+    /// What to type.
+    pub(super) fn shown(&self, voice: &[String]) -> String {
+        let mut words = self.typed.clone();
+        // A word that begins like a flag is told from one behind two dashes.
+        let split = words.iter().position(|word| word.starts_with('-'));
+        let after = split.map(|at| words.split_off(at));
+        words.extend(self.typed_flags.iter().cloned());
+        words.extend(voice.iter().filter(|flag| !flag.ends_with("json")).cloned());
+        if let Some(after) = after {
+            words.push("--".to_owned());
+            words.extend(after);
+        }
+        words.join(" ")
+    }
+}
+
+fn refused(argument: &Arg, name: &str) -> Problem {
+    let problem = if writes(argument) {
+        Problem::new("nothing is written through the server")
+            .hint("leave it out: the answer is what comes back")
+    } else if matches!(argument.get_id().as_str(), "format" | "json") {
+        Problem::new("the form of the answer stands beside the arguments")
+            .hint("such as `\"format\": \"csv\"`")
+    } else {
+        Problem::new("this is about the terminal").hint("leave it out")
+    };
+    problem.at_key(human::shorten(name))
+}
+
+fn unknown(command: &Command, name: &str) -> Problem {
+    let mut names: Vec<String> = settable(command).map(name_of).collect();
+    names.extend(
+        settable(command).flat_map(|one| one.get_visible_aliases().unwrap_or_default()).map(str::to_owned),
+    );
+    let list = format!("`railwright {} --help` lists them", command.get_name());
+    let hint = did_you_mean(name, names.iter().map(String::as_str), &list);
+    Problem::new(format!("`{}` has no argument of this name", command.get_name()))
+        .at_key(human::shorten(name))
+        .hint(hint)
+}
+
+/// A flag with its values as words for the parser.
+fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Problem> {
+    let takes_none = !argument.get_action().takes_values();
+    let may_be_bare =
+        takes_none || argument.get_num_args().is_some_and(|range: ValueRange| range.min_values() == 0);
+    match value {
+        Value::Bool(true) if may_be_bare => Ok(vec![format!("--{long}")]),
+        Value::Bool(false) if takes_none => Ok(Vec::new()),
+        // Of a flag with three states, `false` is one: not said is the third.
+        Value::Bool(truth) if argument.is_require_equals_set() || !may_be_bare => {
+            Ok(vec![format!("--{long}={truth}")])
+        }
+        Value::Bool(_) => Ok(Vec::new()),
+        Value::Array(list) if list.is_empty() => Ok(Vec::new()),
+        _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
+        value => {
+            let texts = texts(argument, value)?;
+            // A key has one value, which may be a list; at the terminal, of keys said twice the last one counts.
+            let words =
+                if value.is_array() && key_of(argument).is_some() { vec![texts.join(",")] } else { texts };
+            Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
+        }
+    }
+}
+
+/// The values of an argument as text.
+fn texts(argument: &Arg, value: &Value) -> Result<Vec<String>, Problem> {
+    let one = |value: &Value| match value {
+        Value::String(text) if text.contains('\0') => {
+            Err(Problem::new("a text holds a zero byte").at_key(name_of(argument)))
+        }
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        _ => Err(Problem::new("expected a text, a number, or a list of these").at_key(name_of(argument))),
+    };
+    match value {
+        Value::Array(list) if list.len() > MOST => {
+            Err(Problem::new(format!("a list has at most {MOST} values")).at_key(name_of(argument)))
+        }
+        Value::Array(list) => list.iter().map(one).collect(),
+        value => one(value).map(|text| vec![text]),
+    }
+}
+
+/// A word of the parser's as people type it.
+fn typed(argument: &Arg, word: &str) -> Vec<String> {
+    match word.split_once('=') {
+        Some((flag, value))
+            if !argument.is_require_equals_set() && !value.starts_with('-') && !value.is_empty() =>
+        {
+            vec![flag.to_owned(), shown(value)]
+        }
+        Some((flag, value)) => vec![format!("{flag}={}", shown(value))],
+        None => vec![word.to_owned()],
+    }
+}
+
+/// A word as a shell takes it. Uploaded files stand with their own names.
+fn shown(word: &str) -> String {
+    let upload = word.strip_prefix(crate::input::access::UPLOAD).and_then(|rest| rest.split_once('/'));
+    let word = upload.map_or(word, |(_, name)| name);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
