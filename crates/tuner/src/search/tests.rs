@@ -309,7 +309,8 @@ fn judge(
 
 /// Numbers of layers that the space allows, sensible or not; all of them count as the largest.
 fn rungs(space: &Space, policy: &Policy, model: &Model, pipeline: u64) -> Vec<Option<u64>> {
-    let most = model.num_layers().div_ceil(pipeline) + 2;
+    // A stage of ZB-V and DualPipe holds two chunks, and an uneven split may fill them beyond the mean.
+    let most = 2 * model.num_layers().div_ceil(pipeline) + 2;
     match policy {
         Policy::Full => {
             let some = (1..most).filter(|n| space.recompute_layers.allows(*n)).map(Some);
