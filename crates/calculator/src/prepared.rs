@@ -399,13 +399,7 @@ fn lay_out(
     held: &mut Vec<LocalParameters>,
 ) {
     let (model, plan) = (costing.model, costing.plan);
-    let per_stage = stage::chunks_per_stage(plan);
-    let covered = match &plan.recompute {
-        Recompute::None => 0,
-        Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
-            layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
-        }
-    };
+    let covered = stage::recomputed_layers(plan);
     times.clear();
     held.clear();
     let last = split.len().saturating_sub(1);

@@ -84,6 +84,17 @@ pub fn chunks_per_stage(plan: &Plan) -> u64 {
     }
 }
 
+/// Layers of each chunk that the recompute policy covers, the first ones of it: a plan's count is one of a stage, and each of its chunks
+/// takes an equal part, rounded up (Megatron's `--recompute-num-layers` is a count of each virtual stage).
+pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
+    match &plan.recompute {
+        Recompute::None => 0,
+        Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
+            layers.map_or(u64::MAX, |n| n.div_ceil(chunks_per_stage(plan)))
+        }
+    }
+}
+
 /// Virtual stages in all.
 pub fn virtual_stages(plan: &Plan) -> u64 {
     plan.pipeline_parallel * chunks_per_stage(plan)
@@ -114,7 +125,6 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         model.layer_kinds.iter().map(under).collect()
     });
     let last = split.len() - 1;
-    let per_stage = chunks_per_stage(costing.plan);
     let mut next = 0_usize;
     let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
     // The layers of the last chunk, if it holds nothing else: chunks between the ends are mostly alike, and search is impatient.
@@ -134,12 +144,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
         }
         inner = is_inner.then_some(next..end);
         // Layers beyond the recompute policy's count keep everything.
-        let covered = match &costing.plan.recompute {
-            Recompute::None => 0,
-            Recompute::Full { layers } | Recompute::Selective { layers, .. } => {
-                layers.map_or(u64::MAX, |n| n.div_ceil(per_stage))
-            }
-        };
+        let covered = recomputed_layers(costing.plan);
         if let Some(coverage) = &coverage {
             let mut from = next;
             for &(treatment, count) in &coverage.chunks[index] {

@@ -117,14 +117,6 @@ impl Policy<'_> {
     }
 }
 
-/// Layers per stage that the policy covers; the rest keep everything.
-pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
-    match &plan.recompute {
-        Recompute::None => 0,
-        Recompute::Selective { layers, .. } | Recompute::Full { layers } => layers.unwrap_or(u64::MAX),
-    }
-}
-
 /// The policy of a layer that the plan's recompute covers, or does not.
 pub(crate) fn covered(plan: &Plan, recomputed: bool) -> &Recompute {
     if recomputed { &plan.recompute } else { &Recompute::None }

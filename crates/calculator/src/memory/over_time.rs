@@ -112,9 +112,8 @@ impl ChunkEvents {
         let Some(chunk) = chunks.get(index) else {
             return Self { layers: Vec::new(), edge: 0.0, head: None, gives_head_back: false };
         };
-        let before: usize = chunks[..index].iter().map(|c| c.count).sum();
         let kinds = &input.model.layers[chunk.start..chunk.start + chunk.count];
-        let saved = |(i, &kind): (usize, &usize)| prepared.layer(kind, chunk, i, (before + i) as u64).saved;
+        let saved = |(i, &kind): (usize, &usize)| prepared.layer(kind, chunk, i).saved;
         let (embedding, output) = edges(input.plan, input.software, &prepared.sizes, chunk);
         let head = &prepared.head;
         Self {

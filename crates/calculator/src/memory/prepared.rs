@@ -9,6 +9,7 @@ use super::report::Moment;
 use super::stages::{StageLayers, layout};
 use super::sum::{Prepared, chunks_sum, finish, prepare};
 use super::{MemoryInput, MemorySoftware, Peak, activations, in_flight};
+use crate::stage;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
@@ -103,13 +104,13 @@ impl PeakParts {
             kind.recomputed =
                 activations::layer_bytes(input.model, layer, input.plan, input.software, &self.0.sizes, true);
         }
-        parts.0.recomputed_layers = activations::recomputed_layers(input.plan);
+        parts.0.recomputed_layers = stage::recomputed_layers(input.plan);
         parts
     }
 
     /// Takes over how many layers the plan recomputes.
     pub fn set_layers(&mut self, plan: &Plan) {
-        self.0.recomputed_layers = activations::recomputed_layers(plan);
+        self.0.recomputed_layers = stage::recomputed_layers(plan);
     }
 
     /// Takes over a sharding.

@@ -196,10 +196,9 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
     let in_flight: Vec<f64> = (0..chunks.len()).map(|c| input.alive(stage, c)).collect();
     let waits = matches!(moment, Moment::Loss | Moment::Backward);
     let at = At { activations: waits, gradients: !waits || sum.lazy_gradients == 0.0 };
-    let mut position = 0;
     for (chunk, &alive) in chunks.iter().zip(&in_flight) {
         let with_embedding = chunks.iter().any(|c| c.embedding);
-        chunk_items(input, prepared, chunk, alive, at, &mut position, with_embedding, &mut items);
+        chunk_items(input, prepared, chunk, alive, at, with_embedding, &mut items);
         if chunk.head && at.activations {
             let done = if moment == Moment::Backward { sum.head_done } else { 0.0 };
             items.push(Kind::Logits, Some(Module::Head), None, prepared.head.saved * alive - done);
@@ -228,7 +227,6 @@ fn chunk_items(
     chunk: &StageLayers,
     alive: f64,
     at: At,
-    position: &mut u64,
     with_embedding: bool,
     items: &mut Items,
 ) {
@@ -242,9 +240,8 @@ fn chunk_items(
             let held = parameters::module(layer, module, model, plan);
             items.weights(prepared, at, module, Some(index), held);
         }
-        let (recompute, offload) = prepared.treatment(plan, chunk, index - chunk.start, *position);
+        let (recompute, offload) = prepared.treatment(plan, chunk, index - chunk.start);
         let on_device = 1.0 - offload;
-        *position += 1;
         if at.activations {
             let mut by_module = [0.0; LAYER_MODULES.len()];
             emit(layer, plan, software, &prepared.sizes, recompute, &mut |module, bytes, kept| {

@@ -3,12 +3,13 @@
 //! Responsible for: the numbers, once per kind of layer and then per stage; search calls [`peak`], which does only this.
 //! Refuses to name items; the report does, from the same functions.
 
-use super::activations::{LayerBytes, Sizes, covered, layer_bytes, recomputed_layers, sizes, treated_bytes};
+use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
 use super::parameters::{self, Held, PerParameter, gathered, per_parameter};
 use super::report::Moment;
 use super::stages::{StageLayers, layers_per_chunk, layout};
 use super::{MemoryInput, MemorySoftware, Published};
+use crate::stage;
 use crate::treatment::Coverage;
 use railwright_spec::plan::{Plan, Recompute, Schedule};
 use railwright_spec::quantity::Bytes;
@@ -68,11 +69,11 @@ pub(crate) struct ByStage {
 }
 
 impl Prepared {
-    /// What a layer of a stage keeps and needs: `index` of its virtual stage, `position` on its stage.
-    pub(super) fn layer(&self, kind: usize, chunk: &StageLayers, index: usize, position: u64) -> &LayerBytes {
+    /// What a layer of a stage keeps and needs: the one of its virtual stage with this index.
+    pub(super) fn layer(&self, kind: usize, chunk: &StageLayers, index: usize) -> &LayerBytes {
         match &self.by_stage {
             Some(by) => &by.bytes[kind][by.coverage.of(chunk.chunk, index)],
-            None if position < self.recomputed_layers => &self.kinds[kind].recomputed,
+            None if (index as u64) < self.recomputed_layers => &self.kinds[kind].recomputed,
             None => &self.kinds[kind].plain,
         }
     }
@@ -83,14 +84,13 @@ impl Prepared {
         plan: &'a Plan,
         chunk: &StageLayers,
         index: usize,
-        position: u64,
     ) -> (&'a Recompute, f64) {
         if let Some(by) = &self.by_stage {
             let treatment = &by.coverage.treatments[by.coverage.of(chunk.chunk, index)];
             (&treatment.recompute, treatment.offload)
         } else {
             let offload = plan.offload.activations.clamp(0.0, 1.0);
-            (covered(plan, position < self.recomputed_layers), offload)
+            (covered(plan, (index as u64) < self.recomputed_layers), offload)
         }
     }
 }
@@ -185,7 +185,7 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
         per: per_parameter(plan, software),
         head: head_bytes(model, plan, software, &sizes),
         stages: layout(model, plan, software.stage_split),
-        recomputed_layers: recomputed_layers(plan),
+        recomputed_layers: stage::recomputed_layers(plan),
     }
 }
 
@@ -223,13 +223,12 @@ pub(crate) fn chunks_sum(
 ) -> StageSum {
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sum = StageSum { workspace: software.workspace_mib * MIB, ..StageSum::default() };
-    let (mut largest, mut position) = (0.0_f64, 0);
+    let mut largest = 0.0_f64;
     for (chunk, &alive) in chunks.iter().zip(alive) {
         let mut saved = 0.0;
         for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
-            let bytes = prepared.layer(kind, chunk, index, position);
+            let bytes = prepared.layer(kind, chunk, index);
             let kind = &prepared.kinds[kind];
-            position += 1;
             saved += bytes.saved;
             sum.working = sum.working.max(bytes.working);
             sum.held.add(kind.held, 1.0);

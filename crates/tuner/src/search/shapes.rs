@@ -82,8 +82,8 @@ impl Space {
         list.filter(|list| has_work_everywhere(split, list))
     }
 
-    /// Layers per stage to recompute under a policy, the fewest first; `None` is all. A plan may name `most` at most, and the fullest
-    /// stage holds `fullest`.
+    /// Layers per stage to recompute under a policy, the fewest first; `None` is all. A plan may name `most` at most, and
+    /// `fullest` are all.
     pub fn ladder(&self, policy: &Policy, most: u64, fullest: u64) -> Vec<Option<u64>> {
         match policy {
             Policy::None => vec![None],
@@ -118,17 +118,9 @@ fn has_work_everywhere(split: Split, layers: &[u64]) -> bool {
     layers.iter().enumerate().all(|(index, n)| *n > 0 || by_design(index))
 }
 
-/// Layers of the stage that holds most.
-fn fullest(schedule: Schedule, stages: usize, layers: &[u64]) -> u64 {
-    let at = |index: usize| layers.get(index).copied().unwrap_or(0);
-    (0..stages)
-        .map(|stage| match schedule {
-            Schedule::ZbV => at(stage) + at(2 * stages - 1 - stage),
-            Schedule::DualPipe => at(stage) + at(stages - 1 - stage),
-            _ => layers.iter().skip(stage).step_by(stages.max(1)).sum(),
-        })
-        .max()
-        .unwrap_or(0)
+/// Layers of a stage to name so that every chunk is covered whole: chunks take equal parts, so that the largest decides.
+fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
+    stage::chunks_per_stage(plan) * layers.iter().max().copied().unwrap_or(0)
 }
 
 /// The shapes of some degrees with `micro_batches`, and how many combinations were refused.
@@ -178,7 +170,7 @@ pub(super) fn all(
                 plan.schedule = schedule;
                 plan.layers_per_stage = (split != Split::Even).then_some(list);
                 let layers = layers_per_chunk(model, plan, stage_split);
-                let fullest = fullest(schedule, pipeline as usize, &layers);
+                let fullest = fullest(plan, &layers);
                 let ladder = |policy| space.ladder(policy, most, fullest);
                 let ladders = space.policies.iter().map(ladder).collect();
                 let mut next = 0;

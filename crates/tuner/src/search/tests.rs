@@ -8,6 +8,7 @@ use railwright_calculator::evaluate::evaluate;
 use railwright_calculator::memory::{
     MemoryInput, SoftwareCatalogue, peak, probability_of_fitting, retry_slowdown,
 };
+use railwright_calculator::stage;
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Model};
 use railwright_spec::plan::{ContextKind, Overlap, Plan, PlanSpec, Schedule, Sharding, validate};
@@ -270,20 +271,14 @@ fn is_of_the_space(space: &Space, model: &Model, strategy: &Strategy) -> bool {
     if !simple {
         return false;
     }
-    // Saying all means as many layers as the fullest stage has, and that many must be allowed.
+    // Saying all means naming as many layers as cover the largest chunk, and that many must be allowed.
     let all = space.policies[usize::from(strategy.policy)] == Policy::Full && strategy.layers.is_none();
     let Counts::Between(_, limit) = space.recompute_layers else { return false };
     let plan = strategy.plan(space, model);
     let software = SoftwareCatalogue::shared().expect("reads").get(&plan.software);
     let layers = railwright_calculator::memory::layers_per_chunk(model, &plan, software.stage_split);
-    let stages = strategy.pipeline as usize;
-    let at = |index: usize| layers.get(index).copied().unwrap_or(0);
-    let holds = |stage: usize| match strategy.schedule {
-        Schedule::ZbV => at(stage) + at(2 * stages - 1 - stage),
-        Schedule::DualPipe => at(stage) + at(stages - 1 - stage),
-        _ => layers.iter().skip(stage).step_by(stages).sum(),
-    };
-    !all || (0..stages).map(holds).max().unwrap_or(0) <= limit
+    let largest = layers.iter().max().copied().unwrap_or(0);
+    !all || stage::chunks_per_stage(&plan) * largest <= limit
 }
 
 fn judge(
