@@ -200,5 +200,8 @@ async function drops(browser, url) {
   await page.setInputFiles('input[type=file]', join(repository, 'crates/cli/tests/inputs/llama/config.json'))
   await page.waitForFunction(() => /model=upload:\d+\/config/.test(decodeURIComponent(location.hash)))
   await view.settled()
+  await page.setInputFiles('input[type=file]', join(repository, 'examples/runs/deepseek-v3.toml'))
+  await page.waitForFunction(() => document.querySelector('.toolbar .summary')?.textContent.includes('deepseek'))
+  check(await page.locator('.field', { hasText: 'Expert parallel' }).count(), 'a model with experts has no control for them')
   await view.close()
 }

@@ -5,7 +5,8 @@ import { useEffect } from 'preact/hooks'
 import { Refusal, ask } from '../api/ask'
 import { report } from '../api/report'
 import { type Upload, upload } from '../api/uploads'
-import { change, go, view } from '../state/location'
+import { change, go, replaceRun, view } from '../state/location'
+import { runText } from '../state/run'
 import { toast } from '../state/toasts'
 
 /** Takes files that were uploaded; `false` leaves them to the next. */
@@ -49,11 +50,17 @@ async function openByContent(uploads: readonly Upload[]): Promise<void> {
   if (uploads.length > 1 || TRACE.test(first.name)) return openTraces(uploads)
   if (/\.json$/i.test(first.name) && first.bytes > 512 * 1024) return openTraces(uploads)
   const detected = (await ask<Detected>('detect', { file: first.path })).answer
+  const seen = detected.seen[0]
+  const { cluster } = runText.value
+  if (seen?.format === 'run-file') {
+    replaceRun({ run: first.path }, 'calculator')
+    toast(`${first.name}: a run file`, { hint: seen.why })
+    return
+  }
   if (detected.format) {
-    go('calculator')
-    // The launch file says the plan too: what the address says would win over it.
-    change({ model: first.path, ...CLEARED })
-    toast(`${first.name}: ${readable(detected.format)}`, { hint: detected.seen[0]?.why })
+    // The launch file says the plan too: what the address says would win over it, so only the cluster stays.
+    replaceRun({ model: first.path, ...(cluster ? { cluster } : {}) }, 'calculator')
+    toast(`${first.name}: ${readable(detected.format)}`, { hint: seen?.why })
     return
   }
   // A config.json is no launch file: whether it is a model, the model reader says.
@@ -71,12 +78,6 @@ interface Detected {
   readonly format?: string
   readonly seen: readonly { readonly format: string; readonly why: string }[]
 }
-
-const CLEARED = Object.fromEntries(
-  ['tp', 'pp', 'cp', 'dp', 'ep', 'etp', 'vp', 'gpus', 'micro-batch', 'global-batch', 'sharding', 'schedule', 'recompute', 'uneven-stages', 'layers-per-stage', 'sequence-length', 'precision'].map(
-    (key) => [key, undefined],
-  ),
-)
 
 function readable(format: string): string {
   return format.replaceAll('-', ' ')

@@ -34,7 +34,7 @@ export function Controls(props: Props) {
           <ModelLine estimate={estimate} />
         </Section>
         <Section title="Cluster">
-          <Combobox label="Cluster" value={text.cluster ?? ''} options={clusterOptions(props.clusters, props.accelerators)} placeholder="a system or an accelerator" onChoose={(cluster) => set({ cluster })} disabled={fixed} />
+          <Combobox label="Cluster" value={text.cluster ?? ''} options={clusterOptions(props.clusters, props.accelerators)} placeholder={estimate?.cluster.name ?? 'a system or an accelerator'} onChoose={(cluster) => set({ cluster })} disabled={fixed} />
           {facts && <Degree name="gpus" label="Devices" about="Accelerators that the run uses" estimate={estimate} facts={facts} wide format={format.count} />}
         </Section>
         {facts && <Plan estimate={estimate} facts={facts} />}
@@ -141,7 +141,7 @@ function ModelPicker(props: { models: readonly ModelEntry[]; value: string; name
   if (known && !options.some((option) => option.value === known)) options.unshift({ value: known, title: known.replace(/^upload:\d+\//, ''), note: props.name, group: 'yours' })
   return (
     <div class="model-picker">
-      <Combobox label="Model" value={known} options={options} placeholder="a model of the catalogue" onChoose={(model) => set({ model })} disabled={report !== null} />
+      <Combobox label="Model" value={known} options={options} placeholder={props.name ?? 'a model of the catalogue'} onChoose={(model) => set({ model })} disabled={report !== null} />
       {!report && (
         <label class="button icon open-file" title="Open a config.json, a launch file or a log (or drop it anywhere)">
           <span aria-hidden="true">↥</span>

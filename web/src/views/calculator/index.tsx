@@ -15,7 +15,7 @@ import { Controls } from './controls'
 import { acceleratorsOf } from './facts'
 import { Headlines } from './headline'
 import { MemoryInside, MemoryOverTime } from './memory-inside'
-import { MemoryStages } from './memory-stages'
+import { MemoryStages, chosenStage } from './memory-stages'
 import { Notes } from './notes'
 import { editing, kept, set } from './scenarios'
 import { suggestions } from './suggestions'
@@ -31,7 +31,7 @@ const REST = 90
 /** What only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
 
-const complete = (values: Arguments | null) => (values && values.model && (values.cluster || values.accelerator || values.run) ? values : null)
+const complete = (values: Arguments | null) => (values && (values.run || values.launch || (values.model && (values.cluster || values.accelerator))) ? values : null)
 
 function memoryQuestion(values: Arguments | null): Arguments | null {
   if (!complete(values) || !values) return null
@@ -80,9 +80,9 @@ function Results(props: { a: Live<Estimate>; b: Live<Estimate> | null; memoryA: 
       <Headlines a={a} b={b} stale={dimA} staleB={dimB} />
       <Breakdown a={a} b={b} stale={dim} />
       <MemoryStages a={a} b={b} stale={dim} />
-      <MemoryInside live={memory} letter={b ? 'A: ' : ''} />
+      <MemoryInside live={memory} stage={chosenStage(a)} letter={b ? 'A: ' : ''} />
       <MemoryOverTime a={memory} b={b ? props.memoryB : null} />
-      {b && props.memoryB && <MemoryInside live={props.memoryB} letter="B: " />}
+      {b && props.memoryB && <MemoryInside live={props.memoryB} stage={chosenStage(b)} letter="B: " />}
       <CommunicationTable a={a} b={b} stale={dim} />
       {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
       {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}

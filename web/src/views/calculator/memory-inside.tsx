@@ -14,21 +14,21 @@ const GIB = 2 ** 30
 const GROUPINGS = [['module', 'Module'], ['layer', 'Layer'], ['kind', 'Kind']] as const
 
 /** The treemap of a stage. */
-export function MemoryInside(props: { live: Live<Memory>; letter: string }) {
+export function MemoryInside(props: { live: Live<Memory>; stage: number; letter: string }) {
   const memory = props.live.answer
   const by = kept.value.by ?? 'module'
-  const stage = memory?.memory.stages[memory.stage]
+  const stage = memory?.memory.stages[props.stage]
   return (
     <ChartFrame
-      title={`${props.letter}${props.letter ? 'what' : 'What'} fills stage ${memory?.stage ?? ''}`}
+      title={`${props.letter}${props.letter ? 'what' : 'What'} fills stage ${props.stage}`}
       about={stage ? `${bytes(stage.device)} ${words(stage.moment)}` : ''}
-      name={`memory-stage-${memory?.stage ?? 0}`}
+      name={`memory-stage-${props.stage}`}
       class="inside-chart"
       stale={props.live.stale}
       tools={<Segments label="Grouped by" value={by} options={GROUPINGS} onChange={(next) => change({ 'c.by': next === 'module' ? undefined : next }, 'replace')} />}
       rows={() => ({ columns: ['kind', 'module', 'layer', 'bytes'], rows: (stage?.items ?? []).map((item) => [item.kind, item.module, item.layer, item.bytes]) })}
     >
-      {(width) => (stage ? <Treemap label={`memory of stage ${memory?.stage} by ${by}`} branches={branches(stage.items, by)} width={width} height={300} format={bytes} /> : <div class="skeleton" style={{ height: '300px' }} />)}
+      {(width) => (stage ? <Treemap label={`memory of stage ${props.stage} by ${by}`} branches={branches(stage.items, by)} width={width} height={300} format={bytes} /> : <div class="skeleton" style={{ height: '300px' }} />)}
     </ChartFrame>
   )
 }
