@@ -44,23 +44,35 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Every Rust file below a folder, sorted; build folders are left out.
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+/// Every file below a folder with one of these suffixes, sorted; what is built or installed is left out.
+fn files_below(folder: &Path, suffixes: &[&str]) -> Vec<PathBuf> {
+    const MADE: [&str; 4] = ["target", "node_modules", "dist", "artifacts"];
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else { continue };
         for entry in entries {
             let path = entry.expect("an entry").path();
-            if path.is_dir() && !path.ends_with("target") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "rs") {
+            if path.is_dir() {
+                if !MADE.iter().any(|made| path.ends_with(made)) {
+                    folders.push(path);
+                }
+            } else if path.extension().and_then(|e| e.to_str()).is_some_and(|e| suffixes.contains(&e)) {
                 found.push(path);
             }
         }
     }
     found.sort();
     found
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    files_below(folder, &["rs"])
+}
+
+/// What the page is written in.
+fn page_files() -> Vec<PathBuf> {
+    files_below(&root().join("web"), &["ts", "tsx", "mjs"])
 }
 
 fn all_rust_files() -> Vec<PathBuf> {
@@ -169,7 +181,7 @@ fn core_crates_do_no_io() {
 #[test]
 fn files_are_of_bearable_length() {
     let mut lengths: BTreeMap<String, usize> = BTreeMap::new();
-    for path in all_rust_files() {
+    for path in all_rust_files().into_iter().chain(page_files()) {
         lengths.insert(shown(&path), read(&path).lines().count());
     }
     for (path, &length) in &lengths {
@@ -201,6 +213,11 @@ fn every_file_says_what_it_is_for() {
         .map(|path| shown(path))
         .collect();
     assert!(silent.is_empty(), "files that do not open with `//!`: {}", silent.join(", "));
+    let page = page_files();
+    assert!(page.len() > 50, "only {} files of the page were seen", page.len());
+    let silent: Vec<String> =
+        page.iter().filter(|path| !read(path).starts_with("//")).map(|path| shown(path)).collect();
+    assert!(silent.is_empty(), "files of the page that do not open with a comment: {}", silent.join(", "));
 }
 
 /// What stands in backticks.
