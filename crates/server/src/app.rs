@@ -1,8 +1,9 @@
 //! What stands at which address.
 
 use crate::desk::Desk;
-use crate::guard::{self, Guard};
+use crate::guard::{self, Admission, Guard};
 use crate::jobs::{self, Jobs};
+use crate::questions::Held;
 use crate::uploads::Uploads;
 use crate::{Settings, assets, questions, replies};
 use axum::Router;
@@ -32,6 +33,8 @@ pub(crate) struct App {
     pub(crate) threads: Arc<Semaphore>,
     /// Questions that wait for theirs.
     pub(crate) waiting: AtomicUsize,
+    /// Bytes of questions that wait or are worked on.
+    pub(crate) held: AtomicUsize,
     /// Whether the server ends.
     pub(crate) end: watch::Receiver<bool>,
 }
@@ -62,14 +65,16 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
 }
 
 async fn ask(State(app): Shared, Path(command): Path<String>, body: Body) -> Response<Body> {
-    match questions::read(Some(&command), body, &app.settings).await {
+    let mut held = Held::new(&app);
+    match questions::read(Some(&command), body, &mut held).await {
         Ok(question) => questions::answer(&app, question).await,
         Err((status, problem)) => replies::problem(status, problem),
     }
 }
 
 async fn start_job(State(app): Shared, body: Body) -> Response<Body> {
-    match questions::read(None, body, &app.settings).await {
+    let mut held = Held::new(&app);
+    match questions::read(None, body, &mut held).await {
         Ok(question) => jobs::start(&app, question),
         Err((status, problem)) => replies::problem(status, problem),
     }
@@ -100,35 +105,31 @@ async fn upload(
 
 /// Admits a request and has it answered.
 pub(crate) async fn respond(app: &App, mut routes: Router, mut request: Request<Body>) -> Response<Body> {
+    const TEXT: &str = "text/plain; charset=utf-8";
+    let no_address = || replies::bytes(StatusCode::BAD_REQUEST, TEXT, "this is no address\n");
+    // Kept by no browser: the next server has another token.
+    let lead = |place: String| {
+        HeaderValue::from_str(&place).map_or_else(
+            |_| no_address(),
+            |place| {
+                let mut response = replies::bytes(StatusCode::TEMPORARY_REDIRECT, TEXT, "");
+                response.headers_mut().insert(header::LOCATION, place);
+                response
+            },
+        )
+    };
     let mut response = match app.guard.admit(&request) {
-        Err(refusal) => {
-            replies::bytes(refusal.status, "text/plain; charset=utf-8", format!("{}\n", refusal.message))
-        }
+        Err(refusal) => replies::bytes(refusal.status, TEXT, format!("{}\n", refusal.message)),
+        Ok(Admission::Ticket) => lead(format!("/{}/", app.guard.token())),
         // The page's addresses are relative to a folder.
-        Ok(rest) if !rest.starts_with('/') => {
-            match HeaderValue::from_str(&format!("/{}/{rest}", app.guard.token())) {
-                Ok(place) => {
-                    let mut response =
-                        replies::bytes(StatusCode::PERMANENT_REDIRECT, "text/plain; charset=utf-8", "");
-                    response.headers_mut().insert(header::LOCATION, place);
-                    response
-                }
-                Err(_) => replies::bytes(
-                    StatusCode::BAD_REQUEST,
-                    "text/plain; charset=utf-8",
-                    "this is no address\n",
-                ),
-            }
-        }
-        Ok(rest) => match rest.parse::<Uri>() {
+        Ok(Admission::Path(rest)) if !rest.starts_with('/') => lead(format!("/{}/{rest}", app.guard.token())),
+        Ok(Admission::Path(rest)) => match rest.parse::<Uri>() {
             Ok(uri) => {
                 *request.uri_mut() = uri;
                 // A router cannot fail.
                 routes.call(request).await.unwrap_or_else(|never| match never {})
             }
-            Err(_) => {
-                replies::bytes(StatusCode::BAD_REQUEST, "text/plain; charset=utf-8", "this is no address\n")
-            }
+            Err(_) => no_address(),
         },
     };
     guard::harden(response.headers_mut());

@@ -65,6 +65,11 @@ impl Server {
         format!("http://127.0.0.1:{}/{}/", self.port, self.guard.token())
     }
 
+    /// An address that leads to the page once, for starting a browser: command lines are seen by everyone on a machine.
+    pub fn ticket(&self) -> std::io::Result<String> {
+        Ok(format!("http://127.0.0.1:{}/{}/", self.port, self.guard.ticket()?))
+    }
+
     /// What ends it.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.end.clone())
@@ -92,6 +97,7 @@ impl Server {
             turns: Semaphore::new(self.settings.questions),
             threads: Arc::new(Semaphore::new(self.settings.questions + self.settings.given_up)),
             waiting: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
             jobs: Jobs::default(),
             guard: self.guard,
             uploads: self.uploads,

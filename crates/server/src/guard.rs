@@ -6,11 +6,15 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The token and the names of this server.
 #[derive(Debug)]
 pub(crate) struct Guard {
     token: String,
+    /// A word that leads to the token once, and since when.
+    ticket: Mutex<Option<(String, Instant)>>,
     hosts: [String; 2],
     origins: [String; 2],
 }
@@ -20,6 +24,18 @@ pub(crate) struct Guard {
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) message: &'static str,
+}
+
+/// How long a ticket holds: a browser starts in less.
+const TICKET: Duration = Duration::from_secs(60);
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// It is answered: the path behind the token, with its query.
+    Path(String),
+    /// It came with the ticket, and is led to the page.
+    Ticket,
 }
 
 const FOREIGN_HOST: Refusal = Refusal {
@@ -36,16 +52,10 @@ const NO_TOKEN: Refusal = Refusal {
 impl Guard {
     /// A guard with a fresh token of 128 random bits.
     pub(crate) fn new(port: u16) -> std::io::Result<Self> {
-        let mut bits = [0_u8; 16];
-        getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
-        let mut token = String::with_capacity(32);
-        for byte in bits {
-            // Writing to a String cannot fail.
-            let _ = write!(token, "{byte:02x}");
-        }
+        let token = random()?;
         let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         let origins = hosts.clone().map(|host| format!("http://{host}"));
-        Ok(Self { token, hosts, origins })
+        Ok(Self { token, ticket: Mutex::new(None), hosts, origins })
     }
 
     /// The token.
@@ -53,18 +63,38 @@ impl Guard {
         &self.token
     }
 
-    /// The path behind the token, with its query, or why the request is refused.
-    pub(crate) fn admit<B>(&self, request: &Request<B>) -> Result<String, Refusal> {
+    /// A word that leads to the page once. Command lines can be seen by everyone on a machine, so a browser is not started with the token.
+    pub(crate) fn ticket(&self) -> std::io::Result<String> {
+        let word = random()?;
+        *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = Some((word.clone(), Instant::now()));
+        Ok(word)
+    }
+
+    fn takes_ticket(&self, word: &str) -> bool {
+        let mut ticket = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = ticket.as_ref().is_some_and(|(ticket, since)| {
+            same(word.as_bytes(), ticket.as_bytes()) && since.elapsed() < TICKET
+        });
+        if holds {
+            *ticket = None;
+        }
+        holds
+    }
+
+    /// What becomes of a request, or why it is refused.
+    pub(crate) fn admit<B>(&self, request: &Request<B>) -> Result<Admission, Refusal> {
         self.host(request)?;
         let path = request.uri().path_and_query().map_or("", |p| p.as_str());
         let path = path.strip_prefix('/').unwrap_or(path);
         let end = path.find(['/', '?']).unwrap_or(path.len());
         let (token, rest) = path.split_at(end);
         if !same(token.as_bytes(), self.token.as_bytes()) {
-            return Err(NO_TOKEN);
+            self.site(request, rest)?;
+            let is_ticket = request.method() == Method::GET && rest == "/" && self.takes_ticket(token);
+            return if is_ticket { Ok(Admission::Ticket) } else { Err(NO_TOKEN) };
         }
         self.site(request, rest)?;
-        Ok(rest.to_owned())
+        Ok(Admission::Path(rest.to_owned()))
     }
 
     fn host<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
@@ -101,6 +131,17 @@ impl Guard {
             Some(_) => Err(FOREIGN_SITE),
         }
     }
+}
+
+/// 128 random bits as hexadecimal digits.
+fn random() -> std::io::Result<String> {
+    let mut bits = [0_u8; 16];
+    getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
+    // Writing to a String cannot fail.
+    Ok(bits.iter().fold(String::with_capacity(32), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
 }
 
 /// Whether two texts are the same, in a time that tells nothing of where they differ.
@@ -160,10 +201,9 @@ mod tests {
         let guard = guard();
         let own = [("host", "127.0.0.1:4000")];
         let ask = |rest: &str| guard.admit(&request(&format!("/{}{rest}", guard.token), &own));
-        assert_eq!(ask("/api/v1/estimate?a=b").as_deref(), Ok("/api/v1/estimate?a=b"));
-        assert_eq!(ask("/").as_deref(), Ok("/"));
-        assert_eq!(ask("").as_deref(), Ok(""));
-        assert_eq!(ask("?x").as_deref(), Ok("?x"));
+        for rest in ["/api/v1/estimate?a=b", "/", "", "?x"] {
+            assert_eq!(ask(rest), Ok(Admission::Path(rest.to_owned())));
+        }
         assert_eq!(ask("0/"), Err(NO_TOKEN));
         let cut = &guard.token[1..];
         for path in ["/", "/api/v1/start", &format!("/{cut}/"), &format!("//{}/", guard.token)] {
@@ -173,6 +213,25 @@ mod tests {
         wrong[31] = if wrong[31] == b'0' { b'1' } else { b'0' };
         let wrong = String::from_utf8(wrong).expect("ASCII");
         assert_eq!(guard.admit(&request(&format!("/{wrong}/"), &own)), Err(NO_TOKEN));
+    }
+
+    #[test]
+    fn a_ticket_is_good_once() {
+        let guard = guard();
+        let own = [("host", "127.0.0.1:4000")];
+        let go = |word: &str, rest: &str| guard.admit(&request(&format!("/{word}{rest}"), &own));
+        assert_eq!(go("", "/"), Err(NO_TOKEN));
+        let old = guard.ticket().expect("random bits");
+        let ticket = guard.ticket().expect("random bits");
+        assert_ne!(ticket, guard.token);
+        assert_eq!(go(&old, "/"), Err(NO_TOKEN), "a newer one was made");
+        assert_eq!(go(&ticket, "/api/v1/start"), Err(NO_TOKEN));
+        assert_eq!(go(&ticket, "/"), Ok(Admission::Ticket));
+        assert_eq!(go(&ticket, "/"), Err(NO_TOKEN), "it was taken");
+        let late = guard.ticket().expect("random bits");
+        let long_ago = Instant::now().checked_sub(TICKET);
+        guard.ticket.lock().expect("a lock").as_mut().expect("a ticket").1 = long_ago.expect("a time");
+        assert_eq!(go(&late, "/"), Err(NO_TOKEN), "it is too old");
     }
 
     #[test]

@@ -28,8 +28,35 @@ struct Asked {
     command: Option<String>,
 }
 
+/// Bytes of a question, counted for as long as it is held.
+pub(crate) struct Held {
+    app: Arc<App>,
+    bytes: usize,
+}
+
+impl Held {
+    pub(crate) fn new(app: &Arc<App>) -> Self {
+        Self { app: Arc::clone(app), bytes: 0 }
+    }
+
+    /// Counts more; whether there is room for them.
+    fn grow(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        let all = self.app.held.fetch_add(bytes, Ordering::SeqCst) + bytes;
+        all <= self.app.settings.all_question_bytes
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.app.held.fetch_sub(self.bytes, Ordering::SeqCst);
+    }
+}
+
 /// Reads a whole body, bounded in bytes and patience.
-async fn whole(body: Body, settings: &Settings) -> Result<Vec<u8>, (StatusCode, Problem)> {
+async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Problem)> {
+    let app = Arc::clone(&held.app);
+    let settings: &Settings = &app.settings;
     let told = |status, message: String| (status, Problem::new(message).in_file("request"));
     let limit = settings.question_bytes;
     let mut body = Limited::new(body, limit);
@@ -40,7 +67,14 @@ async fn whole(body: Body, settings: &Settings) -> Result<Vec<u8>, (StatusCode, 
         })?;
         match frame {
             None => return Ok(bytes),
-            Some(Ok(frame)) => bytes.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+            Some(Ok(frame)) => {
+                let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
+                if !held.grow(data.len()) {
+                    let message = "too much is being asked at once".to_owned();
+                    return Err(told(StatusCode::SERVICE_UNAVAILABLE, message));
+                }
+                bytes.extend_from_slice(data);
+            }
             Some(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
                 return Err(told(
                     StatusCode::PAYLOAD_TOO_LARGE,
@@ -58,9 +92,9 @@ async fn whole(body: Body, settings: &Settings) -> Result<Vec<u8>, (StatusCode, 
 pub(crate) async fn read(
     command: Option<&str>,
     body: Body,
-    settings: &Settings,
+    held: &mut Held,
 ) -> Result<Question, (StatusCode, Problem)> {
-    let bytes = whole(body, settings).await?;
+    let bytes = whole(body, held).await?;
     let refused = |problem: Problem| (StatusCode::BAD_REQUEST, problem.in_file("request"));
     let asked: Asked = if bytes.is_empty() {
         Asked { arguments: Map::new(), format: None, command: None }

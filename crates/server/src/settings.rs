@@ -21,6 +21,8 @@ pub struct Settings {
     pub remembered: usize,
     /// Bytes of a question, at most.
     pub question_bytes: usize,
+    /// Bytes of all questions that wait or are worked on, at most.
+    pub all_question_bytes: usize,
     /// Bytes of an uploaded file, at most.
     pub upload_bytes: u64,
     /// Bytes of all uploaded files together, at most.
@@ -46,6 +48,7 @@ impl Default for Settings {
             jobs: 2,
             remembered: 16,
             question_bytes: 16 << 20,
+            all_question_bytes: 128 << 20,
             upload_bytes: 512 << 20,
             all_upload_bytes: 4 << 30,
             patience: Duration::from_secs(30),

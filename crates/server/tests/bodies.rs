@@ -118,6 +118,21 @@ fn oversized_questions_are_refused_declared_or_not() {
 }
 
 #[test]
+fn many_large_questions_do_not_fill_the_memory() {
+    let server = Running::with(Settings { all_question_bytes: 100_000, questions: 4, ..Settings::default() });
+    let body = format!("{{\"arguments\": {{\"ms\": 60000, \"x\": \"{}\"}}}}", "x".repeat(60_000));
+    let mut first = server.connect();
+    let head = server.head("POST", "/api/v1/wait");
+    first.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).expect("sent");
+    soon("the first", || server.desk.at_once.load(Ordering::SeqCst) == 1);
+    let second = server.post("/api/v1/echo", &body);
+    assert_eq!((second.status, second.problem().as_str()), (503, "too much is being asked at once"));
+    server.is_well();
+    drop(first);
+    soon("the room", || server.post("/api/v1/echo", &body).status == 200);
+}
+
+#[test]
 fn uploads_are_kept_bounded_and_removed() {
     let mut server = Running::with(small());
     let kept = server.post("/api/v1/uploads?name=..%2F..%2Fetc%2Fconfig.json", "{\"a\": 1}");

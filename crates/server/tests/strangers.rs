@@ -148,7 +148,7 @@ fn every_answer_is_strict() {
     }
     assert_eq!(server.post("/api/v1/echo", "{}").header("cache-control"), Some("no-store"));
     let bare = server.get("");
-    assert_eq!((bare.status, bare.header("location")), (308, Some(format!("/{}/", server.token).as_str())));
+    assert_eq!((bare.status, bare.header("location")), (307, Some(format!("/{}/", server.token).as_str())));
 }
 
 #[test]
@@ -170,4 +170,17 @@ fn only_this_machine_is_listened_to() {
     // Every address of 127.0.0.0/8 is this machine; it listens on the one alone.
     assert!(std::net::TcpStream::connect(("127.0.0.2", server.port)).is_err());
     server.is_well();
+}
+
+#[test]
+fn a_browser_is_started_without_the_token() {
+    let server = Running::new();
+    let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n", server.port);
+    let (_, ticket) = server.ticket.split_once(&format!(":{}", server.port)).expect("an address");
+    assert!(!ticket.contains(&server.token));
+    let go = || server.raw(format!("GET {ticket} HTTP/1.1\r\n{host}\r\n").as_bytes());
+    let first = go();
+    assert_eq!((first.status, first.header("location")), (307, Some(format!("/{}/", server.token).as_str())));
+    assert_eq!(first.header("cache-control"), Some("no-store"));
+    assert_eq!(go().status, 404, "it was good twice");
 }

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     printer.note("serving this machine alone; Ctrl-C ends it");
     if !arguments.no_open && has_display() {
         // The address was printed: whoever has no browser can take it elsewhere.
-        let _ = open::that_detached(&url);
+        let _ = server.ticket().map(|ticket| open::that_detached(format!("{ticket}{}", given.fragment())));
     }
     let roots = given.roots.clone();
     let desk = desk::Commands::new(given, Box::new(move |uploads| access::restrict(&roots, uploads)));

@@ -100,6 +100,7 @@ pub(crate) struct Running {
     pub(crate) desk: Arc<Tester>,
     pub(crate) port: u16,
     pub(crate) token: String,
+    pub(crate) ticket: String,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
 }
@@ -122,10 +123,11 @@ impl Running {
         let (port, rest) = rest.split_once('/').expect("a port");
         let (port, token) = (port.parse().expect("a number"), rest.trim_end_matches('/').to_owned());
         let stopper = server.stopper();
+        let ticket = server.ticket().expect("random bits");
         let desk = Arc::new(Tester::default());
         let shared = Arc::clone(&desk);
         let thread = std::thread::spawn(move || server.run(shared).expect("served"));
-        Self { desk, port, token, stopper, thread: Some(thread) }
+        Self { desk, port, token, ticket, stopper, thread: Some(thread) }
     }
 
     /// Stops the server and waits for its end.
