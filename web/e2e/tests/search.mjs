@@ -7,6 +7,7 @@ export default async function ({ browser, url }) {
   await empty(browser, url)
   await byKeyboard(browser, url)
   await nothingFits(browser, url)
+  await stopped(browser, url)
   await pictures({ browser, url, fragment: `${RUN}&s.ran=1&s.why=tp=8,pp=2`, name: 'search', ready: ({ page }) => answered(page) })
 }
 
@@ -57,5 +58,18 @@ async function nothingFits(browser, url) {
   await view.page.waitForSelector('text=What would help')
   await view.shot('search-nothing-fits', { fullPage: true })
   check((await view.axe()).length === 0, `nothing fits: ${await view.axe()}`)
+  await view.close()
+}
+
+/** A search of hundreds of millions of strategies: progress is told, Escape stops it, what was found stands. */
+async function stopped(browser, url) {
+  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=2048,4096,8192,16384' })
+  const { page } = view
+  await page.waitForSelector('text=Every strategy that the software can run')
+  await page.keyboard.press('r')
+  await page.waitForSelector('[aria-label=Progress] >> text=a second', { timeout: 60_000 })
+  await page.keyboard.press('Escape')
+  await page.waitForFunction(() => !document.querySelector('[aria-label=Progress]'), null, { timeout: 60_000 })
+  check(/Stopped early/.test((await page.textContent('main')) ?? '') || (await page.locator('[aria-label="Nothing fits"]').count()) > 0, 'a stopped search does not say so')
   await view.close()
 }

@@ -28,7 +28,7 @@ export function startJob<T>(command: string, values: Arguments, onProgress: (pro
     done,
     stop: async () => {
       const job = await identifier
-      await fetchApi(`jobs/${job}`, { method: 'DELETE' })
+      await fetchApi(`jobs/${job}`, { method: 'DELETE', keepalive: true })
     },
   }
 }

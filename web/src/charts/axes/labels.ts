@@ -42,11 +42,14 @@ function cross(a: Box, b: Box): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
 
-/** Puts labels beside their points, the first wish first; one without a free place is left out. */
-export function place(wanted: readonly Wanted[], area: Box, taken: readonly Box[] = [], size = 12): Placed[] {
+/** Puts labels beside their points, the first wish first; one without a free place is left out, and so is one whose point is nearer than
+ * `apart` to a labelled point: in a crowd, words say nothing. */
+export function place(wanted: readonly Wanted[], area: Box, taken: readonly Box[] = [], size = 12, apart = 0): Placed[] {
   const boxes = [...taken]
   const placed: Placed[] = []
+  const named: Wanted[] = []
   for (const wish of wanted) {
+    if (named.some((other) => Math.hypot(other.x - wish.x, other.y - wish.y) < apart)) continue
     const width = textWidth(wish.text, size) + 2
     const gap = wish.gap ?? 8
     const tries: { x: number; y: number; anchor: Placed['anchor'] }[] = [
@@ -67,6 +70,7 @@ export function place(wanted: readonly Wanted[], area: Box, taken: readonly Box[
       const inside = left >= area.x && left + width <= area.x + area.width && box.y >= area.y && box.y + HEIGHT <= area.y + area.height
       if (!inside || boxes.some((other) => cross(box, other))) continue
       boxes.push(box)
+      named.push(wish)
       placed.push({ id: wish.id, text: wish.text, ...at })
       break
     }

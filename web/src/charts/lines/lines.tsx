@@ -90,9 +90,10 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
       area,
       taken,
     )
+    const last = Math.max(...ends.map((end) => end?.x ?? 0))
     // A line that ends early is named where it ends, as far as there is room; the others at the right edge.
     const early = place(
-      ends.flatMap((end, at) => (end && !narrow && end.x < right - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [])),
+      ends.flatMap((end, at) => (end && !narrow && end.x < last - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [])),
       area,
       [...taken, ...notes.map((note) => ({ x: note.x - (note.anchor === 'start' ? 0 : 60), y: note.y - 12, width: 60, height: 14 }))],
     )

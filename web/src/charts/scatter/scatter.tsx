@@ -24,6 +24,8 @@ interface Props {
   readonly picked?: string | null
   readonly onPick?: (id: string) => void
   readonly height?: number
+  /** Labels of points that are nearer to each other are left out, in pixels. */
+  readonly apart?: number
 }
 
 const TOP = 30
@@ -35,7 +37,7 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
   return options.log && found[0] > 0 ? log(paddedLog(found), range) : linear(padded(found), range)
 }
 
-export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380 }: Props) {
+export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380, apart = 0 }: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
@@ -57,9 +59,9 @@ export function Scatter({ width, title, points, x, y, front = [], frontLabel, li
       taken.push({ x: from.x + 4, y: from.y - 1, width: end - from.x, height: 2 })
       if (to) taken.push({ x: end - 1, y: Math.min(from.y, to.y), width: 2, height: Math.abs(to.y - from.y) })
     })
-    const labels = place(wanted, { x: left, y: TOP - 8, width: width - RIGHT - left + 10, height: bottom - TOP + 6 }, taken)
+    const labels = place(wanted, { x: left, y: TOP - 8, width: width - RIGHT - left + 10, height: bottom - TOP + 6 }, taken, 12, apart)
     return { left, scaleX, scaleY, spots, labels }
-  }, [points, x, y, width, bottom, limit, front])
+  }, [points, x, y, width, bottom, limit, front, apart])
   const at = plot.spots.find((spot) => spot.id === cursor)
 
   const onKey = (event: KeyboardEvent) => {

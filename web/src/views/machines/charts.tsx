@@ -6,6 +6,7 @@ import { Scatter } from '../../charts/scatter/scatter'
 import type { Point } from '../../charts/scatter/model'
 import type { Tip } from '../../charts/axes/tooltip'
 import type { Row, SizeAnswer } from './answer'
+import { commandItem } from '../parts/command'
 
 export const DAY = 86_400
 export const COLOURS = ['var(--accent)', 'var(--class-tensor)', 'var(--class-optimizer)', 'var(--class-expert)', 'var(--class-host)', 'var(--class-data)'] as const
@@ -54,10 +55,11 @@ function seriesOf(answer: SizeAnswer, value: (row: Row) => number, said: Map<Row
 
 interface Props {
   readonly answer: SizeAnswer
+  readonly line: string | undefined
   readonly onPick: (row: Row) => void
 }
 
-export function Charts({ answer, onPick }: Props) {
+export function Charts({ answer, line, onPick }: Props) {
   const { rows, goal } = answer.size
   const said = notes(answer)
   const numbers = [...new Set(rows.map((row) => row.devices))].sort((a, b) => a - b)
@@ -72,7 +74,7 @@ export function Charts({ answer, onPick }: Props) {
   const rents = seriesOf(answer, (row) => row.bill.rent, said)
   return (
     <>
-      <ChartFrame title="Days" about="hollow points miss the goal" name="machines-days" rows={csv}>
+      <ChartFrame title="Days" about="hollow points miss the goal" name="machines-days" menu={commandItem(line)} rows={csv}>
         {(width) => (
           <Lines
             width={width}

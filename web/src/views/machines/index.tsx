@@ -78,7 +78,7 @@ export default function Machines() {
         <div class={`columns ${state.running || outdated ? 'stale' : ''}`} aria-busy={state.running}>
           <Verdict answer={answer} onLoad={load} />
           <div class="columns halves">
-            <Charts answer={answer} onPick={load} />
+            <Charts answer={answer} line={state.answer?.commandLine} onPick={load} />
           </div>
           <Sizes answer={answer} onPick={load} />
         </div>

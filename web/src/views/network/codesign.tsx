@@ -2,12 +2,12 @@
 import { useEffect } from 'preact/hooks'
 import { identity, type Arguments } from '../../api/ask'
 import { ChartFrame } from '../../charts/frame'
-import { count, dollars, percent, power, seconds } from '../../charts/format'
+import { dollars, percent, power, seconds } from '../../charts/format'
 import { front } from '../../charts/scatter/model'
 import { Scatter } from '../../charts/scatter/scatter'
 import { useKeys } from '../../state/keys'
 import { toArguments } from '../../state/run'
-import { Empty, Problems } from '../../ui/states'
+import { Empty, Problems, Ticked } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import { Text } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
@@ -21,6 +21,7 @@ import { Swatch } from './fields'
 import { gigabits, kindOf } from './names'
 import { NeedsRun } from './needs-run'
 import { said, say } from './state'
+import { commandItem } from '../parts/command'
 
 const designing = new LongJob<DesignAnswer>('network/design')
 
@@ -31,6 +32,7 @@ function question(): Arguments | null {
   return {
     ...toArguments(withoutLayout(run)),
     ...Object.fromEntries(Object.entries(lists).filter(([, value]) => value)),
+    ...(said('scale-up') ? { 'scale-up-price': said('scale-up').split(/[\s,]+/).filter(Boolean) } : {}),
     ...(said('space') ? { space: said('space').split(' ').filter(Boolean) } : {}),
   }
 }
@@ -72,6 +74,7 @@ export function CodesignDesk() {
           <Text title="Topologies" wide placeholder="clos,rail-optimized,rail-only,dual-plane,dragonfly" value={said('topologies')} onChange={(value) => say('topologies', value)} />
           <Text title="Oversubscription" placeholder="1,2,4" value={said('oversubscriptions')} onChange={(value) => say('oversubscriptions', value)} />
           <Text title="NIC speeds" placeholder="200G,400G,800G" value={said('speeds')} onChange={(value) => say('speeds', value)} />
+          <Text title="Scale-up prices" placeholder="64=2500 256=6000" about="What a larger domain adds to the price of each device, separated by spaces" value={said('scale-up')} onChange={(value) => say('scale-up', value)} />
           <Text title="Narrow strategies to" placeholder="tp=8 vp=1,2" value={said('space')} onChange={(value) => say('space', value)} />
           <button type="submit" class="button primary push" disabled={state.running}>
             {state.running ? 'Searching' : 'Search'} <kbd>r</kbd>
@@ -97,7 +100,7 @@ export function CodesignDesk() {
       )}
       {answer && (
         <div class={`columns ${state.running || outdated ? 'stale' : ''}`} aria-busy={state.running}>
-          <Front answer={answer} />
+          <Front answer={answer} line={state.answer?.commandLine} />
           <Rows answer={answer} />
         </div>
       )}
@@ -124,7 +127,7 @@ function lines(answer: DesignAnswer, row: DesignRow): { name: string; value: str
   ]
 }
 
-function Front({ answer }: { answer: DesignAnswer }) {
+function Front({ answer, line }: { answer: DesignAnswer; line: string | undefined }) {
   const placed = answer.rows.flatMap((row) => (row.step_time === null ? [] : [{ row, x: row.dollars_per_device, y: row.step_time }]))
   const edge = front(placed)
   const isEdge = new Set(edge.map((at) => at.row))
@@ -134,6 +137,7 @@ function Front({ answer }: { answer: DesignAnswer }) {
       title="Step time against dollars"
       about={`${placed.length} networks, each with the best strategy on it`}
       name="network-front"
+      menu={commandItem(line)}
       rows={() => ({ columns: ['topology', 'domain', 'oversubscription', 'speed_bytes_s', 'dollars_per_device', 'step_s', 'on_front'], rows: placed.map(({ row }) => [row.topology, row.domain, row.oversubscription, row.speed, row.dollars_per_device, row.step_time, isEdge.has(row) ? 1 : 0]) })}
     >
       {(width) => (
@@ -157,7 +161,7 @@ function Front({ answer }: { answer: DesignAnswer }) {
                 hint: 'Click or Enter loads the strategy',
               },
             }))}
-            x={{ title: 'network, dollars a device', format: (value) => `$${count(value)}` }}
+            x={{ title: 'network, dollars a device', format: (value) => (value >= 1e4 ? `$${Number((value / 1e3).toPrecision(3))}k` : `$${Number(value.toPrecision(3))}`), log: true }}
             y={{ title: 'step time (s)', format: (value) => String(Number(value.toPrecision(4))) }}
             front={edge.map((at) => identify(at.row))}
             onPick={(id) => {
@@ -176,7 +180,7 @@ function Front({ answer }: { answer: DesignAnswer }) {
           <ul class="remarks">
             {answer.warnings.map((warning) => (
               <li key={warning.id} class="warn">
-                {warning.message}
+                <Ticked text={warning.message} />
               </li>
             ))}
             {!answer.complete && <li class="warn">Stopped early: what was searched until then.</li>}

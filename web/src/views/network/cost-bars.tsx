@@ -7,6 +7,7 @@ import { linear } from '../../charts/axes/scale'
 import { Tooltip } from '../../charts/axes/tooltip'
 import '../../charts/plot.css'
 import type { Bill, CostAnswer } from './answer'
+import { commandItem } from '../parts/command'
 
 const PARTS = [
   { id: 'switches', title: 'switch ports', colour: 'var(--class-backward)', items: ['switch-port', 'switch', 'circuit-port'] },
@@ -34,13 +35,14 @@ function partsOf(bill: Bill): Part[] {
 const ROW = 34
 const TOP = 8
 
-export function CostBars({ answer }: { answer: CostAnswer }) {
+export function CostBars({ answer, line }: { answer: CostAnswer; line: string }) {
   const bars = answer.designs.map((design) => ({ design, parts: partsOf(design.bill) }))
   return (
     <ChartFrame
       title="Where the dollars go"
       about={`${count(bars[0]?.design.bill.devices ?? 0)} devices`}
       name="network-cost"
+      menu={commandItem(line)}
       rows={() => ({ columns: ['design', ...PARTS.map((part) => part.id)], rows: bars.map((bar) => [bar.design.name, ...PARTS.map((part) => bar.parts.find((one) => one.id === part.id)?.dollars ?? 0)]) })}
     >
       {(width) => <Bars width={width} bars={bars} />}

@@ -40,7 +40,7 @@ export function CostDesk() {
       {answer && (
         <div class={`columns ${live.stale ? 'stale' : ''}`}>
           <div class="columns two-charts">
-            <CostBars answer={answer} />
+            <CostBars answer={answer} line={live.commandLine} />
             <BySize answer={answer} />
           </div>
           <Shares answer={answer} />

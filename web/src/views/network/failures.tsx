@@ -72,7 +72,7 @@ function Compared({ answer }: { answer: FailuresAnswer }) {
     { key: 'bar', title: 'Of the most', value: (row) => row.lost_hours_per_month, cell: (row) => <ShareBar share={row.lost_hours_per_month / most} colour="var(--class-data)" /> },
     { key: 'share', title: 'Of all', value: (row) => row.lost_share, cell: (row) => percent(row.lost_share), align: 'right' },
     { key: 'missing', title: 'As if missing', about: 'GPUs', value: (row) => row.mean_lost_devices, cell: (row) => digits(row.mean_lost_devices, 2), align: 'right' },
-    { key: 'step', title: 'Step on average', about: 'Interruptions aside', value: (row) => row.mean_slowdown, cell: (row) => `+${percent(row.mean_slowdown - 1)}`, align: 'right' },
+    { key: 'step', title: 'Step on average', about: 'Interruptions aside', value: (row) => row.mean_slowdown, cell: (row) => `+${percent(row.mean_slowdown - 1)}`.replace('+<', '<'), align: 'right' },
   ]
   return (
     <section class="panel" aria-label="Designs compared">

@@ -9,6 +9,7 @@ import type { PaperAnswer, Target } from './answer'
 import { gigabits } from './names'
 import { said, say } from './state'
 import { bandwidth } from '../../charts/format'
+import { Scroll } from '../parts/scroll'
 
 const WORKLOADS = ['var(--accent)', 'var(--class-tensor)'] as const
 const SIZES = ['', '7 3', '2 3'] as const
@@ -200,7 +201,7 @@ function Costs({ answer }: { answer: PaperAnswer }) {
           Savings against a Clos <span class="about">by the ratio of the prices of a port and a transceiver</span>
         </h2>
       </div>
-      <div class="table-holder" tabIndex={0} role="region" aria-label="Savings by size and radix">
+      <Scroll label="Savings by size and radix: table">
         <table class="table">
           <caption class="hidden-visually">Savings by size and radix</caption>
           <thead>
@@ -230,7 +231,7 @@ function Costs({ answer }: { answer: PaperAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }
@@ -243,7 +244,7 @@ function Forwarding({ answer }: { answer: PaperAnswer }) {
           All-to-all through domains <span class="about">what forwarding costs where rails are not joined</span>
         </h2>
       </div>
-      <div class="table-holder">
+      <Scroll label="Overhead of forwarding: table">
         <table class="table">
           <caption class="hidden-visually">Overhead of forwarding</caption>
           <thead>
@@ -265,7 +266,7 @@ function Forwarding({ answer }: { answer: PaperAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }

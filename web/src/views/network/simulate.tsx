@@ -14,6 +14,8 @@ import { DesignFields } from './fields'
 import { layerName } from './names'
 import { NeedsRun } from './needs-run'
 import { kind, networkKeys, runArguments, said, say } from './state'
+import { Scroll } from '../parts/scroll'
+import { commandItem } from '../parts/command'
 
 export function SimulateDesk() {
   const run = runArguments()
@@ -45,12 +47,12 @@ function Simulate({ run }: { run: Arguments }) {
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
       {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label="simulating" />}
-      {answer && <Result answer={answer} stale={live.stale} />}
+      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale} />}
     </>
   )
 }
 
-function Result({ answer, stale }: { answer: SimulateAnswer; stale: boolean }) {
+function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string; stale: boolean }) {
   const worse = answer.step_time > answer.closed_form * 1.02
   return (
     <div class={`columns ${stale ? 'stale' : ''}`}>
@@ -65,7 +67,7 @@ function Result({ answer, stale }: { answer: SimulateAnswer; stale: boolean }) {
         </div>
       </section>
       <div class="columns halves-2">
-        <ChartFrame title="What the network costs" about="from the closed form to the step" name="simulated-step" rows={() => ({ columns: ['with', 'step_s', 'cost_s'], rows: answer.changes.map((one) => [one.what, one.step_time, one.cost]) })}>
+        <ChartFrame title="What the network costs" about="from the closed form to the step" name="simulated-step" menu={commandItem(line)} rows={() => ({ columns: ['with', 'step_s', 'cost_s'], rows: answer.changes.map((one) => [one.what, one.step_time, one.cost]) })}>
           {(width) => (
             <Tornado
               width={width}
@@ -100,7 +102,7 @@ function Dimensions({ answer }: { answer: SimulateAnswer }) {
           Exchanges <span class="about">closed form above, in the step below; on the stage where they take longest, hidden or not</span>
         </h2>
       </div>
-      <div class="table-holder">
+      <Scroll label="Exchanges by dimension: table">
         <table class="table">
           <caption class="hidden-visually">Exchanges by dimension</caption>
           <thead>
@@ -133,7 +135,7 @@ function Dimensions({ answer }: { answer: SimulateAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }
@@ -146,7 +148,7 @@ function Layers({ answer }: { answer: SimulateAnswer }) {
           Links <span class="about">share of the step’s time that they would need at full rate; the run’s own traffic</span>
         </h2>
       </div>
-      <div class="table-holder">
+      <Scroll label="Links by layer: table">
         <table class="table">
           <caption class="hidden-visually">Links by layer</caption>
           <thead>
@@ -178,7 +180,7 @@ function Layers({ answer }: { answer: SimulateAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }

@@ -10,6 +10,8 @@ import type { ShowAnswer } from './answer'
 import { DesignFields } from './fields'
 import { gigabits, layerName } from './names'
 import { designFlags, kind } from './state'
+import { Scroll } from '../parts/scroll'
+import { commandItem } from '../parts/command'
 
 export function TopologyDesk() {
   const values = { design: kind(), ...designFlags() }
@@ -26,7 +28,7 @@ export function TopologyDesk() {
       {!answer && shown.problems.length === 0 && <Loading heights={[320, 160]} />}
       {answer && (
         <div class={`columns ${shown.stale ? 'stale' : ''}`}>
-          <Picture values={values} answer={answer} />
+          <Picture values={values} answer={answer} line={shown.commandLine} />
           <div class="columns halves">
             <Parts answer={answer} />
             <Reach answer={answer} />
@@ -37,7 +39,7 @@ export function TopologyDesk() {
   )
 }
 
-function Picture({ values, answer }: { values: Arguments; answer: ShowAnswer }) {
+function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnswer; line: string }) {
   const [text, setText] = useState('')
   const [problems, setProblems] = useState<readonly Problem[]>([])
   const key = identity('network/show', values)
@@ -57,7 +59,7 @@ function Picture({ values, answer }: { values: Arguments; answer: ShowAnswer }) 
   const inner = useMemo(() => drawing(text), [text])
   const { design, counts } = answer
   return (
-    <ChartFrame title={design.name} about={`${count(design.devices)} devices in domains of ${design.domain.size}`} name={`topology-${design.name}`} class="topology">
+    <ChartFrame title={design.name} about={`${count(design.devices)} devices in domains of ${design.domain.size}`} name={`topology-${design.name}`} class="topology" menu={commandItem(line)}>
       {() => (
         <>
           <dl class="figures">
@@ -73,7 +75,11 @@ function Picture({ values, answer }: { values: Arguments; answer: ShowAnswer }) 
           {problems.length > 0 ? (
             <p class="muted">{problems[0]?.message}</p>
           ) : (
-            inner && <div class="drawing" role="img" aria-label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`} dangerouslySetInnerHTML={{ __html: inner }} />
+            inner && (
+              <Scroll class="drawing" label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}>
+                <div dangerouslySetInnerHTML={{ __html: inner }} />
+              </Scroll>
+            )
           )}
         </>
       )}
@@ -107,7 +113,7 @@ function Parts({ answer }: { answer: ShowAnswer }) {
           Parts <span class="about">both directions of a cable count once</span>
         </h2>
       </div>
-      <div class="table-holder">
+      <Scroll label="Switches and cables: table">
         <table class="table">
           <caption class="hidden-visually">Switches by tier</caption>
           <thead>
@@ -152,7 +158,7 @@ function Parts({ answer }: { answer: ShowAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }
@@ -165,7 +171,7 @@ function Reach({ answer }: { answer: ShowAnswer }) {
           Reach <span class="about">from one device to all others</span>
         </h2>
       </div>
-      <div class="table-holder">
+      <Scroll label="Reach from one device: table">
         <table class="table">
           <caption class="hidden-visually">Reach from one device</caption>
           <thead>
@@ -189,7 +195,7 @@ function Reach({ answer }: { answer: ShowAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }

@@ -57,14 +57,25 @@ function bytesColumn<R>(key: string, title: string, value: (row: R) => number, a
 function Exchanges({ answer }: { answer: TrafficAnswer }) {
   const inDomain = (row: Row<'exchanges'>) => (row.sent > 0 ? row.by_class.same_domain / row.sent : 0)
   const columns: Column<Row<'exchanges'>>[] = [
-    { key: 'for', title: 'For', value: (row) => `${row.dimension} ${row.purpose}`, cell: (row) => <Swatched colour={classColour(row.dimension)}>{row.dimension} <span class="muted">{row.purpose}</span></Swatched> },
-    { key: 'what', title: 'Operation', about: 'And in which parts of the step', value: (row) => row.kind, cell: (row) => <span title={row.phases.join(', ')}>{row.kind.replaceAll('_', ' ')}</span> },
+    {
+      key: 'for',
+      title: 'For',
+      value: (row) => `${row.dimension} ${row.kind.replaceAll('_', ' ')} ${row.purpose}`,
+      cell: (row) => (
+        <Swatched colour={classColour(row.dimension)}>
+          <span title={row.phases.join(', ')}>
+            {row.dimension} {row.kind.replaceAll('_', ' ')}
+            <span class="muted under">{row.purpose}</span>
+          </span>
+        </Swatched>
+      ),
+    },
     { key: 'ranks', title: 'Ranks', value: (row) => row.ranks, cell: (row) => count(row.ranks), align: 'right' },
     bytesColumn('bytes', 'One call', (row) => row.bytes, 'Bytes by the convention of nccl-tests'),
     { key: 'count', title: 'Calls', value: (row) => row.count, cell: (row) => count(row.count), align: 'right' },
     bytesColumn('sent', 'Sent', (row) => row.sent),
     { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
-    { key: 'inside', title: 'In domains', value: inDomain, cell: (row) => percent(inDomain(row)), align: 'right' },
+    { key: 'inside', title: 'Inside', about: 'Share that stays in scale-up domains', value: inDomain, cell: (row) => percent(inDomain(row)), align: 'right' },
   ]
   return <Table caption="Exchanges of a step" columns={columns} rows={answer.exchanges} identify={(_, index) => index} maxHeight="560px" />
 }

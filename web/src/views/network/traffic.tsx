@@ -17,6 +17,7 @@ import { decimalBytes } from './names'
 import { NeedsRun } from './needs-run'
 import { kind, networkKeys, runArguments, said, say } from './state'
 import { TrafficTable } from './traffic-tables'
+import { commandItem } from '../parts/command'
 
 const MOST_CELLS = 256
 
@@ -62,11 +63,12 @@ function Traffic({ run }: { run: Arguments }) {
       {sums.problems.length > 0 && <Problems problems={sums.problems} />}
       {!sums.answer && sums.problems.length === 0 && <Loading heights={[64, 480]} />}
       {sums.answer && place && (
-        <div class={`columns two ${sums.stale ? 'stale' : ''}`}>
+        <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>
           <ChartFrame
             title="Who sends how much to whom"
             about="bytes a step from a rank to a rank, on a logarithmic scale"
             name="traffic"
+            menu={commandItem(matrix.commandLine)}
             stale={matrix.stale}
             tools={
               <Segments
@@ -118,8 +120,8 @@ function Traffic({ run }: { run: Arguments }) {
               </>
             )}
           </ChartFrame>
-          <Sums answer={sums.answer} />
-          <div class="across">
+          <div class="columns">
+            <Sums answer={sums.answer} />
             <TrafficTable base={base} kinds={sums.answer} />
           </div>
         </div>

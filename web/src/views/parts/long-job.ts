@@ -25,7 +25,10 @@ export class LongJob<T> {
   private job: Job<T> | null = null
   private turn = 0
 
-  constructor(readonly command: string) {}
+  constructor(readonly command: string) {
+    // Nobody waits for the answer of a page that is gone.
+    window.addEventListener('pagehide', () => this.stop())
+  }
 
   /** Starts, unless the same question is on its way or answered. */
   start(values: Arguments, again = false): void {

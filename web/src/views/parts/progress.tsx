@@ -39,7 +39,7 @@ export function ProgressLine({ state, unit, onStop }: Props) {
       <progress max={1} value={share ?? undefined} aria-label="progress" />
       <p aria-live="polite">
         {state.stopping ? 'Stopping' : message || (done !== undefined ? `${many(done)} ${total ? `of ${many(total)} ` : ''}${unit}` : 'Starting')}
-        {state.rate !== null && <span class="muted"> · {many(state.rate)} a second</span>}
+        {state.rate !== null && !message && <span class="muted"> · {many(state.rate)} a second</span>}
         {found && <span> · best so far <strong>{found}</strong></span>}
       </p>
       <button type="button" class="button" disabled={state.stopping} onClick={onStop}>

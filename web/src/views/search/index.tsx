@@ -32,6 +32,7 @@ export default function Search() {
   const start = () => {
     if (!asked) return
     if (!scope.ran) set(PREFIX, 'ran', '1')
+    paretoFront.stop()
     ranking.start(asked, true)
   }
   // A link to an answer asks for it again; later changes of the scope wait for the button.
@@ -42,7 +43,7 @@ export default function Search() {
     if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running) whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
   }, [scope.ran])
   // The rest of the front comes once the ranking stands: two searches at once would take longer than one after the other.
-  const answered = state.answer && !state.running && state.of === wanted && state.answer.answer.candidates.length > 0
+  const answered = state.answer && !state.running && state.of === wanted && state.answer.answer.complete && state.answer.answer.candidates.length > 0
   useEffect(() => {
     if (answered && edge) paretoFront.start(edge)
   }, [answered, edge && identity('search', edge)])
@@ -76,12 +77,10 @@ export default function Search() {
           {answer.candidates.length > 0 && (
             <>
               <div class="columns two">
-                <Plot found={answer.candidates} onFront={frontKnown} looking={frontState.running} scope={scope} pointed={pointed} stale={false} onPick={load} />
-                <div class="columns">
-                  <Winner answer={answer} onLoad={load} />
-                  <WhyNotPanel scope={scope} />
-                </div>
+                <Plot found={answer.candidates} onFront={frontKnown} looking={frontState.running} scope={scope} line={state.answer?.commandLine} pointed={pointed} stale={false} onPick={load} />
+                <Winner answer={answer} onLoad={load} />
               </div>
+              <WhyNotPanel scope={scope} />
               <Ranking found={answer.candidates} filter={scope.filter} pointed={pointed} onPoint={setPointed} onPick={load} />
             </>
           )}

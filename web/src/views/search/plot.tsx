@@ -7,6 +7,7 @@ import { Segments, set } from '../parts/controls'
 import { short } from '../parts/strategy'
 import type { Found } from './answer'
 import { PREFIX, type Scope } from './question'
+import { commandItem } from '../parts/command'
 
 interface Props {
   readonly found: readonly Found[]
@@ -14,6 +15,7 @@ interface Props {
   readonly onFront: readonly Found[]
   readonly looking: boolean
   readonly scope: Scope
+  readonly line: string | undefined
   readonly pointed: string | null
   readonly stale: boolean
   readonly onPick: (one: Found) => void
@@ -24,7 +26,7 @@ export function identify(one: Found): string {
   return one.command
 }
 
-export function Plot({ found, onFront, looking, scope, pointed, stale, onPick }: Props) {
+export function Plot({ found, onFront, looking, scope, line, pointed, stale, onPick }: Props) {
   const cost = scope.against === 'cost'
   const all = new Map([...found, ...onFront].map((one) => [identify(one), one]))
   const valueX = (one: Found) => (cost ? (one.ranked.dollars_per_trillion_tokens ?? Number.NaN) : one.ranked.candidate.memory.device)
@@ -64,6 +66,7 @@ export function Plot({ found, onFront, looking, scope, pointed, stale, onPick }:
       title="Strategies"
       about={`${points.length} points; diamonds are beaten by none in both${looking ? '; looking for the rest of the front' : ''}`}
       name="strategies"
+      menu={commandItem(line)}
       stale={stale}
       tools={
         <Segments
@@ -96,6 +99,7 @@ export function Plot({ found, onFront, looking, scope, pointed, stale, onPick }:
             if (one) onPick(one)
           }}
           height={width > 900 ? 440 : 380}
+          apart={44}
         />
       )}
     </ChartFrame>

@@ -77,7 +77,8 @@ function Verdict({ one }: { one: Named }) {
       tip: { title: part.on, lines: [{ name: part.more > 0 ? 'loses' : 'wins', value: seconds(Math.abs(part.more)) }] },
     }))
   return (
-    <div>
+    <div class="against">
+      <div>
       <p>
         {title}{' '}
         {verdict.is_tie ? (
@@ -91,14 +92,16 @@ function Verdict({ one }: { one: Named }) {
         )}{' '}
         Its step takes {seconds(verdict.candidate.step_time)}.
       </p>
-      <ChartFrame title="Against the best" about={one.layout} name="why-not" rows={() => ({ columns: ['part', 'more_s'], rows: verdict.differences.map((part) => [part.on, part.more]) })}>
-        {(width) => <Tornado width={width} title={`${one.named} against the best`} rows={rows} axis="seconds a step" format={(value) => String(value)} figureTitle="difference" />}
-      </ChartFrame>
+      <p><code>{one.layout}</code></p>
       <div class="actions">
         <button type="button" class="button" onClick={() => loadStrategy(one.layout)}>
           Load it into the calculator
         </button>
       </div>
+      </div>
+      <ChartFrame title="Against the best" about="where its time is lost and won" name="why-not" rows={() => ({ columns: ['part', 'more_s'], rows: verdict.differences.map((part) => [part.on, part.more]) })}>
+        {(width) => <Tornado width={width} title={`${one.named} against the best`} rows={rows} axis="seconds a step" format={(value) => String(value)} figureTitle="difference" />}
+      </ChartFrame>
     </div>
   )
 }

@@ -9,6 +9,8 @@ import { Loading, Problems, Ticked } from '../../ui/states'
 import { set } from '../parts/controls'
 import type { Change, RunState, WhatIf } from './answer'
 import { PREFIX, asOverrides } from './changes'
+import { Scroll } from '../parts/scroll'
+import { commandItem } from '../parts/command'
 
 export function Rehearsals({ live }: { live: Live<WhatIf> }) {
   const { answer } = live
@@ -25,6 +27,7 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
         title="Alone and together"
         about={`against a step of ${seconds(answer.before.step_time)}; Enter shows the parts`}
         name="what-if"
+        menu={commandItem(live.commandLine)}
         rows={() => ({ columns: ['change', 'step_s', 'share'], rows: possible.map(({ one, outcome }) => [one.name, outcome.after.step_time, outcome.difference.share]) })}
       >
         {(width) => (
@@ -71,7 +74,7 @@ function linesOf(before: RunState, after: RunState): { name: string; value: stri
 function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; at: Change | undefined }) {
   return (
     <section class="panel" aria-label="Changes in figures">
-      <div class="table-holder">
+      <Scroll label="Changes in figures: table">
         <table class="table">
           <caption class="hidden-visually">Changes in figures</caption>
           <thead>
@@ -103,7 +106,7 @@ function Lines({ all, before, at }: { all: readonly Change[]; before: RunState; 
             )}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }

@@ -9,6 +9,7 @@ import { Loading, Problems } from '../../ui/states'
 import { Segments, set } from '../parts/controls'
 import type { Sensitivity } from './answer'
 import { PREFIX, setChanges, changes } from './changes'
+import { commandItem } from '../parts/command'
 
 const COLOURS = { hardware: 'var(--accent)', software: 'var(--class-optimizer)', host: 'var(--class-host)' } as const
 
@@ -28,6 +29,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
       title="What the step hangs on"
       about={`change of ${seconds(answer.step_time)} when a figure is ${swing} more or less`}
       name="sensitivity"
+      menu={commandItem(live.commandLine)}
       stale={live.stale}
       tools={
         <Segments
@@ -86,8 +88,10 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             <li><span class="swatch" style={{ background: COLOURS.software }} /> software</li>
             <li><span class="swatch" style={{ background: COLOURS.host }} /> host</li>
             <li>
-              Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of {bytes(answer.capacity.device)}
-              {!answer.capacity.fits && <span class="tone-bad"> does not fit now</span>}
+              <span>
+                Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of {bytes(answer.capacity.device)}
+                {!answer.capacity.fits && <span class="tone-bad">, does not fit now</span>}
+              </span>
             </li>
           </ul>
         </>

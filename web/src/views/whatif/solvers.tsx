@@ -6,6 +6,7 @@ import { bytes, percent, relative, seconds } from '../../charts/format'
 import { Problems } from '../../ui/states'
 import { loadStrategy } from '../parts/load'
 import type { Balance, Choice, Division, Recompute } from './answer'
+import { Scroll } from '../parts/scroll'
 
 interface Solved<T> {
   readonly answer: Answer<T> | null
@@ -57,7 +58,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
           {solved.problems.length > 0 && <Problems problems={solved.problems} />}
           {answer && (
             <>
-              <div class="table-holder">
+              <Scroll label="Ways to recompute: table">
                 <table class="table">
                   <caption class="hidden-visually">Ways to recompute</caption>
                   <thead>
@@ -81,7 +82,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
                     ))}
                   </tbody>
                 </table>
-              </div>
+              </Scroll>
               {chosen ? (
                 <div class="actions">
                   <button type="button" class="button primary" onClick={() => loadStrategy(withRun(run, flag('stage-recompute', answer.stages.map((stage) => stage.choice.join(' '))), ['recompute', 'stage-recompute']))}>
@@ -94,7 +95,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
               )}
               <details>
                 <summary>Stage by stage</summary>
-                <div class="table-holder">
+                <Scroll label="Stage by stage: table">
                   <table class="table">
                     <thead>
                       <tr>
@@ -119,7 +120,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
                       ))}
                     </tbody>
                   </table>
-                </div>
+                </Scroll>
               </details>
             </>
           )}
@@ -149,7 +150,7 @@ export function BalanceSolver({ run }: { run: Arguments }) {
         <div class="panel-body">
           {solved.problems.length > 0 && <Problems problems={solved.problems} />}
           {before && (
-            <div class="table-holder">
+            <Scroll label="Divisions of layers: table">
               <table class="table">
                 <caption class="hidden-visually">Divisions of layers</caption>
                 <thead>
@@ -167,7 +168,7 @@ export function BalanceSolver({ run }: { run: Arguments }) {
                   {best && <DivisionRow name="best" of={best} chosen />}
                 </tbody>
               </table>
-            </div>
+            </Scroll>
           )}
           {best && before && (
             <>

@@ -1,0 +1,78 @@
+// The network view: every desk opened by key, the heat map walked, a dimension chosen, designs compared, the co-design stopped and loaded.
+import { check, openPage, pictures } from '../harness.mjs'
+
+const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true&global-batch=512'
+const SMALL = 'model=llama-3.1-8b&cluster=dgx-h100&gpus=64&global-batch=512&n.space=vp=1+cp=1&n.domains=8,64'
+
+const DESKS = [
+  { desk: 'topology', ready: '.drawing svg rect' },
+  { desk: 'traffic', ready: '[aria-roledescription="heat map"] image' },
+  { desk: 'cost', ready: '[aria-label=Costs] tbody tr' },
+  { desk: 'simulate', ready: '[aria-label=Links] tbody tr' },
+  { desk: 'failures', ready: '[aria-label="Designs compared"] tbody tr' },
+  { desk: 'paper', ready: '[aria-label=Targets] tbody tr' },
+]
+
+export default async function ({ browser, url }) {
+  await byKeys(browser, url)
+  await heatMap(browser, url)
+  await codesign(browser, url)
+  for (const { desk, ready } of DESKS) {
+    await pictures({ browser, url, fragment: `#/network?${RUN}&n.desk=${desk}`, name: `network-${desk}`, ready: ({ page }) => page.waitForSelector(ready, { timeout: 60_000 }) })
+  }
+  await pictures({ browser, url, fragment: `#/network?${SMALL}&n.desk=design&n.ran=1`, name: 'network-design', ready: ({ page }) => page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 }) })
+}
+
+async function byKeys(browser, url) {
+  const view = await openPage(browser, url, { fragment: `#/network?${RUN}` })
+  const { page } = view
+  await page.waitForSelector(DESKS[0].ready, { timeout: 60_000 })
+  for (const [key, at] of [['2', 1], ['3', 2], ['4', 3], ['5', 4], ['7', 5]]) {
+    await page.keyboard.press(key)
+    await page.waitForSelector(DESKS[at].ready, { timeout: 60_000 })
+  }
+  await page.goBack()
+  await page.waitForSelector(DESKS[4].ready, { timeout: 60_000 })
+  // A design that cannot be: the problem is told, the page lives on.
+  await page.goto(`${url}#/network?n.more=radix=many`)
+  await page.waitForSelector('.problem', { timeout: 60_000 })
+  await page.goto(`${url}#/network?n.kind=dragonfly&n.gpus=4096`)
+  await page.waitForSelector('.drawing svg circle, .drawing svg rect', { timeout: 60_000 })
+  await view.close()
+}
+
+async function heatMap(browser, url) {
+  const view = await openPage(browser, url, { fragment: `#/network?${RUN}&n.desk=traffic` })
+  const { page } = view
+  await page.waitForSelector('[aria-roledescription="heat map"] image', { timeout: 60_000 })
+  await page.focus('[aria-roledescription="heat map"]')
+  await page.keyboard.press('Home')
+  await page.keyboard.press('Control+ArrowRight')
+  const tip = (await page.textContent('.chart-tip:not([hidden])')) ?? ''
+  check(/ranks 0 to 3 to ranks 4 to 7/.test(tip) && /GB|TB|MB/.test(tip), `the next cell with bytes is not told: ${tip}`)
+  await page.click('[aria-label=Dimension] >> text=pipeline')
+  await page.waitForFunction(() => location.hash.includes('n.of=pipeline'))
+  await page.click('[aria-label=Cells] >> text=domains')
+  await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('128 by 128'), null, { timeout: 60_000 })
+  for (const [title, caption] of [['pairs', 'Pairs of ranks'], ['domains', 'Scale-up domains'], ['rails', 'Rails'], ['links', 'Links by layer']]) {
+    await page.click(`[aria-label=By] >> text=${title}`)
+    await page.waitForSelector(`[role=region][aria-label="${caption}"] tbody tr`, { timeout: 60_000 })
+  }
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.click('[aria-label="Save “Who sends how much to whom”"]').then(() => page.click('text=Save as SVG'))])
+  check(saved.suggestedFilename() === 'traffic.svg', `saved as ${saved.suggestedFilename()}`)
+  await view.close()
+}
+
+async function codesign(browser, url) {
+  const view = await openPage(browser, url, { fragment: `#/network?${SMALL}&n.desk=design` })
+  const { page } = view
+  await page.waitForSelector('text=Which network and strategy together')
+  await page.keyboard.press('r')
+  await page.waitForSelector('[aria-label=Networks] tbody tr', { timeout: 120_000 })
+  await page.focus('[aria-roledescription="scatter plot"]')
+  await page.keyboard.press('Home')
+  check(/domains of/.test((await page.textContent('.chart-tip:not([hidden])')) ?? ''), 'no network is told')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('tp='))
+  await view.close()
+}
