@@ -178,6 +178,57 @@ fn core_crates_do_no_io() {
     assert!(files > 100, "only {files} files were seen");
 }
 
+/// What looks at the disk.
+const DISK: &[&str] = &[
+    "std::fs",
+    "fs::",
+    "File::",
+    ".exists()",
+    ".is_dir()",
+    ".is_file()",
+    ".canonicalize()",
+    ".metadata()",
+    "read_dir",
+    "read_file(",
+    "stdin()",
+    "process::Command",
+];
+
+/// Files of the program beside `input` that may look at the disk, with the reason.
+const MAY_LOOK: &[(&str, &str)] = &[
+    ("commands/serve/start.rs", "it says what may be read, before anybody can ask"),
+    ("commands/search.rs", "whether a folder to write into is there, once writing is allowed"),
+    ("commands/export.rs", "whether what is written to is a folder; the server refuses the flag"),
+];
+
+/// A server answers strangers' questions with the program's own commands: whatever they read passes the one door that says what may be
+/// read (`crates/cli/src/input/access.rs`).
+#[test]
+fn reading_has_one_door() {
+    let folder = root().join("crates/cli/src");
+    let (mut files, mut excused) = (0, BTreeSet::new());
+    for path in rust_files(&folder) {
+        let name = path.strip_prefix(&folder).expect("a file of the program").display().to_string();
+        if is_test(&path) || name == "input.rs" || name.starts_with("input/") {
+            continue;
+        }
+        files += 1;
+        let code = production_code(&read(&path));
+        for word in DISK.iter().filter(|word| code.contains(**word)) {
+            let known = MAY_LOOK.iter().find(|(known, _)| *known == name);
+            assert!(
+                known.is_some(),
+                "{name} says `{word}`: read through `input`, or a server reads too much"
+            );
+            excused.insert(name.clone());
+        }
+    }
+    assert!(files > 80, "only {files} files were seen");
+    for (name, _) in MAY_LOOK {
+        assert!(excused.contains(*name), "{name} no longer looks at the disk: take it off the list");
+    }
+}
+
 #[test]
 fn files_are_of_bearable_length() {
     let mut lengths: BTreeMap<String, usize> = BTreeMap::new();

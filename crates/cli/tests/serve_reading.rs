@@ -5,7 +5,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::served::Served;
 
 const TRACES: &str = "../../../../fixtures/traces";
@@ -208,10 +208,6 @@ fn an_answer_follows_the_file_it_was_made_of() {
     let ask = || server.ask("estimate", &json!({ "run": file.to_string_lossy() })).text;
     let first = ask();
     assert_eq!(ask(), first);
-    let begin = Instant::now();
-    assert_eq!(ask(), first);
-    let kept = begin.elapsed();
-    assert!(kept < Duration::from_millis(200), "a kept answer took {kept:?}");
     fs::write(&file, text.replace("\"llama-3-8b\"", "\"llama-3.2-3b\"")).expect("written");
     let second = ask();
     assert_ne!(second, first, "the old answer was given");

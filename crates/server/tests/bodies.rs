@@ -14,8 +14,8 @@ fn small() -> Settings {
         question_bytes: 1 << 16,
         upload_bytes: 1 << 20,
         all_upload_bytes: 3 << 19,
-        patience: Duration::from_millis(300),
-        longest_question: Duration::from_millis(600),
+        patience: Duration::from_millis(800),
+        longest_question: Duration::from_millis(1500),
         ..Settings::default()
     }
 }
@@ -191,7 +191,7 @@ fn slow_clients_wait_alone() {
     for mut stream in silent {
         let _ = stream.read_to_end(&mut Vec::new());
     }
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
     server.is_well();
 }
 
