@@ -486,3 +486,74 @@ fn a_taken_port_is_told() {
     assert_eq!(said.code, 2);
     assert!(said.stderr.contains("--port") && said.stderr.contains("leave it out"), "{}", said.stderr);
 }
+
+/// Values that nobody should say, one for each argument of each command in turn: every one is answered or refused.
+#[test]
+fn absurd_values_are_answered_or_refused() {
+    let server = Served::new(&[TRACES]);
+    let described = server.send("GET", "api/v1/openapi.json", b"").json();
+    let absurd = [
+        json!(0),
+        json!(-1),
+        json!(u64::MAX),
+        json!(1e308),
+        json!(-0.5),
+        json!("nan"),
+        json!("-inf"),
+        json!(""),
+        json!("x".repeat(5000)),
+        json!("\u{1f980}\u{202e}"),
+        json!("../../../../etc/passwd"),
+        json!("--output=x"),
+        json!(["a", 1]),
+        json!([]),
+        json!(true),
+        json!("1e400"),
+    ];
+    // What searches for long with any values is left out.
+    let long = ["search", "size", "validate", "network/design", "network/simulate", "network/rail-only"];
+    let mut next = absurd.iter().cycle();
+    let mut asked = 0;
+    for (path, methods) in described["paths"].as_object().expect("paths") {
+        let command = path.trim_start_matches("/api/v1/");
+        let Some(operation) =
+            methods.get("post").filter(|_| !command.contains("jobs") && command != "uploads")
+        else {
+            continue;
+        };
+        if long.contains(&command) {
+            continue;
+        }
+        let arguments = arguments_of(&described, operation);
+        let arguments = arguments.as_object().expect("arguments");
+        for name in arguments.keys() {
+            let mut question = json!({});
+            let usual = [
+                ("model", json!("llama-3.1-8b")),
+                ("cluster", json!("dgx-h100")),
+                ("gpus", json!(8)),
+                ("name", json!("dgx-h100")),
+                ("paths", json!(["../../../../fixtures/traces/megatron_tp2_v100"])),
+                ("sql", json!("SELECT 1")),
+                ("to", json!("megatron")),
+                ("change", json!(["plan.micro_batch=2"])),
+                ("design", json!("clos")),
+            ];
+            for (known, value) in usual.into_iter().filter(|(known, _)| arguments.contains_key(*known)) {
+                question[known] = value;
+            }
+            question[name] = next.next().expect("a cycle").clone();
+            let heard = server.ask(command, &question);
+            assert!(
+                [200, 422].contains(&heard.status),
+                "{command} {question}: {} {}",
+                heard.status,
+                heard.text
+            );
+            assert!(!heard.text.contains("root:"), "{command} {question}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 600, "only {asked} were asked");
+    assert_eq!(server.ask("estimate", &small()).status, 200);
+}

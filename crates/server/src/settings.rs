@@ -42,10 +42,10 @@ impl Default for Settings {
             port: 0,
             connections: 512,
             // Some only wait for the disk.
-            questions: (2 * processors).max(4),
+            questions: (2 * processors).max(8),
             given_up: 32,
             waiting: 1024,
-            jobs: 2,
+            jobs: 4,
             remembered: 16,
             question_bytes: 16 << 20,
             all_question_bytes: 128 << 20,
