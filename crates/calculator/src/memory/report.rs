@@ -220,7 +220,6 @@ fn stage_report(input: &MemoryInput<'_>, prepared: &Prepared, stage: usize) -> S
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "one walk over a chunk")]
 fn chunk_items(
     input: &MemoryInput<'_>,
     prepared: &Prepared,
