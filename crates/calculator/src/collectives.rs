@@ -8,6 +8,7 @@
 //! Sizes are those of nccl-tests: see [`Collective`].
 
 mod across;
+mod calibrated;
 mod domain;
 mod expert;
 mod fabric;
@@ -55,6 +56,8 @@ pub enum Collective {
 pub enum Source {
     /// Nothing is sent.
     Nothing,
+    /// A law fitted to measurements of the user's own machine.
+    Calibrated,
     /// A law fitted on this link generation, operation and rank count.
     Measured,
     /// Between or beyond the measured rank counts of this link generation.

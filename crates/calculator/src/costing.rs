@@ -6,14 +6,16 @@
 use crate::collectives::Fabric;
 use crate::disturbance::Disturbance;
 use crate::memory::{SoftwareCatalogue, StageSplit};
-use crate::operators::{self, Device};
+use crate::operators::{self, Device, Pass};
 use crate::software::{self, Software};
+use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{AttentionKernel, Layout, Optimizer, Plan};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::FlopPerSecond;
+use std::sync::Arc;
 
 /// Hardware and software, apart from any plan: built once and shared by a whole search.
 #[derive(Clone, Debug)]
@@ -24,16 +26,35 @@ pub struct Machine {
     pub fabric: Fabric,
     /// The accelerator's architecture.
     pub architecture: String,
+    /// What was measured on it, if anything.
+    pub calibration: Option<Arc<Calibration>>,
+    /// The constants of the calibration's software generation as it measured them.
+    software: Option<Box<Software>>,
 }
 
 impl Machine {
     /// Looks up the laws for a cluster.
     pub fn new(cluster: &Cluster) -> Self {
+        let device = Device::new(&cluster.accelerator);
+        let calibration = cluster.calibration.clone();
         Self {
-            device: Device::new(&cluster.accelerator),
+            device: match &calibration {
+                Some(calibration) => device.calibrated(calibration),
+                None => device,
+            },
+            software: calibration.as_deref().and_then(software::calibrated).map(Box::new),
+            calibration,
             fabric: Fabric::new(cluster),
             // `Hopper+Grace` computes as Hopper does.
             architecture: cluster.accelerator.architecture.split('+').next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// The constants of a generation: as the calibration measured them where it is of this generation, else as they are.
+    pub fn software<'m>(&'m self, software: &'m Software) -> &'m Software {
+        match &self.software {
+            Some(own) if own.id == software.id => own,
+            _ => software,
         }
     }
 }
@@ -91,7 +112,8 @@ impl<'a> Costing<'a> {
             .at_key("plan.precision.narrow_attention")
             .hint("set it to false: attention then runs in the activations' format"));
         }
-        Ok(Self::with_software(model, cluster, plan, machine, software::by_id(&plan.software)?))
+        let software = machine.software(software::by_id(&plan.software)?);
+        Ok(Self::with_software(model, cluster, plan, machine, software))
     }
 
     /// Gathers the context for given constants.
@@ -108,6 +130,13 @@ impl<'a> Costing<'a> {
         let format = plan.precision.compute.name();
         let wide = plan.precision.activations.name();
         let power = power_limit(cluster);
+        // What a calibration measured within runs holds the generation's share and the power limit already.
+        let product_rate = |data_type: DataType| match machine.device.sustains_products(data_type) {
+            true => 1.0,
+            false => Software::rate(&software.matmul, architecture, data_type.name()) * power,
+        };
+        let attention_kernel = attention_kernel(plan, software, architecture);
+        let is_fused = !matches!(attention_kernel, operators::AttentionKernel::Unfused { .. });
         Self {
             model,
             cluster,
@@ -120,13 +149,17 @@ impl<'a> Costing<'a> {
             tokens,
             sequence_shard_tokens: tokens / shard,
             activation_bytes: plan.precision.activations.bytes(),
-            attention_kernel: attention_kernel(plan, software, architecture),
-            matmul_rate: Software::rate(&software.matmul, architecture, format) * power,
-            wide_matmul_rate: Software::rate(&software.matmul, architecture, wide) * power,
+            attention_kernel,
+            matmul_rate: product_rate(plan.precision.compute),
+            wide_matmul_rate: product_rate(plan.precision.activations),
             expert_rate: Software::rate(&software.expert_rate, architecture, format),
-            attention_rate: Software::rate(&software.attention_rate, architecture, wide)
-                * power
-                * wide_attention(cluster, plan.precision.activations),
+            attention_rate: if is_fused && machine.device.sustains_attention(Pass::Forward) {
+                1.0
+            } else {
+                Software::rate(&software.attention_rate, architecture, wide)
+                    * power
+                    * wide_attention(cluster, plan.precision.activations)
+            },
             disturbance: None,
         }
     }

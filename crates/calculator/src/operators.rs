@@ -5,6 +5,7 @@
 //! layers applies those on top.
 
 mod attention;
+mod calibrated;
 mod catalogue;
 mod gemm;
 mod memory;
@@ -13,8 +14,10 @@ mod unfused;
 pub use attention::{AttentionKernel, AttentionShape};
 
 use attention::AttentionLaws;
+use calibrated::Corrections;
 use gemm::GemmLaw;
 use memory::MemoryLaw;
+use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
@@ -23,6 +26,8 @@ use railwright_spec::quantity::{Bytes, Flop, Seconds};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
+    /// A law corrected by measurements of the user's own machine.
+    Calibrated,
     /// A law of this accelerator with a correction from measurements around this shape.
     Measured,
     /// A law fitted to measurements on this accelerator.
@@ -49,7 +54,7 @@ pub struct Cost {
 impl Cost {
     /// Nothing done.
     pub const ZERO: Self =
-        Self { time: Seconds::ZERO, flop: Flop::ZERO, bytes: Bytes::ZERO, source: Source::Measured };
+        Self { time: Seconds::ZERO, flop: Flop::ZERO, bytes: Bytes::ZERO, source: Source::Calibrated };
 
     /// The same operator `count` times, one after the other.
     #[must_use]
@@ -97,6 +102,7 @@ pub struct Device {
     attention: AttentionLaws,
     memory: MemoryLaw,
     accumulate: bool,
+    corrections: Option<Corrections>,
 }
 
 impl Device {
@@ -109,6 +115,30 @@ impl Device {
             attention: AttentionLaws::new(accelerator, &bf16),
             memory,
             accumulate: true,
+            corrections: None,
+        }
+    }
+
+    /// The same where a calibration corrects the laws: burst by micro-benchmarks, or what runs sustain, which then is in the time.
+    #[must_use]
+    pub fn calibrated(self, calibration: &Calibration) -> Self {
+        Self { corrections: Some(Corrections::new(calibration)), ..self }
+    }
+
+    /// Whether times of products in a format are what runs sustain already.
+    pub fn sustains_products(&self, data_type: DataType) -> bool {
+        self.corrections.as_ref().is_some_and(|c| c.sustains_products(data_type))
+    }
+
+    /// Whether times of fused attention are what runs sustain already, forward and backward.
+    pub fn sustains_attention(&self, pass: Pass) -> bool {
+        self.corrections.as_ref().is_some_and(|c| c.sustains_attention(pass))
+    }
+
+    fn corrected(&self, cost: Cost, data_type: DataType) -> Cost {
+        match &self.corrections {
+            Some(corrections) => corrections.product(cost, data_type),
+            None => cost,
         }
     }
 
@@ -132,7 +162,7 @@ impl Device {
     ///
     /// Narrow types: the product alone; casting its inputs is a kernel that moves memory.
     pub fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
-        self.gemm[data_type as usize].cost(1.0, m, n, k, pass, self.accumulate)
+        self.corrected(self.gemm[data_type as usize].cost(1.0, m, n, k, pass, self.accumulate), data_type)
     }
 
     /// The products of `groups` experts on one rank, equal tokens each, as one grouped kernel.
@@ -145,7 +175,8 @@ impl Device {
         data_type: DataType,
         pass: Pass,
     ) -> Cost {
-        self.gemm[data_type as usize].cost(groups, tokens_per_group, n, k, pass, self.accumulate)
+        let law = &self.gemm[data_type as usize];
+        self.corrected(law.cost(groups, tokens_per_group, n, k, pass, self.accumulate), data_type)
     }
 
     /// `batch` independent products of `m` x `k` by `k` x `n`, both operands activations (attention without fusion).
@@ -162,13 +193,17 @@ impl Device {
             AttentionKernel::Unfused { fused_softmax, dropout } => {
                 unfused::cost(self, shape, fused_softmax, dropout, pass)
             }
-            _ => self.attention.cost(shape, kernel, pass),
+            _ => {
+                let cost = self.attention.cost(shape, kernel, pass);
+                self.corrections.as_ref().map_or(cost, |c| c.attention(cost, pass))
+            }
         }
     }
 
     /// A kernel that only streams memory: element-wise, normalisation, cast, optimizer.
     pub fn memory_bound(&self, bytes: Bytes) -> Cost {
-        self.memory.cost(bytes)
+        let cost = self.memory.cost(bytes);
+        self.corrections.as_ref().map_or(cost, |c| c.stream(cost))
     }
 }
 

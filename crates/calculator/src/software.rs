@@ -9,6 +9,7 @@ mod offers;
 
 pub use offers::Offers;
 
+use railwright_spec::calibration::{Calibration, Operators};
 use railwright_spec::plan::{AttentionKernel, Overlap};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -108,6 +109,33 @@ pub struct Software {
     pub vocabulary_multiple: u64,
     /// What its users can choose at all.
     pub offers: Offers,
+}
+
+/// The constants of a calibration's generation as it measured them; `None` where it says nothing of them. What streams move is scaled
+/// by their rates, so that the same bytes take the time that was measured.
+pub fn calibrated(calibration: &Calibration) -> Option<Software> {
+    let sustained = |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
+    let streams =
+        [Operators::Elementwise, Operators::Loss, Operators::Optimizer].map(|o| sustained(o).map(|r| r.at(0.0)));
+    if streams.iter().all(Option::is_none) && calibration.host.is_none() && calibration.collective_rate.is_none() {
+        return None;
+    }
+    let mut own = by_id(&calibration.software).ok()?.clone();
+    let [elementwise, loss, optimizer] = streams.map(|rate| rate.unwrap_or(1.0));
+    own.elementwise_passes /= elementwise;
+    own.cast_passes /= elementwise;
+    own.loss_bytes_per_logit /= loss;
+    own.optimizer_bytes_per_parameter /= optimizer;
+    if let Some(rate) = &calibration.collective_rate {
+        own.collective_rate = rate.rate;
+    }
+    if let Some(host) = &calibration.host {
+        own.host_us_per_kernel = host.us_per_kernel;
+        own.host_us_per_micro_batch = host.us_per_micro_batch;
+        own.host_ms_per_step = host.ms_per_step;
+    }
+    own.source = format!("calibrated from {}; {}", calibration.file, own.source);
+    Some(own)
 }
 
 static GENERATIONS: LazyLock<Result<Vec<Software>, String>> =

@@ -110,7 +110,7 @@ pub struct Work {
     /// Memory traffic.
     pub bytes: Bytes,
     /// The compute again, by how well founded it is, in the order of [`crate::operators::Source`].
-    pub founded: [Seconds; 4],
+    pub founded: [Seconds; 5],
 }
 
 impl Work {

@@ -13,10 +13,12 @@ pub use accelerators::{accelerator_by_name, accelerator_ids, accelerators};
 pub use preset::{by_name, from_parts, preset_names, preset_text};
 pub use spec::{ClusterSpec, Tiers};
 
+use crate::calibration::Calibration;
 use crate::precision::DataType;
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Seconds, Watts};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One accelerator: what a rank sees.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -96,6 +98,9 @@ pub struct Cluster {
     pub host: Host,
     /// Where the figures come from.
     pub source: String,
+    /// What was measured on it, if anything: the calculator's laws are corrected by it.
+    #[serde(skip)]
+    pub calibration: Option<Arc<Calibration>>,
 }
 
 /// The domain within which devices reach each other at full scale-up bandwidth.

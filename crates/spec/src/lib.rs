@@ -3,6 +3,7 @@
 //! This crate reads no file and no clock, prints nothing and spawns nothing: text in, values out. It builds for
 //! `wasm32-unknown-unknown`.
 
+pub mod calibration;
 pub mod cluster;
 pub mod human;
 pub mod model;

@@ -12,6 +12,7 @@ mod knobs;
 
 use crate::whatif::parts;
 use knobs::{Knob, Setup, knobs};
+use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, plan_summary, tree};
 use railwright_calculator::evaluate::{evaluate_with, seen_from};
 use railwright_calculator::schedule::Workspace;
@@ -114,7 +115,8 @@ pub struct Capacity {
 
 /// Takes a run's step time apart by what it hangs on.
 pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
-    let software = software::by_id(&run.plan.software)?;
+    let machine = Machine::new(&run.cluster);
+    let software = machine.software(software::by_id(&run.plan.software)?);
     let setup = Setup::new(run, software);
     let mut workspace = Workspace::default();
     let (step_time, capacity) = setup.with_costing(run, |costing| {

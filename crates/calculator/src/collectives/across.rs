@@ -34,8 +34,6 @@ const TREE_LARGE: f64 = 65_536.0;
 /// Filling the pipeline over the network: seconds per square root of a byte, up to a chunk's worth.
 const FILL: f64 = 8.0e-9;
 const FILL_MOST: f64 = 100.0e-6;
-/// Share of NIC bandwidth that many-to-many traffic reaches.
-const ALL_TO_ALL_SHARE: f64 = 0.8;
 /// Seconds for each remote peer of an all-to-all.
 const PER_PEER: f64 = 1.0e-6;
 impl Network {
@@ -130,7 +128,7 @@ impl Network {
         let (first, hop, peers) = (RING[2].hop_network, self.hop(span), (ranks - local) * PER_PEER);
         let latency = law.base + first * self.pace + hop * self.pace + peers * self.pace;
         let time =
-            latency + nvlink.max(network / self.unaware_spread_rate(ALL_TO_ALL_SHARE, span)) + fill(bytes);
+            latency + nvlink.max(network / self.unaware_spread_rate(self.spread_share, span)) + fill(bytes);
         cost((time, latency, "all-to-all"), inside, network)
     }
 }

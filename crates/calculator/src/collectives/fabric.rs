@@ -1,11 +1,13 @@
 //! The links of one cluster, prepared so that one collective is priced in tens of nanoseconds.
 
+use super::calibrated::{self, Measured};
 use super::domain;
 use super::law::{Law, bus_factor};
 use super::link::LinkClass;
 use super::network::{Network, Span};
 use super::torus::Torus;
 use super::{Collective, CollectiveCost, CollectiveTimer, Source, expert};
+use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;
@@ -45,19 +47,43 @@ pub(super) struct Links {
     /// Multiple of the laws' base; 1 is usual.
     pub(super) pace: f64,
     kept: Vec<[(Law, Source); OPERATIONS.len()]>,
+    /// What a calibration measured.
+    measured: Vec<Measured>,
 }
 
 impl Links {
-    fn new(class: LinkClass, bandwidth: BytesPerSecond, reduces: bool, domain: u64) -> Self {
+    fn new(
+        class: LinkClass,
+        bandwidth: BytesPerSecond,
+        reduces: bool,
+        domain: u64,
+        calibration: Option<&Calibration>,
+    ) -> Self {
         let bandwidth = if bandwidth.get() > 0.0 { bandwidth.get() } else { 16e9 };
         let torus = match class {
             LinkClass::Torus(dimensions) => Some(Torus { dimensions, bandwidth }),
             _ => None,
         };
-        let kept = (0..=domain.min(KEPT_RANKS))
-            .map(|ranks| OPERATIONS.map(|op| domain::law(class, op, ranks.max(1), bandwidth, reduces)))
+        let mut links =
+            Self { class, bandwidth, reduces, torus, pace: 1.0, kept: Vec::new(), measured: Vec::new() };
+        if let Some(calibration) = calibration {
+            links.measured = calibrated::measured(calibration, &|op, ranks| links.catalogued(op, ranks));
+        }
+        links.kept = (0..=domain.min(KEPT_RANKS))
+            .map(|ranks| OPERATIONS.map(|op| links.unkept(op, ranks.max(1))))
             .collect();
-        Self { class, bandwidth, reduces, torus, pace: 1.0, kept }
+        links
+    }
+
+    /// The law of the catalogue.
+    fn catalogued(&self, op: Collective, ranks: u64) -> (Law, Source) {
+        domain::law(self.class, op, ranks, self.bandwidth, self.reduces)
+    }
+
+    /// The law of the calibration, or of the catalogue.
+    fn unkept(&self, op: Collective, ranks: u64) -> (Law, Source) {
+        let catalogued = self.catalogued(op, ranks);
+        calibrated::law(&self.measured, op, ranks, catalogued).unwrap_or(catalogued)
     }
 
     /// The law among `ranks` ranks joined by these links.
@@ -71,7 +97,7 @@ impl Links {
         };
         let (law, source) = match self.kept.get(ranks as usize) {
             Some(laws) => laws[column],
-            None => domain::law(self.class, op, ranks, self.bandwidth, self.reduces),
+            None => self.unkept(op, ranks),
         };
         (Law { base: law.base * self.pace, ..law }, source)
     }
@@ -124,9 +150,11 @@ impl Fabric {
         };
         let domain = cluster.scale_up.domain_size.max(1);
         let node_size = cluster.devices_per_node.max(1);
+        let calibration = cluster.calibration.as_deref();
+        let of_links = calibration.filter(|c| c.link == cluster.scale_up.link);
         Self {
-            inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain),
-            node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size)),
+            inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain, of_links),
+            node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size, None)),
             node_size,
             network: Network::new(cluster, class),
             timer: None,
@@ -147,7 +175,7 @@ impl Fabric {
         if let Some(node) = &mut self.node {
             node.pace = inside;
         }
-        self.network.pace = between;
+        self.network.pace *= between;
         self
     }
 
@@ -175,7 +203,8 @@ impl Fabric {
             return links.time(op, bytes, ranks);
         }
         let span = Span { ranks, local, stride: group.stride, sharing: sharing.max(1.0) };
-        self.network.time(links, op, bytes, &span)
+        let cost = self.network.time(links, op, bytes, &span);
+        if self.network.is_calibrated { CollectiveCost { source: Source::Calibrated, ..cost } } else { cost }
     }
 
     /// One message from a rank of a group to the next, which lies in its domain if the whole group does.

@@ -8,6 +8,8 @@ use railwright_spec::cluster::{Cluster, Tier};
 /// Share of its NIC that a lone point-to-point message reaches, and its latency beside the network's, seconds.
 const SEND_SHARE: f64 = 0.85;
 const SEND_BASE: f64 = 11.0e-6;
+/// Share of NIC bandwidth that many-to-many traffic reaches.
+const ALL_TO_ALL_SHARE: f64 = 0.8;
 
 /// The network between domains.
 #[derive(Clone, Debug)]
@@ -16,6 +18,10 @@ pub(super) struct Network {
     pub(super) nic: f64,
     /// Share of it that rings reach with large messages.
     share: f64,
+    /// Share of it that many-to-many traffic reaches.
+    pub(super) spread_share: f64,
+    /// Whether the shares and the pace were measured on this fabric.
+    pub(super) is_calibrated: bool,
     latency: f64,
     /// Multiple of everything that passes before bytes flow; 1 is usual.
     pub(super) pace: f64,
@@ -49,11 +55,14 @@ impl Span {
 impl Network {
     pub(super) fn new(cluster: &Cluster, class: LinkClass) -> Self {
         let network = &cluster.network;
+        let measured = cluster.calibration.as_ref().and_then(|c| c.network.as_ref());
         Self {
             nic: network.bandwidth.get().max(1e6),
-            share: ring_share(&network.kind),
+            share: measured.map_or_else(|| ring_share(&network.kind), |law| law.ring_share),
+            spread_share: measured.map_or(ALL_TO_ALL_SHARE, |law| law.spread_share),
+            is_calibrated: measured.is_some(),
             latency: network.latency.get().max(0.0),
-            pace: 1.0,
+            pace: measured.map_or(1.0, |law| law.latency),
             tiers: network.tiers.clone(),
             rail_forwarding: network.rail_forwarding.max(1.0),
             low_latency_cap: class.low_latency_cap(),

@@ -91,6 +91,7 @@ impl Machine {
                 power_usage_effectiveness: 1.3,
             },
             source: String::new(),
+            calibration: None,
         }
     }
 

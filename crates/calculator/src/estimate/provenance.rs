@@ -11,7 +11,7 @@ use serde::Serialize;
 /// A share of the step and what it rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Foundation {
-    /// `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.measured`,
+    /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
     /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
     pub id: String,
     /// For people.
@@ -22,14 +22,16 @@ pub struct Foundation {
     pub share: f64,
 }
 
-pub(super) const OPERATORS: [(&str, &str); 4] = [
+pub(super) const OPERATORS: [(&str, &str); 5] = [
+    ("operators.calibrated", "operators calibrated by your own measurements"),
     ("operators.measured", "operators measured around this shape on this accelerator"),
     ("operators.fitted", "operator laws fitted on this accelerator"),
     ("operators.derived", "operator laws carried over from another accelerator"),
     ("operators.roofline", "data sheet and a common share of it"),
 ];
 
-pub(super) const COLLECTIVES: [(&str, &str); 3] = [
+pub(super) const COLLECTIVES: [(&str, &str); 4] = [
+    ("collectives.calibrated", "collectives calibrated by your own measurements"),
     ("collectives.measured", "collectives measured on this link generation"),
     ("collectives.interpolated", "collectives between or beyond measured rank counts"),
     ("collectives.derived", "collectives from data-sheet bandwidths"),
@@ -43,7 +45,7 @@ pub(super) fn foundations(
 ) -> Vec<Foundation> {
     let time = &evaluation.time;
     let work = stage_work(costing, evaluation, evaluation.critical_stage);
-    let mut operator = [Seconds::ZERO; 4];
+    let mut operator = [Seconds::ZERO; 5];
     for work in [&work.forward, &work.backward_input, &work.backward_weight, &work.recompute] {
         for (slot, value) in operator.iter_mut().zip(work.founded) {
             *slot += value;
@@ -53,20 +55,21 @@ pub(super) fn foundations(
     operator[streams as usize] += time.optimizer;
 
     // Exposed communication is founded as its dimension's calls are, by their times.
-    let mut collective = [Seconds::ZERO; 3];
+    let mut collective = [Seconds::ZERO; 4];
     let mut add = |exposed: Seconds, dimension: &str| {
         let rows = || communication.iter().filter(|r| r.dimension == dimension);
         let all: Seconds = rows().map(|r| r.time).sum();
         for row in rows().filter(|_| all > Seconds::ZERO) {
             let slot = match row.source {
-                collectives::Source::Nothing | collectives::Source::Measured => 0,
-                collectives::Source::Interpolated => 1,
-                collectives::Source::Derived => 2,
+                collectives::Source::Calibrated => 0,
+                collectives::Source::Nothing | collectives::Source::Measured => 1,
+                collectives::Source::Interpolated => 2,
+                collectives::Source::Derived => 3,
             };
             collective[slot] += exposed * (row.time / all);
         }
         if all <= Seconds::ZERO {
-            collective[2] += exposed;
+            collective[3] += exposed;
         }
     };
     for &(dimension, exposed) in &time.exposed {
@@ -101,4 +104,4 @@ pub(super) fn weak_operator_share(foundations: &[Foundation]) -> f64 {
     if all > 0.0 { sum(&["operators.derived", "operators.roofline"]) / all } else { 0.0 }
 }
 
-const _: () = assert!(operators::Source::Roofline as usize == 3);
+const _: () = assert!(operators::Source::Roofline as usize == 4);

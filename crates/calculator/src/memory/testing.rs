@@ -277,5 +277,6 @@ pub(crate) fn cluster(gib: f64) -> Cluster {
             power_usage_effectiveness: 1.2,
         },
         source: String::new(),
+        calibration: None,
     }
 }

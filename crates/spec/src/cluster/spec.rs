@@ -3,12 +3,14 @@
 //! The catalogue's own clusters are such texts too (`catalog/clusters/*.toml`), so whatever a preset can say, a user can.
 
 use super::{Accelerator, Cluster, Host, Network, ScaleUp, Tier, accelerator_by_name, preset};
+use crate::calibration::Calibration;
 use crate::precision::DataType;
 use crate::problem::Problem;
 use crate::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Seconds, Watts};
 use crate::run::section::section;
 use crate::run::text::{self, Keys};
 use crate::run::{Field, Kind, Section, Value};
+use std::sync::Arc;
 
 section! {
     /// The section `cluster`: what the model is trained on.
@@ -63,6 +65,8 @@ section! {
         power_usage_effectiveness: f64 = "power_usage_effectiveness", "1.25";
         /// Where the figures come from.
         source: String = "source", "the preset's";
+        /// The path of a calibration that `railwright calibrate` wrote: what was measured on this cluster.
+        calibration: String = "calibration", "none; the laws of the catalogue";
     }
 }
 
@@ -198,6 +202,18 @@ impl ClusterSpec {
         spec.build(accelerator)
     }
 
+    /// The cluster with the calibration that the specification names; `read` gives the text of a file by its path.
+    pub fn resolve_calibrated(
+        &self,
+        read: impl FnOnce(&str) -> Result<String, Problem>,
+    ) -> Result<Cluster, Problem> {
+        let cluster = self.resolve()?;
+        let Some(path) = &self.calibration else { return Ok(cluster) };
+        let text = read(path)
+            .map_err(|p| if p.place.is_none() { p.at_key("cluster.calibration") } else { p })?;
+        Arc::new(Calibration::parse(&text, path)?).applied(cluster)
+    }
+
     fn build(self, mut accelerator: Accelerator) -> Result<Cluster, Problem> {
         if let Some(memory) = self.memory {
             accelerator.memory = memory;
@@ -259,6 +275,7 @@ impl ClusterSpec {
             scale_up,
             network,
             host,
+            calibration: None,
         };
         super::check::check(&cluster)?;
         Ok(cluster)

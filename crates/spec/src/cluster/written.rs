@@ -35,6 +35,7 @@ impl ClusterSpec {
             host_power: Some(cluster.host.power_per_device),
             power_usage_effectiveness: Some(cluster.host.power_usage_effectiveness),
             source: Some(cluster.source.clone()),
+            calibration: cluster.calibration.as_ref().map(|c| c.file.clone()),
         }
     }
 }

@@ -144,12 +144,12 @@ impl RunSpec {
         out
     }
 
-    /// Fills in everything and refuses what contradicts itself. `read` gives the text of the model's `config.json` by its
-    /// path. Whether the plan is possible is not asked; see [`RunSpec::resolve_valid`].
-    pub fn resolve(&self, read: impl FnOnce(&str) -> Result<String, Problem>) -> Result<Run, Problem> {
+    /// Fills in everything and refuses what contradicts itself. `read` gives the text of the model's `config.json` and of a calibration
+    /// by their paths. Whether the plan is possible is not asked; see [`RunSpec::resolve_valid`].
+    pub fn resolve(&self, read: impl Fn(&str) -> Result<String, Problem>) -> Result<Run, Problem> {
         let placed = |problem| self.placed(problem);
-        let model = self.model.resolve(read).map_err(placed)?;
-        let cluster = self.cluster.resolve().map_err(placed)?;
+        let model = self.model.resolve(&read).map_err(placed)?;
+        let cluster = self.cluster.resolve_calibrated(&read).map_err(placed)?;
         let plan = self.plan.resolve(&model, &cluster).map_err(placed)?;
         let training = self.training.resolve().map_err(placed)?;
         let cost = self.cost.resolve().map_err(placed)?;
@@ -159,7 +159,7 @@ impl RunSpec {
     /// The same, and asks whether the plan is possible: all problems, or the run with what is doubtful about it.
     pub fn resolve_valid(
         &self,
-        read: impl FnOnce(&str) -> Result<String, Problem>,
+        read: impl Fn(&str) -> Result<String, Problem>,
     ) -> Result<(Run, Vec<Warning>), Vec<Problem>> {
         let run = self.resolve(read).map_err(|problem| vec![problem])?;
         let problems = validate(&run.model, &run.cluster, &run.plan);

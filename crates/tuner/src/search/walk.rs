@@ -119,7 +119,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             search.cluster,
             &search.space.base,
             &search.machine,
-            search.software,
+            search.machine.software(search.software),
         );
         let shardings = shardings(&search.space, &degrees);
         Self {

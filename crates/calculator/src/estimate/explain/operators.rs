@@ -8,6 +8,7 @@ use railwright_spec::model::Module;
 
 fn source(source: Source) -> &'static str {
     match source {
+        Source::Calibrated => "law corrected by the calibration",
         Source::Measured => "law of this accelerator, corrected by measurements around this shape",
         Source::Fitted => "law fitted to measurements on this accelerator",
         Source::Derived => "law of another accelerator, scaled by data sheets",

@@ -1,0 +1,82 @@
+//! What a calibration makes of the laws inside a domain.
+//!
+//! Responsible for: measured laws where they were measured, and the catalogue's law scaled as the nearest measured rank count scales it in
+//! between. Refuses to say anything of operations that were not measured.
+
+use super::law::{Law, bus_factor};
+use super::{Collective, Source};
+use railwright_spec::calibration::{Calibration, CollectiveKind};
+
+/// One measured law, and the catalogue's in the same place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measured {
+    op: Collective,
+    ranks: u64,
+    law: Law,
+    catalogued: Law,
+}
+
+/// What the calculator calls a collective of a calibration.
+pub(crate) fn collective(kind: CollectiveKind) -> Collective {
+    match kind {
+        CollectiveKind::AllReduce => Collective::AllReduce,
+        CollectiveKind::AllGather => Collective::AllGather,
+        CollectiveKind::ReduceScatter => Collective::ReduceScatter,
+        CollectiveKind::AllToAll => Collective::AllToAll,
+        CollectiveKind::Broadcast => Collective::Broadcast,
+        CollectiveKind::SendReceive => Collective::SendReceive,
+    }
+}
+
+/// The laws of a calibration beside those of the catalogue.
+pub(super) fn measured(
+    calibration: &Calibration,
+    catalogued: &dyn Fn(Collective, u64) -> (Law, Source),
+) -> Vec<Measured> {
+    let mut list: Vec<Measured> = Vec::new();
+    for one in &calibration.collectives {
+        let op = collective(one.operation);
+        if list.iter().any(|known| known.op == op && known.ranks == one.ranks) {
+            continue;
+        }
+        let Some(best) = calibration.collective(one.operation, one.ranks) else { continue };
+        let (before, _) = catalogued(op, one.ranks);
+        // Where the switch reduces, the law counts the buffer itself; nccl-tests counts the bus.
+        let per_wire = if before.in_switch { bus_factor(op, one.ranks as f64) } else { 1.0 };
+        let law = Law {
+            base: best.base_us * 1e-6,
+            per_byte: per_wire / (best.bandwidth_gb * 1e9),
+            ramp: best.ramp_ns * 1e-9,
+            in_switch: before.in_switch,
+        };
+        list.push(Measured { op, ranks: one.ranks, law, catalogued: before });
+    }
+    list
+}
+
+/// The law among so many ranks, given the catalogue's; `None` where the operation was not measured.
+pub(super) fn law(
+    measured: &[Measured],
+    op: Collective,
+    ranks: u64,
+    (catalogued, _): (Law, Source),
+) -> Option<(Law, Source)> {
+    let wanted = match op {
+        Collective::ExpertDispatch { .. } => Collective::AllToAll,
+        other => other,
+    };
+    let doublings = |one: &Measured| (one.ranks as f64 / ranks as f64).log2().abs();
+    let of_op = measured.iter().filter(|one| one.op == wanted);
+    let near = of_op.min_by(|a, b| doublings(a).total_cmp(&doublings(b)))?;
+    if near.ranks == ranks {
+        return Some((near.law, Source::Calibrated));
+    }
+    let scaled = |value: f64, to: f64, from: f64| if from > 0.0 { value * (to / from) } else { to };
+    let law = Law {
+        base: scaled(catalogued.base, near.law.base, near.catalogued.base),
+        per_byte: scaled(catalogued.per_byte, near.law.per_byte, near.catalogued.per_byte),
+        ramp: if near.catalogued.ramp > 0.0 { scaled(catalogued.ramp, near.law.ramp, near.catalogued.ramp) } else { catalogued.ramp },
+        in_switch: catalogued.in_switch,
+    };
+    Some((law, Source::Interpolated))
+}

@@ -1,0 +1,323 @@
+//! A calibration: what was measured on one accelerator with one software generation, in the form in which the calculator uses it.
+//!
+//! Responsible for: the values, their evidence (from what, how many samples, over which sizes, how well they fit), and the file that
+//! holds them. Refuses to fit anything (the calculator does) and to read measurements (the profiler does).
+//!
+//! Two regimes are kept apart. *Burst* is what a kernel or a collective takes alone: micro-benchmarks and nccl-tests. *Sustained* is what
+//! it takes within a training run: traces. A burst entry corrects a law and the generation's constants still apply; a sustained entry
+//! replaces the generation's constant, for it was measured with everything that the constant stands for.
+
+mod samples;
+mod text;
+
+pub use samples::{
+    AttentionSample, CollectiveKind, CollectiveSample, ProductPass, ProductSample, Samples, StepSample,
+};
+
+use crate::precision::DataType;
+use serde::{Deserialize, Serialize};
+
+/// Version of the file's form; it grows when a field changes its meaning or goes away, not when one is added.
+pub const VERSION: u32 = 1;
+
+/// What a figure stands on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// The files that it was measured in, in words.
+    pub from: String,
+    /// How many measurements there were.
+    pub samples: u64,
+    /// How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+    pub spread: f64,
+    /// The mean absolute error of the calculator without this figure, weighted by time.
+    pub error_before: f64,
+    /// The same with it, in sample.
+    pub error_after: f64,
+}
+
+/// Alone or within a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Regime {
+    /// Alone, in short bursts.
+    Burst,
+    /// Within a training run.
+    Sustained,
+}
+
+/// Operators that have rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Operators {
+    /// Matrix products in a number format; work is FLOP.
+    Products(DataType),
+    /// Fused attention, forward; work is FLOP.
+    AttentionForward,
+    /// Fused attention, backward; work is FLOP.
+    AttentionBackward,
+    /// Kernels between the products of a layer that only move memory; work is bytes.
+    Elementwise,
+    /// Softmax and cross entropy; work is bytes.
+    Loss,
+    /// The optimizer's update; work is bytes.
+    Optimizer,
+}
+
+/// The rate of a kind of operators over the calculator's law of them, as a function of work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// Of what.
+    pub operators: Operators,
+    /// Alone or within a run.
+    pub regime: Regime,
+    /// Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate
+    /// is linear in the logarithm of work, beyond them it stays.
+    pub points: Vec<(f64, f64)>,
+    /// What it stands on.
+    pub evidence: Evidence,
+}
+
+/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectiveLaw {
+    /// What it does.
+    pub operation: CollectiveKind,
+    /// Among how many ranks.
+    pub ranks: u64,
+    /// Alone or within a run.
+    pub regime: Regime,
+    /// Microseconds that the smallest message takes.
+    pub base_us: f64,
+    /// Bus bandwidth that large messages approach, decimal GB/s.
+    pub bandwidth_gb: f64,
+    /// Nanoseconds per square root of a byte.
+    pub ramp_ns: f64,
+    /// The smallest message that was measured, bytes.
+    pub from_bytes: f64,
+    /// The largest.
+    pub to_bytes: f64,
+    /// What it stands on.
+    pub evidence: Evidence,
+}
+
+/// The network between scale-up domains.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkLaw {
+    /// Share of its NICs that a ring with large messages reaches.
+    pub ring_share: f64,
+    /// Share that traffic to all peers alike reaches.
+    pub spread_share: f64,
+    /// Multiple of the calculator's latencies between domains.
+    pub latency: f64,
+    /// Ranks of the smallest group that was measured.
+    pub from_ranks: u64,
+    /// Of the largest.
+    pub to_ranks: u64,
+    /// The smallest message that was measured, bytes.
+    pub from_bytes: f64,
+    /// The largest.
+    pub to_bytes: f64,
+    /// What it stands on.
+    pub evidence: Evidence,
+}
+
+/// What the host costs; holds for the calibration's software generation alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostCosts {
+    /// Microseconds to launch one kernel of the calculator's count.
+    pub us_per_kernel: f64,
+    /// Microseconds per micro batch and stage beside launches.
+    pub us_per_micro_batch: f64,
+    /// Milliseconds per step beside passes and update.
+    pub ms_per_step: f64,
+    /// What it stands on.
+    pub evidence: Evidence,
+}
+
+/// What was measured on one accelerator with one software generation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// [`VERSION`].
+    pub version: u32,
+    /// The accelerator's identifier in the catalogue.
+    pub accelerator: String,
+    /// The software generation of sustained figures; empty when there are none.
+    #[serde(default)]
+    pub software: String,
+    /// The scale-up link of collective laws; empty when there are none.
+    #[serde(default)]
+    pub link: String,
+    /// Sustained over measured rate of collectives within the run, where a trace said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collective_rate: Option<CollectiveRate>,
+    /// The network, where nccl-tests crossed domains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkLaw>,
+    /// The host, where a trace showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostCosts>,
+    /// Operators.
+    #[serde(default, rename = "rate")]
+    pub rates: Vec<Rate>,
+    /// Collectives inside a domain.
+    #[serde(default, rename = "collective")]
+    pub collectives: Vec<CollectiveLaw>,
+    /// What it was read from, for messages; not in the file.
+    #[serde(skip)]
+    pub file: String,
+}
+
+/// Collectives within a run over collectives alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CollectiveRate {
+    /// The law's time over the time in the run, waiting left out.
+    pub rate: f64,
+    /// What it stands on.
+    pub evidence: Evidence,
+}
+
+/// Samples below which a figure is doubtful.
+pub const FEW: u64 = 8;
+
+impl Rate {
+    /// The rate at some work: linear in the logarithm of work between points, constant beyond them; 1 without points.
+    pub fn at(&self, work: f64) -> f64 {
+        rate_at(&self.points, work)
+    }
+
+    /// The smallest and the largest work that was measured.
+    pub fn range(&self) -> (f64, f64) {
+        let end = |point: Option<&(f64, f64)>| point.map_or(0.0, |(work, _)| *work);
+        (end(self.points.first()), end(self.points.last()))
+    }
+}
+
+/// See [`Rate::at`].
+pub fn rate_at(points: &[(f64, f64)], work: f64) -> f64 {
+    let after = points.partition_point(|(known, _)| *known <= work);
+    match (after.checked_sub(1).and_then(|at| points.get(at)), points.get(after)) {
+        (Some(&(low, from)), Some(&(high, to))) => {
+            let place = (work / low).ln() / (high / low).ln();
+            from + place * (to - from)
+        }
+        (Some(&(_, rate)), None) | (None, Some(&(_, rate))) => rate,
+        (None, None) => 1.0,
+    }
+}
+
+impl From<Operators> for String {
+    fn from(operators: Operators) -> Self {
+        operators.name()
+    }
+}
+
+impl TryFrom<String> for Operators {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let products = || name.strip_prefix("products.").and_then(DataType::from_name).map(Self::Products);
+        let others = [
+            Self::AttentionForward,
+            Self::AttentionBackward,
+            Self::Elementwise,
+            Self::Loss,
+            Self::Optimizer,
+        ];
+        others.into_iter().find(|o| o.name() == name).or_else(products).ok_or_else(|| {
+            let known = others.map(Self::name).join("`, `");
+            format!("`{name}` names no operators; known are `products.FORMAT`, `{known}`")
+        })
+    }
+}
+
+impl Operators {
+    /// For people and tables: `products.bf16`, `attention.forward`, ...
+    pub fn name(self) -> String {
+        match self {
+            Self::Products(format) => format!("products.{}", format.name()),
+            Self::AttentionForward => "attention.forward".to_owned(),
+            Self::AttentionBackward => "attention.backward".to_owned(),
+            Self::Elementwise => "elementwise".to_owned(),
+            Self::Loss => "loss".to_owned(),
+            Self::Optimizer => "optimizer".to_owned(),
+        }
+    }
+}
+
+impl Calibration {
+    /// One without any figure.
+    pub fn empty(accelerator: &str) -> Self {
+        Self {
+            version: VERSION,
+            accelerator: accelerator.to_owned(),
+            software: String::new(),
+            link: String::new(),
+            rates: Vec::new(),
+            collectives: Vec::new(),
+            collective_rate: None,
+            network: None,
+            host: None,
+            file: String::new(),
+        }
+    }
+
+    /// Whether there is no figure in it.
+    pub fn is_empty(&self) -> bool {
+        self.rates.is_empty()
+            && self.collectives.is_empty()
+            && self.collective_rate.is_none()
+            && self.network.is_none()
+            && self.host.is_none()
+    }
+
+    /// The rate of operators that holds: the sustained one before the burst one.
+    pub fn rate(&self, operators: Operators) -> Option<&Rate> {
+        let of = |regime| self.rates.iter().find(|r| r.operators == operators && r.regime == regime);
+        of(Regime::Sustained).or_else(|| of(Regime::Burst))
+    }
+
+    /// The rate of products in a format; 16-bit formats stand for each other, as do the 8-bit ones.
+    pub fn products(&self, format: DataType) -> Option<&Rate> {
+        let other = match format {
+            DataType::Bf16 => Some(DataType::Fp16),
+            DataType::Fp16 => Some(DataType::Bf16),
+            DataType::Fp8 => Some(DataType::Mxfp8),
+            DataType::Mxfp8 => Some(DataType::Fp8),
+            _ => None,
+        };
+        let of = |format| self.rate(Operators::Products(format));
+        of(format).or_else(|| other.and_then(of))
+    }
+
+    /// The law of a collective among exactly so many ranks.
+    pub fn collective(&self, operation: CollectiveKind, ranks: u64) -> Option<&CollectiveLaw> {
+        let of = |regime| {
+            self.collectives.iter().find(|law| {
+                law.operation == operation && law.ranks == ranks && law.regime == regime
+            })
+        };
+        of(Regime::Burst).or_else(|| of(Regime::Sustained))
+    }
+
+    /// Every figure with its name and what it stands on.
+    pub fn evidence(&self) -> Vec<(String, Regime, &Evidence)> {
+        let rates = self.rates.iter().map(|r| (r.operators.name(), r.regime, &r.evidence));
+        let laws = self.collectives.iter().map(|law| {
+            (format!("{} x{}", law.operation.name(), law.ranks), law.regime, &law.evidence)
+        });
+        let rate = self.collective_rate.iter().map(|r| ("collectives in the run".to_owned(), Regime::Sustained, &r.evidence));
+        let network = self.network.iter().map(|n| ("network".to_owned(), Regime::Burst, &n.evidence));
+        let host = self.host.iter().map(|h| ("host".to_owned(), Regime::Sustained, &h.evidence));
+        rates.chain(laws).chain(rate).chain(network).chain(host).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! Tests of calibrations as values and as files.
+
+use super::*;
+use crate::cluster::by_name;
+use std::sync::Arc;
+
+fn evidence(samples: u64) -> Evidence {
+    Evidence { from: "a".into(), samples, spread: 0.02, error_before: 0.3, error_after: 0.01 }
+}
+
+fn sample() -> Calibration {
+    let rate = Rate {
+        operators: Operators::Products(DataType::Bf16),
+        regime: Regime::Sustained,
+        points: vec![(1e9, 0.5), (1e11, 0.9)],
+        evidence: evidence(120),
+    };
+    let law = CollectiveLaw {
+        operation: CollectiveKind::AllReduce,
+        ranks: 8,
+        regime: Regime::Burst,
+        base_us: 14.0,
+        bandwidth_gb: 480.0,
+        ramp_ns: 10.0,
+        from_bytes: 1024.0,
+        to_bytes: 1e9,
+        evidence: evidence(20),
+    };
+    Calibration {
+        software: "megatron-core-2024".into(),
+        link: "NVLink4".into(),
+        rates: vec![rate],
+        collectives: vec![law],
+        ..Calibration::empty("h100-sxm5-80gb")
+    }
+}
+
+#[test]
+fn a_rate_is_linear_in_the_logarithm_of_work_and_stays_beyond_its_points() {
+    let rate = &sample().rates[0];
+    assert!((rate.at(1e10) - 0.7).abs() < 1e-12);
+    assert_eq!((rate.at(1.0), rate.at(1e15), rate.range()), (0.5, 0.9, (1e9, 1e11)));
+    assert_eq!(rate_at(&[], 5.0), 1.0);
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let mut before = sample();
+    before.host = Some(HostCosts {
+        us_per_kernel: 7.0,
+        us_per_micro_batch: 0.0,
+        ms_per_step: 3.0,
+        evidence: evidence(4),
+    });
+    before.collective_rate = Some(CollectiveRate { rate: 0.8, evidence: evidence(9) });
+    before.network = Some(NetworkLaw {
+        ring_share: 0.9,
+        spread_share: 0.8,
+        latency: 1.2,
+        from_ranks: 16,
+        to_ranks: 64,
+        from_bytes: 8.0,
+        to_bytes: 1e9,
+        evidence: evidence(40),
+    });
+    let text = before.to_toml().expect("it can be written");
+    let after = Calibration::parse(&text, "c.toml").expect("it can be read");
+    assert_eq!(Calibration { file: "c.toml".into(), ..before }, after);
+    assert!(text.contains("points = [[1000000000.0, 0.5], [100000000000.0, 0.9]]"), "{text}");
+}
+
+#[test]
+fn mistakes_are_told_where_they_are() {
+    let good = sample().to_toml().expect("written");
+    let bad = |from: &str, to: &str| {
+        let text = good.replace(from, to);
+        assert_ne!(text, good, "{from}");
+        Calibration::parse(&text, "c.toml").expect_err(to).to_string()
+    };
+    assert_eq!(
+        bad("version = 1", "version = 9"),
+        "c.toml `version`: the file has version 9, this program reads version 1"
+    );
+    assert!(bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work is"));
+    assert!(bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points do not grow in work"));
+    assert!(bad("ranks = 8", "ranks = 1").contains("a law needs 2 ranks or more"));
+    assert!(bad("bandwidth_gb = 480.0", "bandwith_gb = 480.0").starts_with("c.toml:"));
+}
+
+#[test]
+fn another_accelerators_calibration_is_refused_and_another_generations_is_doubted() {
+    let calibration = Arc::new(Calibration { file: "c.toml".into(), ..sample() });
+    let h100 = by_name("dgx-h100", 8).expect("known");
+    let cluster = calibration.clone().applied(h100.clone()).expect("it fits");
+    assert!(cluster.calibration.is_some());
+    let other = calibration.clone().applied(by_name("dgx-b200", 8).expect("known")).expect_err("another");
+    assert!(other.to_string().contains("is for `h100-sxm5-80gb`"), "{other}");
+    let ids = |software: &str| -> Vec<String> {
+        calibration.warnings(&h100, software).into_iter().map(|w| w.id).collect()
+    };
+    assert_eq!(ids("megatron-core-2024"), Vec::<String>::new());
+    assert_eq!(ids("torchtitan-2024"), ["calibration-software"]);
+    let few = Calibration { host: Some(HostCosts { us_per_kernel: 1.0, us_per_micro_batch: 0.0, ms_per_step: 0.0, evidence: evidence(2) }), ..(*calibration).clone() };
+    assert_eq!(few.warnings(&h100, "megatron-core-2024")[0].id, "calibration-few-samples");
+}

@@ -1,0 +1,160 @@
+//! The calibration file: TOML.
+//!
+//! Responsible for: reading it strictly, with places and hints, and writing it so that people can read it. Refuses figures that no
+//! machine has.
+
+use super::{Calibration, Operators, Regime, VERSION};
+use crate::cluster::Cluster;
+use crate::problem::{Problem, Warning};
+use std::sync::Arc;
+
+/// The first lines of a file.
+const HEAD: &str = "# Made by `railwright calibrate`. Rates are the calculator's law over the measurement: below 1 is slower than the law.\n\
+    # `burst` was measured alone, `sustained` within a training run. Points are [work, rate]: FLOP of a product or of attention, bytes of a stream.\n\n";
+
+impl Calibration {
+    /// Reads a file.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
+        let mut read: Self = toml::from_str(text).map_err(|error| {
+            let problem = Problem::new(error.message().trim().to_owned()).in_file(file);
+            let problem = match error.span() {
+                Some(span) => problem.at_offset(text, span.start),
+                None => problem,
+            };
+            problem.hint("a calibration is written by `railwright calibrate TRACES -o FILE`")
+        })?;
+        file.clone_into(&mut read.file);
+        read.check().map_err(|problem| problem.in_file(file))?;
+        Ok(read)
+    }
+
+    /// The file that says the same.
+    pub fn to_toml(&self) -> Result<String, Problem> {
+        let body = toml::to_string(self)
+            .map_err(|error| Problem::new(format!("the calibration cannot be written: {error}")))?;
+        Ok(format!("{HEAD}{body}"))
+    }
+
+    fn check(&self) -> Result<(), Problem> {
+        if self.version != VERSION {
+            return Err(Problem::new(format!(
+                "the file has version {}, this program reads version {VERSION}",
+                self.version
+            ))
+            .at_key("version")
+            .hint("make it again with `railwright calibrate`"));
+        }
+        let wrong = |key: String, what: &str| Err(Problem::new(what).at_key(key));
+        let share = |value: f64| value.is_finite() && (1e-6..=1e3).contains(&value);
+        for (at, rate) in self.rates.iter().enumerate() {
+            let key = || format!("rate.{at}.points");
+            if rate.points.is_empty() {
+                return wrong(key(), "a rate needs at least one point");
+            }
+            if !rate.points.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+                return wrong(key(), "points do not grow in work");
+            }
+            if !rate.points.iter().all(|(work, rate)| work.is_finite() && *work > 0.0 && share(*rate)) {
+                return wrong(key(), "work is a positive number and a rate lies between 0.000001 and 1000");
+            }
+            if self.rates[..at].iter().any(|r| (r.operators, r.regime) == (rate.operators, rate.regime)) {
+                return wrong(
+                    format!("rate.{at}.operators"),
+                    "the same operators and regime stand in the file twice",
+                );
+            }
+        }
+        for (at, law) in self.collectives.iter().enumerate() {
+            let sound = |value: f64, most: f64| value.is_finite() && (0.0..=most).contains(&value);
+            if law.ranks < 2
+                || !sound(law.base_us, 1e6)
+                || !sound(law.ramp_ns, 1e6)
+                || !(law.bandwidth_gb > 0.0 && sound(law.bandwidth_gb, 1e5))
+            {
+                return wrong(
+                    format!("collective.{at}"),
+                    "a law needs 2 ranks or more, times from 0 and a bandwidth above 0",
+                );
+            }
+        }
+        if let Some(network) = &self.network
+            && ![network.ring_share, network.spread_share, network.latency].into_iter().all(share)
+        {
+            return wrong("network".to_owned(), "shares and latency are positive numbers");
+        }
+        if let Some(rate) = &self.collective_rate
+            && !share(rate.rate)
+        {
+            return wrong("collective_rate.rate".to_owned(), "a rate lies between 0.000001 and 1000");
+        }
+        if let Some(host) = &self.host
+            && ![host.us_per_kernel, host.us_per_micro_batch, host.ms_per_step]
+                .into_iter()
+                .all(|value| (0.0..=1e7).contains(&value))
+        {
+            return wrong("host".to_owned(), "times of the host are numbers from 0");
+        }
+        Ok(())
+    }
+
+    /// A cluster that uses this calibration. Refuses another accelerator's.
+    pub fn applied(self: Arc<Self>, cluster: Cluster) -> Result<Cluster, Problem> {
+        if self.accelerator != cluster.accelerator.id {
+            return Err(Problem::new(format!(
+                "the calibration `{}` is for `{}`, but the cluster has `{}`",
+                self.file, self.accelerator, cluster.accelerator.id
+            ))
+            .at_key("cluster.calibration")
+            .hint("leave the calibration out, or make one on this accelerator with `railwright calibrate`"));
+        }
+        Ok(Cluster { calibration: Some(self), ..cluster })
+    }
+
+    /// What is doubtful when a run of this software generation on this cluster uses it.
+    pub fn warnings(&self, cluster: &Cluster, software: &str) -> Vec<Warning> {
+        let mut list = Vec::new();
+        let sustained = || self.evidence().into_iter().filter(|(_, regime, _)| *regime == Regime::Sustained);
+        if !self.software.is_empty() && self.software != software && sustained().next().is_some() {
+            list.push(Warning::new(
+                "calibration-software",
+                format!(
+                    "the calibration `{}` was made with the generation `{}`, this run has `{software}`: rates of operators are used all \
+                     the same, times of the host are not",
+                    self.file, self.software
+                ),
+            ));
+        }
+        if !self.link.is_empty() && !self.collectives.is_empty() && self.link != cluster.scale_up.link {
+            list.push(Warning::new(
+                "calibration-link",
+                format!(
+                    "collectives of the calibration `{}` were measured over {}, the cluster has {}: they are not used",
+                    self.file, self.link, cluster.scale_up.link
+                ),
+            ));
+        }
+        let few: Vec<String> = self
+            .evidence()
+            .into_iter()
+            .filter(|(_, _, evidence)| evidence.samples < super::FEW)
+            .map(|(name, _, evidence)| format!("{name} ({})", evidence.samples))
+            .collect();
+        if !few.is_empty() {
+            list.push(Warning::new(
+                "calibration-few-samples",
+                format!(
+                    "fewer than {} measurements stand behind figures of the calibration `{}`: {}",
+                    super::FEW,
+                    self.file,
+                    few.join(", ")
+                ),
+            ));
+        }
+        list
+    }
+
+    /// Whether rates of products or attention were measured within a run.
+    pub fn is_sustained(&self, operators: Operators) -> bool {
+        self.rates.iter().any(|rate| rate.operators == operators && rate.regime == Regime::Sustained)
+    }
+}
