@@ -17,6 +17,7 @@ mod link;
 mod network;
 mod torus;
 
+pub(crate) use calibrated::collective;
 pub use fabric::Fabric;
 
 use railwright_spec::plan::Group;

@@ -136,7 +136,6 @@ impl<'a> Costing<'a> {
             false => Software::rate(&software.matmul, architecture, data_type.name()) * power,
         };
         let attention_kernel = attention_kernel(plan, software, architecture);
-        let is_fused = !matches!(attention_kernel, operators::AttentionKernel::Unfused { .. });
         Self {
             model,
             cluster,
@@ -153,7 +152,7 @@ impl<'a> Costing<'a> {
             matmul_rate: product_rate(plan.precision.compute),
             wide_matmul_rate: product_rate(plan.precision.activations),
             expert_rate: Software::rate(&software.expert_rate, architecture, format),
-            attention_rate: if is_fused && machine.device.sustains_attention(Pass::Forward) {
+            attention_rate: if machine.device.sustains_attention(Pass::Forward) {
                 1.0
             } else {
                 Software::rate(&software.attention_rate, architecture, wide)
@@ -221,7 +220,7 @@ fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> ope
 ///
 /// Power goes with clock times voltage squared and voltage with clock, so the clock that a limit allows goes with the cube root of
 /// the limit: 500 W for a 700 W part leaves 0.89. Operator tables were taken at the usual power.
-fn power_limit(cluster: &Cluster) -> f64 {
+pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
     // Parts that are cut in units or clock by design state their own, lower peak, and are not derated again.
     let peak = cluster.accelerator.peak_rate(DataType::Bf16).map_or(0.0, FlopPerSecond::tera);
     let usual = match cluster.accelerator.architecture.as_str() {
@@ -233,7 +232,7 @@ fn power_limit(cluster: &Cluster) -> f64 {
 }
 
 /// Fused attention was measured in 16-bit formats; wider ones run slower as their matrix units do.
-fn wide_attention(cluster: &Cluster, activations: DataType) -> f64 {
+pub(crate) fn wide_attention(cluster: &Cluster, activations: DataType) -> f64 {
     let rate = |data_type| cluster.accelerator.peak_rate(data_type).map_or(0.0, FlopPerSecond::tera);
     let (wide, sixteen) = (rate(activations), rate(DataType::Bf16));
     if activations.bytes() > 2.0 && wide > 0.0 && sixteen > 0.0 { (wide / sixteen).min(1.0) } else { 1.0 }

@@ -4,6 +4,7 @@
 //! ([`stage`]), stages a pipeline ([`schedule`]), and the pipeline with its update ([`sharding`]) a step ([`evaluate`]).
 //! This crate reads no file and no clock, prints nothing and spawns nothing.
 
+pub mod calibration;
 pub mod choices;
 pub mod collectives;
 pub mod costing;

@@ -189,15 +189,13 @@ impl Device {
         if pass == Pass::WeightGradient {
             return Cost::ZERO;
         }
-        match kernel {
+        let cost = match kernel {
             AttentionKernel::Unfused { fused_softmax, dropout } => {
                 unfused::cost(self, shape, fused_softmax, dropout, pass)
             }
-            _ => {
-                let cost = self.attention.cost(shape, kernel, pass);
-                self.corrections.as_ref().map_or(cost, |c| c.attention(cost, pass))
-            }
-        }
+            _ => self.attention.cost(shape, kernel, pass),
+        };
+        self.corrections.as_ref().map_or(cost, |c| c.attention(cost, pass))
     }
 
     /// A kernel that only streams memory: element-wise, normalisation, cast, optimizer.

@@ -1,0 +1,366 @@
+//! Fitting a calibration: measurements of operators, collectives and steps to the figures that make the calculator predict them.
+//!
+//! Responsible for: which figure each kind of measurement settles, the fits, and how far predictions were off before and are after. Refuses
+//! to read measurements, and to fit what they do not settle: a figure that nothing measured stays the catalogue's.
+//!
+//! What was measured alone (nccl-tests, micro-benchmarks) settles laws; what was measured within runs settles what runs sustain of them
+//! ([`Regime`]). Steps are looked at last, with everything else in its place.
+
+mod collectives;
+mod network;
+mod operators;
+mod steps;
+
+use crate::costing::{Machine, power_limit, wide_attention};
+use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
+use crate::software::{self, Software};
+use railwright_spec::calibration::{
+    AttentionSample, Calibration, CollectiveSample, Evidence, ProductPass, ProductSample, Regime, Samples,
+};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::{Model, Span};
+use railwright_spec::plan::{self, Group, Plan};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::{Bytes, Seconds};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What was measured where.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// On what; a calibration that it has already is left aside.
+    pub cluster: &'a Cluster,
+    /// The software generation.
+    pub software: &'a str,
+    /// What was trained and how, where steps are to be looked at.
+    pub run: Option<(&'a Model, &'a Plan)>,
+    /// Whether attention of unknown mask is causal.
+    pub is_causal: bool,
+}
+
+/// One figure, or one kind of operators, against measurements.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// What: `products.bf16`, `all_reduce x8`, ...
+    pub name: String,
+    /// Measured alone or within a run.
+    pub regime: Regime,
+    /// How many different shapes or sizes.
+    pub shapes: u64,
+    /// How many measurements.
+    pub samples: u64,
+    /// The smallest work: FLOP of products and attention, else bytes.
+    pub from: f64,
+    /// The largest.
+    pub to: f64,
+    /// How far measurements of one thing scatter (p90 - p10 over the median).
+    pub spread: f64,
+    /// All measured time.
+    pub measured: Seconds,
+    /// What the calculator says of it without the calibration.
+    pub before: Seconds,
+    /// And with it.
+    pub after: Seconds,
+    /// Mean absolute error without, weighted by time.
+    pub error_before: f64,
+    /// And with it.
+    pub error_after: f64,
+}
+
+/// A whole step, or a part of it, against the measurement.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepLine {
+    /// What: `step`, `products`, `host`, ...
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// Mean over ranks and steps.
+    pub measured: Seconds,
+    /// What the calculator says without the calibration.
+    pub before: Seconds,
+    /// And with it.
+    pub after: Seconds,
+}
+
+/// A calibration, and how well it does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fitted {
+    /// The figures.
+    pub calibration: Calibration,
+    /// Kinds of operators and collectives against the measurements that they were fitted to.
+    pub lines: Vec<Line>,
+    /// The step and its parts; empty without a run or without steps.
+    pub steps: Vec<StepLine>,
+    /// What was left out and what was assumed, in words.
+    pub remarks: Vec<String>,
+    /// What is doubtful.
+    pub warnings: Vec<Warning>,
+}
+
+/// Fits a calibration to measurements.
+pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
+    let bare = Cluster { calibration: None, ..case.cluster.clone() };
+    let before = Voice::new(&bare, case.software)?;
+    let mut calibration = Calibration::empty(&bare.accelerator.id);
+    let mut remarks: Vec<String> = samples.iter().flat_map(|s| s.remarks.iter().cloned()).collect();
+    operators::fit(&before, case, samples, &mut calibration, &mut remarks);
+    collectives::fit(&before, samples, &mut calibration);
+    network::fit(&bare, samples, &mut calibration);
+    collectives::fit_rate(&bare, case.software, samples, &mut calibration)?;
+    case.software.clone_into(&mut calibration.software);
+    calibration.link.clone_from(&bare.scale_up.link);
+    let steps = match case.run {
+        Some((model, plan)) => steps::fit(&bare, model, plan, samples, &mut calibration, &mut remarks)?,
+        None => Vec::new(),
+    };
+    if !calibration.evidence().iter().any(|(_, regime, _)| *regime == Regime::Sustained) {
+        calibration.software.clear();
+    }
+    if calibration.collectives.is_empty() {
+        calibration.link.clear();
+    }
+    if calibration.is_empty() {
+        let problem = Problem::new("nothing in these measurements settles a figure of the calculator");
+        let told = remarks.join("; ");
+        return Err(if told.is_empty() {
+            problem.hint("traces need record_shapes=True, or a run (--run) that says the shapes")
+        } else {
+            problem.hint(told)
+        });
+    }
+    let lines = judge(case, &calibration, samples)?;
+    evidence(&mut calibration, &lines);
+    let mut warnings = calibration.warnings(&bare, case.software);
+    for line in lines.iter().filter(|line| line.error_after > line.error_before + 0.005) {
+        warnings.push(Warning::new(
+            "calibration-worse",
+            format!(
+                "{} is predicted no better with the calibration: off by {} without it and {} with it",
+                line.name,
+                railwright_spec::human::percent(line.error_before),
+                railwright_spec::human::percent(line.error_after)
+            ),
+        ));
+    }
+    Ok(Fitted { calibration, lines, steps, remarks, warnings })
+}
+
+/// Measurements against predictions without and with a calibration; they may be others than it was fitted to.
+pub fn judge(case: &Case<'_>, calibration: &Calibration, samples: &[Samples]) -> Result<Vec<Line>, Problem> {
+    let bare = Cluster { calibration: None, ..case.cluster.clone() };
+    let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
+    let (before, after) = (Voice::new(&bare, case.software)?, Voice::new(&with, case.software)?);
+    let mut lines = operators::lines(&before, &after, case, samples);
+    lines.extend(collectives::lines(&before, &after, samples));
+    Ok(lines)
+}
+
+/// The step and its parts of a run against measured ones, without and with a calibration.
+pub fn judge_steps(
+    case: &Case<'_>,
+    calibration: &Calibration,
+    samples: &[Samples],
+) -> Result<Vec<StepLine>, Problem> {
+    let bare = Cluster { calibration: None, ..case.cluster.clone() };
+    let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
+    match (case.run, steps::mean(samples)) {
+        (Some((model, plan)), Some(measured)) => steps::lines(&bare, &with, model, plan, &measured),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Writes what the fits say of themselves into the calibration.
+fn evidence(calibration: &mut Calibration, lines: &[Line]) {
+    let of = |name: &str, regime: Regime| lines.iter().find(|l| l.name == name && l.regime == regime);
+    let take = |evidence: &mut Evidence, line: Option<&Line>| {
+        if let Some(line) = line {
+            evidence.error_before = rounded(line.error_before);
+            evidence.error_after = rounded(line.error_after);
+            evidence.spread = rounded(line.spread);
+        }
+    };
+    for rate in &mut calibration.rates {
+        take(&mut rate.evidence, of(&rate.operators.name(), rate.regime));
+    }
+    for law in &mut calibration.collectives {
+        take(&mut law.evidence, of(&format!("{} x{}", law.operation.name(), law.ranks), law.regime));
+    }
+}
+
+/// Four digits: what a file needs of a share or a rate.
+fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}
+
+/// Five significant digits.
+fn significant(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let scale = 10f64.powi(4 - value.abs().log10().floor() as i32);
+    (value * scale).round() / scale
+}
+
+/// The median of times; zero of none.
+fn median(times: &[Seconds]) -> f64 {
+    let mut sorted: Vec<f64> = times.iter().map(|t| t.get()).collect();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]),
+    }
+}
+
+/// (p90 - p10) / median; zero of fewer than three.
+fn spread(times: &[Seconds]) -> f64 {
+    if times.len() < 3 {
+        return 0.0;
+    }
+    let mut sorted: Vec<f64> = times.iter().map(|t| t.get()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    (at(0.9) - at(0.1)) / at(0.5).max(1e-12)
+}
+
+/// One measured thing and what is said of it.
+#[derive(Clone, Copy, Debug)]
+struct Observation {
+    work: f64,
+    count: f64,
+    measured: f64,
+    spread: f64,
+    before: f64,
+    after: f64,
+}
+
+/// Sums observations of one kind up.
+fn line(name: String, regime: Regime, observations: &[Observation]) -> Option<Line> {
+    let sum = |of: &dyn Fn(&Observation) -> f64| observations.iter().map(|o| o.count * of(o)).sum::<f64>();
+    let measured = sum(&|o| o.measured);
+    if measured <= 0.0 {
+        return None;
+    }
+    let mut spreads: Vec<f64> = observations.iter().filter(|o| o.count > 2.0).map(|o| o.spread).collect();
+    spreads.sort_by(f64::total_cmp);
+    Some(Line {
+        name,
+        regime,
+        shapes: observations.len() as u64,
+        samples: observations.iter().map(|o| o.count).sum::<f64>() as u64,
+        from: observations.iter().map(|o| o.work).fold(f64::INFINITY, f64::min),
+        to: observations.iter().map(|o| o.work).fold(0.0, f64::max),
+        spread: spreads.get(spreads.len() / 2).copied().unwrap_or(0.0),
+        measured: Seconds::new(measured),
+        before: Seconds::new(sum(&|o| o.before)),
+        after: Seconds::new(sum(&|o| o.after)),
+        error_before: sum(&|o| (o.before - o.measured).abs()) / measured,
+        error_after: sum(&|o| (o.after - o.measured).abs()) / measured,
+    })
+}
+
+/// What the calculator says on one cluster with one generation.
+struct Voice<'a> {
+    cluster: &'a Cluster,
+    machine: Machine,
+    software: Software,
+    power: f64,
+}
+
+impl<'a> Voice<'a> {
+    fn new(cluster: &'a Cluster, software: &str) -> Result<Self, Problem> {
+        let machine = Machine::new(cluster);
+        let software = machine.software(software::by_id(software)?).clone();
+        Ok(Self { cluster, power: power_limit(cluster), machine, software })
+    }
+
+    /// The rate of products over the law within runs.
+    fn product_rate(&self, format: DataType) -> f64 {
+        if self.machine.device.sustains_products(format) {
+            return 1.0;
+        }
+        Software::rate(&self.software.matmul, &self.machine.architecture, format.name()) * self.power
+    }
+
+    /// The rate of attention over the law within runs.
+    fn attention_rate(&self, pass: Pass) -> f64 {
+        if self.machine.device.sustains_attention(pass) {
+            return 1.0;
+        }
+        let format = DataType::Bf16;
+        Software::rate(&self.software.attention_rate, &self.machine.architecture, format.name())
+            * self.power
+            * wide_attention(self.cluster, format)
+    }
+
+    /// The law of a product, as the layer's product that it is.
+    fn product(&self, sample: &ProductSample) -> Cost {
+        let [m, n, k] = [sample.m, sample.n, sample.k].map(|side| side as f64);
+        let device = &self.machine.device;
+        match sample.pass {
+            ProductPass::Forward => device.gemm(m, n, k, sample.format, Pass::Forward),
+            // m x n over k is dX of a layer of n inputs and k outputs.
+            ProductPass::DataGradient => device.gemm(m, k, n, sample.format, Pass::DataGradient),
+            // m x n over k is dW over k tokens; which side is the layer's input does not matter to its cost.
+            ProductPass::WeightGradient => device.gemm(k, m, n, sample.format, Pass::WeightGradient),
+        }
+    }
+
+    /// The law of attention.
+    fn attention(&self, sample: &AttentionSample, is_causal: bool) -> Cost {
+        let shape = AttentionShape {
+            batch: sample.batch as f64,
+            query_length: sample.queries as f64,
+            key_length: sample.keys as f64,
+            heads: sample.heads as f64,
+            kv_heads: sample.kv_heads as f64,
+            head_dim: sample.head_dim as f64,
+            value_dim: sample.head_dim as f64,
+            span: if is_causal { Span::Causal } else { Span::Bidirectional },
+        };
+        let kernel = match self.software.attention_kernel(&self.machine.architecture) {
+            plan::AttentionKernel::Flash3 if self.machine.architecture.starts_with("Hopper") => AttentionKernel::Flash3,
+            plan::AttentionKernel::Flash3 => AttentionKernel::CuDnn,
+            _ => AttentionKernel::Flash2,
+        };
+        self.machine.device.attention(&shape, kernel, pass_of(sample))
+    }
+
+    /// A collective alone.
+    fn collective(&self, sample: &CollectiveSample) -> f64 {
+        let op = crate::collectives::collective(sample.operation);
+        let group = group(self.cluster, sample);
+        self.machine.fabric.time(op, Bytes::new(sample.bytes), &group, 1.0).time.get()
+    }
+}
+
+fn pass_of(sample: &AttentionSample) -> Pass {
+    if sample.backward { Pass::DataGradient } else { Pass::Forward }
+}
+
+/// Where the ranks of a measured collective lie: in as many domains as it has hosts, else in as few as hold them.
+fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
+    let domain = cluster.scale_up.domain_size.max(1);
+    let per_domain = match sample.hosts {
+        // A domain may span hosts, as a rack of one domain does.
+        Some(hosts) if domain <= cluster.devices_per_node.max(1) => {
+            (sample.ranks / hosts.max(1)).clamp(1, domain)
+        }
+        _ => domain,
+    };
+    Group { ranks: sample.ranks, per_domain: per_domain.min(sample.ranks).max(1), stride: 1 }
+}
+
+fn regime(alone: bool) -> Regime {
+    if alone { Regime::Burst } else { Regime::Sustained }
+}
+
+/// The sources of measurements that pass a test, in words.
+fn from<'s>(samples: &'s [Samples], has: impl Fn(&'s Samples) -> bool) -> String {
+    let names: Vec<&str> = samples.iter().filter(|s| has(s)).map(|s| s.from.as_str()).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

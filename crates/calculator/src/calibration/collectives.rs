@@ -1,0 +1,235 @@
+//! Laws of collectives inside a domain, and what runs keep of them.
+//!
+//! Responsible for: the three constants of each law by relative least squares without negative ones, and the one rate of a run. Refuses a
+//! law of its own where too few sizes were measured: there the catalogue's is scaled.
+
+use super::{Line, Observation, Voice, from, group, line, median, regime, rounded, significant, spread};
+use railwright_spec::calibration::{
+    Calibration, CollectiveKind, CollectiveLaw, CollectiveRate, CollectiveSample, Evidence, Regime, Samples,
+};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Sizes that a law needs, and the factor between the largest and the smallest.
+const SIZES: usize = 4;
+const REACH: f64 = 64.0;
+/// Rounds of weighing measurements down that lie off.
+const ROUNDS: usize = 8;
+
+/// Measurements of one operation among one number of ranks.
+type Groups<'s> = BTreeMap<(CollectiveKind, u64), Vec<&'s CollectiveSample>>;
+
+/// Collectives that stay inside one domain, or those that cross domains.
+pub(super) fn by_place<'s>(cluster: &Cluster, samples: &'s [Samples], inside: bool, alone: bool) -> Groups<'s> {
+    let mut groups = Groups::new();
+    for sample in samples.iter().flat_map(|s| &s.collectives) {
+        if sample.alone == alone
+            && group(cluster, sample).is_inside_domain() == inside
+            && !sample.times.is_empty()
+            && sample.bytes > 0.0
+        {
+            groups.entry((sample.operation, sample.ranks)).or_default().push(sample);
+        }
+    }
+    groups
+}
+
+/// Fits the laws that were measured alone.
+pub(super) fn fit(before: &Voice<'_>, samples: &[Samples], calibration: &mut Calibration) {
+    for ((operation, ranks), group) in by_place(before.cluster, samples, true, true) {
+        let factor = operation.bus_factor(ranks);
+        let points: Vec<(f64, f64)> = group.iter().map(|s| (s.bytes, median(&s.times))).collect();
+        let sizes = distinct(&points);
+        let from_bytes = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
+        let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
+        let fitted = (sizes >= SIZES && to_bytes >= REACH * from_bytes).then(|| law(&points, factor)).flatten();
+        let [base, per_wire, ramp] = fitted.unwrap_or_else(|| scaled(before, &group, factor));
+        calibration.collectives.push(CollectiveLaw {
+            operation,
+            ranks,
+            regime: Regime::Burst,
+            base_us: significant(base * 1e6),
+            bandwidth_gb: significant(1e-9 / per_wire),
+            ramp_ns: significant(ramp * 1e9),
+            from_bytes,
+            to_bytes,
+            evidence: Evidence {
+                from: from(samples, |s| s.collectives.iter().any(|c| c.alone && c.operation == operation && c.ranks == ranks)),
+                samples: group.iter().map(|s| s.times.len() as u64).sum(),
+                ..Evidence::default()
+            },
+        });
+    }
+}
+
+fn distinct(points: &[(f64, f64)]) -> usize {
+    let mut sizes: Vec<u64> = points.iter().map(|p| p.0 as u64).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes.len()
+}
+
+/// `t = base + f b per_wire + ramp sqrt(b)`: the constants, none negative and the second above zero, that make the relative errors
+/// smallest, those that lie off weighed down (iteratively, 1 / max(2 %, |error|)).
+pub(super) fn law(points: &[(f64, f64)], factor: f64) -> Option<[f64; 3]> {
+    let mut weights = vec![1.0; points.len()];
+    let mut best = None;
+    for _ in 0..ROUNDS {
+        let found = least(points, factor, &weights)?;
+        for (weight, (bytes, time)) in weights.iter_mut().zip(points) {
+            let error = (value(&found, *bytes, factor) - time) / time;
+            *weight = 1.0 / error.abs().max(0.02);
+        }
+        best = Some(found);
+    }
+    best
+}
+
+fn value([base, per_wire, ramp]: &[f64; 3], bytes: f64, factor: f64) -> f64 {
+    base + factor * bytes * per_wire + ramp * bytes.sqrt()
+}
+
+/// The best of all choices of constants that are not zero: with three there are four choices that have a bandwidth.
+fn least(points: &[(f64, f64)], factor: f64, weights: &[f64]) -> Option<[f64; 3]> {
+    let mut best: Option<(f64, [f64; 3])> = None;
+    for free in [[true, true, true], [true, true, false], [false, true, true], [false, true, false]] {
+        let Some(constants) = solve(points, factor, weights, free) else { continue };
+        if constants.iter().any(|c| *c < 0.0) || constants[1] <= 0.0 {
+            continue;
+        }
+        let error: f64 = points
+            .iter()
+            .zip(weights)
+            .map(|((bytes, time), weight)| weight * ((value(&constants, *bytes, factor) - time) / time).powi(2))
+            .sum();
+        if best.is_none_or(|(least, _)| error < least) {
+            best = Some((error, constants));
+        }
+    }
+    best.map(|(_, constants)| constants)
+}
+
+/// Normal equations of the relative errors for the constants that are free, by elimination with pivots.
+fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -> Option<[f64; 3]> {
+    let places: Vec<usize> = (0..3).filter(|at| free[*at]).collect();
+    let n = places.len();
+    let mut matrix = vec![vec![0.0; n + 1]; n];
+    // Columns of about one size, so that elimination keeps its digits.
+    let most = points.iter().map(|p| p.0).fold(1.0, f64::max);
+    let scale = [1e-6, 1e-3 / (factor * most), 1e-3 / most.sqrt()];
+    for ((bytes, time), weight) in points.iter().zip(weights) {
+        let row = [1.0, factor * bytes, bytes.sqrt()];
+        for (i, &a) in places.iter().enumerate() {
+            for (j, &b) in places.iter().enumerate() {
+                matrix[i][j] += weight * row[a] * scale[a] * row[b] * scale[b] / (time * time);
+            }
+            matrix[i][n] += weight * row[a] * scale[a] / time;
+        }
+    }
+    for i in 0..n {
+        let pivot = (i..n).max_by(|a, b| matrix[*a][i].abs().total_cmp(&matrix[*b][i].abs()))?;
+        matrix.swap(i, pivot);
+        if matrix[i][i].abs() < 1e-300 {
+            return None;
+        }
+        for below in 0..n {
+            if below != i {
+                let times = matrix[below][i] / matrix[i][i];
+                for column in i..=n {
+                    let above = matrix[i][column];
+                    matrix[below][column] -= times * above;
+                }
+            }
+        }
+    }
+    let mut constants = [0.0; 3];
+    for (i, &place) in places.iter().enumerate() {
+        constants[place] = matrix[i][n] / matrix[i][i] * scale[place];
+    }
+    constants.iter().all(|c| c.is_finite()).then_some(constants)
+}
+
+/// The catalogue's law at the pace that was measured: times of all sizes alike.
+fn scaled(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
+    let measured: f64 = group.iter().map(|s| median(&s.times)).sum();
+    let said: f64 = group.iter().map(|s| before.collective(s)).sum();
+    let pace = measured / said.max(1e-12);
+    let Some(first) = group.first() else { return [0.0, 1e-12, 0.0] };
+    let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..(*first).clone() });
+    // Three sizes tell the three constants of the law that stands behind.
+    let points: Vec<(f64, f64)> = [1.0, 1e4, 1e6, 1e8, 1e10].map(|bytes| (bytes, at(bytes))).to_vec();
+    let law = law(&points, factor).unwrap_or([1e-5, 1e-11, 0.0]);
+    law.map(|constant| constant * pace)
+}
+
+/// What collectives within the run keep of the laws: one rate, by the sums of times.
+pub(super) fn fit_rate(
+    bare: &Cluster,
+    software: &str,
+    samples: &[Samples],
+    calibration: &mut Calibration,
+) -> Result<(), Problem> {
+    calibration.link.clone_from(&bare.scale_up.link);
+    let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
+    let voice = Voice::new(&with, software)?;
+    let (mut law, mut measured, mut count) = (0.0, 0.0, 0);
+    let (mut off_before, mut off_after) = (0.0, 0.0);
+    let run: Vec<(f64, f64, f64)> = samples
+        .iter()
+        .flat_map(|s| &s.collectives)
+        .filter(|s| !s.alone && !s.times.is_empty())
+        .map(|s| {
+            count += s.times.len() as u64;
+            (s.times.len() as f64, voice.collective(s), median(&s.times))
+        })
+        .collect();
+    for (times, said, took) in &run {
+        law += times * said;
+        measured += times * took;
+    }
+    if measured <= 0.0 || law <= 0.0 {
+        return Ok(());
+    }
+    let rate = (law / measured).clamp(1e-3, 1e2);
+    for (times, said, took) in &run {
+        off_before += times * (said / voice.software.collective_rate - took).abs();
+        off_after += times * (said / rate - took).abs();
+    }
+    calibration.collective_rate = Some(CollectiveRate {
+        rate: rounded(rate),
+        evidence: Evidence {
+            from: from(samples, |s| s.collectives.iter().any(|c| !c.alone)),
+            samples: count,
+            spread: 0.0,
+            error_before: rounded(off_before / measured),
+            error_after: rounded(off_after / measured),
+        },
+    });
+    Ok(())
+}
+
+/// Every operation and number of ranks against its measurements.
+pub(super) fn lines(before: &Voice<'_>, after: &Voice<'_>, samples: &[Samples]) -> Vec<Line> {
+    let mut groups: BTreeMap<(CollectiveKind, u64, bool), Vec<Observation>> = BTreeMap::new();
+    for sample in samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty()) {
+        let within = |voice: &Voice<'_>| {
+            voice.collective(sample) / if sample.alone { 1.0 } else { voice.software.collective_rate }
+        };
+        groups.entry((sample.operation, sample.ranks, sample.alone)).or_default().push(Observation {
+            work: sample.bytes,
+            count: sample.times.len() as f64,
+            measured: median(&sample.times),
+            spread: spread(&sample.times),
+            before: within(before),
+            after: within(after),
+        });
+    }
+    groups
+        .into_iter()
+        .filter_map(|((operation, ranks, alone), observations)| {
+            line(format!("{} x{ranks}", operation.name()), regime(alone), &observations)
+        })
+        .collect()
+}

@@ -1,0 +1,236 @@
+//! Whole steps: what the shapes of single operators did not settle.
+//!
+//! Responsible for: attention and products of unknown shape, streams, loss, update and host, each from its time in the step against the
+//! run's prediction of it. Refuses pipelines' bubbles and exposed communication: they follow from the rest.
+
+use super::{Evidence, StepLine, from, rounded};
+use crate::costing::{Costing, Machine};
+use crate::evaluate::{Evaluation, evaluate};
+use crate::work::Family;
+use railwright_spec::calibration::{Calibration, HostCosts, Operators, Rate, Regime, Samples, StepSample};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::model::Model;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use std::sync::Arc;
+
+const PRODUCTS: [Family; 5] =
+    [Family::AttentionInput, Family::AttentionOutput, Family::Mlp, Family::Experts, Family::Head];
+const STREAMS: [Family; 5] =
+    [Family::Embedding, Family::Norm, Family::Activation, Family::Router, Family::Residual];
+/// Shares of a step below which a part settles nothing.
+const LITTLE: f64 = 0.002;
+/// Between which multiples of the generation's host costs is looked.
+const HOST: (f64, f64) = (1e-3, 1e3);
+
+/// The mean over ranks, weighted by steps; `None` without steps.
+pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
+    let all: Vec<&StepSample> = samples.iter().filter(|s| !s.alone).flat_map(|s| &s.steps).collect();
+    let steps: u64 = all.iter().map(|s| s.steps).sum();
+    if steps == 0 {
+        return None;
+    }
+    let of = |get: fn(&StepSample) -> Seconds| -> Seconds {
+        all.iter().map(|s| get(s) * (s.steps as f64 / steps as f64)).sum()
+    };
+    Some(StepSample {
+        rank: 0,
+        steps,
+        step: of(|s| s.step),
+        products: of(|s| s.products),
+        attention: of(|s| s.attention),
+        elementwise: of(|s| s.elementwise),
+        loss: of(|s| s.loss),
+        optimizer: of(|s| s.optimizer),
+        other: of(|s| s.other),
+        exposed_communication: of(|s| s.exposed_communication),
+        idle: of(|s| s.idle),
+        kernels: all.iter().map(|s| s.kernels * s.steps as f64 / steps as f64).sum(),
+    })
+}
+
+/// What the calculator says of a run on a cluster, by the measured parts.
+fn said(cluster: &Cluster, model: &Model, plan: &Plan) -> Result<StepSample, Problem> {
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine)?;
+    Ok(parts(&evaluate(&costing)?))
+}
+
+fn parts(evaluation: &Evaluation) -> StepSample {
+    let time = &evaluation.time;
+    let sum = |families: &[Family]| -> Seconds {
+        time.compute.iter().filter(|(family, _)| families.contains(family)).map(|(_, time)| *time).sum()
+    };
+    let inside: Seconds = time.exposed.iter().map(|(_, time)| *time).sum();
+    StepSample {
+        step: time.total,
+        products: sum(&PRODUCTS),
+        attention: sum(&[Family::AttentionCore]),
+        elementwise: sum(&STREAMS),
+        loss: sum(&[Family::Loss]),
+        optimizer: time.optimizer,
+        exposed_communication: inside + time.data_parallel,
+        idle: time.host + time.fixed,
+        ..StepSample::default()
+    }
+}
+
+/// Fits what steps settle, in an order in which nothing settled moves what was settled before.
+pub(super) fn fit(
+    bare: &Cluster,
+    model: &Model,
+    plan: &Plan,
+    samples: &[Samples],
+    calibration: &mut Calibration,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<StepLine>, Problem> {
+    let Some(measured) = mean(samples) else { return Ok(Vec::new()) };
+    let source = from(samples, |s| !s.steps.is_empty());
+    let base = said(bare, model, plan)?;
+    let now = |calibration: &Calibration| with(bare, calibration);
+    let evidence = |was: Seconds, took: Seconds| Evidence {
+        from: source.clone(),
+        samples: measured.steps,
+        spread: 0.0,
+        error_before: rounded((was - took).get().abs() / took.get().max(1e-12)),
+        error_after: 0.0,
+    };
+    let machine = Machine::new(bare);
+    let costing = Costing::new(model, bare, plan, &machine)?;
+    let is_unfused = matches!(costing.attention_kernel, crate::operators::AttentionKernel::Unfused { .. });
+    let (product_rate, attention_rate) = (costing.matmul_rate, costing.attention_rate);
+    let worth = |time: Seconds| time > measured.step * LITTLE;
+    let set = |calibration: &mut Calibration, operators, rate: f64, work: Seconds, evidence| {
+        if (1e-3..=1e3).contains(&rate) {
+            // A single rate holds at any work; its place is the work that streams at the data sheet's rate in that time.
+            let work = (work.get() * bare.accelerator.memory_bandwidth.get()).max(1.0).round();
+            calibration.rates.push(Rate {
+                operators,
+                regime: Regime::Sustained,
+                points: vec![(work, rounded(rate))],
+                evidence,
+            });
+        }
+    };
+    let knows_products = calibration.is_sustained(Operators::Products(plan.precision.compute))
+        || calibration.products(plan.precision.compute).is_some_and(|r| r.regime == Regime::Sustained);
+    let knows_attention = calibration.is_sustained(Operators::AttentionForward);
+    if is_unfused && !knows_products {
+        // Products of scores cannot be told from the others without shapes, nor soft-max from other streams: one pace for all.
+        let predicted = base.products + base.attention + base.elementwise;
+        let took = measured.products + measured.attention + measured.elementwise + measured.other;
+        if worth(took) {
+            let pace = predicted / took;
+            remarks.push("shapes are not recorded and attention is not fused: products, attention and streams get one pace, that of their sum".to_owned());
+            let proof = || evidence(predicted, took);
+            set(calibration, Operators::Products(plan.precision.compute), product_rate * pace, took, proof());
+            set(calibration, Operators::AttentionForward, attention_rate * pace, took, proof());
+            set(calibration, Operators::Elementwise, pace, took, proof());
+        }
+    } else {
+        if !knows_products && worth(measured.products) {
+            let pace = base.products / measured.products;
+            let proof = evidence(base.products, measured.products);
+            remarks.push("shapes of products are not recorded: their rate is that of all products of the step".to_owned());
+            set(calibration, Operators::Products(plan.precision.compute), product_rate * pace, measured.products, proof);
+        }
+        if !knows_attention && worth(measured.attention) && base.attention > Seconds::ZERO {
+            let pace = base.attention / measured.attention;
+            let proof = evidence(base.attention, measured.attention);
+            set(calibration, Operators::AttentionForward, attention_rate * pace, measured.attention, proof);
+        }
+        let streams = measured.elementwise + measured.other;
+        if worth(streams) && base.elementwise > Seconds::ZERO {
+            let proof = evidence(base.elementwise, streams);
+            set(calibration, Operators::Elementwise, base.elementwise / streams, streams, proof);
+        }
+    }
+    for (operators, was, took) in [
+        (Operators::Loss, base.loss, measured.loss),
+        (Operators::Optimizer, base.optimizer, measured.optimizer),
+    ] {
+        if worth(took) && was > Seconds::ZERO {
+            set(calibration, operators, was / took, took, evidence(was, took));
+        }
+    }
+    fit_host(bare, model, plan, &measured, calibration, evidence(base.idle, measured.idle))?;
+    if plan.pipeline_parallel > 1 {
+        remarks.push("stages differ: parts of the step are compared with those of the stage that the others wait for".to_owned());
+    }
+    if measured.other > measured.step * 0.02 {
+        remarks.push(format!(
+            "kernels of unknown kind take {} of the step; they count as streams",
+            railwright_spec::human::percent(measured.other / measured.step)
+        ));
+    }
+    lines(bare, &now(calibration), model, plan, &measured)
+}
+
+fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
+    Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() }
+}
+
+/// One multiple of all of the generation's host costs, so that the device idles for the host as long as was measured.
+fn fit_host(
+    bare: &Cluster,
+    model: &Model,
+    plan: &Plan,
+    measured: &StepSample,
+    calibration: &mut Calibration,
+    evidence: Evidence,
+) -> Result<(), Problem> {
+    let software = crate::software::by_id(&plan.software)?;
+    let costs = |factor: f64| HostCosts {
+        us_per_kernel: super::significant(software.host_us_per_kernel * factor),
+        us_per_micro_batch: super::significant(software.host_us_per_micro_batch * factor),
+        ms_per_step: super::significant(software.host_ms_per_step * factor),
+        evidence: evidence.clone(),
+    };
+    let idle = |factor: f64| -> Result<Seconds, Problem> {
+        let tried = Calibration { host: Some(costs(factor)), ..calibration.clone() };
+        Ok(said(&with(bare, &tried), model, plan)?.idle)
+    };
+    let (mut low, mut high) = (HOST.0.ln(), HOST.1.ln());
+    if idle(HOST.1)? < measured.idle || measured.idle <= Seconds::ZERO {
+        return Ok(());
+    }
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if idle(middle.exp())? < measured.idle {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    calibration.host = Some(costs(f64::midpoint(low, high).exp()));
+    Ok(())
+}
+
+/// The step and its parts against the measured ones.
+pub(super) fn lines(
+    bare: &Cluster,
+    with: &Cluster,
+    model: &Model,
+    plan: &Plan,
+    measured: &StepSample,
+) -> Result<Vec<StepLine>, Problem> {
+    let (before, after) = (said(bare, model, plan)?, said(with, model, plan)?);
+    let line = |name: &str, title: &str, get: fn(&StepSample) -> Seconds| StepLine {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        measured: get(measured),
+        before: get(&before),
+        after: get(&after),
+    };
+    Ok(vec![
+        line("step", "step", |s| s.step),
+        line("products", "matrix products", |s| s.products),
+        line("attention", "attention", |s| s.attention),
+        line("elementwise", "streams and other kernels", |s| s.elementwise + s.other),
+        line("loss", "loss", |s| s.loss),
+        line("optimizer", "optimizer", |s| s.optimizer),
+        line("exposed_communication", "exposed communication", |s| s.exposed_communication),
+        line("host", "idle for the host", |s| s.idle),
+    ])
+}

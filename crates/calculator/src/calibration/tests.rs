@@ -1,0 +1,1 @@
+//! Tests of fits: laws that are known are recovered.

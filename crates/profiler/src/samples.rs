@@ -1,0 +1,95 @@
+//! Measurements of single operators and collectives, taken out of traces as plain values: what a calibration is fitted to.
+//!
+//! Responsible for: which kernels belong to one call of an operator, its shape and format, transfers without waits, and what steps are made
+//! of. Refuses to fit, and refuses samples whose shape is not recorded; how many that were is told.
+
+mod collectives;
+mod products;
+mod shapes;
+mod steps;
+
+use crate::joined::Joined;
+use crate::profile::{OneByOne, Options, profile};
+use crate::view::View;
+use crate::Job;
+use railwright_spec::calibration::Samples;
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+
+/// What the traces do not say.
+#[derive(Clone, Debug, Default)]
+pub struct SampleOptions {
+    /// How names are read and steps cut.
+    pub profile: Options,
+    /// The format of products whose kernels' names do not tell it.
+    pub format: Option<DataType>,
+    /// Every so many-th call alone is taken, from the `first` one on: so that a part of a trace can judge what was fitted to another.
+    pub part: Part,
+}
+
+/// A part of what was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    All,
+    /// What began in the first half of the recording.
+    FirstHalf,
+    /// What began in the second half.
+    SecondHalf,
+}
+
+impl Part {
+    /// Whether something that began at a time belongs to it.
+    fn takes(self, start: i64, (from, to): (i64, i64)) -> bool {
+        let middle = from + (to - from) / 2;
+        match self {
+            Self::All => true,
+            Self::FirstHalf => start < middle,
+            Self::SecondHalf => start >= middle,
+        }
+    }
+}
+
+/// The measurements in a job whose ranks are joined.
+pub fn samples(job: &Job, joined: &Joined, options: &SampleOptions) -> Result<Samples, Problem> {
+    let mut all = Samples {
+        from: labels(job),
+        device: job.members.iter().find_map(|m| m.trace.identity.devices.first()).map(|d| d.name.clone()),
+        ..Samples::default()
+    };
+    let mut left = products::Left::default();
+    let mut found = products::Found::default();
+    for member in &job.members {
+        let view = View::new(&member.trace, &options.profile.tables);
+        if view.from_host {
+            continue;
+        }
+        products::collect(&view, options, &mut found, &mut left);
+    }
+    found.into_samples(&mut all);
+    left.tell(&mut all.remarks);
+    collectives::collect(job, joined, options, &mut all);
+    if !job.members.is_empty() {
+        let profile = profile(job, joined, &options.profile, &OneByOne)?;
+        steps::collect(&profile, &mut all);
+    }
+    Ok(all)
+}
+
+/// What a job's traces are called, shortened.
+fn labels(job: &Job) -> String {
+    let names: Vec<&str> = job
+        .members
+        .iter()
+        .map(|member| member.trace.identity.label.rsplit(['/', '\\']).next().unwrap_or_default())
+        .collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first, .., last] => format!("{first} to {last} ({} ranks)", names.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

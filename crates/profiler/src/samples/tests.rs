@@ -1,0 +1,1 @@
+//! Tests of samples, on traces with known contents.
