@@ -10,6 +10,7 @@ mod collectives;
 mod network;
 mod operators;
 mod steps;
+pub mod table;
 
 use crate::costing::{Machine, power_limit, wide_attention};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
@@ -320,7 +321,9 @@ impl<'a> Voice<'a> {
             span: if is_causal { Span::Causal } else { Span::Bidirectional },
         };
         let kernel = match self.software.attention_kernel(&self.machine.architecture) {
-            plan::AttentionKernel::Flash3 if self.machine.architecture.starts_with("Hopper") => AttentionKernel::Flash3,
+            plan::AttentionKernel::Flash3 if self.machine.architecture.starts_with("Hopper") => {
+                AttentionKernel::Flash3
+            }
             plan::AttentionKernel::Flash3 => AttentionKernel::CuDnn,
             _ => AttentionKernel::Flash2,
         };

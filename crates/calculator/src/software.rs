@@ -114,10 +114,14 @@ pub struct Software {
 /// The constants of a calibration's generation as it measured them; `None` where it says nothing of them. What streams move is scaled
 /// by their rates, so that the same bytes take the time that was measured.
 pub fn calibrated(calibration: &Calibration) -> Option<Software> {
-    let sustained = |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
-    let streams =
-        [Operators::Elementwise, Operators::Loss, Operators::Optimizer].map(|o| sustained(o).map(|r| r.at(0.0)));
-    if streams.iter().all(Option::is_none) && calibration.host.is_none() && calibration.collective_rate.is_none() {
+    let sustained =
+        |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
+    let streams = [Operators::Elementwise, Operators::Loss, Operators::Optimizer]
+        .map(|o| sustained(o).map(|r| r.at(0.0)));
+    if streams.iter().all(Option::is_none)
+        && calibration.host.is_none()
+        && calibration.collective_rate.is_none()
+    {
         return None;
     }
     let mut own = by_id(&calibration.software).ok()?.clone();

@@ -1,5 +1,6 @@
 //! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
 
+pub(crate) mod calibrate;
 pub(crate) mod design;
 pub(crate) mod joining;
 pub(crate) mod launch;
@@ -99,6 +100,9 @@ pub(crate) enum Command {
         railwright validate mine.csv --regret --format csv -o sweeps.csv\n\n\
         docs/validation.md explains the columns, docs/validation-regret.md the regrets.")]
     Validate(Validate),
+    /// What was measured on your machine to figures that the calculator prices with
+    #[command(after_long_help = calibrate::EXAMPLES)]
+    Calibrate(Box<calibrate::Calibrate>),
     /// What a launch file or a log says about a run, line by line
     Detect(launch::Detect),
     /// What communication took in the traces of a job: waits apart from transfers, bandwidths, clocks

@@ -3,6 +3,7 @@
 mod balance;
 mod batch;
 mod best;
+mod calibrate;
 mod clusters;
 mod comm;
 mod compare;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Recompute(recompute) => recompute::run(recompute, printer),
         Command::Sensitivity(sensitivity) => sensitivity::run(sensitivity, printer),
         Command::Validate(validate) => validate::run(validate, printer),
+        Command::Calibrate(arguments) => calibrate::run(arguments, printer),
         Command::Detect(detect) => detect::run(detect, printer),
         Command::Comm(arguments) => comm::run(arguments, printer),
         Command::Stragglers(arguments) => stragglers::run(arguments, printer),

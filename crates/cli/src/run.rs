@@ -66,9 +66,11 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
     if let Some(launch) = launch::find(arguments)? {
         launch::ask_for_devices(&launch, &spec)?;
     }
-    let cluster = spec.cluster.resolve().map_err(|problem| spec.placed(problem))?;
+    let read = |path: &str| input::read(path, CONFIG_LIMIT);
+    let cluster = spec.cluster.resolve_calibrated(read).map_err(|problem| spec.placed(problem))?;
     // The degrees that the specification would choose do not matter yet; a plan that nobody laid out may not even divide.
     let mut quiet = spec.clone();
+    quiet.cluster.calibration = None;
     quiet.plan = railwright_spec::plan::PlanSpec {
         tensor_parallel: Some(1),
         pipeline_parallel: Some(1),
@@ -213,6 +215,7 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
 pub(crate) fn from_file(path: &str) -> Result<RunSpec, Problem> {
     let text = input::read(path, CONFIG_LIMIT)?;
     let mut spec = run::parse(&text, path)?;
+    from_where_it_lies(&mut spec.cluster, path);
     // A path in a file is meant from where the file lies.
     if let (Some(config), Some(folder)) = (&spec.model.config, Path::new(path).parent())
         && Path::new(config).is_relative()
@@ -223,15 +226,26 @@ pub(crate) fn from_file(path: &str) -> Result<RunSpec, Problem> {
     Ok(spec)
 }
 
+/// A calibration that a file names lies where the file does.
+fn from_where_it_lies(cluster: &mut ClusterSpec, file: &str) {
+    if let (Some(calibration), Some(folder)) = (&cluster.calibration, Path::new(file).parent())
+        && Path::new(calibration).is_relative()
+    {
+        cluster.calibration = Some(folder.join(calibration).to_string_lossy().into_owned());
+    }
+}
+
 /// The cluster of a word: a preset, a file, or the usual surroundings of an accelerator.
-fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
+pub(crate) fn cluster(word: &str) -> Result<ClusterSpec, Problem> {
     let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     let is_preset = preset_names().contains(&plain.as_str());
     let is_file =
         word == "-" || word.contains(['/', '\\']) || Path::new(word).extension().is_some_and(|e| e == "toml");
     if !is_preset && (is_file || input::access::is_file(Path::new(word))) {
         let text = input::read(word, CONFIG_LIMIT)?;
-        return ClusterSpec::parse(&text, word);
+        let mut spec = ClusterSpec::parse(&text, word)?;
+        from_where_it_lies(&mut spec, word);
+        return Ok(spec);
     }
     if !is_preset && let Ok(accelerator) = accelerator_by_name(word) {
         return Ok(ClusterSpec { accelerator: Some(accelerator.id), ..ClusterSpec::default() });

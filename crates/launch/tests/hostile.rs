@@ -107,7 +107,8 @@ fn try_all(text: &str) -> usize {
             spec.model.name = Some("llama-3-8b".to_owned());
         }
         let config = launch.model_config;
-        let Ok((run, _)) = spec.resolve_valid(|_| config.ok_or_else(|| Problem::new("no file"))) else {
+        let Ok((run, _)) = spec.resolve_valid(|_| config.clone().ok_or_else(|| Problem::new("no file")))
+        else {
             continue;
         };
         for writer in writers() {

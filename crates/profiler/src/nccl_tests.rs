@@ -138,10 +138,11 @@ impl Log {
         let mut taken = Vec::new();
         for (column, _) in self.columns.iter().enumerate().filter(|(_, column)| is_time(column)) {
             let Some(cell) = cells.get(column) else { continue };
-            let micros = cell.parse::<f64>().ok().filter(|t| t.is_finite() && *t >= 0.0).ok_or_else(|| {
-                Problem::new(format!("`{}` is no time", shorten(cell)))
-                    .hint("the columns of the row do not stand under those of the header")
-            })?;
+            let micros =
+                cell.parse::<f64>().ok().filter(|t| t.is_finite() && *t >= 0.0).ok_or_else(|| {
+                    Problem::new(format!("`{}` is no time", shorten(cell)))
+                        .hint("the columns of the row do not stand under those of the header")
+                })?;
             let wrong = of(column, "#wrong").or_else(|| of(column, "error"));
             let is_wrong = wrong.and_then(|w| w.parse::<f64>().ok()).is_some_and(|w| w >= 1.0);
             if is_wrong {
@@ -183,7 +184,9 @@ impl Log {
         }
         let results = value.get("results").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for row in results.iter().take(MOST_ROWS) {
-            let Some(size) = row.get("size").and_then(Value::as_u64).filter(|size| *size > 0) else { continue };
+            let Some(size) = row.get("size").and_then(Value::as_u64).filter(|size| *size > 0) else {
+                continue;
+            };
             self.rows += 1;
             for half in ["out_of_place", "in_place"] {
                 let Some(half) = row.get(half) else { continue };
@@ -194,7 +197,9 @@ impl Log {
                     continue;
                 }
                 let ranks = match devices.len() as u64 {
-                    0 | 1 => ratio(operation, number("alg_bw").unwrap_or(0.0), number("bus_bw").unwrap_or(0.0)),
+                    0 | 1 => {
+                        ratio(operation, number("alg_bw").unwrap_or(0.0), number("bus_bw").unwrap_or(0.0))
+                    }
                     counted => Some(counted),
                 };
                 let Some(ranks) = ranks.filter(|ranks| *ranks >= 2) else { continue };
@@ -208,7 +213,10 @@ impl Log {
     fn into_samples(self, name: &str) -> Result<Samples, Problem> {
         let mut remarks = Vec::new();
         if self.wrong > 0 {
-            remarks.push(format!("{name}: {} results were wrong by the test's own check and are left out", self.wrong));
+            remarks.push(format!(
+                "{name}: {} results were wrong by the test's own check and are left out",
+                self.wrong
+            ));
         }
         let mut collectives: Vec<CollectiveSample> = Vec::new();
         for ((operation, ranks, hosts, size), times) in self.times {

@@ -8,10 +8,10 @@ mod products;
 mod shapes;
 mod steps;
 
+use crate::Job;
 use crate::joined::Joined;
 use crate::profile::{OneByOne, Options, profile};
 use crate::view::View;
-use crate::Job;
 use railwright_spec::calibration::Samples;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
@@ -90,6 +90,3 @@ fn labels(job: &Job) -> String {
         [first, .., last] => format!("{first} to {last} ({} ranks)", names.len()),
     }
 }
-
-#[cfg(test)]
-mod tests;

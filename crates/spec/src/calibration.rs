@@ -223,13 +223,8 @@ impl TryFrom<String> for Operators {
 
     fn try_from(name: String) -> Result<Self, String> {
         let products = || name.strip_prefix("products.").and_then(DataType::from_name).map(Self::Products);
-        let others = [
-            Self::AttentionForward,
-            Self::AttentionBackward,
-            Self::Elementwise,
-            Self::Loss,
-            Self::Optimizer,
-        ];
+        let others =
+            [Self::AttentionForward, Self::AttentionBackward, Self::Elementwise, Self::Loss, Self::Optimizer];
         others.into_iter().find(|o| o.name() == name).or_else(products).ok_or_else(|| {
             let known = others.map(Self::name).join("`, `");
             format!("`{name}` names no operators; known are `products.FORMAT`, `{known}`")
@@ -299,9 +294,9 @@ impl Calibration {
     /// The law of a collective among exactly so many ranks.
     pub fn collective(&self, operation: CollectiveKind, ranks: u64) -> Option<&CollectiveLaw> {
         let of = |regime| {
-            self.collectives.iter().find(|law| {
-                law.operation == operation && law.ranks == ranks && law.regime == regime
-            })
+            self.collectives
+                .iter()
+                .find(|law| law.operation == operation && law.ranks == ranks && law.regime == regime)
         };
         of(Regime::Burst).or_else(|| of(Regime::Sustained))
     }
@@ -309,10 +304,14 @@ impl Calibration {
     /// Every figure with its name and what it stands on.
     pub fn evidence(&self) -> Vec<(String, Regime, &Evidence)> {
         let rates = self.rates.iter().map(|r| (r.operators.name(), r.regime, &r.evidence));
-        let laws = self.collectives.iter().map(|law| {
-            (format!("{} x{}", law.operation.name(), law.ranks), law.regime, &law.evidence)
-        });
-        let rate = self.collective_rate.iter().map(|r| ("collectives in the run".to_owned(), Regime::Sustained, &r.evidence));
+        let laws = self
+            .collectives
+            .iter()
+            .map(|law| (format!("{} x{}", law.operation.name(), law.ranks), law.regime, &law.evidence));
+        let rate = self
+            .collective_rate
+            .iter()
+            .map(|r| ("collectives in the run".to_owned(), Regime::Sustained, &r.evidence));
         let network = self.network.iter().map(|n| ("network".to_owned(), Regime::Burst, &n.evidence));
         let host = self.host.iter().map(|h| ("host".to_owned(), Regime::Sustained, &h.evidence));
         rates.chain(laws).chain(rate).chain(network).chain(host).collect()

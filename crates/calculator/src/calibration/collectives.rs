@@ -22,7 +22,12 @@ const ROUNDS: usize = 8;
 type Groups<'s> = BTreeMap<(CollectiveKind, u64), Vec<&'s CollectiveSample>>;
 
 /// Collectives that stay inside one domain, or those that cross domains.
-pub(super) fn by_place<'s>(cluster: &Cluster, samples: &'s [Samples], inside: bool, alone: bool) -> Groups<'s> {
+pub(super) fn by_place<'s>(
+    cluster: &Cluster,
+    samples: &'s [Samples],
+    inside: bool,
+    alone: bool,
+) -> Groups<'s> {
     let mut groups = Groups::new();
     for sample in samples.iter().flat_map(|s| &s.collectives) {
         if sample.alone == alone
@@ -44,7 +49,8 @@ pub(super) fn fit(before: &Voice<'_>, samples: &[Samples], calibration: &mut Cal
         let sizes = distinct(&points);
         let from_bytes = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
         let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
-        let fitted = (sizes >= SIZES && to_bytes >= REACH * from_bytes).then(|| law(&points, factor)).flatten();
+        let fitted =
+            (sizes >= SIZES && to_bytes >= REACH * from_bytes).then(|| law(&points, factor)).flatten();
         let [base, per_wire, ramp] = fitted.unwrap_or_else(|| scaled(before, &group, factor));
         calibration.collectives.push(CollectiveLaw {
             operation,
@@ -56,7 +62,9 @@ pub(super) fn fit(before: &Voice<'_>, samples: &[Samples], calibration: &mut Cal
             from_bytes,
             to_bytes,
             evidence: Evidence {
-                from: from(samples, |s| s.collectives.iter().any(|c| c.alone && c.operation == operation && c.ranks == ranks)),
+                from: from(samples, |s| {
+                    s.collectives.iter().any(|c| c.alone && c.operation == operation && c.ranks == ranks)
+                }),
                 samples: group.iter().map(|s| s.times.len() as u64).sum(),
                 ..Evidence::default()
             },
@@ -102,7 +110,9 @@ fn least(points: &[(f64, f64)], factor: f64, weights: &[f64]) -> Option<[f64; 3]
         let error: f64 = points
             .iter()
             .zip(weights)
-            .map(|((bytes, time), weight)| weight * ((value(&constants, *bytes, factor) - time) / time).powi(2))
+            .map(|((bytes, time), weight)| {
+                weight * ((value(&constants, *bytes, factor) - time) / time).powi(2)
+            })
             .sum();
         if best.is_none_or(|(least, _)| error < least) {
             best = Some((error, constants));
@@ -185,14 +195,23 @@ pub(super) fn fit_rate(
             (s.times.len() as f64, voice.collective(s), median(&s.times))
         })
         .collect();
-    for (times, said, took) in &run {
+    let mut slowness: Vec<(f64, f64)> = Vec::new();
+    for (times, said, took) in run.iter().filter(|(_, said, took)| *said > 0.0 && *took > 0.0) {
         law += times * said;
         measured += times * took;
+        slowness.push((took / said, times * said));
     }
-    if measured <= 0.0 || law <= 0.0 {
+    if measured <= 0.0 {
         return Ok(());
     }
-    let rate = (law / measured).clamp(1e-3, 1e2);
+    // The median weighted by time makes the sum of absolute errors smallest.
+    slowness.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut below = 0.0;
+    let middle = slowness.iter().find(|(_, weight)| {
+        below += weight;
+        below >= 0.5 * law
+    });
+    let rate = middle.map_or(1.0, |(slow, _)| 1.0 / slow).clamp(1e-3, 1e2);
     for (times, said, took) in &run {
         off_before += times * (said / voice.software.collective_rate - took).abs();
         off_after += times * (said / rate - took).abs();

@@ -5,7 +5,9 @@
 use super::collectives::by_place;
 use super::{from, group, median, rounded};
 use crate::collectives::Fabric;
-use railwright_spec::calibration::{Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples};
+use railwright_spec::calibration::{
+    Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples,
+};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::quantity::Bytes;
 use std::sync::Arc;
@@ -50,7 +52,9 @@ pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibra
         from_bytes: sizes().fold(f64::INFINITY, f64::min),
         to_bytes: sizes().fold(0.0, f64::max),
         evidence: Evidence {
-            from: from(samples, |s| s.collectives.iter().any(|c| c.alone && !group(bare, c).is_inside_domain())),
+            from: from(samples, |s| {
+                s.collectives.iter().any(|c| c.alone && !group(bare, c).is_inside_domain())
+            }),
             samples: all.iter().map(|s| s.times.len() as u64).sum(),
             spread: 0.0,
             error_before: rounded(weighted(bare, &all)),
@@ -82,7 +86,12 @@ fn said(fabric: &Fabric, cluster: &Cluster, sample: &CollectiveSample) -> f64 {
 }
 
 /// The mean of |ln(said / measured)|.
-fn error(bare: &Cluster, calibration: &Calibration, constants: [f64; 3], samples: &[&CollectiveSample]) -> f64 {
+fn error(
+    bare: &Cluster,
+    calibration: &Calibration,
+    constants: [f64; 3],
+    samples: &[&CollectiveSample],
+) -> f64 {
     let cluster = with(bare, calibration, constants);
     let fabric = Fabric::new(&cluster);
     samples.iter().map(|s| (said(&fabric, &cluster, s) / median(&s.times)).ln().abs()).sum::<f64>()

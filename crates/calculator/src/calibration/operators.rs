@@ -3,7 +3,9 @@
 //! Responsible for: joining measurements of about the same work into points. Refuses batched products between activations, whose law the
 //! calibration does not touch.
 
-use super::{Case, Line, Observation, Voice, from, line, median, pass_of, regime, rounded, significant, spread};
+use super::{
+    Case, Line, Observation, Voice, from, line, median, pass_of, regime, rounded, significant, spread,
+};
 use crate::operators::Pass;
 use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regime, Samples};
 use std::collections::BTreeMap;
@@ -34,7 +36,8 @@ fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Sam
             groups.entry(key).or_default().push((observation, law.time.get()));
         }
         for sample in source.attention.iter().filter(|s| !s.times.is_empty()) {
-            let (law, with) = (before.attention(sample, case.is_causal), after.attention(sample, case.is_causal));
+            let (law, with) =
+                (before.attention(sample, case.is_causal), after.attention(sample, case.is_causal));
             let pass = pass_of(sample);
             let rate = |voice: &Voice<'_>| if alone { 1.0 } else { voice.attention_rate(pass) };
             let observation = Observation {
@@ -119,7 +122,12 @@ fn points(observations: &[(Observation, f64)]) -> Vec<(f64, f64)> {
 }
 
 /// Every kind against its measurements.
-pub(super) fn lines(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Samples]) -> Vec<Line> {
+pub(super) fn lines(
+    before: &Voice<'_>,
+    after: &Voice<'_>,
+    case: &Case<'_>,
+    samples: &[Samples],
+) -> Vec<Line> {
     groups(before, after, case, samples)
         .into_iter()
         .filter_map(|((operators, regime), observations)| {

@@ -26,7 +26,11 @@ const HOST: (f64, f64) = (1e-3, 1e3);
 
 /// The mean over ranks, weighted by steps; `None` without steps.
 pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
-    let all: Vec<&StepSample> = samples.iter().filter(|s| !s.alone).flat_map(|s| &s.steps).collect();
+    let mut all: Vec<&StepSample> = samples.iter().filter(|s| !s.alone).flat_map(|s| &s.steps).collect();
+    // A log knows the whole alone; beside traces it says nothing new.
+    if all.iter().any(|s| has_parts(s)) {
+        all.retain(|s| has_parts(s));
+    }
     let steps: u64 = all.iter().map(|s| s.steps).sum();
     if steps == 0 {
         return None;
@@ -45,9 +49,15 @@ pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
         optimizer: of(|s| s.optimizer),
         other: of(|s| s.other),
         exposed_communication: of(|s| s.exposed_communication),
+        waiting: of(|s| s.waiting),
         idle: of(|s| s.idle),
         kernels: all.iter().map(|s| s.kernels * s.steps as f64 / steps as f64).sum(),
     })
+}
+
+/// Whether a step's parts are known, and not the whole alone.
+fn has_parts(sample: &StepSample) -> bool {
+    sample.products + sample.attention + sample.elementwise + sample.other > Seconds::ZERO
 }
 
 /// What the calculator says of a run on a cluster, by the measured parts.
@@ -113,6 +123,19 @@ pub(super) fn fit(
             });
         }
     };
+    if !has_parts(&measured) {
+        fit_pace(
+            bare,
+            model,
+            plan,
+            &measured,
+            [product_rate, attention_rate],
+            calibration,
+            &evidence(base.step, measured.step),
+        )?;
+        remarks.push("a training log knows the whole step alone: products, attention and streams get one pace, that at which the step comes out".to_owned());
+        return lines(bare, &now(calibration), model, plan, &measured);
+    }
     let knows_products = calibration.is_sustained(Operators::Products(plan.precision.compute))
         || calibration.products(plan.precision.compute).is_some_and(|r| r.regime == Regime::Sustained);
     let knows_attention = calibration.is_sustained(Operators::AttentionForward);
@@ -132,8 +155,17 @@ pub(super) fn fit(
         if !knows_products && worth(measured.products) {
             let pace = base.products / measured.products;
             let proof = evidence(base.products, measured.products);
-            remarks.push("shapes of products are not recorded: their rate is that of all products of the step".to_owned());
-            set(calibration, Operators::Products(plan.precision.compute), product_rate * pace, measured.products, proof);
+            remarks.push(
+                "shapes of products are not recorded: their rate is that of all products of the step"
+                    .to_owned(),
+            );
+            set(
+                calibration,
+                Operators::Products(plan.precision.compute),
+                product_rate * pace,
+                measured.products,
+                proof,
+            );
         }
         if !knows_attention && worth(measured.attention) && base.attention > Seconds::ZERO {
             let pace = base.attention / measured.attention;
@@ -156,7 +188,10 @@ pub(super) fn fit(
     }
     fit_host(bare, model, plan, &measured, calibration, evidence(base.idle, measured.idle))?;
     if plan.pipeline_parallel > 1 {
-        remarks.push("stages differ: parts of the step are compared with those of the stage that the others wait for".to_owned());
+        remarks.push(
+            "stages differ: parts of the step are compared with those of the stage that the others wait for"
+                .to_owned(),
+        );
     }
     if measured.other > measured.step * 0.02 {
         remarks.push(format!(
@@ -171,7 +206,56 @@ fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
     Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() }
 }
 
-/// One multiple of all of the generation's host costs, so that the device idles for the host as long as was measured.
+/// One pace for products, attention and streams, so that the step takes what was measured.
+fn fit_pace(
+    bare: &Cluster,
+    model: &Model,
+    plan: &Plan,
+    measured: &StepSample,
+    [product_rate, attention_rate]: [f64; 2],
+    calibration: &mut Calibration,
+    evidence: &Evidence,
+) -> Result<(), Problem> {
+    let paced = |pace: f64| {
+        let mut tried = calibration.clone();
+        for (operators, rate) in [
+            (Operators::Products(plan.precision.compute), product_rate * pace),
+            (Operators::AttentionForward, attention_rate * pace),
+            (Operators::Elementwise, pace),
+        ] {
+            if !tried.is_sustained(operators) {
+                let points = vec![(1.0, rate.clamp(1e-4, 1e3))];
+                tried.rates.push(Rate {
+                    operators,
+                    regime: Regime::Sustained,
+                    points,
+                    evidence: evidence.clone(),
+                });
+            }
+        }
+        tried
+    };
+    let step =
+        |pace: f64| -> Result<Seconds, Problem> { Ok(said(&with(bare, &paced(pace)), model, plan)?.step) };
+    let (mut low, mut high) = (0.01_f64.ln(), 100.0_f64.ln());
+    if step(high.exp())? > measured.step || step(low.exp())? < measured.step {
+        return Ok(());
+    }
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if step(middle.exp())? > measured.step {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *calibration = paced(rounded(f64::midpoint(low, high).exp()));
+    Ok(())
+}
+
+/// The host's costs, so that the device idles for it as long as was measured: one multiple of all of them where it idles longer than the
+/// generation says. Where it idles less, what a step takes beside passes goes first: a device that never waits says nothing of what a launch
+/// costs, but that it costs less than what it launches.
 fn fit_host(
     bare: &Cluster,
     model: &Model,
@@ -181,18 +265,26 @@ fn fit_host(
     evidence: Evidence,
 ) -> Result<(), Problem> {
     let software = crate::software::by_id(&plan.software)?;
-    let costs = |factor: f64| HostCosts {
-        us_per_kernel: super::significant(software.host_us_per_kernel * factor),
-        us_per_micro_batch: super::significant(software.host_us_per_micro_batch * factor),
-        ms_per_step: super::significant(software.host_ms_per_step * factor),
+    let scaled = |passes: f64, step: f64| HostCosts {
+        us_per_kernel: super::significant(software.host_us_per_kernel * passes),
+        us_per_micro_batch: super::significant(software.host_us_per_micro_batch * passes),
+        ms_per_step: super::significant(software.host_ms_per_step * step),
         evidence: evidence.clone(),
     };
-    let idle = |factor: f64| -> Result<Seconds, Problem> {
-        let tried = Calibration { host: Some(costs(factor)), ..calibration.clone() };
+    let of = |costs: HostCosts| -> Result<Seconds, Problem> {
+        let tried = Calibration { host: Some(costs), ..calibration.clone() };
         Ok(said(&with(bare, &tried), model, plan)?.idle)
     };
+    let (all, none) = (of(scaled(1.0, 1.0))?, of(scaled(1.0, 0.0))?);
+    let within_passes = measured.idle < none;
+    let costs = |factor: f64| match measured.idle < all {
+        true if within_passes => scaled(factor, 0.0),
+        true => scaled(1.0, factor),
+        false => scaled(factor, factor),
+    };
+    let idle = |factor: f64| of(costs(factor));
     let (mut low, mut high) = (HOST.0.ln(), HOST.1.ln());
-    if idle(HOST.1)? < measured.idle || measured.idle <= Seconds::ZERO {
+    if idle(HOST.1)? < measured.idle {
         return Ok(());
     }
     for _ in 0..50 {
@@ -231,6 +323,7 @@ pub(super) fn lines(
         line("loss", "loss", |s| s.loss),
         line("optimizer", "optimizer", |s| s.optimizer),
         line("exposed_communication", "exposed communication", |s| s.exposed_communication),
+        line("waiting", "waiting for other ranks", |s| s.waiting),
         line("host", "idle for the host", |s| s.idle),
     ])
 }

@@ -75,7 +75,11 @@ pub(super) fn law(
     let law = Law {
         base: scaled(catalogued.base, near.law.base, near.catalogued.base),
         per_byte: scaled(catalogued.per_byte, near.law.per_byte, near.catalogued.per_byte),
-        ramp: if near.catalogued.ramp > 0.0 { scaled(catalogued.ramp, near.law.ramp, near.catalogued.ramp) } else { catalogued.ramp },
+        ramp: if near.catalogued.ramp > 0.0 {
+            scaled(catalogued.ramp, near.law.ramp, near.catalogued.ramp)
+        } else {
+            catalogued.ramp
+        },
         in_switch: catalogued.in_switch,
     };
     Some((law, Source::Interpolated))

@@ -40,6 +40,9 @@ pub struct ClusterIdentity {
     pub devices_per_node: u64,
     /// Accelerators per scale-up domain.
     pub domain_size: u64,
+    /// The file of the calibration, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<String>,
 }
 
 /// The software generation.
@@ -74,6 +77,7 @@ pub(super) fn cluster(cluster: &Cluster) -> ClusterIdentity {
         devices: cluster.devices,
         devices_per_node: cluster.devices_per_node,
         domain_size: cluster.scale_up.domain_size,
+        calibration: cluster.calibration.as_ref().map(|c| c.file.clone()),
     }
 }
 

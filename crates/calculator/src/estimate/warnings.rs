@@ -3,9 +3,10 @@
 use super::{Estimate, breakdown::Part};
 use crate::collectives::Source;
 use crate::costing::Costing;
+use crate::layer::projections;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
-use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
 /// Margin below which a fit is called close, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
@@ -184,15 +185,50 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
             ),
         ));
     }
+    calibration(costing, list);
     let software = costing.software;
     let architecture = costing.machine.architecture.as_str();
-    let knows = software.matmul.keys().any(|key| key.split('.').next() == Some(architecture));
+    let knows = costing.machine.device.sustains_products(costing.compute_type())
+        || software.matmul.keys().any(|key| key.split('.').next() == Some(architecture));
     if !knows {
         list.push(Warning::new(
             "software-uncalibrated",
             format!(
                 "the generation `{}` has no runs on {architecture} behind its constants; its defaults are used",
                 software.id
+            ),
+        ));
+    }
+}
+
+/// How far beyond the measured work a rate is believed, as a factor.
+const BEYOND: f64 = 8.0;
+
+/// What the calibration does not cover of this run.
+fn calibration(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+    let Some(calibration) = &costing.cluster.calibration else { return };
+    list.extend(calibration.warnings(costing.cluster, &costing.plan.software));
+    let Some(rate) = calibration.products(costing.compute_type()) else { return };
+    let (from, to) = rate.range();
+    let mut work: Vec<f64> = Vec::new();
+    for layer in &costing.model.layer_kinds {
+        for product in projections::products(layer, costing.plan.tensor_parallel as f64) {
+            work.push(2.0 * costing.tokens * product.rows * product.columns);
+        }
+    }
+    let outside: Vec<f64> =
+        work.iter().copied().filter(|work| *work < from / BEYOND || *work > to * BEYOND).collect();
+    if let (Some(worst), false) = (outside.iter().copied().max_by(|a, b| a.total_cmp(b)), work.is_empty()) {
+        list.push(Warning::new(
+            "calibration-extrapolated",
+            format!(
+                "{} of {} products of a layer have less or more work than the calibration `{}` measured ({} to {}), up to {}: its nearest rate is taken",
+                outside.len(),
+                work.len(),
+                calibration.file,
+                human::flop(Flop::new(from)),
+                human::flop(Flop::new(to)),
+                human::flop(Flop::new(worst))
             ),
         ));
     }

@@ -16,7 +16,10 @@ struct Curve {
 
 impl Curve {
     fn of(rate: &Rate) -> Self {
-        Self { points: rate.points.clone().into_boxed_slice(), is_sustained: rate.regime == Regime::Sustained }
+        Self {
+            points: rate.points.clone().into_boxed_slice(),
+            is_sustained: rate.regime == Regime::Sustained,
+        }
     }
 
     /// t = law / rate(work)

@@ -173,7 +173,8 @@ fn predict(mut case: Case, machines: &mut Machines, catalogue: &SoftwareCatalogu
     let constants = catalogue.get(&case.plan.software);
     assume_recompute(&mut case, constants);
     let machine = machines.of(&case);
-    let evaluated = software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, machine, machine.software(s)));
+    let evaluated =
+        software::by_id(&case.plan.software).and_then(|s| evaluate_case(&case, machine, machine.software(s)));
     let total = match evaluated {
         Ok(evaluation) => evaluation.time.total,
         Err(problem) => return RowResult { skipped: Some(problem.to_string()), ..RowResult::default() },

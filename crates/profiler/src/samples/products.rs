@@ -3,8 +3,8 @@
 //! Responsible for: which kernels one call of an operator launched, and joining calls of one shape. Refuses calls in the optimizer's phase:
 //! they are priced with the update.
 
-use super::shapes::{attention, format, lists, product};
 use super::SampleOptions;
+use super::shapes::{attention, format, lists, product};
 use crate::NameId;
 use crate::trace::{HostKind, NONE};
 use crate::view::{Role, View};
@@ -136,7 +136,10 @@ pub(super) fn collect(view: &View<'_>, options: &SampleOptions, found: &mut Foun
     for (at, row) in view.gpu.iter().enumerate() {
         let family = view.family[at];
         let is_product = family == OperatorFamily::MatrixProduct;
-        if view.role[at] != Role::Compute || view.phase[at] == Phase::Optimizer || !options.part.takes(row.start, extent) {
+        if view.role[at] != Role::Compute
+            || view.phase[at] == Phase::Optimizer
+            || !options.part.takes(row.start, extent)
+        {
             continue;
         }
         let operator = operator_of.get(view.launch[at] as usize).copied().unwrap_or(NONE);
@@ -213,7 +216,9 @@ fn pass(phase: Phase, [batch, m, _, k]: [u64; 4], tokens: &BTreeSet<u64>) -> Pro
     match phase {
         Phase::BackwardWeight => ProductPass::WeightGradient,
         Phase::BackwardInput => ProductPass::DataGradient,
-        Phase::Backward if batch == 1 && tokens.contains(&k) && !tokens.contains(&m) => ProductPass::WeightGradient,
+        Phase::Backward if batch == 1 && tokens.contains(&k) && !tokens.contains(&m) => {
+            ProductPass::WeightGradient
+        }
         Phase::Backward if batch == 1 => ProductPass::DataGradient,
         _ => ProductPass::Forward,
     }

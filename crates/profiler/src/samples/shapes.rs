@@ -34,7 +34,9 @@ pub(super) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
     };
     let (a, b) = (shapes.get(skip)?, shapes.get(skip + 1)?);
     match (base, a.as_slice(), b.as_slice()) {
-        ("mm" | "addmm" | "_scaled_mm" | "_int_mm" | "_addmm_activation" | "matmul", &[m, k], &[k2, n]) if k == k2 => {
+        ("mm" | "addmm" | "_scaled_mm" | "_int_mm" | "_addmm_activation" | "matmul", &[m, k], &[k2, n])
+            if k == k2 =>
+        {
             Some([1, m, n, k])
         }
         ("bmm" | "baddbmm" | "matmul", &[batch, m, k], &[b2, k2, n]) if k == k2 && batch == b2 => {
@@ -72,7 +74,10 @@ pub(super) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
 /// `s` fp32); Tensile: the types behind the layout, `_BBS_`, `_HHS_`, `_SB_`.
 pub(super) fn format(kernel: &str) -> Option<DataType> {
     let lower = kernel.to_ascii_lowercase();
-    if let Some(letters) = lower.strip_prefix("nvjet_").map(|rest| rest.trim_start_matches("sm100_").trim_start_matches("sm103_")) {
+    if let Some(letters) = lower
+        .strip_prefix("nvjet_")
+        .map(|rest| rest.trim_start_matches("sm100_").trim_start_matches("sm103_"))
+    {
         return match letters.chars().next()? {
             't' => Some(DataType::Bf16),
             'h' => Some(DataType::Fp16),
@@ -84,7 +89,9 @@ pub(super) fn format(kernel: &str) -> Option<DataType> {
     if lower.starts_with("cijk_") {
         let types = kernel.split('_').nth(3)?;
         return match types.chars().next()? {
-            'B' if types.starts_with("BBS") || types.starts_with("BS") || types.starts_with("BBH") => Some(DataType::Bf16),
+            'B' if types.starts_with("BBS") || types.starts_with("BS") || types.starts_with("BBH") => {
+                Some(DataType::Bf16)
+            }
             'H' => Some(DataType::Fp16),
             'S' if kernel.contains("_XF32") => Some(DataType::Tf32),
             'S' => Some(DataType::Fp32),
@@ -99,7 +106,14 @@ pub(super) fn format(kernel: &str) -> Option<DataType> {
         Some(DataType::Bf16)
     } else if has("tf32") || has("s1688gemm") {
         Some(DataType::Tf32)
-    } else if has("fp16") || has("f16") || has("hgemm") || has("h16816") || has("h884") || has("h1688") || has("_half") {
+    } else if has("fp16")
+        || has("f16")
+        || has("hgemm")
+        || has("h16816")
+        || has("h884")
+        || has("h1688")
+        || has("_half")
+    {
         Some(DataType::Fp16)
     } else if has("sgemm") || has("f32") || has("gemmsn_") || has("gemv2t_kernel_val<int, int, float") {
         Some(DataType::Fp32)
@@ -118,7 +132,10 @@ mod tests {
         assert_eq!(of("aten::mm", "[[32768, 768], [768, 3072], [32768, 3072]]"), Some([1, 32768, 3072, 768]));
         assert_eq!(of("aten::addmm", "[[512], [141, 512], [512, 256], [], []]"), Some([1, 141, 256, 512]));
         assert_eq!(of("aten::_scaled_mm", "[[64, 768], [768, 128], [], []]"), Some([1, 64, 128, 768]));
-        assert_eq!(of("aten::baddbmm", "[[16, 64, 64], [16, 64, 3], [16, 3, 64], [], []]"), Some([16, 64, 64, 3]));
+        assert_eq!(
+            of("aten::baddbmm", "[[16, 64, 64], [16, 64, 3], [16, 3, 64], [], []]"),
+            Some([16, 64, 64, 3])
+        );
         assert_eq!(of("aten::linear", "[[8, 128, 64], [256, 64], [256]]"), Some([1, 1024, 256, 64]));
         assert_eq!(of("aten::mm", "[[4, 5], [6, 7]]"), None);
         assert_eq!(of("aten::mm", "[[4, 0], [0, 7]]"), None);
@@ -149,7 +166,10 @@ mod tests {
             ("nvjet_rqsss_144x128_128x6_1x2_h_bz_coopA_algo2_TNN", Some(DataType::Fp8)),
             ("volta_sgemm_128x32_nn", Some(DataType::Fp32)),
             ("volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", Some(DataType::Fp16)),
-            ("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(Params)", Some(DataType::Tf32)),
+            (
+                "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_tn_align4>(Params)",
+                Some(DataType::Tf32),
+            ),
             ("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64", Some(DataType::Bf16)),
             ("ampere_sgemm_128x128_tn", Some(DataType::Fp32)),
             ("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64", Some(DataType::Bf16)),

@@ -4,7 +4,7 @@
 
 use crate::profile::Profile;
 use crate::view::Role;
-use crate::waterfall::{Group, Label};
+use crate::waterfall::{Group, Label, Share};
 use crate::windows::CutBy;
 use railwright_spec::calibration::{Samples, StepSample};
 use railwright_spec::quantity::Seconds;
@@ -19,12 +19,8 @@ pub(super) fn collect(profile: &Profile, all: &mut Samples) {
     for rank in &profile.waterfall.ranks {
         let steps = rank.steps.len().max(1) as u64;
         let mean = |nanoseconds: i64| Seconds::new(nanoseconds as f64 * 1e-9 / steps as f64);
-        let mut sample = StepSample {
-            rank: rank.rank,
-            steps,
-            step: mean(rank.total.total()),
-            ..StepSample::default()
-        };
+        let mut sample =
+            StepSample { rank: rank.rank, steps, step: mean(rank.total.total()), ..StepSample::default() };
         for kernel in rank.kernels.iter().filter(|kernel| kernel.role == Role::Compute) {
             let time = mean(kernel.duration);
             sample.kernels += kernel.count as f64 / steps as f64;
@@ -49,6 +45,8 @@ pub(super) fn collect(profile: &Profile, all: &mut Samples) {
             let time = mean(rank.total.get(label));
             match label {
                 Label::Host | Label::Sync | Label::DataLoading => sample.idle += time,
+                Label::Gap | Label::Unexplained => sample.idle += time,
+                Label::Exposed(_, Share::Wait) => sample.waiting += time,
                 _ if label.group() == Group::Communication => sample.exposed_communication += time,
                 _ => {}
             }

@@ -150,8 +150,10 @@ pub struct StepSample {
     pub optimizer: Seconds,
     /// Arithmetic that fits nowhere above.
     pub other: Seconds,
-    /// Communication that no compute hides.
+    /// Communication that no compute hides, waits for other ranks left out.
     pub exposed_communication: Seconds,
+    /// Waiting for other ranks in communication that no compute hides.
+    pub waiting: Seconds,
     /// The device idle while the host works.
     pub idle: Seconds,
     /// Kernels launched.

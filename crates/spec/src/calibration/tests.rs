@@ -81,7 +81,9 @@ fn mistakes_are_told_where_they_are() {
         bad("version = 1", "version = 9"),
         "c.toml `version`: the file has version 9, this program reads version 1"
     );
-    assert!(bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work is"));
+    assert!(
+        bad("[1000000000.0, 0.5]", "[1000000000.0, -0.5]").starts_with("c.toml `rate.0.points`: work is")
+    );
     assert!(bad("[1000000000.0, 0.5]", "[1e13, 0.5]").ends_with("points do not grow in work"));
     assert!(bad("ranks = 8", "ranks = 1").contains("a law needs 2 ranks or more"));
     assert!(bad("bandwidth_gb = 480.0", "bandwith_gb = 480.0").starts_with("c.toml:"));
@@ -100,6 +102,14 @@ fn another_accelerators_calibration_is_refused_and_another_generations_is_doubte
     };
     assert_eq!(ids("megatron-core-2024"), Vec::<String>::new());
     assert_eq!(ids("torchtitan-2024"), ["calibration-software"]);
-    let few = Calibration { host: Some(HostCosts { us_per_kernel: 1.0, us_per_micro_batch: 0.0, ms_per_step: 0.0, evidence: evidence(2) }), ..(*calibration).clone() };
+    let few = Calibration {
+        host: Some(HostCosts {
+            us_per_kernel: 1.0,
+            us_per_micro_batch: 0.0,
+            ms_per_step: 0.0,
+            evidence: evidence(2),
+        }),
+        ..(*calibration).clone()
+    };
     assert_eq!(few.warnings(&h100, "megatron-core-2024")[0].id, "calibration-few-samples");
 }

@@ -113,14 +113,19 @@ impl Calibration {
     /// What is doubtful when a run of this software generation on this cluster uses it.
     pub fn warnings(&self, cluster: &Cluster, software: &str) -> Vec<Warning> {
         let mut list = Vec::new();
+        let name = if self.file.is_empty() {
+            "the calibration".to_owned()
+        } else {
+            format!("the calibration `{}`", self.file)
+        };
         let sustained = || self.evidence().into_iter().filter(|(_, regime, _)| *regime == Regime::Sustained);
         if !self.software.is_empty() && self.software != software && sustained().next().is_some() {
             list.push(Warning::new(
                 "calibration-software",
                 format!(
-                    "the calibration `{}` was made with the generation `{}`, this run has `{software}`: rates of operators are used all \
-                     the same, times of the host are not",
-                    self.file, self.software
+                    "{name} was made with the generation `{}`, this run has `{software}`: rates of products and attention are used all the \
+                     same, those of streams and times of the host are not",
+                    self.software
                 ),
             ));
         }
@@ -128,8 +133,8 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-link",
                 format!(
-                    "collectives of the calibration `{}` were measured over {}, the cluster has {}: they are not used",
-                    self.file, self.link, cluster.scale_up.link
+                    "collectives of {name} were measured over {}, the cluster has {}: they are not used",
+                    self.link, cluster.scale_up.link
                 ),
             ));
         }
@@ -143,9 +148,8 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-few-samples",
                 format!(
-                    "fewer than {} measurements stand behind figures of the calibration `{}`: {}",
+                    "fewer than {} measurements stand behind figures of {name}: {}",
                     super::FEW,
-                    self.file,
                     few.join(", ")
                 ),
             ));

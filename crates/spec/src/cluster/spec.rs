@@ -209,8 +209,8 @@ impl ClusterSpec {
     ) -> Result<Cluster, Problem> {
         let cluster = self.resolve()?;
         let Some(path) = &self.calibration else { return Ok(cluster) };
-        let text = read(path)
-            .map_err(|p| if p.place.is_none() { p.at_key("cluster.calibration") } else { p })?;
+        let text =
+            read(path).map_err(|p| if p.place.is_none() { p.at_key("cluster.calibration") } else { p })?;
         Arc::new(Calibration::parse(&text, path)?).applied(cluster)
     }
 

@@ -1,0 +1,216 @@
+//! What was measured, and where: traces, logs and tables from the disk.
+//!
+//! Responsible for: reading them, and finding the cluster and the software generation. Refuses to fit.
+
+use crate::args;
+use crate::commands::profiled;
+use crate::exit::Failure;
+use crate::input::{self, LOG_LIMIT, TABLE_LIMIT, traces};
+use crate::printer::Printer;
+use crate::run;
+use railwright_calculator::calibration::table;
+use railwright_calculator::{defaults, software};
+use railwright_profiler::Job;
+use railwright_profiler::groups::Layout;
+use railwright_profiler::joined::{JoinOptions, Joined, join};
+use railwright_profiler::log::{Known, judge};
+use railwright_profiler::nccl_tests;
+use railwright_profiler::profile::Options;
+use railwright_profiler::readers::{Keep, Recording};
+use railwright_profiler::samples::{Part, SampleOptions, samples};
+use railwright_spec::calibration::{Samples, StepSample};
+use railwright_spec::cluster::{Cluster, accelerators};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
+
+/// Everything that was read.
+pub(super) struct Measured {
+    job: Option<(Job, Joined)>,
+    options: SampleOptions,
+    /// What needs no trace.
+    others: Vec<Samples>,
+    names: Vec<String>,
+}
+
+impl Measured {
+    pub(super) fn read(arguments: &args::calibrate::Calibrate, printer: &Printer) -> Result<Self, Failure> {
+        if arguments.paths.is_empty() && arguments.nccl_tests.is_empty() && arguments.operators.is_empty() {
+            let problem = Problem::new("there is nothing to calibrate by");
+            return Err(problem
+                .hint("name traces, logs of nccl-tests (--nccl-tests) or tables of micro-benchmarks (--operators)")
+                .into());
+        }
+        let tables = profiled::tables(&arguments.reading)?;
+        let format = arguments.product_format.as_deref().map(format).transpose()?;
+        let options =
+            SampleOptions { profile: Options { tables, ..Options::default() }, format, part: Part::All };
+        let mut others = Vec::new();
+        for path in &arguments.nccl_tests {
+            let text = input::read(path, LOG_LIMIT)?;
+            others.push(nccl_tests::read(&text, path).map_err(|problem| problem.in_file(path))?);
+        }
+        for path in &arguments.operators {
+            others.push(table::operators(&input::read(path, TABLE_LIMIT)?, path)?);
+        }
+        let mut job = None;
+        if !arguments.paths.is_empty() {
+            let loaded = traces::load(&arguments.paths, Keep::default(), printer.shows_progress())?;
+            profiled::tell(&loaded, printer);
+            let mut ranks = Vec::new();
+            for recording in loaded.recordings {
+                match recording {
+                    Recording::Rank(trace) => ranks.push(*trace),
+                    Recording::Log(log) => others.extend(judge(&log, &Known::default()).as_ref().map(of_log)),
+                    _ => printer.note("a recording that is neither a trace nor a training log is left out"),
+                }
+            }
+            if !ranks.is_empty() {
+                let mut all = Job::new(ranks);
+                let layout = arguments.reading.layout.as_deref().map(Layout::read).transpose();
+                let layout = layout.map_err(|problem| problem.in_file("--layout"))?;
+                let names = Some(options.profile.tables.communication.clone());
+                let joined = join(&mut all, &JoinOptions { names, layout, ..JoinOptions::default() });
+                job = Some((all, joined));
+            } else if others.is_empty() {
+                let problem = Problem::new("there is neither a trace nor a training log")
+                    .in_file(arguments.paths.join(" "));
+                return Err(problem
+                    .hint("logs of nccl-tests go to --nccl-tests, tables to --operators")
+                    .into());
+            }
+        }
+        let names = [&arguments.paths, &arguments.nccl_tests, &arguments.operators];
+        Ok(Self { job, options, others, names: names.into_iter().flatten().cloned().collect() })
+    }
+
+    /// What a part of the traces says, and everything else.
+    pub(super) fn samples(&self, part: Part) -> Result<Vec<Samples>, Problem> {
+        let mut all = Vec::new();
+        if let Some((job, joined)) = &self.job {
+            all.push(samples(job, joined, &SampleOptions { part, ..self.options.clone() })?);
+        }
+        all.extend(self.others.iter().cloned());
+        Ok(all)
+    }
+
+    pub(super) fn title(&self) -> String {
+        profiled::title(&self.names)
+    }
+
+    /// The device that the measurements name.
+    fn device(&self) -> Option<&str> {
+        let of_job = self.job.as_ref().and_then(|(job, _)| {
+            job.members.iter().find_map(|member| {
+                let identity = &member.trace.identity;
+                let id = identity.device.unwrap_or(0);
+                identity.devices.iter().find(|device| device.id == id).or(identity.devices.first())
+            })
+        });
+        let of_others = self.others.iter().find_map(|s| s.device.as_deref());
+        of_job.map(|device| device.name.as_str()).or(of_others)
+    }
+}
+
+/// The typical step of a training log.
+fn of_log(judged: &railwright_profiler::log::Judged) -> Samples {
+    let last = judged.segments.last();
+    let steps = last.map(|s| StepSample {
+        steps: s.to.saturating_sub(s.from) + 1,
+        step: Seconds::new(s.seconds),
+        ..StepSample::default()
+    });
+    Samples { from: "training log".to_owned(), steps: steps.into_iter().collect(), ..Samples::default() }
+}
+
+fn format(name: &str) -> Result<DataType, Problem> {
+    DataType::from_name(name).ok_or_else(|| {
+        let known = DataType::ALL.map(DataType::name);
+        let told = format!("formats are {}", known.join(", "));
+        Problem::new(format!("`{name}` is no format"))
+            .in_file("--product-format")
+            .hint(did_you_mean(name, known, &told))
+    })
+}
+
+/// Where it was measured.
+pub(super) struct Where {
+    pub(super) cluster: Cluster,
+    pub(super) software: String,
+    pub(super) run: Option<Run>,
+    pub(super) remarks: Vec<String>,
+}
+
+impl Where {
+    pub(super) fn of(arguments: &args::calibrate::Calibrate, measured: &Measured) -> Result<Self, Failure> {
+        let mut remarks = Vec::new();
+        let by_device = measured.device().and_then(accelerator_of);
+        let named = arguments.cluster.clone();
+        if let Some(path) = &arguments.run {
+            let is_run =
+                std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+            let mut set = arguments.set.clone();
+            set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));
+            let typed = args::RunArguments {
+                launch: (!is_run).then(|| path.clone()),
+                run: is_run.then(|| path.clone()),
+                cluster: named,
+                set,
+                ..args::RunArguments::default()
+            };
+            let resolved = run::resolve(&typed)?;
+            let cluster = Cluster { calibration: None, ..resolved.run.cluster.clone() };
+            let software = resolved.run.plan.software.clone();
+            if let Some(device) = &by_device
+                && *device != cluster.accelerator.id
+            {
+                remarks.push(format!(
+                    "the measurements name a {device}, the run a {}: the run is believed",
+                    cluster.accelerator.id
+                ));
+            }
+            return Ok(Self { cluster, software, run: Some(resolved.run), remarks });
+        }
+        let Some(word) = named.or(by_device) else {
+            let told = match measured.device() {
+                Some(device) => format!("the catalogue does not know the measurements' device `{device}`"),
+                None => "the measurements do not name their device".to_owned(),
+            };
+            let hint = "say where it was measured, as in `--cluster dgx-h100`; `railwright gpus list` has the known ones";
+            return Err(Problem::new(told).hint(hint).into());
+        };
+        let cluster = run::cluster(&word)?.resolve()?;
+        let software = match &arguments.software {
+            Some(id) => software::by_id(id).map_err(|p| p.in_file("--software"))?.id.clone(),
+            None => {
+                let id = defaults::software_for(&cluster.accelerator.architecture).to_owned();
+                remarks.push(format!(
+                    "no software generation is named, so `{id}` is taken; --software or --run says another"
+                ));
+                id
+            }
+        };
+        if !arguments.set.is_empty() {
+            return Err(Problem::new("--set changes a run, and none is named")
+                .in_file("--set")
+                .hint("name one with --run")
+                .into());
+        }
+        Ok(Self { cluster, software, run: None, remarks })
+    }
+}
+
+/// The accelerator that a driver's name means.
+fn accelerator_of(device: &str) -> Option<String> {
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let name = plain(device);
+    let by_pattern = accelerators()
+        .into_iter()
+        .find(|a| a.device_name_patterns.iter().any(|pattern| plain(pattern) == name));
+    by_pattern
+        .map(|a| a.id)
+        .or_else(|| railwright_spec::cluster::accelerator_by_name(device).ok().map(|a| a.id))
+}

@@ -1,0 +1,120 @@
+//! What a calibration holds, figure by figure.
+
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, fields};
+use railwright_spec::calibration::{Calibration, Evidence, Regime};
+use railwright_spec::human;
+use railwright_spec::quantity::Bytes;
+use serde_json::{Map, Value};
+
+/// A calibration alone.
+pub(super) struct Shown {
+    pub(super) calibration: Calibration,
+}
+
+impl Answer for Shown {
+    const KIND: &'static str = "calibration_file";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut all = Map::new();
+        all.insert("file".to_owned(), Value::String(self.calibration.file.clone()));
+        all.insert("calibration".to_owned(), Value::Object(fields(&self.calibration)));
+        all
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let with = match self.calibration.software.as_str() {
+            "" => String::new(),
+            id => format!(", sustained with {id}"),
+        };
+        let over = match self.calibration.link.as_str() {
+            "" => String::new(),
+            link => format!(", collectives over {link}"),
+        };
+        document.spans(vec![
+            Cell::new(self.calibration.file.clone(), Tone::Strong),
+            format!(": {}{with}{over}", self.calibration.accelerator).into(),
+        ]);
+        figures(&mut document, &self.calibration);
+        document
+    }
+}
+
+/// Every figure with what it stands on.
+pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
+    document.heading_with("Figures", "rates are the law's time over the measured time");
+    let columns = vec![
+        Column::words("figure"),
+        Column::words("measured").expendable(2),
+        Column::words("value"),
+        Column::numbers("samples"),
+        Column::numbers("spread").expendable(4),
+        Column::numbers("off before").expendable(1),
+        Column::numbers("off after").expendable(1),
+        Column::words("from").expendable(3),
+    ];
+    let row = |name: String, regime: Regime, value: String, evidence: &Evidence| {
+        let measured = match regime {
+            Regime::Burst => "alone",
+            Regime::Sustained => "in the run",
+        };
+        vec![
+            Cell::new(name, Tone::Strong),
+            measured.into(),
+            value.into(),
+            Cell::whole(evidence.samples),
+            Cell::percent(evidence.spread),
+            Cell::percent(evidence.error_before),
+            Cell::percent(evidence.error_after),
+            evidence.from.as_str().into(),
+        ]
+    };
+    let mut rows = Vec::new();
+    for rate in &calibration.rates {
+        let value = match rate.points.as_slice() {
+            [(_, one)] => format!("rate {one:.3}"),
+            [(_, first), .., (_, last)] => {
+                format!("rate {first:.3} to {last:.3} in {} points", rate.points.len())
+            }
+            [] => String::new(),
+        };
+        rows.push(row(rate.operators.name(), rate.regime, value, &rate.evidence));
+    }
+    for law in &calibration.collectives {
+        let value = format!(
+            "{} us + bus at {} GB/s + {} ns/sqrt(B), {} to {}",
+            law.base_us,
+            law.bandwidth_gb,
+            law.ramp_ns,
+            human::bytes_decimal(Bytes::new(law.from_bytes)),
+            human::bytes_decimal(Bytes::new(law.to_bytes))
+        );
+        rows.push(row(format!("{} x{}", law.operation.name(), law.ranks), law.regime, value, &law.evidence));
+    }
+    if let Some(rate) = &calibration.collective_rate {
+        rows.push(row(
+            "collectives in the run".to_owned(),
+            Regime::Sustained,
+            format!("rate {:.3}", rate.rate),
+            &rate.evidence,
+        ));
+    }
+    if let Some(network) = &calibration.network {
+        let value = format!(
+            "rings {} and all-to-all {} of the NICs, latencies x{}",
+            human::percent(network.ring_share),
+            human::percent(network.spread_share),
+            network.latency
+        );
+        rows.push(row("network".to_owned(), Regime::Burst, value, &network.evidence));
+    }
+    if let Some(host) = &calibration.host {
+        let value = format!(
+            "{} us a kernel, {} us a micro batch, {} ms a step",
+            host.us_per_kernel, host.us_per_micro_batch, host.ms_per_step
+        );
+        rows.push(row("host".to_owned(), Regime::Sustained, value, &host.evidence));
+    }
+    document.table(Table { columns, rows });
+}

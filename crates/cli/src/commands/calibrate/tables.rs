@@ -1,0 +1,175 @@
+//! The report of `calibrate`.
+
+use super::Calibrated;
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal, fields, words};
+use railwright_calculator::calibration::{Line, StepLine};
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, Flop};
+use serde_json::{Map, Value};
+
+impl Answer for Calibrated {
+    const KIND: &'static str = "calibration";
+
+    fn json(&self) -> Map<String, Value> {
+        fields(self)
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        let done = if self.fitted { "calibrated by" } else { "judged by" };
+        document.spans(vec![
+            Cell::new(self.calibration.accelerator.clone(), Tone::Strong),
+            format!(" in {} {done} {}", self.cluster, self.title).into(),
+        ]);
+        lines(
+            &mut document,
+            "Operators and collectives",
+            "weighted by time, against what they were fitted to",
+            &self.lines,
+        );
+        lines(&mut document, "Held out", "against measurements that nothing was fitted to", &self.held_out);
+        steps(&mut document, &self.steps);
+        super::shown::figures(&mut document, &self.calibration);
+        let bullets: Vec<Cell> = self
+            .warnings
+            .iter()
+            .map(|w| Cell::new(w.message.clone(), Tone::Doubtful))
+            .chain(self.remarks.iter().map(|r| Cell::new(r.clone(), Tone::Faint)))
+            .collect();
+        if !bullets.is_empty() {
+            document.heading("Remarks");
+            document.blocks.push(crate::printer::document::Block::Bullets(bullets));
+        }
+        document
+    }
+
+    /// All lines, held out or not.
+    fn csv(&self) -> String {
+        let header = [
+            "set",
+            "name",
+            "regime",
+            "shapes",
+            "samples",
+            "from",
+            "to",
+            "spread",
+            "measured_s",
+            "before_s",
+            "after_s",
+            "error_before",
+            "error_after",
+        ];
+        let row = |set: &str, l: &Line| {
+            vec![
+                set.to_owned(),
+                l.name.clone(),
+                words(l.regime),
+                l.shapes.to_string(),
+                l.samples.to_string(),
+                l.from.to_string(),
+                l.to.to_string(),
+                l.spread.to_string(),
+                l.measured.get().to_string(),
+                l.before.get().to_string(),
+                l.after.get().to_string(),
+                l.error_before.to_string(),
+                l.error_after.to_string(),
+            ]
+        };
+        let of_step = |s: &StepLine| {
+            let off = |said: f64| ((said - s.measured.get()) / s.measured.get().max(1e-12)).abs().to_string();
+            let mut cells = vec!["step".to_owned(), s.name.clone(), "sustained".to_owned()];
+            cells.extend(std::iter::repeat_n(String::new(), 5));
+            cells.extend([s.measured, s.before, s.after].map(|t| t.get().to_string()));
+            cells.extend([off(s.before.get()), off(s.after.get())]);
+            cells
+        };
+        let rows = self.lines.iter().map(|l| row("fitted", l));
+        let rows = rows.chain(self.held_out.iter().map(|l| row("held out", l)));
+        crate::printer::csv_lines(
+            &header.map(str::to_owned),
+            rows.chain(self.steps.iter().map(of_step)).collect(),
+        )
+    }
+}
+
+fn work(name: &str, value: f64) -> String {
+    let is_flop = name.starts_with("products") || name.starts_with("attention");
+    if is_flop { human::flop(Flop::new(value)) } else { human::bytes_decimal(Bytes::new(value)) }
+}
+
+fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
+    if lines.is_empty() {
+        return;
+    }
+    document.heading_with(title, remark);
+    let columns = vec![
+        Column::words("what"),
+        Column::words("measured"),
+        Column::numbers("shapes").expendable(3),
+        Column::numbers("samples"),
+        Column::words("sizes").expendable(2),
+        Column::numbers("spread").expendable(4),
+        Column::numbers("time").expendable(1),
+        Column::numbers("off before"),
+        Column::numbers("off after"),
+    ];
+    let rows = lines.iter().map(|line| {
+        let sizes = if line.from < line.to {
+            format!("{} to {}", work(&line.name, line.from), work(&line.name, line.to))
+        } else {
+            work(&line.name, line.from)
+        };
+        let regime = match line.regime {
+            railwright_spec::calibration::Regime::Burst => "alone",
+            railwright_spec::calibration::Regime::Sustained => "in the run",
+        };
+        vec![
+            Cell::new(line.name.clone(), Tone::Strong),
+            regime.into(),
+            Cell::whole(line.shapes),
+            Cell::whole(line.samples),
+            sizes.into(),
+            Cell::percent(line.spread),
+            Cell::seconds(line.measured),
+            Cell::percent(line.error_before),
+            Cell::percent(line.error_after),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn steps(document: &mut Document, steps: &[StepLine]) {
+    if steps.is_empty() {
+        return;
+    }
+    document.heading_with("The step", "mean over ranks and steps, against the prediction of the run");
+    let columns = vec![
+        Column::words("part"),
+        Column::numbers("measured"),
+        Column::numbers("before"),
+        Column::numbers("off"),
+        Column::numbers("after"),
+        Column::numbers("off"),
+    ];
+    let off = |said: f64, took: f64| {
+        if took > 0.0 {
+            Cell::number(format!("{:+.1}%", 100.0 * (said / took - 1.0)), said / took - 1.0)
+        } else {
+            Cell::default()
+        }
+    };
+    let rows = steps.iter().filter(|s| s.measured.get() > 0.0 || s.before.get() > 0.0).map(|step| {
+        vec![
+            Cell::new(step.title.clone(), if step.name == "step" { Tone::Strong } else { Tone::Plain }),
+            Cell::seconds(step.measured),
+            Cell::seconds(step.before),
+            off(step.before.get(), step.measured.get()),
+            Cell::seconds(step.after),
+            off(step.after.get(), step.measured.get()),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}

@@ -1,1 +1,0 @@
-//! Tests of samples, on traces with known contents.
