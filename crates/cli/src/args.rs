@@ -268,6 +268,9 @@ pub(crate) struct Validate {
     /// Judge the choice among measured layouts instead: what picking the fastest predicted one loses
     #[arg(long)]
     pub(crate) regret: bool,
+    /// A calibration for the rows that ran on its accelerator
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) calibration: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -4,11 +4,13 @@ use super::{Case, Machines, cases, evaluate_case, statistics};
 use crate::intervals;
 use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
 use crate::software;
+use railwright_spec::calibration::Calibration;
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use statistics::ErrorSummary;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The version of the JSON that this answer becomes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -134,6 +136,15 @@ pub struct Verdicts {
 
 /// Predicts every row of a table. Fails when the text is no such table.
 pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
+    validate_with(text, file, None)
+}
+
+/// The same with a calibration for the rows that ran on its accelerator.
+pub fn validate_with(
+    text: &str,
+    file: &str,
+    calibration: Option<&Arc<Calibration>>,
+) -> Result<Validation, Problem> {
     let catalogue = SoftwareCatalogue::shared()?;
     let groups = Groups::bundled();
     let mut machines = Machines::default();
@@ -141,7 +152,11 @@ pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
         .into_iter()
         .map(|(cells, case)| {
             let mut row = match case {
-                Ok(case) => predict(case, &mut machines, catalogue),
+                Ok(mut case) => {
+                    let fits = |c: &&Arc<Calibration>| c.accelerator == case.cluster.accelerator.id;
+                    case.cluster.calibration = calibration.filter(fits).cloned();
+                    predict(case, &mut machines, catalogue)
+                }
                 Err(reason) => RowResult { skipped: Some(reason), ..RowResult::default() },
             };
             let tokens = cells.count("global_batch_seqs").unwrap_or(0) * cells.count("seq_len").unwrap_or(0);

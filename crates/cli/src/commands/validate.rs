@@ -4,21 +4,26 @@ mod regret;
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::{self, TABLE_LIMIT};
+use crate::input::{self, CONFIG_LIMIT, TABLE_LIMIT};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_calculator::validation::report::{Errors, RowResult};
-use railwright_calculator::validation::{Validation, validate};
+use railwright_calculator::validation::{Validation, validate_with};
+use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Validates a table.
 pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.table.as_str();
     let text = input::read(path, TABLE_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };
-    let validation = validate(&text, label).map_err(|problem| problem.in_file(label))?;
+    let read = |path: &String| Calibration::parse(&input::read(path, CONFIG_LIMIT)?, path).map(Arc::new);
+    let calibration = arguments.calibration.as_ref().map(read).transpose()?;
+    let validation =
+        validate_with(&text, label, calibration.as_ref()).map_err(|problem| problem.in_file(label))?;
     if validation.rows.is_empty() {
         return Err(Problem::new("the table has a header and no rows").in_file(label).into());
     }

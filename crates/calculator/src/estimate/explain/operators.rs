@@ -6,14 +6,18 @@ use crate::layer::projections as products;
 use crate::operators::{Pass, Source};
 use railwright_spec::model::Module;
 
-fn source(source: Source) -> &'static str {
-    match source {
-        Source::Calibrated => "law corrected by the calibration",
+fn source(costing: &Costing<'_>, source: Source) -> String {
+    let words = match source {
+        Source::Calibrated => {
+            let file = costing.machine.calibration.as_ref().map_or("", |c| c.file.as_str());
+            return format!("calibrated from {file}");
+        }
         Source::Measured => "law of this accelerator, corrected by measurements around this shape",
         Source::Fitted => "law fitted to measurements on this accelerator",
         Source::Derived => "law of another accelerator, scaled by data sheets",
         Source::Roofline => "data sheet and a common share of it",
-    }
+    };
+    words.to_owned()
 }
 
 /// Each dense product of one layer, forward, on one rank.
@@ -45,8 +49,21 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                     given("tokens", tokens, "micro batch x sequence / context parallel"),
                     given("outputs", product.rows, "weight's rows on one rank"),
                     given("inputs", product.columns, "weight's columns on one rank"),
-                    measure("burst_rate", cost.flop.get() / cost.time.get(), "FLOP/s", source(cost.source)),
-                    given("sustained", rate, &software),
+                    measure(
+                        "burst_rate",
+                        cost.flop.get() / cost.time.get(),
+                        "FLOP/s",
+                        &source(costing, cost.source),
+                    ),
+                    given(
+                        "sustained",
+                        rate,
+                        if costing.machine.device.sustains_products(data_type) {
+                            "measured within runs: the burst rate holds it already"
+                        } else {
+                            &software
+                        },
+                    ),
                 ],
                 "catalog/operators/gemm.csv; sustained is what long runs keep of a short burst",
             )

@@ -56,7 +56,7 @@ impl Measured {
         }
         let mut job = None;
         if !arguments.paths.is_empty() {
-            let loaded = traces::load(&arguments.paths, Keep::default(), printer.shows_progress())?;
+            let loaded = traces::load(&arguments.paths, Keep::default(), printer)?;
             profiled::tell(&loaded, printer);
             let mut ranks = Vec::new();
             for recording in loaded.recordings {

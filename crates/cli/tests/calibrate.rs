@@ -1,0 +1,186 @@
+//! `calibrate`: measurements of real machines to figures, and what predictions become with them.
+//!
+//! Responsible for: the loop being closed on real traces and logs, on measurements that nothing was fitted to as well, and for what is said of
+//! bad input.
+
+mod support;
+
+use serde_json::Value;
+use support::{json, run};
+
+const FIXTURES: &str = "../../../../fixtures";
+
+fn path(file: &str) -> String {
+    format!("{FIXTURES}/{file}")
+}
+
+fn scratch(name: &str) -> String {
+    let folder = std::env::temp_dir().join(format!("railwright-calibrate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder.join(name).display().to_string()
+}
+
+fn line<'a>(answer: &'a Value, set: &str, name: &str) -> &'a Value {
+    let lines = answer[set].as_array().unwrap_or_else(|| panic!("no {set}"));
+    lines.iter().find(|l| l["name"] == name).unwrap_or_else(|| panic!("no {name} in {set}"))
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap_or_else(|| panic!("no {key} in {value}"))
+}
+
+/// How far a prediction of the step is off, without and with the calibration.
+fn step_errors(answer: &Value) -> (f64, f64) {
+    let step = line(answer, "steps", "step");
+    let measured = number(step, "measured");
+    let off = |key: &str| (number(step, key) / measured - 1.0).abs();
+    (off("before"), off("after"))
+}
+
+#[test]
+fn an_h100_run_predicts_another_one_after_calibration() {
+    let file = scratch("h100.toml");
+    let (hook, current) = (
+        path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz"),
+        path("traces/modded_nanogpt_h100/ab/current-rank0.json.gz"),
+    );
+    let run_file = path("runs/modded-nanogpt-dp8.toml");
+    let said = run(&["calibrate", &hook, "--run", &run_file, "-o", &file]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("products.bf16"), "{}", said.stdout);
+    // Held out: another run of the job, before a change of its optimizer.
+    let judged = json(&["calibrate", &current, "--run", &run_file, "--judge", &file, "--json"], 0);
+    let products = line(&judged, "lines", "products.bf16");
+    assert!(number(products, "error_before") > 0.15, "{products}");
+    assert!(number(products, "error_after") < 0.04, "{products}");
+    let (before, after) = step_errors(&judged);
+    assert!(before > 0.5 && after < 0.10, "the step is off by {before} before and {after} after");
+    // The calculator uses it wherever a run is priced.
+    let bare = json(&["estimate", "--run", &run_file, "--json"], 0);
+    let with = json(&["estimate", "--run", &run_file, "--calibration", &file, "--json"], 0);
+    assert!(number(&with, "step_time") < 0.7 * number(&bare, "step_time"));
+    assert_eq!(with["cluster"]["calibration"], file.as_str());
+    let ids: Vec<&str> =
+        with["provenance"].as_array().expect("foundations").iter().filter_map(|f| f["id"].as_str()).collect();
+    assert!(ids.contains(&"operators.calibrated"), "{ids:?}");
+    let _ = std::fs::remove_file(&file);
+}
+
+#[test]
+fn half_a_trace_predicts_the_other_half() {
+    let trace = path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz");
+    let answer =
+        json(&["calibrate", &trace, "--hold-out", "--software", "torchtitan-2024-compile", "--json"], 0);
+    let held = line(&answer, "held_out", "products.bf16");
+    assert!(number(held, "error_before") > 0.15 && number(held, "error_after") < 0.04, "{held}");
+}
+
+#[test]
+fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
+    let (traces, run_file) = (path("traces/megatron_tp2_v100"), path("runs/tiny-gpt-tp2.toml"));
+    let answer = json(
+        &["calibrate", &traces, "--run", &run_file, "--set", "plan.attention_kernel=unfused", "--json"],
+        0,
+    );
+    let reduce = line(&answer, "lines", "all_reduce x2");
+    assert!(number(reduce, "error_after") < number(reduce, "error_before"), "{reduce}");
+    // What the ranks did not wait for each other is what a prediction can hit.
+    let step = number(line(&answer, "steps", "step"), "measured");
+    let waits = number(line(&answer, "steps", "waiting"), "measured");
+    let said = |key: &str| number(line(&answer, "steps", "step"), key) / (step - waits);
+    assert!(said("before") < 0.5, "{}", said("before"));
+    assert!((0.8..1.2).contains(&said("after")), "{}", said("after"));
+}
+
+#[test]
+fn an_mi300x_layer_calibrates_products_and_attention() {
+    let trace = path("traces/tracelens_samples/torch_compile_triton_trace.json.gz");
+    let answer = json(&["calibrate", &trace, "--json"], 0);
+    assert_eq!(answer["calibration"]["accelerator"], "mi300x");
+    let products = line(&answer, "lines", "products.bf16");
+    assert!(number(products, "error_after") < number(products, "error_before"), "{products}");
+    let attention = line(&answer, "lines", "attention.forward");
+    assert!(
+        number(attention, "error_before") > 0.3 && number(attention, "error_after") < 0.01,
+        "{attention}"
+    );
+}
+
+#[test]
+fn logs_of_nccl_tests_become_laws_and_a_network() {
+    let file = scratch("nccl.toml");
+    let logs = ["all_reduce", "all_gather", "reduce_scatter", "alltoall"]
+        .map(|op| path(&format!("nccl_tests/h100-{op}-8.log")));
+    let mut arguments = vec!["calibrate", "--nccl-tests"];
+    arguments.extend(logs.iter().map(String::as_str));
+    arguments.extend(["--cluster", "dgx-h100", "-o", &file]);
+    let said = run(&arguments);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let shown = json(&["calibrate", "--show", &file, "--json"], 0);
+    let laws = shown["calibration"]["collective"].as_array().expect("laws");
+    assert_eq!(laws.len(), 4);
+    // 1.75 x 1 GiB in what the log says comes to about 480 GB/s of bus bandwidth on H100 with NVLS.
+    let reduce = laws.iter().find(|l| l["operation"] == "all_reduce").expect("all-reduce");
+    assert!((430.0..560.0).contains(&number(reduce, "bandwidth_gb")), "{reduce}");
+    assert!(laws.iter().all(|l| number(&l["evidence"], "error_after") < 0.08), "{laws:?}");
+    // Tensor parallelism in the domain is priced with them.
+    let llama = [
+        "estimate",
+        "llama-3-8b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "8",
+        "--tp",
+        "8",
+        "--json",
+        "--calibration",
+        &file,
+    ];
+    let answer = json(&llama, 0);
+    let sources: Vec<&str> = answer["communication"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|r| r["source"].as_str())
+        .collect();
+    assert!(sources.contains(&"calibrated"), "{sources:?}");
+    let _ = std::fs::remove_file(&file);
+
+    let across = path("nccl_tests/a100-all_reduce-16.log");
+    let answer = json(&["calibrate", "--nccl-tests", &across, "--cluster", "a100-sxm4-40gb", "--json"], 0);
+    let evidence = &answer["calibration"]["network"]["evidence"];
+    // Two nodes of this kind were known well before: a fit must not lose that.
+    assert!(number(evidence, "error_after") < number(evidence, "error_before") + 1e-3, "{evidence}");
+    assert!(number(evidence, "error_after") < 0.06, "{evidence}");
+}
+
+#[test]
+fn bad_input_is_told() {
+    let told = |arguments: &[&str]| {
+        let said = run(arguments);
+        assert_eq!(said.code, 2, "{}{}", said.stdout, said.stderr);
+        said.stderr
+    };
+    assert!(told(&["calibrate"]).contains("there is nothing to calibrate by"));
+    assert!(told(&["calibrate", "--nccl-tests", "nowhere.log"]).contains("nowhere.log"));
+    let log = path("nccl_tests/h100-all_reduce-8.log");
+    assert!(told(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-h200x"]).contains("dgx-h200"));
+    assert!(
+        told(&["calibrate", "--nccl-tests", &log, "--software", "torchtitan-2042"])
+            .contains("torchtitan-2042")
+    );
+    assert!(told(&["calibrate", "--show", &log]).contains("railwright calibrate"));
+    assert!(told(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("no reader knows this format"));
+    // A trace without shapes and without a run settles nothing but its collectives; one of another accelerator is refused.
+    let file = scratch("wrong.toml");
+    let trace = path("traces/tracelens_samples/torch_compile_triton_trace.json.gz");
+    assert_eq!(run(&["calibrate", &trace, "-o", &file]).code, 0);
+    let refused = told(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--calibration", &file]);
+    assert!(refused.contains("is for `mi300x`, but the cluster has `h100-sxm5-80gb`"), "{refused}");
+    let _ = std::fs::remove_file(&file);
+    assert!(
+        told(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--calibration", "nowhere.toml"])
+            .contains("nowhere.toml")
+    );
+}
