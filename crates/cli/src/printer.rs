@@ -42,13 +42,28 @@ pub(crate) struct Printer {
 #[derive(Debug, Default)]
 pub(crate) struct Listener {
     data: Mutex<String>,
+    notes: Mutex<Vec<String>>,
     watch: Arc<Watch>,
 }
 
 impl Listener {
     /// Somebody with a watch.
     pub(crate) fn new(watch: Arc<Watch>) -> Arc<Self> {
-        Arc::new(Self { data: Mutex::default(), watch })
+        Arc::new(Self { watch, ..Self::default() })
+    }
+
+    /// What was told beside the answer: the first of it, each thing once.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn hear(&self, note: String) {
+        /// More than anybody reads.
+        const MOST: usize = 20;
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < MOST && !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 
     /// What was printed.
@@ -96,7 +111,7 @@ impl Printer {
         }
     }
 
-    /// For somebody who is not at the terminal: wide, plain, and without talk.
+    /// For somebody who is not at the terminal: wide, plain, talk apart.
     pub(crate) fn heard_by(listener: Arc<Listener>) -> Self {
         let plain = Terminal::file(true);
         Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
@@ -141,7 +156,8 @@ impl Printer {
     /// Tells problems on stderr.
     pub(crate) fn problems(&self, problems: &[Problem]) {
         const MOST: usize = 12;
-        if self.listener.is_some() {
+        if let Some(listener) = &self.listener {
+            problems.iter().for_each(|problem| listener.hear(problem.to_string()));
             return;
         }
         let mut out = String::new();
@@ -160,6 +176,9 @@ impl Printer {
 
     /// Tells warnings on stderr, for voices that have no place for them.
     pub(crate) fn warnings(&self, warnings: &[Warning]) {
+        if let Some(listener) = &self.listener {
+            warnings.iter().for_each(|warning| listener.hear(warning.message.clone()));
+        }
         if !self.quiet {
             for warning in warnings {
                 to_stderr(&talk::remark("warning", Tone::Doubtful, &warning.message, self.talk));
@@ -201,6 +220,9 @@ impl Printer {
 
     /// Tells something worth knowing on stderr.
     pub(crate) fn note(&self, message: &str) {
+        if let Some(listener) = &self.listener {
+            listener.hear(message.to_owned());
+        }
         if !self.quiet {
             to_stderr(&talk::remark("note", Tone::Name, message, self.talk));
         }

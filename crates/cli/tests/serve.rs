@@ -390,6 +390,14 @@ fn it_says_what_it_was_given() {
     let launch = Served::new(&["../../../../examples/launch/llama3_70b.sh"]);
     let start = launch.send("GET", "api/v1/start", b"").json();
     assert!(start["run"]["tp"].is_string() && start["run"]["launch"].is_null(), "{start}");
+    // What the terminal hears beside the answer is told, too.
+    let file = "../../../../examples/launch/llama3_70b.sh";
+    let heard = launch.ask("estimate", &json!({ "launch": file, "cluster": "dgx-h100", "gpus": 64 }));
+    let notes = heard.header("railwright-notes").expect("notes");
+    assert!(notes.starts_with('[') && notes.contains("railwright detect"), "{notes}");
+    for example in start["examples"].as_array().expect("examples") {
+        assert_eq!(server.ask("estimate", &example["run"]).status, 200, "{example}");
+    }
     let missing = run(&["serve", "--no-open", "no-such-folder"]);
     assert_eq!(missing.code, 2);
     assert!(missing.stderr.contains("no-such-folder"), "{}", missing.stderr);

@@ -55,6 +55,8 @@ pub enum Reply {
         body: Bytes,
         /// The command line that prints the same.
         command: String,
+        /// What the command says beside its answer, such as files that it could not read.
+        notes: Vec<String>,
     },
     /// The question is at fault.
     Problems {

@@ -165,12 +165,13 @@ fn progress_event(progress: &Progress) -> Bytes {
 
 fn end_event(reply: &Reply) -> Bytes {
     match reply {
-        Reply::Answer { outcome, media, body, command } => {
+        Reply::Answer { outcome, media, body, command, notes } => {
             let text = String::from_utf8_lossy(body);
             let answer =
                 if *media == replies::JSON { text.trim_end().to_owned() } else { json!(text).to_string() };
-            let (outcome, command) = (json!(outcome.name()), json!(command));
-            event("answer", &format!("{{\"outcome\":{outcome},\"command\":{command},\"answer\":{answer}}}"))
+            let (outcome, command, notes) = (json!(outcome.name()), json!(command), json!(notes));
+            let about = format!("\"outcome\":{outcome},\"command\":{command},\"notes\":{notes}");
+            event("answer", &format!("{{{about},\"answer\":{answer}}}"))
         }
         Reply::Problems { problems, command } => {
             event("problems", &json!({ "problems": problems, "command": command }).to_string())

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 pub(crate) const JSON: &str = "application/json";
 /// Beyond what a header may hold as it is: the sign of the encoding itself.
 const HEADER: &AsciiSet = &CONTROLS.add(b'%');
-/// The longest command line that stands in a header.
-const LONGEST_COMMAND: usize = 6 << 10;
+/// The longest text that stands in a header, encoded.
+const LONGEST: usize = 6 << 10;
 
 /// A response of bytes.
 pub(crate) fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Response<Body> {
@@ -44,7 +44,9 @@ pub(crate) fn problem(status: StatusCode, told: Problem) -> Response<Body> {
 /// What came of a question.
 pub(crate) fn reply(reply: Reply) -> Response<Body> {
     match reply {
-        Reply::Answer { outcome, media, body, command } => answer(outcome, media, body, &command),
+        Reply::Answer { outcome, media, body, command, notes } => {
+            answer(outcome, media, body, &command, &notes)
+        }
         Reply::Problems { problems: told, command } => {
             problems(StatusCode::UNPROCESSABLE_ENTITY, &told, Some(&command))
         }
@@ -53,15 +55,29 @@ pub(crate) fn reply(reply: Reply) -> Response<Body> {
     }
 }
 
-fn answer(outcome: Outcome, media: &'static str, body: Bytes, command: &str) -> Response<Body> {
+fn answer(
+    outcome: Outcome,
+    media: &'static str,
+    body: Bytes,
+    command: &str,
+    notes: &[String],
+) -> Response<Body> {
     let mut response = bytes(StatusCode::OK, media, body);
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static("railwright-outcome"), HeaderValue::from_static(outcome.name()));
-    let command = utf8_percent_encode(command, HEADER).to_string();
-    if command.len() <= LONGEST_COMMAND
-        && let Ok(command) = HeaderValue::from_str(&command)
-    {
-        headers.insert(HeaderName::from_static("railwright-command"), command);
+    let mut say = |name: &'static str, text: &str| {
+        let text = utf8_percent_encode(text, HEADER).to_string();
+        if text.len() <= LONGEST
+            && let Ok(value) = HeaderValue::from_str(&text)
+        {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    say("railwright-command", command);
+    // As many as a header holds, the first first.
+    let fits = (1..=notes.len()).rev().find(|count| json!(notes[..*count]).to_string().len() <= LONGEST / 3);
+    if let Some(count) = fits {
+        say("railwright-notes", &json!(notes[..count]).to_string());
     }
     response
 }

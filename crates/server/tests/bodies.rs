@@ -30,6 +30,7 @@ fn a_question_is_a_command_with_arguments() {
     assert_eq!(answer.json(), expected);
     assert_eq!(answer.header("railwright-outcome"), Some("yes"));
     assert_eq!(answer.header("railwright-command"), Some("railwright deep echo --name '%C3%A4 5%25'"));
+    assert_eq!(answer.header("railwright-notes"), Some("[\"left out: %C3%BC\"]"));
     assert_eq!(server.post("/api/v1/no", "").header("railwright-outcome"), Some("no"));
     let refused = server.post("/api/v1/refuse", "{}");
     assert_eq!((refused.status, refused.problem().as_str()), (422, "this is wrong"));

@@ -46,6 +46,7 @@ fn a_job_tells_how_far_it_is_and_what_came_of_it() {
     assert_eq!(last.1["outcome"], "yes");
     assert!(last.1["answer"]["done"].as_u64() >= done.last().copied());
     assert!(last.1["command"].as_str().expect("a command").starts_with("railwright wait"));
+    assert_eq!(last.1["notes"], serde_json::json!(["left out: ü"]));
     // Whoever comes later hears the end again.
     let again = server.get(&format!("/api/v1/jobs/{job}/events"));
     assert!(again.text().contains("event: answer"));

@@ -21,11 +21,11 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     EXAMPLES.iter().map(|(name, _)| *name)
 }
 
-/// The names of all examples, with the first line of each.
-pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
-    EXAMPLES
-        .iter()
-        .map(|(name, text)| (*name, text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])))
+/// The names of all examples, with the first line and the text of each.
+pub(crate) fn list() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    EXAMPLES.iter().map(|(name, text)| {
+        (*name, text.lines().next().unwrap_or_default().trim_start_matches(['#', ' ']), *text)
+    })
 }
 
 /// Prints an example, or the names of all.
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &args::Examples, printer: &Printer) -> Result<Outco
     match &arguments.name {
         None => {
             let mut list = String::new();
-            for (name, about) in self::list() {
+            for (name, about, _) in self::list() {
                 // Writing to a String cannot fail.
                 let _ = writeln!(list, "{name:<18} {about}");
             }

@@ -55,6 +55,7 @@ impl Tester {
             media: "application/json",
             body: Bytes::from(body),
             command: format!("railwright {} --name 'ä 5%'", question.command.join(" ")),
+            notes: vec!["left out: ü".to_owned()],
         };
         match words.as_slice() {
             ["echo"] | ["deep", "echo"] => {

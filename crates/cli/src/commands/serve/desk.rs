@@ -85,5 +85,5 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
     };
     let text = listener.take();
     let media = media.unwrap_or_else(|| voice::media_of(&text));
-    Reply::Answer { outcome, media, body: Bytes::from(text), command }
+    Reply::Answer { outcome, media, body: Bytes::from(text), command, notes: listener.notes() }
 }

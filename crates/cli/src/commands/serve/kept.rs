@@ -95,7 +95,7 @@ mod tests {
 
     fn answer(bytes: usize, outcome: Outcome) -> Reply {
         let body = Bytes::from(vec![b'x'; bytes]);
-        Reply::Answer { outcome, media: "application/json", body, command: String::new() }
+        Reply::Answer { outcome, media: "application/json", body, command: String::new(), notes: Vec::new() }
     }
 
     fn words(name: usize) -> Vec<String> {

@@ -241,7 +241,7 @@ fn beside() -> Map<String, Value> {
             "get": {
                 "operationId": "follow_job",
                 "summary": "Server-sent events: `progress` (done, total, message, best) at most ten times a second, then one `answer` \
-                    (outcome, command, answer) or `problems` (problems, command)",
+                    (outcome, command, notes, answer) or `problems` (problems, command)",
                 "responses": { "200": { "description": "Events", "content": { "text/event-stream": {} } }, "default": told },
             },
         },
@@ -295,7 +295,7 @@ fn schemas() -> Value {
                 "traces": { "type": "array", "items": { "type": "string" } },
                 "folder_of_traces": text(),
                 "examples": { "type": "array", "items": {
-                    "type": "object", "properties": { "name": { "type": "string" }, "about": { "type": "string" } } } },
+                    "type": "object", "properties": { "name": { "type": "string" }, "about": { "type": "string" }, "run": { "type": "object" } } } },
             },
         },
         "Upload": {
@@ -327,6 +327,11 @@ fn responses() -> Value {
                 "Railwright-Outcome": {
                     "description": "The exit code in a word: 0, 1 or 130",
                     "schema": { "enum": ["yes", "no", "interrupted"] },
+                },
+                "Railwright-Notes": {
+                    "description": "What the command says beside its answer, such as files that it could not read: a JSON list of texts, \
+                        percent-encoded",
+                    "schema": { "type": "string" },
                 },
                 "Railwright-Command": {
                     "description": "The command line that prints the same, percent-encoded UTF-8",

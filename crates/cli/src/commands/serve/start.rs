@@ -10,7 +10,7 @@ use crate::run::spelled::spelled;
 use railwright_launch::{Format, detect};
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::RunSpec;
+use railwright_spec::run::{RunSpec, parse};
 use serde_json::{Map, Value, json};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -39,8 +39,14 @@ impl Given {
 
     /// For the page.
     pub(super) fn json(&self) -> Value {
-        let examples: Vec<Value> =
-            examples::list().map(|(name, about)| json!({ "name": name, "about": about })).collect();
+        let examples: Vec<Value> = examples::list()
+            .map(|(name, about, text)| {
+                let said = parse(text, name).ok().and_then(|spec| spelled(&spec));
+                let run: Map<String, Value> =
+                    said.into_iter().flatten().map(|(name, value)| (name, json!(value))).collect();
+                json!({ "name": name, "about": about, "run": run })
+            })
+            .collect();
         json!({
             "railwright": env!("CARGO_PKG_VERSION"),
             "api": super::openapi::VERSION,
