@@ -157,7 +157,9 @@ impl Printer {
     pub(crate) fn problems(&self, problems: &[Problem]) {
         const MOST: usize = 12;
         if let Some(listener) = &self.listener {
-            problems.iter().for_each(|problem| listener.hear(problem.to_string()));
+            for problem in problems {
+                listener.hear(problem.to_string());
+            }
             return;
         }
         let mut out = String::new();
@@ -177,7 +179,9 @@ impl Printer {
     /// Tells warnings on stderr, for voices that have no place for them.
     pub(crate) fn warnings(&self, warnings: &[Warning]) {
         if let Some(listener) = &self.listener {
-            warnings.iter().for_each(|warning| listener.hear(warning.message.clone()));
+            for warning in warnings {
+                listener.hear(warning.message.clone());
+            }
         }
         if !self.quiet {
             for warning in warnings {
