@@ -8,13 +8,11 @@ const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&cp=2&global-batc
 const SMALL = '#/calculator?model=llama-3-8b&cluster=dgx-h100&global-batch=256&gpus=64&pp=2&tp=2&tokens=1T'
 
 export default async function ({ browser, url }) {
-  await opens(browser, url)
-  await sliders(browser, url)
-  await refusals(browser, url)
-  await scenarios(browser, url)
-  await explanations(browser, url)
-  await takesAway(browser, url)
-  await drops(browser, url)
+  const steps = { opens, sliders, refusals, scenarios, explanations, takesAway, drops, picks }
+  // RAILWRIGHT_STEPS=picks,drops runs these alone, without the pictures.
+  const wanted = process.env.RAILWRIGHT_STEPS?.split(',')
+  for (const [name, step] of Object.entries(steps)) if (!wanted || wanted.includes(name)) await step(browser, url)
+  if (wanted) return
   const ready = async (view) => view.page.waitForSelector('.headline .value')
   await pictures({ browser, url, fragment: RUN, name: 'calculator', ready })
   await pictures({ browser, url, fragment: `${RUN}&b.tp=4&b.pp=16&b.recompute=full&b.on=1`, name: 'calculator-two', ready })
@@ -203,5 +201,31 @@ async function drops(browser, url) {
   await page.setInputFiles('input[type=file]', join(repository, 'examples/runs/deepseek-v3.toml'))
   await page.waitForFunction(() => document.querySelector('.toolbar .summary')?.textContent.includes('deepseek'))
   check(await page.locator('.field', { hasText: 'Expert parallel' }).count(), 'a model with experts has no control for them')
+  await view.close()
+}
+
+/** Model and any other setting by keyboard alone. */
+async function picks(browser, url) {
+  const view = await openPage(browser, url, { fragment: SMALL })
+  const { page } = view
+  await page.waitForSelector('.headline .value')
+  await page.getByRole('combobox', { name: 'Model', exact: true }).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.type('405b')
+  await page.waitForSelector('[role=option]:has-text("llama-3.1-405b")')
+  const axe = await view.axe()
+  check(axe.length === 0, `the open list: ${axe.join('\n')}`)
+  await view.shot('calculator-picker')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('model=llama-3.1-405b'))
+  await page.getByRole('combobox', { name: 'Add a setting' }).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.type('offload optimizer')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('offload optimizer', { exact: true }).fill('0.5')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('offload-optimizer=0.5'))
+  await page.click('[aria-label="Take back offload-optimizer"]')
+  await page.waitForFunction(() => !location.hash.includes('offload'))
   await view.close()
 }

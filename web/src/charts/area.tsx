@@ -79,7 +79,7 @@ export function StackedArea(props: Props) {
         {props.limit && (
           <>
             <line x1={LEFT} x2={props.width} y1={y(props.limit.value / props.unit)} y2={y(props.limit.value / props.unit)} stroke="var(--bad)" stroke-width="1.2" stroke-dasharray="5 3" />
-            <text x={props.width} y={y(props.limit.value / props.unit) - 4} text-anchor="end" style={{ fill: 'var(--bad)' }}>{props.limit.title}</text>
+            <text x={props.width} y={y(props.limit.value / props.unit) - 4} text-anchor="end" class="on-data" style={{ fill: 'var(--bad)' }}>{props.limit.title}</text>
           </>
         )}
         {props.mark && (

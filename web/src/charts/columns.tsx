@@ -54,7 +54,7 @@ export function StackedColumns(props: Props) {
         ))}
         {props.groups.map((group, index) => {
           const bars = Math.max(group.bars.length, 1)
-          const wide = Math.min((step - gap) / bars, 46)
+          const wide = Math.min((step - gap) / bars, 64)
           const start = LEFT + index * step + (step - wide * bars) / 2
           return (
             <g
@@ -80,7 +80,7 @@ export function StackedColumns(props: Props) {
                 to?.focus()
               }}
             >
-              <rect x={LEFT + index * step} y={TOP} width={step} height={props.height - TOP - 12} rx="3" fill={index === props.chosen ? 'var(--accent-soft)' : 'transparent'} />
+              <rect x={LEFT + index * step} y={TOP} width={step} height={props.height - TOP - 12} rx="3" fill={index === props.chosen && props.groups.length > 1 ? 'var(--accent-soft)' : 'transparent'} />
               {group.bars.map((bar, which) => {
                 let from = 0
                 return bar.segments.map((segment) => {
@@ -97,7 +97,7 @@ export function StackedColumns(props: Props) {
         {props.limits.map((limit, index) => (
           <g key={limit.title} pointer-events="none">
             <line x1={LEFT} x2={props.width} y1={y(limit.value / props.unit)} y2={y(limit.value / props.unit)} stroke="var(--bad)" stroke-width="1.2" stroke-dasharray={index === 0 ? '5 3' : '2 3'} />
-            <text x={props.width} y={y(limit.value / props.unit) - 4} text-anchor="end" style={{ fill: 'var(--bad)' }}>{limit.title}</text>
+            <text x={props.width} y={y(limit.value / props.unit) - 4} text-anchor="end" class="on-data" style={{ fill: 'var(--bad)' }}>{limit.title}</text>
           </g>
         ))}
         <text class="faint" x={LEFT + room / 2} y={props.height - 2} text-anchor="middle">{props.axisTitle}</text>

@@ -5,7 +5,7 @@ export interface Rows {
   readonly rows: readonly (readonly (string | number | null | undefined)[])[]
 }
 
-const WRITTEN_OUT = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'dominant-baseline', 'font-variant-numeric'] as const
+const WRITTEN_OUT = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'paint-order', 'opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'dominant-baseline', 'font-variant-numeric'] as const
 
 /** The SVG as text of its own: what the page's styles say is written into every element. */
 export function svgText(svg: SVGSVGElement, title: string): string {

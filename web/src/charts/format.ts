@@ -21,8 +21,9 @@ function prefixed(value: number, steps: readonly (readonly [number, string])[]):
 
 /** 21.1 s, 416 µs; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
 export function seconds(value: number): string {
-  if (value === 0) return '0 s'
   const size = Math.abs(value)
+  // Less than a picosecond is what rounding leaves of nothing.
+  if (size < 1e-12) return '0 s'
   if (size >= 86_400 * 2) return `${digits(value / 86_400)} days`
   if (size >= 7200) return `${Math.floor(value / 3600)} h ${Math.round((value % 3600) / 60)} min`
   if (size >= 120) return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`
@@ -33,6 +34,12 @@ export function seconds(value: number): string {
 export function bytes(value: number): string {
   if (value === 0) return '0 B'
   return prefixed(value, [[2 ** 50, 'PiB'], [2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']])
+}
+
+/** 134 MB, what goes over a network; memory is `bytes`. */
+export function volume(value: number): string {
+  if (value === 0) return '0 B'
+  return prefixed(value, [[1e15, 'PB'], [1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']])
 }
 
 /** 282 GB/s, one direction. */
@@ -84,6 +91,7 @@ export function power(watts: number): string {
 export function percent(share: number): string {
   const value = share * 100
   if (value === 0) return '0%'
+  if (Math.abs(value) < 1e-9) return '0%'
   if (Math.abs(value) < 0.005) return '<0.01%'
   if (Math.abs(value) < 0.1) return `${value.toFixed(2)}%`
   if (Math.abs(value) > 99.9 && Math.abs(value) < 100) return '>99.9%'

@@ -1,5 +1,16 @@
 // Squarified treemap (Bruls, Huizing, van Wijk 2000): areas are values, rectangles as square as they get. Pure.
 
+export interface Leaf {
+  readonly title: string
+  readonly value: number
+  readonly colour: string
+}
+
+export interface Branch {
+  readonly title: string
+  readonly leaves: readonly Leaf[]
+}
+
 export interface Box {
   readonly x: number
   readonly y: number

@@ -3,18 +3,7 @@ import { useState } from 'preact/hooks'
 import { fitText } from './fit-text'
 import { inkOn } from './ink'
 import { Tip, type TipAt, within } from './tip'
-import { type Box, squarify } from './treemap-layout'
-
-export interface Leaf {
-  readonly title: string
-  readonly value: number
-  readonly colour: string
-}
-
-export interface Branch {
-  readonly title: string
-  readonly leaves: readonly Leaf[]
-}
+import { type Box, type Branch, squarify } from './treemap-layout'
 
 interface Props {
   readonly label: string

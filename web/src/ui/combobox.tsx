@@ -1,5 +1,5 @@
 // A list to choose from by typing: arrows move, Enter chooses, Escape leaves all as it was.
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 
 export interface Option {
   readonly value: string
@@ -37,9 +37,26 @@ export function Combobox(props: Props) {
     return free ? [...matches, free] : matches
   }, [text, props.options])
   const current = props.options.find((option) => option.value === props.value)
+  const [place, setPlace] = useState<Place | null>(null)
+  useLayoutEffect(() => {
+    if (!open) return
+    setPlace(placeOf(holder.current))
+    // The list stands still over the page: when what is under it moves, it closes.
+    const moved = (event: Event) => !holder.current?.querySelector('.listbox')?.contains(event.target as Node) && setText(null)
+    window.addEventListener('scroll', moved, true)
+    window.addEventListener('resize', moved)
+    return () => {
+      window.removeEventListener('scroll', moved, true)
+      window.removeEventListener('resize', moved)
+    }
+  }, [open])
   useEffect(() => {
-    if (open) holder.current?.querySelector('.active')?.scrollIntoView({ block: 'nearest' })
-  }, [active, open])
+    const list = holder.current?.querySelector<HTMLElement>('.listbox')
+    const option = list?.querySelector<HTMLElement>('.active')
+    if (!list || !option) return
+    if (option.offsetTop < list.scrollTop) list.scrollTop = option.offsetTop - 24
+    else if (option.offsetTop + option.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = option.offsetTop + option.offsetHeight - list.clientHeight + 4
+  }, [active, open, place])
   const choose = (option: Option | undefined) => {
     setText(null)
     if (option && option.value !== props.value) props.onChoose(option.value)
@@ -89,7 +106,7 @@ export function Combobox(props: Props) {
       />
       <span class="caret" aria-hidden="true">▾</span>
       {open && (
-        <div class="listbox" role="listbox" id={`${id}-list`} aria-label={props.label}>
+        <div class="listbox" role="listbox" id={`${id}-list`} aria-label={props.label} style={place ? { ...place } : { visibility: 'hidden' }}>
           {found.map((option, index) => (
             <>
               {option.group && option.group !== found[index - 1]?.group && <div class="group" role="presentation" key={`group-${option.group}`}>{option.group}</div>}
@@ -112,4 +129,24 @@ export function Combobox(props: Props) {
       )}
     </span>
   )
+}
+
+type Place = {
+  readonly left: string
+  readonly width: string
+  readonly maxHeight: string
+  readonly top?: string
+  readonly bottom?: string
+}
+
+/** Below the field, or above it where there is more room. */
+function placeOf(holder: HTMLElement | null): Place | null {
+  const box = holder?.getBoundingClientRect()
+  if (!box) return null
+  const width = Math.min(Math.max(box.width, 360), window.innerWidth - 16)
+  const left = `${Math.max(8, Math.min(box.left, window.innerWidth - width - 8))}px`
+  const below = window.innerHeight - box.bottom - 12
+  const room = { left, width: `${width}px` }
+  if (below >= 240 || below >= box.top) return { ...room, top: `${box.bottom + 4}px`, maxHeight: `${Math.min(380, below)}px` }
+  return { ...room, bottom: `${window.innerHeight - box.top + 4}px`, maxHeight: `${Math.min(380, box.top - 56)}px` }
 }

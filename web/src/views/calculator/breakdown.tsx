@@ -10,6 +10,7 @@ import { change } from '../../state/location'
 import { Explained } from '../../ui/why'
 import { Difference } from './headline'
 import { kept } from './scenarios'
+import { find, flat, merged } from './time-tree'
 
 interface Props {
   readonly a: Estimate
@@ -96,7 +97,7 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
                 <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.a.why}>{before ? seconds(before.time) : '–'}</Explained></td>
                 {!props.b && (
                   <td class="right share">
-                    <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.min(node.share, 1) * 100}%`, background: node.id === 'step' ? 'var(--line-strong)' : timeColour(node.id) }} /></span>
+                    <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(node.share, 1)) * 100}%`, background: node.id === 'step' ? 'var(--line-strong)' : timeColour(node.id) }} /></span>
                     {percent(node.share)}
                   </td>
                 )}
@@ -109,26 +110,4 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
       </table>
     </div>
   )
-}
-
-/** All nodes, parents first. */
-export function flat(node: TimeNode): TimeNode[] {
-  return [node, ...node.children.flatMap(flat)]
-}
-
-function find(node: TimeNode, id: string): TimeNode | null {
-  if (node.id === id) return node
-  for (const child of node.children) {
-    const found = find(child, id)
-    if (found) return found
-  }
-  return null
-}
-
-/** A's tree with what only B has, so that the table lists both. */
-export function merged(a: TimeNode, b: TimeNode | undefined): TimeNode {
-  if (!b) return a
-  const children = a.children.map((child) => merged(child, b.children.find((other) => other.id === child.id)))
-  const added = b.children.filter((other) => !a.children.some((child) => child.id === other.id))
-  return { ...a, children: [...children, ...added] }
 }

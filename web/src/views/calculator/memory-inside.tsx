@@ -1,13 +1,14 @@
 // One stage from inside: what fills it by module, layer or kind (treemap), and how full it is over the step.
-import type { Memory, MemoryItem } from '../../api/answers'
+import type { Memory } from '../../api/answers'
 import type { Live } from '../../api/live'
 import { StackedArea } from '../../charts/area'
 import { kindColour, words } from '../../charts/colours'
 import { bytes, seconds } from '../../charts/format'
 import { ChartFrame } from '../../charts/frame'
-import { type Branch, Treemap } from '../../charts/treemap'
+import { Treemap } from '../../charts/treemap'
 import { change } from '../../state/location'
 import { Segments } from '../../ui/fields'
+import { branches } from './branches'
 import { kept } from './scenarios'
 
 const GIB = 2 ** 30
@@ -31,22 +32,6 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
       {(width) => (stage ? <Treemap label={`memory of stage ${props.stage} by ${by}`} branches={branches(stage.items, by)} width={width} height={300} format={bytes} /> : <div class="skeleton" style={{ height: '300px' }} />)}
     </ChartFrame>
   )
-}
-
-/** Items summed into two levels. */
-export function branches(items: readonly MemoryItem[], by: string): Branch[] {
-  const groups = new Map<string, Map<string, { title: string; value: number; colour: string }>>()
-  for (const item of items) {
-    const module = item.module ? words(item.module) : 'no module'
-    const group = by === 'kind' ? words(item.kind) : by === 'layer' ? (item.layer === null ? (item.module ? module : 'no layer') : `layer ${item.layer}`) : module
-    const title = by === 'kind' ? module : by === 'layer' && item.layer !== null ? `${module}, ${words(item.kind)}` : words(item.kind)
-    const leaves = groups.get(group) ?? new Map()
-    const leaf = leaves.get(title) ?? { title, value: 0, colour: kindColour(item.kind) }
-    leaf.value += item.bytes
-    leaves.set(title, leaf)
-    groups.set(group, leaves)
-  }
-  return [...groups].map(([title, leaves]) => ({ title, leaves: [...leaves.values()] }))
 }
 
 /** How full the stage is over the step. */

@@ -36,7 +36,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; stale: boolean }
           <ul class="rests">
             {shown.provenance.map((one) => (
               <li key={one.id}>
-                <span class="share-bar" aria-hidden="true"><span style={{ width: `${one.share * 100}%` }} /></span>
+                <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(one.share, 1)) * 100}%` }} /></span>
                 <span class="number">{percent(one.share)}</span>
                 <span>{one.title}</span>
               </li>

@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import { askOnce } from '../../api/live'
-import { normalise } from '../../state/run'
 import { Combobox } from '../../ui/combobox'
 import { TextField } from '../../ui/fields'
+import { flagOf } from './flags'
 import { edited, set } from './scenarios'
 
 /** What has a control of its own. */
@@ -56,11 +56,4 @@ export function OtherSettings() {
       />
     </section>
   )
-}
-
-/** A key's flag, as the command line names it: sections of the plan fall away, dots and underscores are dashes. */
-export function flagOf(key: Pick<Key, 'section' | 'name'>): string {
-  const name = key.name.replace(/[._]/g, '-')
-  const flag = key.section === 'cluster' ? (({ preset: 'cluster', name: 'cluster-name', source: 'cluster-source' } as Record<string, string>)[key.name] ?? name) : key.section === 'model' ? (({ name: 'model', config: 'model' } as Record<string, string>)[key.name] ?? name) : name === 'precision-preset' ? 'precision' : name
-  return Object.keys(normalise({ [flag]: '1' }))[0] ?? flag
 }

@@ -18,7 +18,7 @@ export function CommunicationTable(props: { a: Estimate; b: Estimate | null; sta
     { key: 'what', title: 'What', value: ({ one }) => one.title, cell: ({ one }) => <span class="swatch-label"><span class="swatch" style={{ background: classColour(one.dimension) }} />{one.title}</span> },
     { key: 'operation', title: 'Operation', value: ({ one }) => words(one.operation) },
     { key: 'ranks', title: 'Ranks', align: 'right', about: 'Ranks, and the scale-up domains they lie in', value: ({ one }) => one.ranks, cell: ({ one }) => (one.domains > 1 ? `${one.ranks} over ${one.domains}` : one.ranks) },
-    { key: 'bytes', title: 'Bytes', align: 'right', value: ({ one }) => one.bytes, cell: ({ one }) => format.bytes(one.bytes) },
+    { key: 'bytes', title: 'Bytes', align: 'right', value: ({ one }) => one.bytes, cell: ({ one }) => format.volume(one.bytes) },
     { key: 'count', title: 'Times', align: 'right', value: ({ one }) => one.count, cell: ({ one }) => format.count(one.count) },
     { key: 'time', title: two ? 'Time A' : 'Time', align: 'right', value: ({ a }) => a?.time, cell: ({ a }) => (a ? format.seconds(a.time) : '–') },
     { key: 'exposed', title: two ? 'Exposed A' : 'Exposed', align: 'right', about: 'What compute does not hide', value: ({ a }) => a?.exposed ?? -1, cell: ({ a }) => exposed(a) },

@@ -1,0 +1,25 @@
+// Walks over the tree of times. Pure.
+import type { TimeNode } from '../../api/answers'
+
+/** All nodes, parents first. */
+export function flat(node: TimeNode): TimeNode[] {
+  return [node, ...node.children.flatMap(flat)]
+}
+
+/** The node with an identifier. */
+export function find(node: TimeNode, id: string): TimeNode | null {
+  if (node.id === id) return node
+  for (const child of node.children) {
+    const found = find(child, id)
+    if (found) return found
+  }
+  return null
+}
+
+/** A's tree with what only B has, so that the table lists both. */
+export function merged(a: TimeNode, b: TimeNode | undefined): TimeNode {
+  if (!b) return a
+  const children = a.children.map((child) => merged(child, b.children.find((other) => other.id === child.id)))
+  const added = b.children.filter((other) => !a.children.some((child) => child.id === other.id))
+  return { ...a, children: [...children, ...added] }
+}
