@@ -20,6 +20,11 @@ describe('numbers for people', () => {
     expect(format.percent(0.999_993)).toBe('>99.9%')
   })
 
+  it('vouches for no digits of a chance', () => {
+    expect([1, 0.28, 1e-40].map(format.chance)).toEqual(['over 99%', '28%', 'under 1%'])
+    expect(format.volume(134_217_728)).toBe('134 MB')
+  })
+
   it('says differences with a sign', () => {
     expect(format.relative(110, 100)).toBe('+10%')
     expect(format.relative(96, 100)).toBe('−4.0%')

@@ -12,7 +12,7 @@ export default async function ({ browser, binary }) {
   const html = execFileSync(binary, ['estimate', 'llama-3.1-70b', '--cluster', 'dgx-h100', '--gpus', '64', '--tp', '8', '--pp', '2', '--tokens', '1T', '--format', 'html', '--quiet'], { maxBuffer: 1 << 26 })
   mkdirSync(artifacts, { recursive: true })
   const file = join(artifacts, 'report.html')
-  writeFileSync(file, html)
+  writeFileSync(file, process.env.RAILWRIGHT_PAGE === 'disk' ? onDiskPage(html.toString()) : html)
   const url = pathToFileURL(file).href
   for (const scheme of ['light', 'dark']) {
     const view = await openPage(browser, url, { scheme })
@@ -27,6 +27,12 @@ export default async function ({ browser, binary }) {
     check(violations.length === 0, `report: ${violations.join('\n')}`)
     await view.close()
   }
+}
+
+/** The same answers in the page as it lies on disk. */
+function onDiskPage(html) {
+  const answers = /id="railwright-report">(.*?)<\/script>/s.exec(html)?.[1] ?? ''
+  return readFileSync(join(repository, 'web/dist/report.html'), 'utf8').replace('/*REPORT*/', () => answers)
 }
 
 /** All that the browser may load, compressed as the server does at its weakest. */

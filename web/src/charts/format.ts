@@ -98,6 +98,13 @@ export function percent(share: number): string {
   return `${value.toFixed(1)}%`
 }
 
+/** A probability, without digits that nobody can vouch for: over 99%, under 1%, 28%. */
+export function chance(probability: number): string {
+  if (probability > 0.99) return 'over 99%'
+  if (probability < 0.01) return 'under 1%'
+  return `${Math.round(probability * 100)}%`
+}
+
 /** Signed difference: +4.2%, −12%; `=` where nothing changes, `≈` where nobody would see it. */
 export function relative(value: number, base: number): string {
   if (value === base) return '='

@@ -72,7 +72,7 @@ const HEADLINES: readonly Headline[] = [
           <span class={`verdict ${memory.fits ? (memory.near_limit ? 'near' : 'yes') : 'no'}`}>{memory.fits ? (memory.near_limit ? 'barely fits' : 'fits') : 'does not fit'}</span>{' '}
           {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} over`}
           <br />
-          <Explained id="memory.probability_of_fitting" list={why}>chance {format.percent(memory.probability_of_fitting)}</Explained>
+          <Explained id="memory.probability_of_fitting" list={why}>chance {format.chance(memory.probability_of_fitting)}</Explained>
         </>
       ),
     }),

@@ -54,7 +54,7 @@ export default function Calculator() {
   return (
     <div class="calculator" aria-busy={a.loading || b.loading || memoryA.loading || memoryB.loading}>
       <button type="button" class="button rail-toggle" aria-expanded={railOpen} onClick={() => setRailOpen(!railOpen)}>{railOpen ? 'Close the settings' : 'Change the run'}</button>
-      <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label="Settings">
+      <aside class={`rail ${railOpen ? 'open' : ''}`} aria-label="Settings" tabIndex={report ? 0 : undefined}>
         <Controls estimate={edit.answer ?? a.answer} models={catalogue.models} clusters={catalogue.clusters} accelerators={accelerators} />
       </aside>
       <div class="results">
