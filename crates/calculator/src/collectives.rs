@@ -19,6 +19,7 @@ mod torus;
 
 pub(crate) use calibrated::collective;
 pub use fabric::Fabric;
+pub(crate) use network::ring_share;
 
 use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;

@@ -4,7 +4,7 @@
 
 use super::collectives::by_place;
 use super::{from, group, median, rounded};
-use crate::collectives::Fabric;
+use crate::collectives::{Fabric, ring_share};
 use railwright_spec::calibration::{
     Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples,
 };
@@ -27,14 +27,14 @@ pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibra
         return;
     }
     let spreads = |s: &&CollectiveSample| s.operation == CollectiveKind::AllToAll;
-    let start = [0.9, 0.8, 1.0];
+    let start = [ring_share(&bare.network.kind), 0.8, 1.0];
     let error = |constants: [f64; 3]| error(bare, calibration, constants, &all);
     let mut best = start;
     let has = [!all.iter().all(|s| spreads(s)), all.iter().any(|s| spreads(&s)), true];
     for _ in 0..ROUNDS {
         for place in (0..3).filter(|place| has[*place]) {
             let range = if place == 2 { LATENCIES } else { SHARES };
-            best[place] = lowest(range, |x| {
+            best[place] = lowest(range, best[place], |x| {
                 let mut tried = best;
                 tried[place] = x;
                 error(tried)
@@ -105,8 +105,11 @@ fn weighted(cluster: &Cluster, samples: &[&CollectiveSample]) -> f64 {
     off / measured.max(1e-12)
 }
 
+/// How much lower a value must be to leave where one stands: what measurements do not settle stays as it is.
+const WORTH: f64 = 0.99;
+
 /// The place of the lowest value in a range, looked for in the logarithm: a coarse grid, then golden sections around its best.
-fn lowest((low, high): (f64, f64), value: impl Fn(f64) -> f64) -> f64 {
+fn lowest((low, high): (f64, f64), start: f64, value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_895;
     let grid = |at: usize| (low.ln() + (high / low).ln() * at as f64 / STEPS as f64).exp();
     let best = (0..=STEPS).min_by(|a, b| value(grid(*a)).total_cmp(&value(grid(*b)))).unwrap_or(0);
@@ -119,5 +122,6 @@ fn lowest((low, high): (f64, f64), value: impl Fn(f64) -> f64) -> f64 {
             from = left;
         }
     }
-    f64::midpoint(from, to).exp()
+    let found = f64::midpoint(from, to).exp();
+    if value(found) < WORTH * value(start) { found } else { start }
 }

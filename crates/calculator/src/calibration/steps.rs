@@ -183,7 +183,15 @@ pub(super) fn fit(
         (Operators::Optimizer, base.optimizer, measured.optimizer),
     ] {
         if worth(took) && was > Seconds::ZERO {
-            set(calibration, operators, was / took, took, evidence(was, took));
+            let fixed = if operators == Operators::Optimizer {
+                unstreamed(bare, model, plan, calibration)?
+            } else {
+                Seconds::ZERO
+            };
+            let streams = was - fixed;
+            if streams > Seconds::ZERO && took > fixed {
+                set(calibration, operators, streams / (took - fixed), took, evidence(was, took));
+            }
         }
     }
     fit_host(bare, model, plan, &measured, calibration, evidence(base.idle, measured.idle))?;
@@ -200,6 +208,23 @@ pub(super) fn fit(
         ));
     }
     lines(bare, &now(calibration), model, plan, &measured)
+}
+
+/// What of the update moves no state: the products of Muon, and offloaded work. It is what is left when streams cost next to nothing.
+fn unstreamed(
+    bare: &Cluster,
+    model: &Model,
+    plan: &Plan,
+    calibration: &Calibration,
+) -> Result<Seconds, Problem> {
+    let mut tried = calibration.clone();
+    tried.rates.push(Rate {
+        operators: Operators::Optimizer,
+        regime: Regime::Sustained,
+        points: vec![(1.0, 1e3)],
+        evidence: Evidence::default(),
+    });
+    Ok(said(&with(bare, &tried), model, plan)?.optimizer)
 }
 
 fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {

@@ -124,7 +124,7 @@ impl Network {
 }
 
 /// Share of its NICs that a ring with large messages reaches, by the kind of network.
-fn ring_share(kind: &str) -> f64 {
+pub(crate) fn ring_share(kind: &str) -> f64 {
     let kind = kind.to_ascii_lowercase();
     if kind.contains("infiniband") {
         // H100, 8 x 400 Gb/s: 391 of 400 GB/s over 2 nodes, 380 by the vendor; DGX A100: 192 of 200.

@@ -123,6 +123,8 @@ mod tests {
         ];
         // Crates above have few warnings among much other text; theirs begin with the name of what they doubt.
         let above = [
+            include_str!("../calibration.rs"),
+            include_str!("../../../spec/src/calibration/text.rs"),
             include_str!("../../../launch/src/launch.rs"),
             include_str!("../../../launch/src/writer.rs"),
             include_str!("../../../network/src/bill.rs"),
@@ -136,7 +138,9 @@ mod tests {
             .filter(|text| text.contains('-') && text.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
             .collect();
         let words = above.iter().flat_map(|text| text.split('"').skip(1).step_by(2));
-        given.extend(words.filter(|text| text.starts_with("launch-") || text.starts_with("network-")));
+        given.extend(words.filter(|text| {
+            ["launch-", "network-", "calibration-"].iter().any(|start| text.starts_with(start))
+        }));
         given.sort_unstable();
         given.dedup();
         let mut explained: Vec<String> =
