@@ -15,6 +15,7 @@ mod serve;
 pub(crate) mod simulate;
 mod solve;
 pub(crate) mod tables;
+pub(crate) mod timeline;
 pub(crate) mod traffic;
 mod whatif;
 
@@ -241,8 +242,16 @@ pub(crate) struct Timeline {
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
     /// A picture in SVG instead of a trace
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", conflicts_with = "format")]
     pub(crate) svg: bool,
+    /// What to write; else what the name of the file says, and a trace without one
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    pub(crate) format: Option<timeline::Format>,
+    /// One rank alone, in columns
+    #[arg(long, value_name = "R", help_heading = "Columns")]
+    pub(crate) rank: Option<u32>,
+    #[command(flatten)]
+    pub(crate) cut: timeline::Cut,
     /// How much of a pass is shown
     #[arg(long, value_name = "DETAIL", default_value = "automatic", help_heading = "Output")]
     pub(crate) detail: Detail,

@@ -3,8 +3,8 @@
 //!
 //! Start at [`Step`]. Builders push [`Span`]s with [`Step::push`] or, for a pipeline, with [`build::write_pass`]; then
 //! [`Step::validate`] says whether the timeline can be. The analyses are one module each: [`breakdown`], [`exposure`],
-//! [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`]. [`chrome`] writes a trace for Perfetto and
-//! [`svg`] a picture.
+//! [`bubbles`], [`critical_path`], [`imbalance`], [`memory`] and [`compare`]. [`chrome`] writes a trace for Perfetto,
+//! [`svg`] a picture and [`columns`] what a canvas draws.
 //!
 //! ```
 //! use railwright_spec::quantity::{Rank, Stage};
@@ -31,6 +31,7 @@ pub mod bubbles;
 pub mod build;
 pub mod chrome;
 pub mod collective;
+pub mod columns;
 pub mod compare;
 pub mod critical_path;
 pub mod exposure;

@@ -1,21 +1,29 @@
 //! `timeline`: one step as a trace for ui.perfetto.dev, or as a picture.
 
 use crate::args;
+use crate::args::timeline::Format;
 use crate::commands::network::simulate::machine;
 use crate::exit::{Failure, Outcome};
-use crate::printer::Printer;
+use crate::printer::{Printer, SCHEMA_VERSION};
 use crate::run::{self, Resolved};
 use railwright_calculator::timeline::{Detail, timeline_on, timeline_with};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_step::{chrome, svg};
+use railwright_step::columns::{Options, of_step};
+use railwright_step::{Step, chrome, svg};
 use std::path::Path;
 
 /// Writes a timeline.
 pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outcome, Failure> {
     let path = arguments.output.as_deref();
-    let is_picture =
-        arguments.svg || path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
+    let named = path.is_some_and(|path| Path::new(path).extension().is_some_and(|e| e == "svg"));
+    let format = match arguments.format {
+        Some(format) => format,
+        None if arguments.svg || named => Format::Svg,
+        None => Format::Chrome,
+    };
+    let is_picture = format == Format::Svg;
+    let window = arguments.cut.window()?;
     if path.is_none() && printer.is_on_terminal() {
         let name = if is_picture { "step.svg" } else { "trace.json" };
         return Err(Problem::new("a trace is of no use on a terminal")
@@ -37,15 +45,28 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         None => timeline_with(&run.model, &run.cluster, &run.plan, detail)?,
         Some((machine, _)) => timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail)?,
     };
-    let text = if is_picture {
-        svg::pipeline(&step, &svg::Options { title: step.name.clone(), ..svg::Options::default() })
-    } else {
-        chrome::to_string(&step, chrome::Options::default())
+    let text = match format {
+        Format::Svg => {
+            svg::pipeline(&step, &svg::Options { title: step.name.clone(), ..svg::Options::default() })
+        }
+        Format::Chrome => chrome::to_string(&step, chrome::Options::default()),
+        Format::Columns => {
+            let most_spans = arguments.cut.most_spans as usize;
+            let columns = of_step(&step, &Options { rank: arguments.rank, window, most_spans });
+            if columns.tracks.is_empty() {
+                return Err(no_rank(&step, arguments.rank).into());
+            }
+            columns.to_json(SCHEMA_VERSION)
+        }
     };
     printer.warnings(&warnings);
     printer.data(&text, path)?;
     if path.is_some() {
-        let how = if is_picture { "open it in a browser" } else { "open it in https://ui.perfetto.dev" };
+        let how = match format {
+            Format::Svg => "open it in a browser",
+            Format::Chrome => "open it in https://ui.perfetto.dev",
+            Format::Columns => "`railwright serve` draws such columns",
+        };
         printer.note(&format!(
             "a step of {} on {} ranks, one for each pipeline stage; {how}",
             human::seconds(step.duration().seconds()),
@@ -53,4 +74,12 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         ));
     }
     Ok(Outcome::Yes)
+}
+
+/// There is no such rank among those that are shown.
+fn no_rank(step: &Step, rank: Option<u32>) -> Problem {
+    let ranks: Vec<String> = step.ranks.iter().map(|rank| rank.rank.0.to_string()).collect();
+    Problem::new(format!("rank {} stands for no stage", rank.unwrap_or_default()))
+        .in_file("--rank")
+        .hint(format!("one rank of each stage is shown: {}", ranks.join(", ")))
 }

@@ -1,0 +1,226 @@
+//! A timeline in columns, for a canvas that draws tens of thousands of spans: what `railwright timeline --format columns` prints and the page shows.
+//!
+//! Responsible for: the answer ([`Columns`]): tracks of spans in order of their starts, each column an array, with classes for colours, bubbles as
+//! spans of their own, the critical path, messages, and marks of what analyses found. Times are whole nanoseconds since the step began, both ends of a span
+//! rounded the same way, so that neighbours still touch and never overlap. What is merged for being small is counted. Refuses to know whether a step was
+//! modelled ([`of_step`]) or measured (the profiler fills the same value through [`Track::of`]).
+
+mod from_step;
+mod marks;
+mod track;
+
+pub use from_step::{Options, of_step};
+pub use marks::{Mark, Severity};
+pub use track::{Row, Track, TrackHead, Window};
+
+use crate::{Activity, Dimension, Origin, Phase, Span};
+use serde::Serialize;
+
+/// What colours a span. A class is the same in every view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// The forward pass.
+    Forward,
+    /// A backward pass, or the half of it that makes the gradient of the input.
+    Backward,
+    /// The half of a backward pass that makes the gradient of the weights.
+    WeightGradient,
+    /// Forward work done again.
+    Recompute,
+    /// Tensor parallel communication.
+    Tensor,
+    /// Context parallel communication.
+    Context,
+    /// Data parallel communication.
+    Data,
+    /// Messages of the pipeline.
+    Pipeline,
+    /// Expert parallel communication.
+    Expert,
+    /// Nothing to do while the pipeline runs.
+    Bubble,
+    /// Reducing gradients, clipping, updating.
+    Optimizer,
+    /// Copies.
+    Copy,
+    /// The host at work.
+    Host,
+    /// Anything else, or unknown.
+    #[default]
+    Other,
+    /// Communication for an unknown sake.
+    Communication,
+    /// Within communication: until the last rank has come.
+    Waiting,
+}
+
+impl Class {
+    /// All classes; a colour is a place in this list.
+    pub const ALL: [Self; 16] = [
+        Self::Forward,
+        Self::Backward,
+        Self::WeightGradient,
+        Self::Recompute,
+        Self::Tensor,
+        Self::Context,
+        Self::Data,
+        Self::Pipeline,
+        Self::Expert,
+        Self::Bubble,
+        Self::Optimizer,
+        Self::Copy,
+        Self::Host,
+        Self::Other,
+        Self::Communication,
+        Self::Waiting,
+    ];
+
+    /// Of arithmetic.
+    pub const fn of_phase(phase: Phase) -> Self {
+        match phase {
+            Phase::Forward => Self::Forward,
+            Phase::Recompute => Self::Recompute,
+            Phase::Backward | Phase::BackwardInput => Self::Backward,
+            Phase::BackwardWeight => Self::WeightGradient,
+            Phase::Optimizer => Self::Optimizer,
+            Phase::Other => Self::Other,
+        }
+    }
+
+    /// Of communication.
+    pub const fn of_dimension(dimension: Dimension) -> Self {
+        match dimension {
+            Dimension::Tensor => Self::Tensor,
+            Dimension::Context => Self::Context,
+            Dimension::Expert => Self::Expert,
+            Dimension::Pipeline => Self::Pipeline,
+            Dimension::Data => Self::Data,
+            Dimension::Other => Self::Communication,
+        }
+    }
+
+    /// Of a span.
+    pub const fn of(span: &Span) -> Self {
+        match span.activity {
+            Activity::Compute => Self::of_phase(span.phase),
+            Activity::Communication(dimension) => Self::of_dimension(dimension),
+            Activity::Copy => Self::Copy,
+            Activity::Host => Self::Host,
+            Activity::Wait => Self::Waiting,
+        }
+    }
+}
+
+/// What waits for what: places of spans, one array for each column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Arrows {
+    /// Tracks of what is sent.
+    pub from_track: Vec<u32>,
+    /// Spans of what is sent.
+    pub from_span: Vec<u32>,
+    /// Tracks of what receives.
+    pub to_track: Vec<u32>,
+    /// Spans of what receives.
+    pub to_span: Vec<u32>,
+}
+
+impl Arrows {
+    /// Adds one; places are a track and a span on it.
+    pub fn push(&mut self, from: (u32, u32), to: (u32, u32)) {
+        self.from_track.push(from.0);
+        self.from_span.push(from.1);
+        self.to_track.push(to.0);
+        self.to_span.push(to.1);
+    }
+}
+
+/// What a line of the critical path or of a rank's bubbles comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Part {
+    /// What it is.
+    pub name: String,
+    /// How long, in nanoseconds.
+    pub time_ns: i64,
+}
+
+/// A rank's bubbles.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BubbleRow {
+    /// Which rank.
+    pub rank: u32,
+    /// On which stage.
+    pub stage: u32,
+    /// By place (fill, steady, drain) or by cause.
+    pub parts: Vec<Part>,
+    /// All of them over the time that the pipeline runs.
+    pub share: f64,
+}
+
+/// A timeline in columns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Columns {
+    /// What it is called.
+    pub label: String,
+    /// Who wrote it.
+    pub origin: Origin,
+    /// How long the step takes.
+    pub duration_ns: i64,
+    /// The stretch that is shown; all of the step unless a part was asked for.
+    pub window: Window,
+    /// Tracks in the order in which they are drawn.
+    pub tracks: Vec<Track>,
+    /// What spans are called; spans hold places in this list.
+    pub names: Vec<String>,
+    /// What colours mean; spans hold places in this list.
+    pub classes: Vec<Class>,
+    /// The critical path, first to last: tracks and spans.
+    pub critical: Vec<[u32; 2]>,
+    /// What the critical path is made of, most first; adds up to the step, but for a nanosecond each.
+    pub critical_parts: Vec<Part>,
+    /// Messages.
+    pub arrows: Arrows,
+    /// Bubbles of ranks.
+    pub bubbles: Vec<BubbleRow>,
+    /// What was found where.
+    pub marks: Vec<Mark>,
+    /// Spans before merging.
+    pub spans: u64,
+    /// Spans that were merged into others, because a track had more than was asked for.
+    pub merged: u64,
+    /// Ranks that could be shown and are not.
+    pub hidden_ranks: Vec<u32>,
+}
+
+impl Columns {
+    /// An empty timeline of a step of this length.
+    pub fn new(label: impl Into<String>, origin: Origin, duration_ns: i64) -> Self {
+        Self {
+            label: label.into(),
+            origin,
+            duration_ns,
+            window: Window { from: 0, to: duration_ns },
+            classes: Class::ALL.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// As JSON in one line, under a version of the answers' schema. Written as it is: most of it is numbers.
+    pub fn to_json(&self, schema_version: u32) -> String {
+        // The value has no map and no float that is not finite; it can always be written.
+        let fields = serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned());
+        format!("{{\"schema_version\":{schema_version},\"kind\":\"timeline\",{}\n", &fields[1..])
+    }
+
+    /// Adds a track and counts its spans; its place.
+    pub fn add(&mut self, track: Track) -> u32 {
+        let id = self.tracks.len() as u32;
+        self.spans += track.spans;
+        self.merged += track.merged();
+        self.tracks.push(Track { id, ..track });
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! A [`Step`] in columns.
+//!
+//! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; the critical path, messages and bubbles by their
+//! new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
+
+use super::{Arrows, BubbleRow, Class, Columns, Part, Row, Track, TrackHead, Window};
+use crate::breakdown::{Label, labelled, pipeline_window};
+use crate::bubbles::bubbles;
+use crate::critical_path::critical_path;
+use crate::span::Activity;
+use crate::{DependencyKind, Names, OperatorFamily, RankTimeline, SpanRef, Step, StreamKind, Time};
+
+/// What to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// One rank alone.
+    pub rank: Option<u32>,
+    /// A part of the step, in nanoseconds since it began.
+    pub window: Option<Window>,
+    /// Spans of a track from which on small ones are merged.
+    pub most_spans: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { rank: None, window: None, most_spans: 50_000 }
+    }
+}
+
+/// Where spans of the step went: by rank, stream and span.
+type Places = Vec<Vec<(u32, Vec<Option<u32>>)>>;
+
+/// Whole nanoseconds since the step began; both ends of every span are cut alike, so that neighbours touch.
+fn nanos(step: &Step, time: Time) -> i64 {
+    (time - step.start).0.div_euclid(1000)
+}
+
+/// The step in columns.
+pub fn of_step(step: &Step, options: &Options) -> Columns {
+    let mut columns = Columns::new(step.name.clone(), step.origin, nanos(step, step.end));
+    if let Some(window) = options.window {
+        columns.window = Window { from: window.from.max(0), to: window.to.min(columns.duration_ns) };
+    }
+    let mut names = step.names.clone();
+    let pipeline = pipeline_window(step);
+    let mut places: Places = Vec::new();
+    for rank in &step.ranks {
+        let shown = options.rank.is_none_or(|wanted| wanted == rank.rank.0);
+        if shown {
+            places.push(of_rank(&mut columns, &mut names, step, rank, pipeline, options));
+        } else {
+            columns.hidden_ranks.push(rank.rank.0);
+            places.push(Vec::new());
+        }
+    }
+    let place = |at: &SpanRef| -> Option<(u32, u32)> {
+        let (track, spans) = places.get(at.rank as usize)?.get(at.stream as usize)?;
+        Some((*track, spans.get(at.span as usize).copied().flatten()?))
+    };
+    let path = critical_path(step);
+    let critical = path.spans.iter().filter_map(place).map(|(track, span)| [track, span]);
+    columns.critical = critical.collect();
+    columns.critical.dedup();
+    columns.critical_parts = parts(&path.parts);
+    let mut arrows = Arrows::default();
+    for message in step.dependencies.iter().filter(|d| d.kind == DependencyKind::Message) {
+        if let (Some(from), Some(to)) = (place(&message.from), place(&message.to)) {
+            arrows.push(from, to);
+        }
+    }
+    columns.arrows = arrows;
+    columns.bubbles = bubbles(step).iter().map(bubble_row).collect();
+    columns.names = names.iter().map(str::to_owned).collect();
+    columns
+}
+
+fn parts(parts: &[(Label, Time)]) -> Vec<Part> {
+    parts.iter().map(|(label, time)| Part { name: label.name(), time_ns: time.0 / 1000 }).collect()
+}
+
+fn bubble_row(of: &crate::bubbles::Bubbles) -> BubbleRow {
+    let part = |name: &str, time: Time| Part { name: name.to_owned(), time_ns: time.0 / 1000 };
+    BubbleRow {
+        rank: of.rank.0,
+        stage: of.stage.0,
+        parts: vec![part("fill", of.fill), part("steady", of.steady), part("drain", of.drain)],
+        share: of.fraction,
+    }
+}
+
+/// The tracks of a rank; where the spans of each of its streams went.
+fn of_rank(
+    columns: &mut Columns,
+    names: &mut Names,
+    step: &Step,
+    rank: &RankTimeline,
+    pipeline: Option<(Time, Time)>,
+    options: &Options,
+) -> Vec<(u32, Vec<Option<u32>>)> {
+    let window = columns.window;
+    let head = |name: String| TrackHead {
+        group: if pipeline.is_some() { format!("stage {}", rank.stage.0) } else { format!("rank {}", rank.rank.0) },
+        name,
+        rank: rank.rank.0,
+        stage: rank.stage.0,
+    };
+    let mut gaps = bubble_rows(names, step, rank, pipeline);
+    let passes = pass_rows(names, step, rank);
+    if !passes.is_empty() {
+        let mut rows = passes;
+        rows.append(&mut gaps);
+        columns.add(Track::of(head("passes".to_owned()), &rows, window, options.most_spans).0);
+    }
+    let mut order: Vec<(StreamKind, usize)> =
+        rank.streams.iter().enumerate().map(|(at, stream)| (stream.kind, at)).collect();
+    order.sort_unstable();
+    let mut places = vec![(0, Vec::new()); rank.streams.len()];
+    for (kind, at) in order {
+        let spans = &rank.streams[at].spans;
+        let mut rows: Vec<Row> = spans
+            .iter()
+            .map(|span| Row {
+                start: nanos(step, span.start),
+                end: nanos(step, span.end),
+                name: span.name.0,
+                class: Class::of(&span),
+                micro_batch: span.micro_batch.map(|m| m.0),
+                chunk: span.chunk,
+                layer: span.layer.map(|l| l.0),
+                bytes: span.bytes,
+            })
+            .collect();
+        if kind == StreamKind::Compute {
+            rows.append(&mut gaps);
+        }
+        let (track, mut went) = Track::of(head(kind.name()), &rows, window, options.most_spans);
+        went.truncate(spans.len());
+        places[at] = (columns.add(track), went);
+    }
+    places
+}
+
+/// When the rank has nothing to do while the pipeline runs, named by the place: before its passes, between them, after them.
+fn bubble_rows(
+    names: &mut Names,
+    step: &Step,
+    rank: &RankTimeline,
+    pipeline: Option<(Time, Time)>,
+) -> Vec<Row> {
+    if pipeline.is_none() {
+        return Vec::new();
+    }
+    let labels = labelled(step, rank, pipeline);
+    let gaps = labels.into_iter().find(|(label, _)| *label == Label::Bubble).map(|(_, gaps)| gaps.0);
+    let passes = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);
+    let passes = passes.flat_map(|stream| stream.spans.iter()).filter(|span| span.phase.is_pass());
+    let ends = passes.fold(None, |ends: Option<(Time, Time)>, span| {
+        let (first, last) = ends.unwrap_or((span.start, span.end));
+        Some((first.min(span.start), last.max(span.end)))
+    });
+    let names = ["bubble: filling", "bubble", "bubble: draining"].map(|name| names.intern(name).0);
+    let row = |(start, end): (Time, Time)| {
+        let place = match ends {
+            Some((first, _)) if end <= first => 0,
+            Some((_, last)) if start >= last => 2,
+            _ => 1,
+        };
+        let (start, end) = (nanos(step, start), nanos(step, end));
+        Row { start, end, name: names[place], class: Class::Bubble, ..Row::default() }
+    };
+    gaps.unwrap_or_default().into_iter().map(row).filter(|row| row.start < row.end).collect()
+}
+
+/// Whole passes, where the compute stream shows their operators: what follows each other for one micro batch and phase is one row, exposed communication
+/// included. None where the stream shows passes itself or knows no micro batches.
+fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
+    let spans = || {
+        let compute = rank.streams.iter().filter(|stream| stream.kind == StreamKind::Compute);
+        let spans = compute.flat_map(|stream| stream.spans.iter());
+        spans.filter(|span| span.activity == Activity::Compute && span.micro_batch.is_some())
+    };
+    if spans().all(|span| span.operator == OperatorFamily::Pass) {
+        return Vec::new();
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    for span in spans() {
+        let row = Row {
+            start: nanos(step, span.start),
+            end: nanos(step, span.end),
+            name: names.intern(&span.phase.name().replace('_', " ")).0,
+            class: Class::of_phase(span.phase),
+            micro_batch: span.micro_batch.map(|m| m.0),
+            chunk: span.chunk,
+            ..Row::default()
+        };
+        match rows.last_mut() {
+            Some(last) if (last.class, last.micro_batch, last.chunk) == (row.class, row.micro_batch, row.chunk) => {
+                last.end = last.end.max(row.end);
+            }
+            _ => rows.push(row),
+        }
+    }
+    rows
+}

@@ -1,0 +1,41 @@
+//! Marks: what an analysis found, and where.
+//!
+//! Responsible for: the value. Refuses to find anything.
+
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    #[default]
+    Note,
+    /// It costs something.
+    Warning,
+    /// It costs much.
+    Fault,
+}
+
+/// Something that was found, and where.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Mark {
+    /// What `railwright explain` knows it by; empty when it is no finding.
+    pub id: String,
+    /// The track; none is the whole step.
+    pub track: Option<u32>,
+    /// The span on it, where it is one.
+    pub span: Option<u32>,
+    /// From when, in nanoseconds since the step began.
+    pub at: i64,
+    /// How long.
+    pub length: i64,
+    /// What it is, in a line.
+    pub title: String,
+    /// What more there is to say.
+    pub detail: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it costs a step, in nanoseconds, if that is known.
+    pub cost_ns: Option<i64>,
+}

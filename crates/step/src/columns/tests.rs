@@ -1,0 +1,125 @@
+//! Columns say what the step says.
+
+use super::*;
+use crate::critical_path::critical_path;
+use crate::{DependencyKind, OperatorFamily, Step, StreamKind, Time};
+use railwright_spec::quantity::{MicroBatch, Rank, Stage};
+
+const WINDOW: Window = Window { from: 0, to: 1000 };
+
+fn push(step: &mut Step, rank: usize, times: (i64, i64), phase: Phase, micro_batch: u32) -> crate::SpanRef {
+    let name = step.names.intern(phase.name());
+    let (start, end) = (Time(times.0), Time(times.1));
+    let operator = OperatorFamily::Pass;
+    let micro_batch = Some(MicroBatch(micro_batch));
+    let span = Span { start, end, phase, operator, name, micro_batch, ..Span::default() };
+    step.push(rank, StreamKind::Compute, span).expect("a rank")
+}
+
+/// Two stages of one micro batch with ends that fall between nanoseconds: the first fills, waits and updates, the second waits.
+fn two_stages() -> Step {
+    let mut step = Step::new("two stages");
+    let (a, b) = (step.add_rank(Rank(0), Stage(0)), step.add_rank(Rank(8), Stage(1)));
+    let f0 = push(&mut step, a, (0, 10_700), Phase::Forward, 0);
+    let f1 = push(&mut step, b, (10_700, 20_300), Phase::Forward, 0);
+    let b1 = push(&mut step, b, (20_300, 40_900), Phase::Backward, 0);
+    let b0 = push(&mut step, a, (40_900, 61_500), Phase::Backward, 0);
+    push(&mut step, a, (61_500, 70_100), Phase::Optimizer, 0);
+    step.depend(f0, f1, DependencyKind::Message);
+    step.depend(f1, b1, DependencyKind::Stream);
+    step.depend(b1, b0, DependencyKind::Message);
+    step
+}
+
+#[test]
+fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
+    let step = two_stages();
+    let columns = of_step(&step, &Options::default());
+    assert_eq!((columns.duration_ns, columns.spans, columns.merged), (70, 8, 0));
+    let compute: Vec<&Track> = columns.tracks.iter().filter(|track| track.name == "compute").collect();
+    assert_eq!(compute[0].starts, [0, 10, 40, 61]);
+    assert_eq!(compute[0].lengths, [10, 30, 21, 9]);
+    let classes: Vec<Class> = compute[0].colours.iter().map(|at| columns.classes[*at as usize]).collect();
+    assert_eq!(classes, [Class::Forward, Class::Bubble, Class::Backward, Class::Optimizer]);
+    // The path goes 0 -> 1 -> 0 without a gap.
+    let path = critical_path(&step);
+    assert_eq!(columns.critical.len(), path.spans.len());
+    let mut until = 0;
+    for [track, span] in &columns.critical {
+        let track = &columns.tracks[*track as usize];
+        assert_eq!(track.starts[*span as usize], until, "the path has a gap");
+        until += track.lengths[*span as usize];
+    }
+    assert_eq!(until, columns.duration_ns);
+    // Each part is rounded down.
+    let sum: i64 = columns.critical_parts.iter().map(|part| part.time_ns).sum();
+    assert!((0..columns.critical_parts.len() as i64).contains(&(70 - sum)), "{sum}");
+    let json: serde_json::Value = serde_json::from_str(&columns.to_json(1)).expect("JSON");
+    assert_eq!(json["kind"], "timeline");
+    assert_eq!(json["tracks"][0]["starts"][1], 10);
+    assert_eq!((columns.arrows.from_track.len(), columns.arrows.to_span.clone()), (2, vec![1, 2]));
+}
+
+#[test]
+fn passes_are_rows_of_their_own_where_operators_are_shown() {
+    let mut step = two_stages();
+    let name = step.names.intern("attention");
+    let (start, end) = (Time(70_100), Time(80_000));
+    for batch in [1, 1, 2] {
+        let last = step.end;
+        let span = Span {
+            start: start.max(last),
+            end: end.max(last + Time(1000)),
+            phase: Phase::Forward,
+            name,
+            micro_batch: Some(MicroBatch(batch)),
+            ..Span::default()
+        };
+        step.push(0, StreamKind::Compute, span);
+    }
+    let columns = of_step(&step, &Options::default());
+    let passes = &columns.tracks[0];
+    assert_eq!(passes.name, "passes");
+    // Two spans of micro batch 1 are one pass.
+    assert_eq!(passes.micro_batch, [0, -1, 0, 0, 1, 2]);
+}
+
+#[test]
+fn small_neighbours_merge_with_their_count_and_their_time() {
+    let rows: Vec<Row> = (0..100)
+        .map(|at| Row { start: at * 10, end: at * 10 + 5, name: at as u32, class: Class::Forward, ..Row::default() })
+        .chain([Row { start: 300, end: 309, class: Class::Bubble, ..Row::default() }])
+        .collect();
+    let (all, places) = Track::of(TrackHead::default(), &rows, WINDOW, 1000);
+    assert_eq!((all.len(), all.merged(), all.counts.len()), (101, 0, 0));
+    assert!(all.starts.is_sorted() && places.iter().all(Option::is_some));
+    let (few, places) = Track::of(TrackHead::default(), &rows, WINDOW, 10);
+    assert!(few.len() <= 11, "{} are left", few.len());
+    assert_eq!(few.counts.iter().sum::<u32>(), 101);
+    assert_eq!((few.spans, few.merged()), (101, 101 - few.len() as u64));
+    assert_eq!(few.busy(), all.busy(), "merging keeps the time");
+    assert!(places.iter().flatten().all(|at| (*at as usize) < few.len()));
+    // Every row lies within what it went into.
+    for (row, at) in rows.iter().zip(places) {
+        let at = at.expect("in the window") as usize;
+        assert!(few.starts[at] <= row.start && row.end <= few.starts[at] + few.lengths[at]);
+    }
+}
+
+#[test]
+fn a_window_shows_what_lies_in_it() {
+    let rows = [(0, 10), (10, 20), (20, 30)].map(|(start, end)| Row { start, end, ..Row::default() });
+    let (track, places) = Track::of(TrackHead::default(), &rows, Window { from: 12, to: 20 }, 10);
+    assert_eq!((track.starts, places), (vec![10], vec![None, Some(0), None]));
+}
+
+#[test]
+fn ranks_that_are_not_shown_are_named() {
+    let columns = of_step(&two_stages(), &Options { rank: Some(8), ..Options::default() });
+    assert_eq!((columns.tracks.len(), columns.hidden_ranks), (1, vec![0]));
+}
+
+#[test]
+fn classes_are_in_the_order_of_their_numbers() {
+    assert!(Class::ALL.iter().enumerate().all(|(at, class)| *class as usize == at));
+}
