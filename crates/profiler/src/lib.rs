@@ -35,6 +35,7 @@ pub mod readers;
 pub mod replay;
 pub mod samples;
 pub mod testing;
+pub mod timeline;
 mod topics;
 pub mod trace;
 pub mod tree;

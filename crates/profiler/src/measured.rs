@@ -41,7 +41,7 @@ pub fn step(job: &Job, joined: &Joined, tables: &Tables, windows: &Windows, at: 
 }
 
 /// The pipeline stage of a rank: its place in its pipeline group; the first where there is none.
-fn stage(joined: &Joined, rank: u32) -> u32 {
+pub(crate) fn stage(joined: &Joined, rank: u32) -> u32 {
     let pipelines = joined.groups.groups.iter().filter(|g| g.dimension.dimension == Dimension::Pipeline);
     pipelines
         .filter_map(|group| group.ranks.as_ref())

@@ -6,6 +6,7 @@
 //! made from the page.
 
 mod bubbles;
+pub mod columns;
 mod decomposition;
 
 pub mod from_job;

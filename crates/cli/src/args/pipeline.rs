@@ -32,6 +32,9 @@ pub(crate) struct Pipeline {
     /// The page of a step that the calculator predicts from a run file, instead of a recording
     #[arg(long, value_name = "RUN", conflicts_with = "paths", value_hint = ValueHint::FilePath)]
     pub(crate) predict: Option<String>,
+    /// The step as a timeline in columns, which the page's canvas draws: what was measured, and beneath it what was to be expected
+    #[arg(long, help_heading = "Output")]
+    pub(crate) columns: bool,
     /// Draw the step into a file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<String>,

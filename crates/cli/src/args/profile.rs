@@ -77,6 +77,14 @@ pub(crate) struct Profile {
     /// The tables of another tool instead, by its definitions and in its units
     #[arg(long, value_name = "TOOL", help_heading = "What is shown", conflicts_with_all = ["step", "rank", "html"])]
     pub(crate) compat: Option<Compat>,
+    /// One step as a timeline in columns, which the page's canvas draws: all ranks on one clock, findings tied to their places
+    #[arg(long, help_heading = "Columns", conflicts_with_all = ["compat", "html"])]
+    pub(crate) columns: bool,
+    /// The threads of hosts, too, in columns
+    #[arg(long, help_heading = "Columns", requires = "columns")]
+    pub(crate) host: bool,
+    #[command(flatten)]
+    pub(crate) cut: super::timeline::Cut,
     #[command(flatten)]
     pub(crate) needed: Needed,
     #[command(flatten)]

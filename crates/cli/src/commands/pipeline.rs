@@ -6,7 +6,7 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::traces;
 use crate::printer::document::Document;
-use crate::printer::{Answer, Printer, Terminal};
+use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use crate::run;
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::Job;
@@ -17,6 +17,9 @@ use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::replay::Subset;
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
+
+/// Spans of a stage in columns from which on small neighbours are merged.
+const MOST_SPANS: usize = 50_000;
 
 /// The page, and how much of its tables is shown.
 struct Page {
@@ -40,6 +43,11 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
     printer.warnings(&page.warnings);
     if let Some(file) = &arguments.svg {
         printer.data(&picture::draw(&page, &picture::Options::default()), Some(file))?;
+    }
+    if arguments.columns {
+        let columns = pipeline::columns::columns(&page, MOST_SPANS);
+        printer.data(&columns.to_json(SCHEMA_VERSION), arguments.output.output.as_deref())?;
+        return Ok(Outcome::Yes);
     }
     printer.answer(&Page { page, limit: arguments.limit }, &arguments.output)?;
     Ok(Outcome::Yes)

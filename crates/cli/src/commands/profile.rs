@@ -8,10 +8,12 @@ use super::{profiled, query};
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Document, Tone};
-use crate::printer::{Answer, Printer, Terminal, fields};
+use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal, fields};
 use railwright_profiler::page::page;
+use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
 use railwright_profiler::readers::Keep;
+use railwright_profiler::timeline::{self, Question};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde_json::{Map, Value, json};
@@ -34,6 +36,9 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     }
     let tables = profiled::tables(&arguments.reading)?;
     let mut options = profiled::options(tables, &arguments.needed)?;
+    if arguments.columns {
+        return columns(arguments, &options, printer);
+    }
     options.step = arguments.step;
     options.rank = arguments.rank;
     let read = profiled::read(&arguments.paths, &arguments.reading, &options.tables, printer)?;
@@ -54,6 +59,27 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
         Some(path) => printer.data(&page(&answer.title, &answer.report), Some(path))?,
         None => printer.answer(&answer, &arguments.output)?,
     }
+    Ok(Outcome::Yes)
+}
+
+/// One step in columns. Findings are those of all steps: their places are looked for in this one.
+fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> Result<Outcome, Failure> {
+    let question = Question {
+        step: arguments.step,
+        rank: arguments.rank,
+        window: arguments.cut.window()?,
+        most_spans: arguments.cut.most_spans as usize,
+        host: arguments.host,
+    };
+    let read = profiled::read(&arguments.paths, &arguments.reading, &options.tables, printer)?;
+    let profile = profiled::profiled(&read, options)?;
+    let (job, joined) = (&read.job, &read.joined);
+    let findings = &profile.report.findings;
+    let tables = &options.tables;
+    let mut columns =
+        timeline::columns(job, joined, tables, &profile.windows, findings, &question, &profiled::AllCores)?;
+    columns.label = format!("{}, {}", profiled::title(&arguments.paths), columns.label);
+    printer.data(&columns.to_json(SCHEMA_VERSION), arguments.output.output.as_deref())?;
     Ok(Outcome::Yes)
 }
 

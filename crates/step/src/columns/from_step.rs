@@ -99,7 +99,11 @@ fn of_rank(
 ) -> Vec<(u32, Vec<Option<u32>>)> {
     let window = columns.window;
     let head = |name: String| TrackHead {
-        group: if pipeline.is_some() { format!("stage {}", rank.stage.0) } else { format!("rank {}", rank.rank.0) },
+        group: if pipeline.is_some() {
+            format!("stage {}", rank.stage.0)
+        } else {
+            format!("rank {}", rank.rank.0)
+        },
         name,
         rank: rank.rank.0,
         stage: rank.stage.0,
@@ -194,7 +198,9 @@ fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
             ..Row::default()
         };
         match rows.last_mut() {
-            Some(last) if (last.class, last.micro_batch, last.chunk) == (row.class, row.micro_batch, row.chunk) => {
+            Some(last)
+                if (last.class, last.micro_batch, last.chunk) == (row.class, row.micro_batch, row.chunk) =>
+            {
                 last.end = last.end.max(row.end);
             }
             _ => rows.push(row),

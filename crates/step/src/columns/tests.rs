@@ -87,7 +87,13 @@ fn passes_are_rows_of_their_own_where_operators_are_shown() {
 #[test]
 fn small_neighbours_merge_with_their_count_and_their_time() {
     let rows: Vec<Row> = (0..100)
-        .map(|at| Row { start: at * 10, end: at * 10 + 5, name: at as u32, class: Class::Forward, ..Row::default() })
+        .map(|at| Row {
+            start: at * 10,
+            end: at * 10 + 5,
+            name: at as u32,
+            class: Class::Forward,
+            ..Row::default()
+        })
         .chain([Row { start: 300, end: 309, class: Class::Bubble, ..Row::default() }])
         .collect();
     let (all, places) = Track::of(TrackHead::default(), &rows, WINDOW, 1000);

@@ -111,8 +111,14 @@ struct Run {
 
 impl Run {
     fn of(row: Row) -> Self {
-        let mut run =
-            Self { first: row, end: row.start, count: 0, busy: 0, longest: -1, classes: [0; Class::ALL.len()] };
+        let mut run = Self {
+            first: row,
+            end: row.start,
+            count: 0,
+            busy: 0,
+            longest: -1,
+            classes: [0; Class::ALL.len()],
+        };
         run.take(row);
         run
     }

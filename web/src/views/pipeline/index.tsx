@@ -1,6 +1,80 @@
-// Stands where the pipeline view will be.
-import { Empty } from '../../ui/states'
+// The pipeline: all stages of the run's modelled step on one timeline, and a measured step with what was expected beneath it.
+// Responsible for: the question, the schedule switch, and the numbers beside the timeline. Refuses to compute a step.
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { start } from '../../api/start'
+import { change, own } from '../../state/location'
+import { run } from '../../state/run'
+import { Timeline } from '../../timeline/Timeline'
+import { useColumns } from '../../timeline/ask'
+import { beside } from '../../timeline/beside'
+import { Empty, Loading, Problems } from '../../ui/states'
+import { Bubbles, CriticalParts, Verdict } from './numbers'
+import { Switches } from './switches'
+import './pipeline.css'
+
+/** A run that shows what the view is for. */
+const EXAMPLE = {
+  model: 'llama-3.1-405b',
+  cluster: 'dgx-h100',
+  gpus: '1024',
+  tp: '8',
+  pp: '16',
+  'uneven-stages': 'true',
+  'global-batch': '512',
+}
 
 export default function View() {
-  return <Empty title="Pipeline" text="This view is being built." />
+  const { detail, trace, step } = own('p')
+  const values = run.value
+  const [given, setGiven] = useState<readonly string[]>([])
+  useEffect(() => {
+    start().then(
+      (known) => setGiven(known.traces),
+      () => {},
+    )
+  }, [])
+  const hasRun = values.model !== undefined || values.run !== undefined || values.launch !== undefined
+  const question = hasRun ? { ...values, detail: detail ?? 'automatic' } : null
+  const modelled = useColumns('timeline', question)
+  const measured = useColumns('pipeline', trace ? { paths: [trace], ...(step ? { step } : {}) } : null)
+  const columns = useMemo(() => {
+    if (trace && measured.columns) {
+      return modelled.columns && hasRun ? beside(measured.columns, modelled.columns, 'predicted') : measured.columns
+    }
+    return trace ? null : modelled.columns
+  }, [trace, measured.columns, modelled.columns])
+  const problems = [...(trace ? measured.problems : []), ...(hasRun ? modelled.problems : [])]
+  const loading = (trace ? measured : modelled).loading
+  if (!hasRun && !trace) {
+    return (
+      <Empty title="No step yet" text="Describe a run in the calculator, or open a trace of a pipeline, and all of its stages are shown here on one timeline.">
+        <button type="button" class="button primary" onClick={() => change(EXAMPLE)}>
+          Show an example: 405B on 16 stages
+        </button>
+        {given.map((path) => (
+          <button key={path} type="button" class="button" onClick={() => change({ 'p.trace': path })}>
+            Open {path}
+          </button>
+        ))}
+      </Empty>
+    )
+  }
+  return (
+    <div class="pipeline-view" aria-busy={loading}>
+      <Switches hasRun={hasRun} traces={given} commandLine={(trace ? measured : modelled).commandLine} />
+      {problems.length > 0 && <Problems problems={problems} />}
+      {columns ? (
+        <div class={loading ? 'stale pipeline-body' : 'pipeline-body'}>
+          <Verdict columns={columns} modelled={trace && hasRun ? modelled.columns : null} />
+          <Timeline columns={columns} />
+          <div class="pipeline-numbers">
+            <Bubbles columns={columns} />
+            <CriticalParts columns={columns} />
+          </div>
+        </div>
+      ) : (
+        loading && <Loading heights={[32, 420, 140]} label="computing the step" />
+      )}
+    </div>
+  )
 }

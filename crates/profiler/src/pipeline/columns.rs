@@ -1,0 +1,115 @@
+//! The page in columns: every stage as it was measured, with what each bubble waited for, and beneath it what was to be expected.
+//!
+//! Responsible for: two tracks for each stage on one time, stalls and verdicts as marks. Refuses to say more than the page.
+
+use super::{Cause, PassBox, PipelinePage, Row as StageRow};
+use crate::timeline::pass_class;
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
+use railwright_step::columns::{BubbleRow, Class, Columns, Mark, Part, Row, Severity, Track, TrackHead};
+use railwright_step::{Names, Origin};
+
+/// The page's step in columns, with at most about so many spans on a track.
+pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
+    let shown = &page.shown;
+    let label = if page.label.is_empty() {
+        format!("step {}", shown.step)
+    } else {
+        format!("{}, step {}", page.label, shown.step)
+    };
+    let duration = shown.measured.max(shown.expected_duration);
+    let mut columns = Columns::new(label, Origin::Measured, duration);
+    let mut names = Names::default();
+    let mut places = Vec::new();
+    for row in &shown.rows {
+        let rows = rows(row, &mut names, true);
+        let (track, went) = Track::of(head(row, "measured"), &rows, columns.window, most_spans);
+        places.push((columns.add(track), went));
+        if let Some(expected) = shown.expected.iter().find(|one| one.stage == row.stage) {
+            let rows = self::rows(expected, &mut names, false);
+            columns.add(Track::of(head(row, "expected"), &rows, columns.window, most_spans).0);
+        }
+        columns.bubbles.push(bubbles(row, shown.measured));
+    }
+    columns.names = names.iter().map(str::to_owned).collect();
+    for (row, (track, went)) in shown.rows.iter().zip(&places) {
+        for (at, one) in row.boxes.iter().enumerate() {
+            let Some(stall) = one.stall.and_then(|stall| shown.stalls.get(stall)) else { continue };
+            let cost = Seconds::new(stall.cost as f64 * 1e-9);
+            columns.marks.push(Mark {
+                id: "stall".to_owned(),
+                track: Some(*track),
+                span: went.get(at).copied().flatten(),
+                at: one.start,
+                length: one.end - one.start,
+                title: format!("stall of {} on stage {}", one.kind.name(), row.stage),
+                detail: if stall.cost > 0 {
+                    format!("it cost the step {}", human::seconds(cost))
+                } else {
+                    "slack absorbed it".to_owned()
+                },
+                severity: if stall.cost > 0 { Severity::Fault } else { Severity::Note },
+                cost_ns: Some(stall.cost),
+            });
+        }
+    }
+    columns.marks.sort_by_key(|mark| std::cmp::Reverse(mark.cost_ns));
+    columns.marks.extend(page.verdicts.iter().map(|verdict| Mark {
+        id: verdict.id.to_owned(),
+        title: verdict.message.clone(),
+        severity: if verdict.cost > page.median_step / 20 { Severity::Fault } else { Severity::Warning },
+        cost_ns: Some(verdict.cost),
+        ..Mark::default()
+    }));
+    columns
+}
+
+fn head(row: &StageRow, name: &str) -> TrackHead {
+    TrackHead {
+        group: format!("stage {}", row.stage),
+        name: name.to_owned(),
+        rank: row.rank,
+        stage: row.stage,
+    }
+}
+
+/// Passes first, in the page's order, so that marks find them; then bubbles.
+fn rows(row: &StageRow, names: &mut Names, caused: bool) -> Vec<Row> {
+    let mut until = i64::MIN;
+    let mut passes: Vec<Row> = Vec::with_capacity(row.boxes.len() + row.bubbles.len());
+    for one in &row.boxes {
+        passes.push(pass(one, names, until));
+        until = until.max(one.end);
+    }
+    let bubbles = row.bubbles.iter().filter(|bubble| bubble.cause != Cause::Outside).map(|bubble| {
+        let name = match bubble.cause {
+            cause if caused => format!("bubble: {}", cause.name()),
+            _ => "bubble".to_owned(),
+        };
+        let name = names.intern(&name).0;
+        Row { start: bubble.start, end: bubble.end, name, class: Class::Bubble, ..Row::default() }
+    });
+    passes.extend(bubbles);
+    passes
+}
+
+/// A pass as a row; timers may overlap by a little, rows do not.
+fn pass(one: &PassBox, names: &mut Names, until: i64) -> Row {
+    Row {
+        start: one.start.max(until).min(one.end),
+        end: one.end,
+        name: names.intern(one.kind.name()).0,
+        class: pass_class(one.kind),
+        micro_batch: one.micro_batch,
+        chunk: Some(one.chunk),
+        ..Row::default()
+    }
+}
+
+fn bubbles(row: &StageRow, step: i64) -> BubbleRow {
+    let part = |cause: Cause| Part { name: cause.name().to_owned(), time_ns: row.causes.get(cause) };
+    let parts: Vec<Part> =
+        Cause::ALL.into_iter().filter(|cause| *cause != Cause::Outside).map(part).collect();
+    let all: i64 = parts.iter().map(|part| part.time_ns).sum();
+    BubbleRow { rank: row.rank, stage: row.stage, parts, share: all as f64 / step.max(1) as f64 }
+}

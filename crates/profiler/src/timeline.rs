@@ -1,0 +1,205 @@
+//! A measured step in columns, for a canvas: what was recorded of every rank on one clock, and what the analyses found in it.
+//!
+//! Responsible for: which step, which ranks and how many spans ([`Question`]), and the tracks of each rank in order: passes of the pipeline with
+//! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host. Refuses to cut quietly:
+//! ranks that are left out are listed, spans that are merged are counted.
+
+mod marks;
+mod passes;
+mod rank;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use crate::Job;
+use crate::joined::Joined;
+use crate::matching::Lane;
+use crate::profile::{Finding, Workers};
+use crate::view::{Tables, View};
+use crate::waterfall::Exchanges;
+use crate::windows::Windows;
+pub(crate) use passes::class as pass_class;
+use railwright_spec::problem::Problem;
+use railwright_step::columns::{Columns, Track, Window};
+use railwright_step::{CollectiveKind, Dimension, Names, Origin};
+use rows::Drawn;
+use std::collections::BTreeMap;
+
+/// Ranks that are shown at most when none is asked for.
+const MOST_RANKS: usize = 16;
+/// Spans that are shown at most of all tracks together.
+const MOST_SPANS: usize = 600_000;
+
+/// What to show.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// Which step, by its number; else a typical one.
+    pub step: Option<u64>,
+    /// One rank alone.
+    pub rank: Option<u32>,
+    /// A part of the step, in nanoseconds since it began.
+    pub window: Option<Window>,
+    /// Spans of a track from which on small ones are merged.
+    pub most_spans: usize,
+    /// The threads of hosts, too.
+    pub host: bool,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Self { step: None, rank: None, window: None, most_spans: 50_000, host: false }
+    }
+}
+
+/// One step of a job whose clocks are aligned, in columns.
+///
+/// # Errors
+///
+/// When the step or the rank is not there.
+pub fn columns(
+    job: &Job,
+    joined: &Joined,
+    tables: &Tables,
+    windows: &Windows,
+    findings: &[Finding],
+    question: &Question,
+    workers: &impl Workers,
+) -> Result<Columns, Problem> {
+    let at = chosen(windows, question.step)?;
+    let Some(step) = windows.steps.get(at) else {
+        return Err(Problem::new("nothing was recorded, so there is no step to show"));
+    };
+    let label = format!("step {}", windows.name(at));
+    let mut columns = Columns::new(label, Origin::Measured, step.duration());
+    if let Some(window) = question.window {
+        columns.window = Window { from: window.from.max(0), to: window.to.min(step.duration()) };
+    }
+    let shown = shown(job, joined, question)?;
+    let mut places: Vec<usize> = (0..job.members.len()).collect();
+    columns.hidden_ranks =
+        places.iter().filter(|at| !shown.contains(*at)).map(|at| job.members[*at].rank).collect();
+    places.retain(|at| shown.contains(at));
+    let found = crate::pipeline::from_job::passes(job, Some(&joined.groups)).ok();
+    let inputs =
+        rank::Inputs { whole: windows.whole(), start: step.start, end: step.end, host: question.host };
+    let drawn: Vec<(usize, Vec<Drawn>)> = workers.map(&places, |_, &at| {
+        let member = &job.members[at];
+        let view = View::new(&member.trace, tables);
+        let exchanges = Exchanges::of(joined, at, &view);
+        let own =
+            found.as_ref().map(|found| passes::of_rank(found, member.rank, &inputs)).unwrap_or_default();
+        (at, rank::draw(&view, &exchanges, &inputs, own))
+    });
+    let stages: Vec<u32> = drawn.iter().map(|(at, _)| stage(job, joined, found.as_ref(), *at)).collect();
+    let staged = stages.iter().any(|stage| *stage > 0);
+    let tracks: usize = drawn.iter().map(|(_, drawn)| drawn.len()).sum();
+    let most = question.most_spans.min(MOST_SPANS / tracks.max(1)).max(100);
+    let mut names = Names::default();
+    let mut rows_of: BTreeMap<(usize, u32), (u32, u32)> = BTreeMap::new();
+    for ((at, drawn), stage) in drawn.iter().zip(&stages) {
+        let rank = job.members[*at].rank;
+        let group = if staged { format!("stage {stage}, rank {rank}") } else { format!("rank {rank}") };
+        for one in drawn {
+            let rows = one.named(&mut names);
+            let (track, went) = Track::of(one.head(&group, rank, *stage), &rows, columns.window, most);
+            let track = columns.add(track);
+            for (row, span) in one.device_rows().zip(&went) {
+                if let (Some(row), Some(span)) = (row, span) {
+                    rows_of.entry((*at, row)).or_insert((track, *span));
+                }
+            }
+        }
+    }
+    columns.names = names.iter().map(str::to_owned).collect();
+    messages(&mut columns, joined, &rows_of);
+    columns.bubbles = drawn
+        .iter()
+        .zip(&stages)
+        .filter_map(|((at, drawn), stage)| passes::bubbles(drawn, job.members[*at].rank, *stage))
+        .collect();
+    columns.marks = marks::of(&columns, findings);
+    Ok(columns)
+}
+
+/// The place of the step to show: as asked, else the one whose length is closest to the median.
+fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
+    if let Some(step) = step {
+        let numbered = windows.steps.iter().position(|window| window.number == Some(step));
+        let by_place = || {
+            let none = windows.steps.iter().all(|window| window.number.is_none());
+            usize::try_from(step).ok().filter(|at| none && *at < windows.steps.len())
+        };
+        return numbered.or_else(by_place).ok_or_else(|| {
+            let names: Vec<String> = (0..windows.steps.len().min(16)).map(|at| windows.name(at)).collect();
+            Problem::new(format!("there is no step {step}"))
+                .in_file("--step")
+                .hint(format!("steps are {}", names.join(", ")))
+        });
+    }
+    let mut lengths: Vec<i64> = windows.steps.iter().map(crate::windows::StepWindow::duration).collect();
+    let median = crate::replay::median(&mut lengths);
+    let nearest = windows.steps.iter().enumerate().min_by_key(|(_, step)| (step.duration() - median).abs());
+    Ok(nearest.map_or(0, |(at, _)| at))
+}
+
+/// The members to show: the one that was asked for, else the first of each stage, and then others as far as there is room.
+fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, Problem> {
+    if let Some(rank) = question.rank {
+        let at = job.position(rank).ok_or_else(|| {
+            let known: Vec<String> = job.members.iter().take(16).map(|m| m.rank.to_string()).collect();
+            Problem::new(format!("there is no trace of rank {rank}"))
+                .in_file("--rank")
+                .hint(format!("there are traces of ranks {}", known.join(", ")))
+        })?;
+        return Ok(vec![at]);
+    }
+    let mut order: Vec<usize> = (0..job.members.len()).collect();
+    let mut seen: Vec<u32> = Vec::new();
+    order.sort_by_cached_key(|at| {
+        let stage = crate::measured::stage(joined, job.members[*at].rank);
+        let again = seen.iter().filter(|known| **known == stage).count();
+        seen.push(stage);
+        (again, stage, *at)
+    });
+    order.truncate(MOST_RANKS);
+    Ok(order)
+}
+
+/// The stage of a member: as its passes say, else its place in its pipeline group.
+fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: usize) -> u32 {
+    let rank = job.members[at].rank;
+    let own = found.and_then(|found| found.passes.iter().find(|pass| pass.rank == rank));
+    own.map_or_else(|| crate::measured::stage(joined, rank), |pass| pass.stage)
+}
+
+/// Messages between stages of which both ends are shown.
+fn messages(columns: &mut Columns, joined: &Joined, rows_of: &BTreeMap<(usize, u32), (u32, u32)>) {
+    let matching = &joined.matching;
+    for collective in &matching.collectives {
+        let members = matching.members(collective);
+        let [a, b] = members else { continue };
+        let kind = |at: &crate::matching::PartRef| {
+            matching.part(*at).operation.and_then(crate::communication::Operation::kind)
+        };
+        let (from, to) = match (kind(a), kind(b)) {
+            (Some(CollectiveKind::Send), Some(CollectiveKind::Receive)) => (a, b),
+            (Some(CollectiveKind::Receive), Some(CollectiveKind::Send)) => (b, a),
+            _ => continue,
+        };
+        let place = |at: &crate::matching::PartRef| {
+            let part = matching.part(*at);
+            if part.lane == Lane::Host {
+                return None;
+            }
+            rows_of.get(&(at.member as usize, part.row)).copied()
+        };
+        if let (Some(from), Some(to)) = (place(from), place(to)) {
+            columns.arrows.push(from, to);
+        }
+    }
+}
+
+/// Whether a dimension is the pipeline's: its waits are bubbles.
+const fn is_pipeline(dimension: Dimension) -> bool {
+    matches!(dimension, Dimension::Pipeline)
+}

@@ -1,0 +1,77 @@
+//! Passes of a measured pipeline as rows, with the bubbles between them.
+//!
+//! Responsible for: the passes of one rank within the step. Refuses to find passes; [`crate::pipeline::from_job`] does.
+
+use super::rank::Inputs;
+use super::rows::{Drawn, Name, Named};
+use crate::passes::{PassKind, Passes};
+use railwright_step::columns::{BubbleRow, Class, Part, Row};
+
+/// What colours a pass.
+pub(crate) const fn class(kind: PassKind) -> Class {
+    match kind {
+        PassKind::Forward => Class::Forward,
+        PassKind::Backward | PassKind::BackwardInput => Class::Backward,
+        PassKind::BackwardWeight => Class::WeightGradient,
+        PassKind::SendForward
+        | PassKind::ReceiveForward
+        | PassKind::SendBackward
+        | PassKind::ReceiveBackward => Class::Pipeline,
+        PassKind::ParameterGather
+        | PassKind::GradientReduce
+        | PassKind::RemainderReduce
+        | PassKind::NormReduce
+        | PassKind::EmbeddingReduce => Class::Data,
+        PassKind::GradientClip | PassKind::Optimizer => Class::Optimizer,
+        PassKind::DataLoading => Class::Host,
+        PassKind::Other => Class::Other,
+    }
+}
+
+/// Gaps below this are not worth the name of a bubble, in nanoseconds: launching the next pass takes as long.
+const SHORTEST: i64 = 2_000;
+
+/// The track of a rank's passes; none where it has no pass in the step.
+pub(super) fn of_rank(passes: &Passes, rank: u32, inputs: &Inputs) -> Vec<Drawn> {
+    let mut own: Vec<_> = passes
+        .passes
+        .iter()
+        .filter(|pass| pass.rank == rank && pass.kind.is_compute())
+        .filter(|pass| pass.end > inputs.start && pass.start < inputs.end)
+        .collect();
+    if own.is_empty() {
+        return Vec::new();
+    }
+    own.sort_by_key(|pass| (pass.start, pass.end));
+    let mut rows = Vec::new();
+    let mut until: Option<i64> = None;
+    for pass in own {
+        let start = pass.start - inputs.start;
+        if let Some(until) = until.filter(|until| start - until >= SHORTEST) {
+            let row = Row { start: until, end: start, class: Class::Bubble, ..Row::default() };
+            rows.push(Named { row, name: Name::Known("bubble"), device: None });
+        }
+        let end = pass.end - inputs.start;
+        until = Some(until.map_or(end, |until| until.max(end)));
+        let row = Row {
+            start,
+            end,
+            class: class(pass.kind),
+            micro_batch: pass.micro_batch,
+            chunk: Some(pass.chunk),
+            ..Row::default()
+        };
+        rows.push(Named { row, name: Name::Known(pass.kind.name()), device: None });
+    }
+    vec![Drawn::of("passes", rows)]
+}
+
+/// The bubbles of a rank, where it has passes.
+pub(super) fn bubbles(drawn: &[Drawn], rank: u32, stage: u32) -> Option<BubbleRow> {
+    let passes = drawn.first().filter(|first| first.name == "passes")?;
+    let (first, last) = (passes.rows.first()?, passes.rows.last()?);
+    let time_ns = passes.time(Class::Bubble);
+    let parts = vec![Part { name: "between passes".to_owned(), time_ns }];
+    let share = time_ns as f64 / (last.end - first.start).max(1) as f64;
+    Some(BubbleRow { rank, stage, parts, share })
+}

@@ -1,0 +1,189 @@
+//! The tracks of one rank: where its time went, its streams, its threads.
+//!
+//! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what lies outside of the step.
+
+use super::is_pipeline;
+use super::rows::{Drawn, Name, Named, lanes};
+use crate::trace::{HostKind, NONE};
+use crate::view::{Role, View};
+use crate::waterfall::{Exchanges, Group, Idle, Label, sweep};
+use railwright_step::columns::{Class, Row};
+use std::collections::BTreeMap;
+
+/// What all ranks share.
+pub(super) struct Inputs {
+    /// All that is looked at: idle stretches are judged whole and then cut.
+    pub(super) whole: (i64, i64),
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) host: bool,
+}
+
+impl Inputs {
+    fn holds(&self, start: i64, end: i64) -> bool {
+        start < self.end && end > self.start
+    }
+}
+
+/// All tracks of a rank, behind those of its passes.
+pub(super) fn draw(
+    view: &View<'_>,
+    exchanges: &Exchanges,
+    inputs: &Inputs,
+    passes: Vec<Drawn>,
+) -> Vec<Drawn> {
+    let mut tracks = passes;
+    tracks.push(device(view, exchanges, inputs));
+    tracks.extend(streams(view, exchanges, inputs));
+    if inputs.host || view.gpu.is_empty() {
+        tracks.extend(threads(view, inputs));
+    }
+    tracks
+}
+
+fn class_of(view: &View<'_>, exchanges: &Exchanges, row: usize) -> Class {
+    match view.role.get(row) {
+        Some(Role::Compute) => Class::of_phase(view.phase.get(row).copied().unwrap_or_default()),
+        Some(Role::Communication) => Class::of_dimension(exchanges.get(row as u32).dimension),
+        Some(Role::Copy) => Class::Copy,
+        _ => Class::Other,
+    }
+}
+
+fn idle_class(label: Label) -> Class {
+    match label.group() {
+        Group::Bubble => Class::Bubble,
+        Group::Host => Class::Host,
+        Group::Copy => Class::Copy,
+        Group::Communication => Class::Waiting,
+        _ => Class::Other,
+    }
+}
+
+/// A row of the device: of communication first what it waited for others, then the transfer.
+fn cut<'a>(
+    view: &View<'a>,
+    exchanges: &Exchanges,
+    inputs: &Inputs,
+    row: usize,
+    (start, end): (i64, i64),
+    out: &mut Vec<Named<'a>>,
+) {
+    let name = view.trace.names.get(view.gpu.names()[row]);
+    let class = class_of(view, exchanges, row);
+    let bytes = view.gpu.get(row).map_or(0, |row| row.bytes);
+    let device = Some(row as u32);
+    let span = |start: i64, end: i64, class: Class| Row {
+        start: start - inputs.start,
+        end: end - inputs.start,
+        class,
+        bytes,
+        ..Row::default()
+    };
+    let exchange = exchanges.get(row as u32);
+    let from = if view.role.get(row) == Some(&Role::Communication) { exchange.transfer_from } else { None };
+    let from = from.unwrap_or(start).clamp(start, end);
+    if from > start {
+        // Waiting for a message of the pipeline is a bubble.
+        let (class, word) = if is_pipeline(exchange.dimension) {
+            (Class::Bubble, "bubble: waits for a message")
+        } else {
+            (Class::Waiting, "waits for other ranks")
+        };
+        out.push(Named {
+            row: span(start, from, class),
+            name: Name::Made(format!("{word}: {name}")),
+            device: None,
+        });
+    }
+    if from < end {
+        out.push(Named { row: span(from, end, class), name: Name::Known(name), device });
+    }
+}
+
+/// Every moment once, as in the waterfall: arithmetic, else communication, else copies, else why the device was idle.
+fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn {
+    let mut idle = Idle::new(view);
+    let mut rows: Vec<Named<'a>> = Vec::new();
+    for piece in sweep(view, inputs.whole) {
+        if piece.role != Role::None {
+            if inputs.holds(piece.start, piece.end) {
+                let within = (piece.start.max(inputs.start), piece.end.min(inputs.end));
+                cut(view, exchanges, inputs, piece.row as usize, within, &mut rows);
+            }
+            continue;
+        }
+        // Questions come in order of time, so those before the step are asked, too.
+        let mut start = piece.start;
+        for (label, end) in idle.labels(view, piece) {
+            let (from, to) = (start.max(inputs.start), end.min(inputs.end));
+            if from < to {
+                let row = Row {
+                    start: from - inputs.start,
+                    end: to - inputs.start,
+                    class: idle_class(label),
+                    ..Row::default()
+                };
+                rows.push(Named { row, name: Name::Made(label.name()), device: None });
+            }
+            start = end;
+        }
+    }
+    for row in &mut rows {
+        // What a stream shows is where messages are tied to.
+        row.device = None;
+    }
+    Drawn::of("device", rows)
+}
+
+/// The streams of the device, in order of their numbers, those with arithmetic first.
+fn streams<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<Drawn> {
+    let mut of: BTreeMap<(bool, u32), Vec<Named<'a>>> = BTreeMap::new();
+    let numbers = view.gpu.streams();
+    // A stream with any arithmetic counts as one of arithmetic.
+    let mut computes: BTreeMap<u32, bool> = BTreeMap::new();
+    for (row, stream) in numbers.iter().enumerate() {
+        *computes.entry(*stream).or_default() |= view.role.get(row) == Some(&Role::Compute);
+    }
+    let mut order: Vec<u32> = (0..view.gpu.len() as u32).collect();
+    order.sort_by_key(|row| {
+        (view.gpu.starts()[*row as usize], std::cmp::Reverse(view.gpu.ends()[*row as usize]))
+    });
+    for row in order {
+        let row = row as usize;
+        let (start, end) = (view.gpu.starts()[row], view.gpu.ends()[row]);
+        if view.role.get(row) == Some(&Role::None) || !inputs.holds(start, end) {
+            continue;
+        }
+        let stream = numbers[row];
+        let key = (!computes.get(&stream).copied().unwrap_or_default(), stream);
+        cut(view, exchanges, inputs, row, (start, end), of.entry(key).or_default());
+    }
+    let name = |stream: u32| match stream {
+        NONE => "stream".to_owned(),
+        thread if view.from_host && thread >= 1 << 16 => format!("communication {}", thread - (1 << 16)),
+        thread if view.from_host => format!("operators {thread}"),
+        stream => format!("stream {stream}"),
+    };
+    of.into_iter().flat_map(|((_, stream), rows)| lanes(&name(stream), rows)).collect()
+}
+
+/// The threads of the host, what nests beneath what holds it.
+fn threads<'a>(view: &View<'a>, inputs: &Inputs) -> Vec<Drawn> {
+    let mut of: BTreeMap<u32, Vec<Named<'a>>> = BTreeMap::new();
+    for row in view.trace.host.iter() {
+        if !inputs.holds(row.start, row.end) || matches!(row.kind, HostKind::Overhead | HostKind::Python) {
+            continue;
+        }
+        let class = if row.collective.is_some() || row.kind == HostKind::Collective {
+            Class::Communication
+        } else {
+            Class::Host
+        };
+        let span =
+            Row { start: row.start - inputs.start, end: row.end - inputs.start, class, ..Row::default() };
+        let name = Name::Known(view.trace.names.get(row.name));
+        of.entry(row.thread).or_default().push(Named { row: span, name, device: None });
+    }
+    of.into_iter().flat_map(|(thread, rows)| lanes(&format!("thread {thread}"), rows)).collect()
+}

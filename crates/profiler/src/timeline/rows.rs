@@ -1,0 +1,116 @@
+//! Rows of a track before they are columns, with names as words.
+//!
+//! Responsible for: keeping rows apart (a track never shows two at once) and giving those that overlap tracks of their own. Refuses to know what they mean.
+
+use railwright_step::Names;
+use railwright_step::columns::{Class, Row, TrackHead};
+
+/// More tracks than this for what overlaps on one stream or nests on one thread are not drawn.
+const MOST_LANES: usize = 8;
+
+/// A row with its name.
+#[derive(Clone, Debug)]
+pub(super) struct Named<'a> {
+    pub(super) row: Row,
+    pub(super) name: Name<'a>,
+    /// The row of the device that it shows.
+    pub(super) device: Option<u32>,
+}
+
+/// A name as the trace has it, or as the analyses say it.
+#[derive(Clone, Debug)]
+pub(super) enum Name<'a> {
+    Known(&'a str),
+    Made(String),
+}
+
+impl Name<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Self::Known(text) => text,
+            Self::Made(text) => text,
+        }
+    }
+}
+
+/// A track to be.
+#[derive(Clone, Debug)]
+pub(super) struct Drawn {
+    pub(super) name: String,
+    pub(super) rows: Vec<Row>,
+    names: Vec<String>,
+    of: Vec<u32>,
+    device: Vec<Option<u32>>,
+}
+
+impl Drawn {
+    /// A track of rows that are sorted by start; what begins before the row before it has ended is shortened.
+    pub(super) fn of<'a>(name: impl Into<String>, rows: impl IntoIterator<Item = Named<'a>>) -> Self {
+        let mut drawn = Self {
+            name: name.into(),
+            rows: Vec::new(),
+            names: Vec::new(),
+            of: Vec::new(),
+            device: Vec::new(),
+        };
+        let mut known = std::collections::BTreeMap::new();
+        let mut until = i64::MIN;
+        for named in rows {
+            let start = named.row.start.max(until);
+            if start >= named.row.end {
+                continue;
+            }
+            until = named.row.end;
+            let text = named.name.text();
+            let place = known.get(text).copied().unwrap_or_else(|| {
+                drawn.names.push(text.to_owned());
+                known.insert(text.to_owned(), drawn.names.len() as u32 - 1);
+                drawn.names.len() as u32 - 1
+            });
+            drawn.rows.push(Row { start, ..named.row });
+            drawn.of.push(place);
+            drawn.device.push(named.device);
+        }
+        drawn
+    }
+
+    /// The rows with names of the whole answer.
+    pub(super) fn named(&self, names: &mut Names) -> Vec<Row> {
+        let places: Vec<u32> = self.names.iter().map(|name| names.intern(name).0).collect();
+        let name = |of: &u32| places.get(*of as usize).copied().unwrap_or_default();
+        self.rows.iter().zip(&self.of).map(|(row, of)| Row { name: name(of), ..*row }).collect()
+    }
+
+    pub(super) fn head(&self, group: &str, rank: u32, stage: u32) -> TrackHead {
+        TrackHead { group: group.to_owned(), name: self.name.clone(), rank, stage }
+    }
+
+    /// The rows of the device that the rows show.
+    pub(super) fn device_rows(&self) -> impl Iterator<Item = Option<u32>> {
+        self.device.iter().copied()
+    }
+
+    /// The time of a class.
+    pub(super) fn time(&self, class: Class) -> i64 {
+        self.rows.iter().filter(|row| row.class == class).map(|row| row.end - row.start).sum()
+    }
+}
+
+/// Rows on as many tracks as they need so that none overlaps: each on the first that is free, so that what nests lies beneath what holds it.
+pub(super) fn lanes<'a>(name: &str, rows: Vec<Named<'a>>) -> Vec<Drawn> {
+    let mut lanes: Vec<(i64, Vec<Named<'a>>)> = Vec::new();
+    for row in rows {
+        let free = lanes.iter().position(|(until, _)| *until <= row.row.start);
+        let at = free.unwrap_or_else(|| {
+            if lanes.len() < MOST_LANES {
+                lanes.push((i64::MIN, Vec::new()));
+            }
+            lanes.len() - 1
+        });
+        let lane = &mut lanes[at];
+        lane.0 = lane.0.max(row.row.end);
+        lane.1.push(row);
+    }
+    let numbered = |at: usize| if at == 0 { name.to_owned() } else { format!("{name} ({})", at + 1) };
+    lanes.into_iter().enumerate().map(|(at, (_, rows))| Drawn::of(numbered(at), rows)).collect()
+}

@@ -1,0 +1,101 @@
+//! The columns of real traces say what the waterfall says.
+
+use super::*;
+use crate::profile::{OneByOne, Options, profile};
+use crate::readers::{self, Keep, Recording};
+use railwright_step::columns::Class;
+
+fn job(names: &[&str]) -> (Job, Joined) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/");
+    let ranks = names.iter().map(|name| {
+        let bytes = std::fs::read(format!("{folder}{name}")).expect("a fixture");
+        let bytes = readers::inflate(&bytes).expect("inflated");
+        let reader = readers::detect(&bytes).expect("a reader");
+        match reader.read(name, &bytes, Keep::default()).expect("a trace").pop() {
+            Some(Recording::Rank(trace)) => *trace,
+            other => panic!("{other:?}"),
+        }
+    });
+    let mut job = Job::new(ranks.collect());
+    let joined = crate::joined::join(&mut job, &crate::joined::JoinOptions::default());
+    (job, joined)
+}
+
+const GLOO: [&str; 4] = [
+    "generated_torch215_gloo_pp2dp2/rank0_step5.pt.trace.json.gz",
+    "generated_torch215_gloo_pp2dp2/rank1_step5.pt.trace.json.gz",
+    "generated_torch215_gloo_pp2dp2/rank2_step5.pt.trace.json.gz",
+    "generated_torch215_gloo_pp2dp2/rank3_step5.pt.trace.json.gz",
+];
+
+fn answer(job: &Job, joined: &Joined, question: &Question) -> Columns {
+    let options = Options::default();
+    let profile = profile(job, joined, &options, &OneByOne).expect("a profile");
+    let findings = &profile.report.findings;
+    columns(job, joined, &options.tables, &profile.windows, findings, question, &OneByOne).expect("columns")
+}
+
+#[test]
+fn tracks_are_sorted_apart_and_the_device_accounts_for_every_nanosecond() {
+    let (job, joined) = job(&GLOO);
+    let columns = answer(&job, &joined, &Question::default());
+    assert!(columns.duration_ns > 0);
+    for track in &columns.tracks {
+        let ends = track.starts.iter().zip(&track.lengths).map(|(start, length)| start + length);
+        assert!(track.lengths.iter().all(|length| *length > 0), "{}: an empty span", track.name);
+        assert!(ends.zip(&track.starts[1..]).all(|(end, next)| end <= *next), "{} overlaps", track.name);
+    }
+    let devices: Vec<&Track> = columns.tracks.iter().filter(|track| track.name == "device").collect();
+    assert_eq!(devices.len(), 4);
+    for device in devices {
+        assert_eq!(device.busy(), columns.duration_ns, "rank {}", device.rank);
+    }
+    let passes: Vec<&Track> = columns.tracks.iter().filter(|track| track.name == "passes").collect();
+    assert_eq!(passes.len(), 4, "two stages of two replicas have passes");
+    assert!(passes.iter().all(|track| track.micro_batch.iter().any(|batch| *batch >= 0)));
+    assert_eq!(columns.bubbles.len(), 4);
+}
+
+#[test]
+fn one_rank_alone_is_the_same_and_the_others_are_named() {
+    let (job, joined) = job(&GLOO);
+    let all = answer(&job, &joined, &Question::default());
+    let one = answer(&job, &joined, &Question { rank: Some(2), ..Question::default() });
+    assert_eq!(one.hidden_ranks, [0, 1, 3]);
+    let of_all: Vec<_> = all.tracks.iter().filter(|track| track.rank == 2).collect();
+    assert_eq!(of_all.len(), one.tracks.len());
+    for (a, b) in of_all.into_iter().zip(&one.tracks) {
+        assert_eq!((&a.name, &a.starts, &a.lengths), (&b.name, &b.starts, &b.lengths));
+    }
+    let question = Question { rank: Some(9), ..Question::default() };
+    let options = Options::default();
+    let windows = profile(&job, &joined, &options, &OneByOne).expect("a profile").windows;
+    assert!(columns(&job, &joined, &options.tables, &windows, &[], &question, &OneByOne).is_err());
+}
+
+#[test]
+fn findings_point_to_spans_that_are_there() {
+    let (job, joined) = job(&GLOO);
+    let columns = answer(&job, &joined, &Question::default());
+    assert!(!columns.marks.is_empty(), "a gloo job on processors has findings");
+    for mark in &columns.marks {
+        let Some(track) = mark.track else { continue };
+        let track = &columns.tracks[track as usize];
+        let span = mark.span.expect("a span") as usize;
+        assert_eq!((track.starts[span], track.lengths[span]), (mark.at, mark.length), "{}", mark.id);
+    }
+    assert!(columns.marks.iter().any(|mark| mark.track.is_some()), "none has a place");
+}
+
+#[test]
+fn little_room_merges_and_says_so() {
+    let (job, joined) = job(&GLOO);
+    let columns = answer(&job, &joined, &Question { most_spans: 100, host: true, ..Question::default() });
+    assert!(columns.tracks.iter().all(|track| track.len() <= 102));
+    assert!(columns.merged > 0);
+    let left: usize = columns.tracks.iter().map(Track::len).sum();
+    assert_eq!(columns.spans, left as u64 + columns.merged);
+    let device = columns.tracks.iter().find(|track| track.name == "device").expect("a device");
+    assert_eq!(device.busy(), columns.duration_ns, "merging loses no time");
+    assert!(device.colours.iter().all(|colour| usize::from(*colour) < Class::ALL.len()));
+}

@@ -1,0 +1,57 @@
+// The trace explorer on real traces of four ranks: every tab, the way from a finding to its place, questions in SQL.
+import { join } from 'node:path'
+import { check, openPage, pictures, repository } from '../harness.mjs'
+
+const TRACES = join(repository, 'fixtures/traces/generated_torch215_gloo_pp2dp2')
+const PIPELINE = join(repository, 'fixtures/traces/primus_pp8_mi300')
+export const serve = [TRACES, PIPELINE]
+
+const at = (tab, more = '') => `#/traces?t.path=${encodeURIComponent(TRACES)}${tab === 'overview' ? '' : `&t.tab=${tab}`}${more}`
+
+export default async ({ browser, url }) => {
+  const view = await openPage(browser, url, { fragment: '#/traces' })
+  const { page } = view
+  await page.click(`text=${TRACES}`)
+  await page.waitForSelector('text=Where a step goes', { timeout: 60_000 })
+  const tree = page.locator('[role=tree]')
+  const before = await tree.locator('[role=treeitem]').count()
+  await tree.locator('[role=treeitem]').first().focus()
+  await page.keyboard.press('ArrowRight')
+  check((await tree.locator('[role=treeitem]').count()) > before, 'the tree opens by key')
+  await page.locator('text=Show on the timeline').first().click()
+  await page.waitForSelector('[data-testid=timeline]', { timeout: 60_000 })
+  await view.settled()
+  await page.waitForTimeout(600)
+  check((await page.evaluate(() => location.hash)).includes('t.finding='), 'the finding is in the address')
+  const range = await page.evaluate(() => document.querySelector('[data-testid=timeline]').controller.range.value)
+  check(range !== null && range.to > range.from, 'the place of the finding is marked')
+  await page.goBack()
+  await page.waitForSelector('text=Where a step goes')
+  for (const [tab, text] of [['ranks', 'Labels over ranks'], ['communication', 'By group and operation'], ['stragglers', 'All ranks'], ['compare', 'Against']]) {
+    await page.evaluate((hash) => (location.hash = hash), at(tab).slice(1))
+    await page.waitForSelector(`text=${text}`, { timeout: 60_000 })
+  }
+  await page.evaluate((hash) => (location.hash = hash), at('query').slice(1))
+  await page.waitForSelector('#traces-sql')
+  await page.fill('#traces-sql', 'SELECT rank, count(*) AS n FROM gpu GROUP BY rank')
+  await page.keyboard.press('Control+Enter')
+  await page.waitForSelector('section[aria-label=Answer]', { timeout: 60_000 })
+  await page.fill('#traces-sql', 'SELEKT 1')
+  await page.keyboard.press('Control+Enter')
+  await page.waitForSelector('[role=alert]', { timeout: 60_000 })
+  await view.close()
+  for (const tab of ['overview', 'timeline', 'ranks', 'communication', 'stragglers', 'query']) {
+    await pictures({
+      browser,
+      url,
+      fragment: at(tab),
+      name: `traces-${tab}`,
+      ready: async ({ page: shown }) => {
+        await shown.waitForSelector('#traces-tab', { timeout: 60_000 })
+        await shown.waitForFunction(() => !document.querySelector('[role=status]'), null, { timeout: 60_000 })
+      },
+    })
+  }
+  const measured = `#/pipeline?p.trace=${encodeURIComponent(PIPELINE)}`
+  await pictures({ browser, url, fragment: measured, name: 'pipeline-measured', ready: ({ page: shown }) => shown.waitForSelector('[data-testid=timeline]', { timeout: 60_000 }) })
+}

@@ -1,0 +1,125 @@
+// Beneath the canvas: the selected span, the marked range, or what colours mean and how the keys work.
+// Responsible for: showing what the answer says of them, with links along messages. Refuses to fetch.
+import type { Controller, Range } from './controller'
+import { type Place, neighbours } from './data'
+import { className, facts, nameOf, within } from './describe'
+import { percent, span } from './time'
+import { Legend } from './Tools'
+
+export function Details({ controller }: { controller: Controller }) {
+  const place = controller.selection.value
+  const range = controller.range.value
+  return (
+    <div class="timeline-details">
+      {place ? <Selected controller={controller} place={place} /> : range ? <Marked controller={controller} range={range} /> : <Resting controller={controller} />}
+      <Merged controller={controller} />
+    </div>
+  )
+}
+
+const HINTS = [
+  ['W S', 'zoom'],
+  ['A D', 'pan'],
+  ['F', 'focus'],
+  ['M', 'mark'],
+  ['E', 'open all'],
+  [', .', 'critical path'],
+  ['?', 'all keys'],
+] as const
+
+function Resting({ controller }: { controller: Controller }) {
+  return (
+    <>
+      <Legend controller={controller} />
+      <p class="timeline-hints">
+        Drag pans, the wheel scrolls or zooms with Ctrl, Shift and drag marks a range.
+        {HINTS.map(([keys, what]) => (
+          <span key={keys}>
+            <kbd>{keys}</kbd> {what}
+          </span>
+        ))}
+      </p>
+    </>
+  )
+}
+
+function Merged({ controller }: { controller: Controller }) {
+  const { merged, spans } = controller.model
+  if (merged === 0) return null
+  return (
+    <p class="timeline-merged">
+      {merged.toLocaleString('en')} of {spans.toLocaleString('en')} spans are merged with their neighbours, because their tracks have more than are drawn.
+    </p>
+  )
+}
+
+function Selected({ controller, place }: { controller: Controller; place: Place }) {
+  const { model } = controller
+  const track = controller.track(place)
+  const { from, to } = neighbours(model.arrows, place)
+  const swatch = model.classes[track.colours[place.span]!] ?? 'other'
+  const marks = model.marks.filter((mark) => mark.track === place.track && mark.at < track.ends[place.span]! && mark.at + Math.max(1, mark.length) > track.starts[place.span]!)
+  return (
+    <section aria-label="Selected span" class="timeline-selected">
+      <h3>
+        <span class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`} style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }} />
+        {nameOf(model, place)}
+      </h3>
+      <dl>
+        {facts(model, place).map((fact) => (
+          <div key={fact.name} title={fact.hint}>
+            <dt>{fact.name}</dt>
+            <dd>{fact.value}</dd>
+          </div>
+        ))}
+      </dl>
+      <Links controller={controller} title="waited for" places={from} />
+      <Links controller={controller} title="needed by" places={to} />
+      {marks.map((mark) => (
+        <p key={mark.title} class={`timeline-mark ${mark.severity}`}>
+          <b>{mark.title}</b> {mark.detail}
+        </p>
+      ))}
+    </section>
+  )
+}
+
+function Links({ controller, title, places }: { controller: Controller; title: string; places: readonly Place[] }) {
+  if (places.length === 0) return null
+  return (
+    <p class="timeline-links">
+      {title}{' '}
+      {places.slice(0, 6).map((place) => {
+        const track = controller.track(place)
+        const batch = track.microBatch?.[place.span] ?? -1
+        return (
+          <button type="button" key={`${place.track} ${place.span}`} onClick={() => controller.select(place, true)}>
+            {nameOf(controller.model, place)}
+            {batch >= 0 ? ` ${batch}` : ''}, {track.group}
+          </button>
+        )
+      })}
+    </p>
+  )
+}
+
+function Marked({ controller, range }: { controller: Controller; range: Range }) {
+  const parts = within(controller.model, range.from, range.to)
+  return (
+    <section aria-label="Marked range" class="timeline-selected">
+      <h3>
+        {span(range.to - range.from)}, from {span(range.from)} until {span(range.to)}
+      </h3>
+      <dl>
+        {parts.map((part) => (
+          <div key={part.name}>
+            <dt>{className(part.name)}</dt>
+            <dd>
+              {percent(part.share)} <small>{span(part.time / controller.model.groups.length)} a stage</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,69 @@
+// The spans in sight as a table: the timeline for whoever reads instead of looks.
+// Responsible for: the first few hundred of them, in order of time, and saying how many more there are.
+import type { Controller } from './controller'
+import { type Place, firstEndingAfter, firstStartingAt } from './data'
+import { className } from './describe'
+import { span } from './time'
+
+const MOST = 300
+
+export function SpanTable({ controller }: { controller: Controller }) {
+  controller.settled.value
+  const { model, sight } = controller
+  const places: Place[] = []
+  let count = 0
+  for (const row of controller.rows.rows) {
+    const { track } = row
+    if (!track) continue
+    const first = firstEndingAfter(track, sight.view.from)
+    const last = firstStartingAt(track, sight.view.to, first)
+    count += last - first
+    for (let at = first; at < last && at < first + MOST; at++) places.push({ track: track.index, span: at })
+  }
+  places.sort((a, b) => controller.track(a).starts[a.span]! - controller.track(b).starts[b.span]! || a.track - b.track)
+  const shown = places.slice(0, MOST)
+  const selected = controller.selection.value
+  return (
+    <div class="timeline-table" tabIndex={0} role="region" aria-label="Spans in sight">
+      <table>
+        <caption>
+          {shown.length.toLocaleString('en')} of {count.toLocaleString('en')} spans between {span(Math.max(0, sight.view.from))} and{' '}
+          {span(Math.min(model.duration, sight.view.to))}, in order of time; CSV has all
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Where</th>
+            <th scope="col">What</th>
+            <th scope="col">Class</th>
+            <th scope="col" class="number">Micro batch</th>
+            <th scope="col" class="number">From</th>
+            <th scope="col" class="number">Takes</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((place) => {
+            const track = controller.track(place)
+            const batch = track.microBatch?.[place.span] ?? -1
+            const is = selected?.track === place.track && selected.span === place.span
+            return (
+              <tr key={`${place.track} ${place.span}`} aria-selected={is}>
+                <td>
+                  {track.group}, {track.name}
+                </td>
+                <td>
+                  <button type="button" onClick={() => controller.select(place)}>
+                    {model.names[track.names[place.span]!]}
+                  </button>
+                </td>
+                <td>{className(model.classes[track.colours[place.span]!] ?? '')}</td>
+                <td class="number">{batch >= 0 ? batch : ''}</td>
+                <td class="number">{span(track.starts[place.span]!)}</td>
+                <td class="number">{span(track.ends[place.span]! - track.starts[place.span]!)}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}

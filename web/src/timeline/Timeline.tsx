@@ -1,0 +1,160 @@
+// The timeline as a component: canvases, tools, what is selected in words, and a table for whoever cannot see the canvas.
+// Responsible for: putting the parts together. Refuses to fetch: it is given an answer in columns.
+import { useComputed, useSignal } from '@preact/signals'
+import type { ComponentChildren, RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { useKeys } from '../state/keys'
+import { dark } from '../state/theme'
+import { Controller } from './controller'
+import { type RawColumns, model } from './data'
+import { className, nameOf, sentence } from './describe'
+import { Details } from './Details'
+import { listen } from './input'
+import { SpanTable } from './SpanTable'
+import { span } from './time'
+import { Tools } from './Tools'
+import './timeline.css'
+
+/** For the list of keys; the timeline listens itself, because keys are held. */
+const KEYS = (
+  [
+    ['w', 'Zoom in (hold; Shift is faster)'],
+    ['s', 'Zoom out'],
+    ['a', 'Pan left'],
+    ['d', 'Pan right'],
+    ['ArrowRight', 'Next span; arrows go along and between tracks'],
+    ['f', 'Focus on what is selected'],
+    ['m', 'Mark a range: the selected span, or what is in sight'],
+    ['n', 'Next span that was found (N: the one before)'],
+    ['.', 'Along the critical path (comma: back)'],
+    ['c', 'The critical path alone'],
+    ['e', 'Open or close all groups'],
+    ['0', 'The whole step'],
+  ] as const
+).map(([keys, title]) => ({ keys, title, group: 'Timeline', run: () => false }))
+
+interface Props {
+  readonly columns: RawColumns
+  /** Holds the controller, for whoever steers the timeline from outside. */
+  readonly handle?: { current: Controller | null }
+  /** More tools, at the left. */
+  readonly tools?: ComponentChildren
+  readonly height?: string
+}
+
+export function Timeline({ columns, handle, tools, height }: Props) {
+  const known = useRef<{ of: RawColumns; controller: Controller } | null>(null)
+  const controller = useMemo(() => {
+    if (known.current) {
+      known.current.controller.show(model(columns))
+      known.current.of = columns
+    } else {
+      known.current = { of: columns, controller: new Controller(model(columns)) }
+    }
+    return known.current.controller
+  }, [columns])
+  if (handle) handle.current = controller
+  const table = useSignal(false)
+  useKeys(KEYS)
+  const search = useRef<HTMLInputElement>(null)
+  return (
+    <div class="timeline">
+      <Tools controller={controller} table={table} search={search}>
+        {tools}
+      </Tools>
+      {table.value ? (
+        <SpanTable controller={controller} />
+      ) : (
+        <Canvases controller={controller} search={search} height={height} />
+      )}
+      <Details controller={controller} />
+    </div>
+  )
+}
+
+function Canvases({ controller, search, height }: { controller: Controller; search: RefObject<HTMLInputElement | null>; height?: string }) {
+  const host = useRef<HTMLDivElement>(null)
+  const base = useRef<HTMLCanvasElement>(null)
+  const overlay = useRef<HTMLCanvasElement>(null)
+  const names = useRef<HTMLCanvasElement>(null)
+  const ruler = useRef<HTMLCanvasElement>(null)
+  const minimap = useRef<HTMLCanvasElement>(null)
+  useLayoutEffect(() => {
+    const detach = controller.attach({
+      host: host.current!,
+      base: base.current!,
+      overlay: overlay.current!,
+      names: names.current!,
+      ruler: ruler.current!,
+      minimap: minimap.current!,
+    })
+    // For tests that measure frames, and for consoles.
+    Object.assign(host.current!, { controller })
+    const silence = listen(controller, host.current!, () => search.current?.focus())
+    return () => {
+      silence()
+      detach()
+    }
+  }, [controller])
+  useEffect(() => dark.subscribe(() => requestAnimationFrame(() => controller.recolour())), [controller])
+  const said = useComputed(() => {
+    const place = controller.selection.value
+    return place ? sentence(controller.model, place) : ''
+  })
+  const label = `Timeline of ${controller.model.label}: ${controller.model.groups.length} groups of tracks, ${controller.model.spans.toLocaleString('en')} spans, ${span(controller.model.duration)}`
+  return (
+    <>
+      <div
+        ref={host}
+        class="timeline-host"
+        style={height ? { height } : undefined}
+        tabIndex={0}
+        role="application"
+        aria-label={label}
+        aria-roledescription="timeline"
+        aria-describedby="timeline-keys"
+        data-testid="timeline"
+      >
+        <canvas ref={minimap} aria-hidden="true" />
+        <canvas ref={ruler} aria-hidden="true" />
+        <canvas ref={base} aria-hidden="true" />
+        <canvas ref={overlay} aria-hidden="true" />
+        <canvas ref={names} aria-hidden="true" />
+        <Tooltip controller={controller} />
+      </div>
+      <p id="timeline-keys" class="timeline-spoken">
+        Arrow keys go from span to span, Enter zooms to the selected span, W and S zoom, A and D pan, M marks a range, slash finds, comma and
+        full stop follow the critical path, E opens all tracks. The button “Table” lists the spans in sight.
+      </p>
+      <p class="timeline-spoken" aria-live="polite">
+        {said}
+      </p>
+    </>
+  )
+}
+
+function Tooltip({ controller }: { controller: Controller }) {
+  const hover = controller.hover.value
+  if (!hover) return null
+  const { model } = controller
+  const track = model.tracks[hover.place.track]!
+  const at = hover.place.span
+  const batch = track.microBatch?.[at] ?? -1
+  const chunk = track.chunk?.[at] ?? -1
+  const right = hover.x > (controller.width + controller.gutter) * 0.7
+  const style = right ? { right: `${controller.width + controller.gutter - hover.x + 12}px`, top: `${hover.y + 16}px` } : { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` }
+  const swatch = model.classes[track.colours[at]!] ?? 'other'
+  return (
+    <div class="timeline-tip" style={style} aria-hidden="true">
+      <div class="timeline-tip-name">
+        <span class={`timeline-swatch${swatch === 'bubble' ? ' bubble' : ''}`} style={{ background: swatch === 'bubble' ? undefined : `var(--class-${swatch})` }} />
+        {nameOf(model, hover.place)}
+      </div>
+      <div>
+        <b>{span(track.ends[at]! - track.starts[at]!)}</b> {className(swatch)}
+        {batch >= 0 && `, micro batch ${batch}`}
+        {chunk >= 0 && `, chunk ${chunk}`}
+      </div>
+    </div>
+  )
+}

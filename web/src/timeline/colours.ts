@@ -1,0 +1,95 @@
+// Colours of classes from the page's style sheet, as numbers for pixels and as text for shapes.
+// Responsible for: reading them once for each theme. Refuses to choose: the style sheet does.
+
+export interface Palette {
+  readonly css: readonly string[]
+  /** Red, green and blue of every class, in a row. */
+  readonly rgb: Float32Array
+  /** Text on every class: dark or light, whichever is told better. */
+  readonly ink: readonly string[]
+  readonly bubble: number
+  readonly back: readonly [number, number, number]
+  readonly backCss: string
+  readonly surface: string
+  readonly sunken: string
+  readonly line: string
+  readonly strong: string
+  readonly text: string
+  readonly muted: string
+  readonly accent: string
+  readonly bad: string
+  readonly warn: string
+  readonly good: string
+  readonly font: string
+  readonly hatch: string
+}
+
+function parse(colour: string): [number, number, number] {
+  const match = /^#([0-9a-f]{6})$/i.exec(colour.trim())
+  if (match) {
+    const value = parseInt(match[1]!, 16)
+    return [value >> 16, (value >> 8) & 255, value & 255]
+  }
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(colour.trim())
+  if (short) return [1, 2, 3].map((at) => parseInt(short[at]! + short[at]!, 16)) as [number, number, number]
+  const numbers = colour.match(/[\d.]+/g)?.map(Number) ?? []
+  return [numbers[0] ?? 128, numbers[1] ?? 128, numbers[2] ?? 128]
+}
+
+function luminance([r, g, b]: readonly [number, number, number]): number {
+  const linear = [r, g, b].map((v) => (v / 255 <= 0.03928 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4))
+  return 0.2126 * linear[0]! + 0.7152 * linear[1]! + 0.0722 * linear[2]!
+}
+
+/** Reads the palette that holds at an element now. */
+export function palette(element: Element, classes: readonly string[]): Palette {
+  const style = getComputedStyle(element)
+  const read = (name: string, fallback: string) => style.getPropertyValue(name).trim() || fallback
+  const css = classes.map((name) => read(`--class-${name}`, read('--class-other', '#999999')))
+  const rgb = new Float32Array(classes.length * 3)
+  const ink = css.map((colour, at) => {
+    const parts = parse(colour)
+    rgb.set(parts, at * 3)
+    return luminance(parts) > 0.24 ? '#10131a' : '#ffffff'
+  })
+  const backCss = read('--surface', '#ffffff')
+  return {
+    css,
+    rgb,
+    ink,
+    bubble: classes.indexOf('bubble'),
+    back: parse(backCss),
+    backCss,
+    surface: backCss,
+    sunken: read('--sunken', '#f1f1f4'),
+    line: read('--line', '#dddddd'),
+    strong: read('--line-strong', '#bbbbbb'),
+    text: read('--text', '#222222'),
+    muted: read('--muted', '#666666'),
+    accent: read('--accent', '#4250d8'),
+    bad: read('--bad', '#b3261e'),
+    warn: read('--warn', '#8a5300'),
+    good: read('--good', '#17703c'),
+    font: read('--font', 'system-ui, sans-serif'),
+    hatch: read('--timeline-hatch', read('--line-strong', '#bbbbbb')),
+  }
+}
+
+/** Diagonal lines for bubbles: never colour alone. */
+export function hatching(context: CanvasRenderingContext2D, colours: Palette, ratio: number): CanvasPattern | null {
+  const size = Math.round(6 * ratio)
+  const tile = document.createElement('canvas')
+  tile.width = tile.height = size
+  const pen = tile.getContext('2d')!
+  pen.fillStyle = colours.sunken
+  pen.fillRect(0, 0, size, size)
+  pen.strokeStyle = colours.hatch
+  pen.lineWidth = Math.max(1, ratio)
+  for (const shift of [-size, 0, size]) {
+    pen.beginPath()
+    pen.moveTo(shift - 1, size + 1)
+    pen.lineTo(shift + size + 1, -1)
+    pen.stroke()
+  }
+  return context.createPattern(tile, 'repeat')
+}

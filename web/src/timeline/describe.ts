@@ -1,0 +1,114 @@
+// A span in words: rows for the panel, a sentence for screen readers, a line for the tooltip.
+// Responsible for: words. Refuses to compute more than differences and shares of what the answer says.
+import { CRITICAL, type Model, type Place } from './data'
+import { bytes, percent, span } from './time'
+
+export const CLASS_NAMES: Readonly<Record<string, string>> = {
+  forward: 'forward',
+  backward: 'backward',
+  weight_gradient: 'weight gradient',
+  recompute: 'recompute',
+  tensor: 'tensor communication',
+  context: 'context communication',
+  data: 'data communication',
+  pipeline: 'pipeline message',
+  expert: 'expert communication',
+  bubble: 'bubble',
+  optimizer: 'optimizer',
+  copy: 'copy',
+  host: 'host',
+  other: 'other',
+  communication: 'communication',
+  waiting: 'waiting for other ranks',
+}
+
+export function className(name: string): string {
+  return CLASS_NAMES[name] ?? name.replaceAll('_', ' ')
+}
+
+export interface Fact {
+  readonly name: string
+  readonly value: string
+  readonly hint?: string
+}
+
+export function nameOf(model: Model, { track, span: at }: Place): string {
+  const own = model.tracks[track]!
+  const name = model.names[own.names[at]!] ?? ''
+  const count = own.counts?.[at] ?? 1
+  return count > 1 ? `${count} spans, the longest: ${name}` : name
+}
+
+export function facts(model: Model, place: Place): Fact[] {
+  const track = model.tracks[place.track]!
+  const at = place.span
+  const length = track.ends[at]! - track.starts[at]!
+  const found: Fact[] = [
+    { name: 'takes', value: span(length) },
+    { name: 'of the step', value: percent(length / model.duration) },
+    { name: 'from', value: span(track.starts[at]!) },
+    { name: 'until', value: span(track.ends[at]!) },
+    { name: 'class', value: className(model.classes[track.colours[at]!] ?? '') },
+    { name: 'on', value: `${track.group}, ${track.name}` },
+    { name: 'rank', value: String(track.rank) },
+  ]
+  const add = (name: string, column: Int32Array | null) => {
+    const value = column?.[at] ?? -1
+    if (value >= 0) found.push({ name, value: String(value) })
+  }
+  add('micro batch', track.microBatch)
+  add('chunk', track.chunk)
+  add('layer', track.layer)
+  const moved = track.bytes?.[at] ?? 0
+  if (moved > 0) {
+    found.push({ name: 'moves', value: bytes(moved) })
+    if (length > 0) found.push({ name: 'at', value: `${bytes((moved / length) * 1e9)}/s` })
+  }
+  const count = track.counts?.[at] ?? 1
+  if (count > 1) {
+    found.push({
+      name: 'merged',
+      value: `${count} spans, busy for ${span(track.busy?.[at] ?? 0)}`,
+      hint: `neighbours within ${span(track.resolution)} of each other are one, because the track has ${track.spans.toLocaleString('en')} spans`,
+    })
+  }
+  if (track.flags[at]! & CRITICAL) found.push({ name: 'critical path', value: 'yes' })
+  return found
+}
+
+/** One sentence, for a live region. */
+export function sentence(model: Model, place: Place): string {
+  const track = model.tracks[place.track]!
+  const at = place.span
+  const batch = track.microBatch?.[at] ?? -1
+  const parts = [
+    nameOf(model, place),
+    batch >= 0 ? `micro batch ${batch}` : '',
+    `${track.group}, ${track.name}`,
+    `takes ${span(track.ends[at]! - track.starts[at]!)} from ${span(track.starts[at]!)}`,
+    track.flags[at]! & CRITICAL ? 'on the critical path' : '',
+    `span ${at + 1} of ${track.count}`,
+  ]
+  return `${parts.filter(Boolean).join(', ')}.`
+}
+
+/** Time of each class within a stretch, over the tracks of passes and streams, most first. */
+export function within(model: Model, from: number, to: number): { name: string; time: number; share: number }[] {
+  const times = new Float64Array(model.classes.length)
+  let ranks = 0
+  for (const group of model.groups) {
+    // The first track of a group has its passes and bubbles; the others would count the same moments again.
+    const track = group.tracks[0]
+    if (!track) continue
+    ranks++
+    for (let at = 0; at < track.count; at++) {
+      const time = Math.min(to, track.ends[at]!) - Math.max(from, track.starts[at]!)
+      if (time > 0) times[track.colours[at]!] = times[track.colours[at]!]! + time
+    }
+  }
+  const all = Math.max(1, (to - from) * ranks)
+  return [...times]
+    .map((time, at) => ({ name: model.classes[at]!, time, share: time / all }))
+    .filter((one) => one.time > 0)
+    .sort((a, b) => b.time - a.time)
+}

@@ -1,0 +1,110 @@
+// What is in sight as a file: PNG as it is on the screen, SVG with shapes and titles, CSV with exact nanoseconds.
+// Responsible for: texts and blobs. Refuses more shapes than a viewer bears: spans narrower than a fifth of a pixel become one.
+import { type Controller, MINIMAP, RULER } from './controller'
+import { CRITICAL, firstEndingAfter, firstStartingAt } from './data'
+import { className } from './describe'
+import { moment, tick } from './time'
+
+const escape = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
+
+/** The canvases on top of each other. */
+export function toPng(controller: Controller): Promise<Blob> {
+  const surfaces = controller.surfaces!
+  const { ratio, gutter } = controller
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.round((gutter + controller.width) * ratio)
+  canvas.height = Math.round((MINIMAP + RULER + controller.height) * ratio)
+  const pen = canvas.getContext('2d')!
+  pen.fillStyle = controller.paletteNow().surface
+  pen.fillRect(0, 0, canvas.width, canvas.height)
+  const x = gutter * ratio
+  pen.drawImage(surfaces.minimap, x, 0)
+  pen.drawImage(surfaces.ruler, x, MINIMAP * ratio)
+  pen.drawImage(surfaces.base, x, (MINIMAP + RULER) * ratio)
+  pen.drawImage(surfaces.overlay, x, (MINIMAP + RULER) * ratio)
+  pen.drawImage(surfaces.names, 0, (MINIMAP + RULER) * ratio)
+  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('no picture'))), 'image/png'))
+}
+
+/** All rows, also those that are scrolled away, for the stretch of time in sight. */
+export function toSvg(controller: Controller): string {
+  const { model, rows, width, gutter } = controller
+  const colours = controller.paletteNow()
+  const { from, to } = controller.sight.view
+  const height = RULER + rows.height
+  const scale = width / (to - from)
+  const out: string[] = []
+  out.push(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${gutter + width} ${height}" width="${gutter + width}" height="${height}" font-family="system-ui, sans-serif" font-size="11">`,
+    `<title>${escape(model.label)}</title>`,
+    `<defs><pattern id="bubble" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="${colours.sunken}"/><path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="${colours.hatch}"/></pattern></defs>`,
+    `<rect width="100%" height="100%" fill="${colours.surface}"/>`,
+  )
+  const step = tick(96 / scale)
+  for (let at = Math.ceil(Math.max(0, from) / step) * step; at <= Math.min(to, model.duration); at += step) {
+    const x = (gutter + (at - from) * scale).toFixed(1)
+    out.push(`<text x="${x}" y="14" fill="${colours.muted}">${moment(at, step)}</text>`)
+  }
+  for (const row of rows.rows) {
+    const track = row.track
+    if (!track) continue
+    const y = RULER + row.top
+    if (row.first) out.push(`<text x="8" y="${y + row.height / 2 + 4}" fill="${colours.text}" font-weight="600">${escape(track.group)}</text>`)
+    out.push(`<text x="${gutter - 8}" y="${y + row.height / 2 + 4}" fill="${colours.muted}" text-anchor="end">${escape(track.name)}</text>`)
+    let drawn = -Infinity
+    const last = firstStartingAt(track, to)
+    for (let at = firstEndingAfter(track, from); at < last; at++) {
+      const x0 = Math.max(0, (track.starts[at]! - from) * scale)
+      const x1 = Math.min(width, (track.ends[at]! - from) * scale)
+      if (x1 - drawn < 0.2) continue
+      drawn = x1
+      const colour = track.colours[at]!
+      const fill = colour === colours.bubble ? 'url(#bubble)' : colours.css[colour]!
+      const size = Math.max(0.2, x1 - x0 - (x1 - x0 > 3 ? 0.8 : 0))
+      const critical = track.flags[at]! & CRITICAL && controller.critical.value
+      out.push(
+        `<rect x="${(gutter + x0).toFixed(2)}" y="${y}" width="${size.toFixed(2)}" height="${row.height}" fill="${fill}"><title>${escape(`${model.names[track.names[at]!] ?? ''}, ${className(model.classes[colour] ?? '')}`)}</title></rect>`,
+      )
+      if (critical) out.push(`<rect x="${(gutter + x0).toFixed(2)}" y="${y + row.height - 3}" width="${size.toFixed(2)}" height="3" fill="${colours.accent}"/>`)
+      const label = x1 - x0 > 24 ? controller.theRenderer.labels.of(model, track, at, (x1 - x0 - 6) * controller.ratio) : ''
+      if (label && colour !== colours.bubble) {
+        out.push(`<text x="${(gutter + (x0 + x1) / 2).toFixed(1)}" y="${y + row.height / 2 + 4}" text-anchor="middle" fill="${colours.ink[colour]}">${escape(label)}</text>`)
+      }
+    }
+  }
+  out.push('</svg>')
+  return out.join('\n')
+}
+
+/** Every span in sight, exact. */
+export function toCsv(controller: Controller): string {
+  const { model } = controller
+  const { from, to } = controller.sight.view
+  const lines = ['group,track,rank,stage,name,class,start_ns,length_ns,micro_batch,chunk,layer,bytes,spans,critical']
+  const quoted = (text: string) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+  const some = (column: Int32Array | null, at: number) => ((column?.[at] ?? -1) >= 0 ? String(column![at]) : '')
+  for (const track of model.tracks) {
+    const last = firstStartingAt(track, to)
+    for (let at = firstEndingAfter(track, from); at < last; at++) {
+      lines.push(
+        [
+          quoted(track.group),
+          quoted(track.name),
+          track.rank,
+          track.stage,
+          quoted(model.names[track.names[at]!] ?? ''),
+          model.classes[track.colours[at]!] ?? '',
+          track.starts[at],
+          track.ends[at]! - track.starts[at]!,
+          some(track.microBatch, at),
+          some(track.chunk, at),
+          some(track.layer, at),
+          track.bytes?.[at] ?? '',
+          track.counts?.[at] ?? 1,
+          track.flags[at]! & CRITICAL ? 'yes' : '',
+        ].join(','),
+      )
+    }
+  }
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,128 @@
+// What lies over the spans: the cursor, the span under it, the selected one with what it waited for, the marked range, findings.
+// Responsible for: drawing them afresh each time, because they are few. Refuses to touch the layer of spans.
+import type { Controller } from './controller'
+import { type Mark, type Place, neighbours } from './data'
+import type { Look } from './renderer'
+
+interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Where a span is on the canvas, or null when its track is not shown. */
+export function boxOf(controller: Controller, place: Place): Box | null {
+  const track = controller.model.tracks[place.track]
+  const row = track && controller.rows.rows[controller.rows.rowOf[track.index]!]
+  if (!track || !row) return null
+  const from = controller.xOf(track.starts[place.span]!)
+  const to = controller.xOf(track.ends[place.span]!)
+  return { x: from, y: row.top - controller.sight.view.top, width: Math.max(to - from, 2), height: row.height }
+}
+
+/** Where the tracks of a closed group went: marks of hidden tracks stand on the row that is shown. */
+export function rowOfMark(controller: Controller, mark: Mark): number {
+  if (mark.track === null) return -1
+  const track = controller.model.tracks[mark.track]!
+  const own = controller.rows.rowOf[track.index]!
+  if (own >= 0) return own
+  return controller.rows.rows.findIndex((row) => controller.model.groups[row.group]!.name === track.group)
+}
+
+export function drawOverlay(pen: CanvasRenderingContext2D, controller: Controller, look: Look): void {
+  const { colours, ratio, width, height } = look
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0)
+  pen.clearRect(0, 0, width, height)
+  const range = controller.range.value
+  if (range) {
+    const from = controller.xOf(range.from)
+    const to = controller.xOf(range.to)
+    pen.globalAlpha = 0.1
+    pen.fillStyle = colours.accent
+    pen.fillRect(from, 0, to - from, height)
+    pen.globalAlpha = 1
+    pen.fillRect(Math.round(from), 0, 1, height)
+    pen.fillRect(Math.round(to), 0, 1, height)
+  }
+  marks(pen, controller, look)
+  const hover = controller.hover.value
+  if (hover) outline(pen, boxOf(controller, hover.place), look, colours.text, 1)
+  const selected = controller.selection.value
+  if (selected) {
+    arrows(pen, controller, look, selected)
+    outline(pen, boxOf(controller, selected), look, colours.surface, 4)
+    outline(pen, boxOf(controller, selected), look, colours.text, 2)
+  }
+  if (controller.cursor !== null) {
+    pen.fillStyle = colours.strong
+    pen.fillRect(Math.round(controller.xOf(controller.cursor)), 0, 1, height)
+  }
+}
+
+function outline(pen: CanvasRenderingContext2D, box: Box | null, look: Look, colour: string, line: number): void {
+  if (!box || box.x > look.width || box.x + box.width < 0) return
+  const from = Math.max(-4, box.x)
+  const to = Math.min(look.width + 4, box.x + box.width)
+  pen.strokeStyle = colour
+  pen.lineWidth = line
+  pen.strokeRect(from, box.y, Math.max(to - from, 2), box.height)
+}
+
+/** Messages of the selected span: curves from what it waited for, and to what waits for it. */
+function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
+  const { from, to } = neighbours(controller.model.arrows, place)
+  const own = boxOf(controller, place)
+  if (!own) return
+  pen.lineWidth = 1.5
+  for (const [others, incoming] of [[from, true], [to, false]] as const) {
+    for (const other of others.slice(0, 32)) {
+      const box = boxOf(controller, other)
+      if (!box) continue
+      const [a, b] = incoming ? [box, own] : [own, box]
+      curve(pen, a.x + a.width, a.y + a.height / 2, b.x, b.y + b.height / 2, look.colours.text)
+      outline(pen, box, look, look.colours.text, 1)
+    }
+  }
+}
+
+function curve(pen: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number, colour: string): void {
+  const bend = Math.min(60, Math.max(12, Math.abs(x1 - x0) / 2))
+  pen.strokeStyle = colour
+  pen.beginPath()
+  pen.moveTo(x0, y0)
+  pen.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 3, y1)
+  pen.stroke()
+  pen.fillStyle = colour
+  pen.beginPath()
+  pen.moveTo(x1, y1)
+  pen.lineTo(x1 - 6, y1 - 3.5)
+  pen.lineTo(x1 - 6, y1 + 3.5)
+  pen.fill()
+}
+
+/** Findings: a bracket over the place, with a flag. Colour tells how bad it is, and so does the flag's shape. */
+function marks(pen: CanvasRenderingContext2D, controller: Controller, look: Look): void {
+  const { colours } = look
+  for (const mark of controller.model.marks) {
+    const at = rowOfMark(controller, mark)
+    const row = controller.rows.rows[at]
+    if (!row) continue
+    const from = controller.xOf(mark.at)
+    const to = Math.max(controller.xOf(mark.at + mark.length), from + 2)
+    if (to < 0 || from > look.width) continue
+    const y = row.top - controller.sight.view.top
+    const colour = mark.severity === 'fault' ? colours.bad : mark.severity === 'warning' ? colours.warn : colours.muted
+    pen.strokeStyle = colour
+    pen.lineWidth = 1.5
+    pen.setLineDash(mark.severity === 'note' ? [3, 2] : [])
+    pen.strokeRect(Math.max(-2, from) - 0.5, y - 0.5, Math.min(to, look.width + 2) - Math.max(-2, from) + 1, row.height + 1)
+    pen.setLineDash([])
+    pen.fillStyle = colour
+    pen.beginPath()
+    pen.moveTo(from - 4, y - 6)
+    pen.lineTo(from + 4, y - 6)
+    pen.lineTo(from, y + 1)
+    pen.fill()
+  }
+}

@@ -1,0 +1,234 @@
+// Draws the tracks: pixels for all, shapes and labels for what is wide enough. The layer is kept and drawn again only when the
+// view, the layout or the theme changes; what follows the mouse lies on a layer of its own.
+// Responsible for: the layer of spans and that of names at the left. Refuses input.
+import type { Model } from './data'
+import { type Palette, hatching } from './colours'
+import { Labels } from './labels'
+import { type Layout, rowAt } from './layout'
+import { type Dim, Painter } from './painter'
+import type { View } from './view'
+
+export interface Look {
+  readonly colours: Palette
+  readonly ratio: number
+  /** Pixels of the page. */
+  readonly width: number
+  readonly height: number
+  readonly gutter: number
+  readonly critical: boolean
+  readonly dim: Dim
+  /** While it moves, small labels wait. */
+  readonly moving: boolean
+}
+
+const STRIP = 3
+
+export class Renderer {
+  readonly labels = new Labels()
+  private readonly painter = new Painter()
+  private readonly lines = document.createElement('canvas')
+  private image: ImageData | null = null
+  private pixels = new Uint32Array(0)
+  private readonly stripes = document.createElement('canvas')
+  private stripImage: ImageData | null = null
+  private stripPixels = new Uint32Array(0)
+  private pattern: CanvasPattern | null = null
+  private patternOf: Palette | null = null
+
+  /** Draws the spans in sight. */
+  draw(context: CanvasRenderingContext2D, model: Model, layout: Layout, view: View, look: Look): void {
+    const { colours, ratio } = look
+    const width = Math.max(1, Math.round(look.width * ratio))
+    const height = Math.max(1, Math.round(look.height * ratio))
+    context.setTransform(1, 0, 0, 1, 0, 0)
+    context.fillStyle = colours.surface
+    context.fillRect(0, 0, width, height)
+    const first = Math.max(0, rowAt(layout, view.top))
+    let last = first
+    while (last < layout.rows.length && layout.rows[last]!.top < view.top + look.height) last++
+    const count = last - first
+    this.grid(context, view, look, width, height)
+    if (count <= 0) return
+    this.ready(width, count)
+    if (this.patternOf !== colours) {
+      this.pattern = hatching(context, colours, ratio)
+      this.patternOf = colours
+    }
+    const strip = look.critical ? this.stripPixels : null
+    const wide = 7 * ratio
+    // Shapes and labels come after the pixels of their track, and these are copied when all are painted: the wide ones are remembered.
+    const shapes: { row: number; spans: Int32Array; from: Float32Array; to: Float32Array }[] = []
+    for (let at = 0; at < count; at++) {
+      const track = layout.rows[first + at]!.track
+      if (!track) continue
+      this.painter.paint(track, view.from, view.to, width, wide, 0.8 * ratio, colours, look.dim, this.pixels, at * width, strip, at * width)
+      const n = this.painter.wideCount
+      if (n > 0) {
+        shapes.push({
+          row: first + at,
+          spans: this.painter.wideSpan.slice(0, n),
+          from: this.painter.wideFrom.slice(0, n),
+          to: this.painter.wideTo.slice(0, n),
+        })
+      }
+    }
+    this.lines.getContext('2d')!.putImageData(this.image!, 0, 0, 0, 0, width, count)
+    if (strip) this.stripes.getContext('2d')!.putImageData(this.stripImage!, 0, 0, 0, 0, width, count)
+    context.imageSmoothingEnabled = false
+    for (let at = 0; at < count; at++) {
+      const row = layout.rows[first + at]!
+      const y = Math.round((row.top - view.top) * ratio)
+      context.drawImage(this.lines, 0, at, width, 1, 0, y, width, Math.round(row.height * ratio))
+    }
+    for (const shape of shapes) this.shapes(context, model, layout, view, look, shape)
+    if (strip) {
+      this.tint(count, width, colours.accent)
+      for (let at = 0; at < count; at++) {
+        const row = layout.rows[first + at]!
+        const y = Math.round((row.top - view.top + row.height - STRIP) * ratio)
+        context.drawImage(this.stripes, 0, at, width, 1, 0, y, width, Math.round(STRIP * ratio))
+      }
+    }
+  }
+
+  private ready(width: number, count: number): void {
+    if (this.image && this.image.width === width && this.image.height >= count) return
+    const rows = Math.max(count, 16)
+    this.image = new ImageData(width, rows)
+    this.pixels = new Uint32Array(this.image.data.buffer)
+    this.stripImage = new ImageData(width, rows)
+    this.stripPixels = new Uint32Array(this.stripImage.data.buffer)
+    this.lines.width = this.stripes.width = width
+    this.lines.height = this.stripes.height = rows
+  }
+
+  /** The strip of the critical path has only its strength so far; this gives it its colour. */
+  private tint(count: number, width: number, colour: string): void {
+    const pen = this.stripes.getContext('2d')!
+    pen.globalCompositeOperation = 'source-in'
+    pen.fillStyle = colour
+    pen.fillRect(0, 0, width, count)
+    pen.globalCompositeOperation = 'source-over'
+  }
+
+  /** Faint lines where the ruler has its ticks. */
+  private grid(context: CanvasRenderingContext2D, view: View, look: Look, width: number, height: number): void {
+    // Outside of the step there is nothing.
+    const scale = width / (view.to - view.from)
+    context.fillStyle = look.colours.sunken
+    const zero = (0 - view.from) * scale
+    if (zero > 0) context.fillRect(0, 0, Math.min(zero, width), height)
+  }
+
+  private shapes(
+    context: CanvasRenderingContext2D,
+    model: Model,
+    layout: Layout,
+    view: View,
+    look: Look,
+    shape: { row: number; spans: Int32Array; from: Float32Array; to: Float32Array },
+  ): void {
+    const row = layout.rows[shape.row]!
+    const track = row.track!
+    const { colours, ratio } = look
+    const size = row.height >= 20 ? 11 : 10
+    const font = `${Math.round(size * ratio)}px ${colours.font}`
+    const y = Math.round((row.top - view.top) * ratio)
+    const height = Math.round(row.height * ratio)
+    const middle = y + height / 2
+    const right = look.width * ratio
+    context.font = font
+    this.labels.use(font)
+    context.textBaseline = 'middle'
+    context.textAlign = 'center'
+    const pad = 3 * ratio
+    const least = (look.moving ? 14 : 9) * ratio
+    let ink = ''
+    for (let at = 0; at < shape.spans.length; at++) {
+      const span = shape.spans[at]!
+      const from = Math.max(0, shape.from[at]!)
+      const to = Math.min(right, shape.to[at]!)
+      const colour = track.colours[span]!
+      if (colour === colours.bubble) {
+        if (this.pattern && look.dim === 'nothing') {
+          context.fillStyle = this.pattern
+          ink = ''
+          context.fillRect(Math.round(from), y, Math.round(to) - Math.round(from), height)
+        }
+        continue
+      }
+      const room = to - from - 2 * pad
+      if (room < least - pad) continue
+      const text = this.labels.of(model, track, span, room)
+      if (!text) continue
+      const faded = look.dim !== 'nothing' && !(track.flags[span]! & (look.dim === 'not-critical' ? 1 : 2))
+      const wanted = faded ? colours.muted : colours.ink[colour]!
+      if (wanted !== ink) {
+        context.fillStyle = wanted
+        ink = wanted
+      }
+      context.fillText(text, (from + to) / 2, middle + 0.5 * ratio)
+    }
+  }
+
+  /** Draws the names at the left. */
+  names(context: CanvasRenderingContext2D, model: Model, layout: Layout, view: View, look: Look, closed: ReadonlySet<string>): void {
+    const { colours, ratio, gutter } = look
+    context.setTransform(ratio, 0, 0, ratio, 0, 0)
+    context.fillStyle = colours.surface
+    context.fillRect(0, 0, gutter, look.height)
+    context.textBaseline = 'middle'
+    const narrow = gutter < 120
+    const stageRoom = narrow ? 0 : 74
+    for (let at = Math.max(0, rowAt(layout, view.top)); at < layout.rows.length; at++) {
+      const row = layout.rows[at]!
+      const y = row.top - view.top
+      if (y > look.height) break
+      const group = model.groups[row.group]!
+      const middle = y + row.height / 2 + 0.5
+      if (row.first) {
+        if (at > 0) {
+          context.fillStyle = colours.line
+          context.fillRect(0, y - 3, gutter, 1)
+        }
+        context.fillStyle = colours.muted
+        this.chevron(context, 8, middle, closed.has(group.name))
+        context.font = `600 12px ${colours.font}`
+        context.fillStyle = colours.text
+        context.textAlign = 'left'
+        const title = narrow ? group.name.replace(/^stage /, 's') : group.name
+        context.fillText(title, 18, middle)
+      }
+      if (narrow && row.first) continue
+      const track = row.track!
+      context.font = `11px ${colours.font}`
+      context.fillStyle = colours.muted
+      context.textAlign = 'right'
+      const only = closed.has(group.name) && track.name === 'passes'
+      const text = only ? `rank ${track.rank}` : short(track.name)
+      this.labels.use(context.font)
+      context.fillText(this.labels.fit(text, gutter - 12 - (row.first ? stageRoom : 18)), gutter - 8, middle)
+    }
+    context.fillStyle = colours.line
+    context.fillRect(gutter - 1, 0, 1, look.height)
+  }
+
+  private chevron(context: CanvasRenderingContext2D, x: number, y: number, closed: boolean): void {
+    context.beginPath()
+    if (closed) {
+      context.moveTo(x - 2, y - 4)
+      context.lineTo(x + 3, y)
+      context.lineTo(x - 2, y + 4)
+    } else {
+      context.moveTo(x - 4, y - 2)
+      context.lineTo(x, y + 3)
+      context.lineTo(x + 4, y - 2)
+    }
+    context.fill()
+  }
+}
+
+/** Names of tracks as they fit at the left. */
+export function short(name: string): string {
+  return name.replace(' communication', '')
+}

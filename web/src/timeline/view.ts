@@ -1,0 +1,76 @@
+// What is in sight: the stretch of time and how far down the tracks are scrolled.
+// Responsible for: zooming and panning within bounds. Refuses to know what is drawn.
+
+export interface View {
+  /** Nanoseconds at the left edge. */
+  from: number
+  /** Nanoseconds at the right edge. */
+  to: number
+  /** Pixels scrolled down. */
+  top: number
+}
+
+/** No pixel shows less than this: spans are whole nanoseconds. */
+const LEAST = 50
+
+/** Room beside the step, as a share of it, so that its ends can be seen to be its ends. */
+const MARGIN = 0.02
+
+export class Sight {
+  readonly view: View
+  duration: number
+  constructor(duration: number) {
+    this.duration = duration
+    this.view = { from: 0, to: duration, top: 0 }
+  }
+
+  get span(): number {
+    return this.view.to - this.view.from
+  }
+
+  /** The whole step. */
+  fit(): void {
+    this.show(0, this.duration)
+  }
+
+  /** A stretch of time, kept within bounds. */
+  show(from: number, to: number): void {
+    const room = this.duration * MARGIN
+    const least = Math.min(LEAST, this.duration)
+    const most = this.duration + 2 * room
+    const span = Math.min(Math.max(to - from, least), most)
+    const middle = (from + to) / 2
+    let start = middle - span / 2
+    start = Math.min(Math.max(start, -room), this.duration + room - span)
+    this.view.from = start
+    this.view.to = start + span
+  }
+
+  /** Zooms around a moment; a factor below 1 shows less. */
+  zoom(factor: number, around: number): void {
+    const span = Math.min(Math.max(this.span * factor, LEAST), this.duration * (1 + 2 * MARGIN))
+    const share = (around - this.view.from) / this.span
+    const from = around - share * span
+    this.show(from, from + span)
+  }
+
+  /** Moves by a share of what is in sight. */
+  pan(share: number): void {
+    const by = share * this.span
+    this.show(this.view.from + by, this.view.to + by)
+  }
+
+  /** Brings a stretch into sight: as it is if it is in sight already and wide enough, else with room around it. */
+  reveal(from: number, to: number): void {
+    const { view } = this
+    const wide = (to - from) / this.span
+    if (from >= view.from && to <= view.to && wide > 0.004) return
+    if (wide > 0.8 || wide < 0.004) {
+      const room = Math.max((to - from) * 8, LEAST)
+      this.show((from + to) / 2 - room, (from + to) / 2 + room)
+    } else {
+      const by = from < view.from ? from - view.from - this.span * 0.1 : to > view.to ? to - view.to + this.span * 0.1 : 0
+      this.show(view.from + by, view.to + by)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// These traces against others, or against what the calculator predicts of a run file.
+// Responsible for: the answer of `compare` as tables of differences. Refuses to say better or worse than by time.
+import { useState } from 'preact/hooks'
+import { useAnswer } from '../../api/live'
+import { change, own } from '../../state/location'
+import { percent, span } from '../../timeline/time'
+import { Loading, Problems } from '../../ui/states'
+import { Table } from '../../ui/table'
+import type { TabProps } from '.'
+import { words } from './types'
+
+interface Difference {
+  readonly name: string
+  readonly first: number
+  readonly second: number
+  readonly change: number
+  readonly relative: number | null
+}
+
+interface Comparison {
+  readonly step_time?: Difference
+  readonly labels?: readonly Difference[]
+  readonly families?: readonly Difference[]
+  readonly titles?: readonly string[]
+}
+
+export function Compare({ paths }: TabProps) {
+  const { other } = own('t')
+  const [text, setText] = useState(other ?? '')
+  const { answer, problems, loading } = useAnswer<Comparison>('compare', other ? { first: other, second: paths[0]! } : null)
+  return (
+    <div class="traces-query">
+      <form
+        class="traces-path"
+        onSubmit={(event) => {
+          event.preventDefault()
+          change({ 't.other': text.trim() || undefined })
+        }}
+      >
+        <label>
+          Against
+          <input class="input" value={text} placeholder="other traces, or a run file (.toml): what the calculator predicts of it" onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+        <button type="submit" class="button primary">
+          Compare
+        </button>
+      </form>
+      {paths.length > 1 && <p class="muted">The first of {paths.length} paths is compared; open the folder to compare all.</p>}
+      {problems.length > 0 && <Problems problems={problems} />}
+      {loading && !answer && <Loading heights={[60, 300]} />}
+      {answer && (
+        <>
+          {answer.step_time && (
+            <p class="traces-verdict">
+              A step takes <b>{span(answer.step_time.second)}</b> instead of {span(answer.step_time.first)}
+              {answer.step_time.relative !== null && ` (${answer.step_time.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time.relative))})`}.
+            </p>
+          )}
+          <Differences title="Where a step goes" rows={answer.labels} />
+          <Differences title="Families of operators" rows={answer.families} />
+        </>
+      )}
+    </div>
+  )
+}
+
+function Differences({ title, rows }: { title: string; rows: readonly Difference[] | undefined }) {
+  if (!rows || rows.length === 0) return null
+  const most = Math.max(...rows.map((row) => Math.abs(row.change)), 1)
+  const sign = (value: number) => (value < 0 ? '−' : value > 0 ? '+' : '')
+  return (
+    <section class="panel traces-panel" aria-label={title}>
+      <h2>{title}</h2>
+      <Table<Difference>
+        caption={title}
+        rows={rows}
+        identify={(row) => row.name}
+        first={20}
+        columns={[
+          { key: 'name', title: 'Part', value: (row) => words(row.name), wrap: true },
+          { key: 'first', title: 'Other', value: (row) => row.first, cell: (row) => span(row.first), align: 'right' },
+          { key: 'second', title: 'These', value: (row) => row.second, cell: (row) => span(row.second), align: 'right' },
+          { key: 'change', title: 'Change', value: (row) => row.change, cell: (row) => `${sign(row.change)}${span(Math.abs(row.change))}`, align: 'right' },
+          {
+            key: 'bar',
+            title: '',
+            value: (row) => row.change,
+            cell: (row) => (
+              <span class="traces-difference" aria-hidden="true">
+                <span style={{ width: `${(Math.abs(row.change) / most) * 50}%`, [row.change < 0 ? 'right' : 'left']: '50%', background: row.change < 0 ? 'var(--good)' : 'var(--bad)' }} />
+              </span>
+            ),
+          },
+          { key: 'relative', title: 'Of it', value: (row) => row.relative, cell: (row) => (row.relative === null ? 'new' : `${sign(row.relative)}${percent(Math.abs(row.relative))}`), align: 'right' },
+        ]}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,210 @@
+// The overview: what a step is made of, what was found and what it costs, and the same time top down to kernels.
+// Responsible for: bars, findings with the way to their place, the tree. Refuses to round what adds up: parts are shown as the answer has them.
+import { useState } from 'preact/hooks'
+import { change } from '../../state/location'
+import { percent, span } from '../../timeline/time'
+import { Ticked } from '../../ui/states'
+import { Table } from '../../ui/table'
+import { ChartFrame } from '../../charts/frame'
+import type { TabProps } from '.'
+import { Tree } from './tree'
+import { type Finding, type Kernel, type Line, type Profile, classOf } from './types'
+
+export function Overview({ profile }: TabProps) {
+  return (
+    <div class="traces-grid">
+      <Head profile={profile} />
+      <ChartFrame title="Where a step goes" about="mean of ranks and steps" name="step" rows={() => rowsOf(profile)}>
+        {(width) => <Waterfall profile={profile} width={width} />}
+      </ChartFrame>
+      <Findings profile={profile} />
+      <section class="panel traces-panel traces-wide" aria-label="Top down">
+        <h2>
+          Top down <span class="muted">label, phase, family, kernel; time of a rank in a step</span>
+        </h2>
+        <Tree profile={profile} />
+      </section>
+      <section class="panel traces-panel traces-wide" aria-label="Kernels">
+        <h2>
+          Kernels <span class="muted">whatever runs beside them</span>
+        </h2>
+        <Kernels profile={profile} />
+      </section>
+      {profile.warnings.length > 0 && (
+        <section class="panel traces-panel traces-wide" aria-label="Doubts">
+          <h2>Doubts</h2>
+          <ul class="traces-doubts">
+            {profile.warnings.map((warning) => (
+              <li key={warning.id}>
+                <Ticked text={warning.message} /> <code>{warning.id}</code>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Head({ profile }: { profile: Profile }) {
+  const facts: (readonly [string, string])[] = [
+    ['a step takes', span(profile.step_time)],
+    ['ranks', profile.missing === 0 ? String(profile.ranks) : `${profile.ranks} of ${profile.world_size}`],
+    ['steps', String(profile.steps.length)],
+    ...(profile.device ? [['on', profile.device] as const] : []),
+    ...(profile.utilisation !== null ? [['MFU', percent(profile.utilisation)] as const] : []),
+    ['clocks', profile.clocks],
+  ]
+  return (
+    <dl class="traces-head traces-wide">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function rowsOf(profile: Profile) {
+  return {
+    columns: ['group', 'part', 'time_ns', 'mean_ns', 'share'],
+    rows: profile.lines.flatMap((line) => (line.parts.length > 0 ? line.parts : [line]).map((part) => [line.name, part.name, part.time, part.mean, part.share])),
+  }
+}
+
+/** One stacked bar of the groups, and beneath it every part on the same scale. */
+function Waterfall({ profile, width }: { profile: Profile; width: number }) {
+  const row = 22
+  const left = Math.min(230, width * 0.42)
+  const room = Math.max(40, width - left - 120)
+  const lines: { line: Line; name: string; mean: number; share: number; from: number; depth: number }[] = []
+  let from = 0
+  for (const line of profile.lines) {
+    lines.push({ line, name: line.name, mean: line.mean, share: line.share, from, depth: 0 })
+    let at = from
+    for (const part of line.parts) {
+      if (part.share >= 0.0005) lines.push({ line, name: part.name, mean: part.mean, share: part.share, from: at, depth: 1 })
+      at += part.share
+    }
+    from += line.share
+  }
+  const height = lines.length * row + 6
+  return (
+    <svg width={width} height={height} role="img" aria-label={`A step of ${span(profile.step_time)}: ${profile.lines.map((line) => `${line.name} ${percent(line.share)}`).join(', ')}`} font-size="12">
+      <defs>
+        <pattern id="waterfall-bubble" width="6" height="6" patternUnits="userSpaceOnUse">
+          <rect width="6" height="6" fill="var(--sunken)" />
+          <path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5" stroke="var(--line-strong)" />
+        </pattern>
+      </defs>
+      {lines.map(({ line, name, mean, share, from, depth }, at) => {
+        const y = at * row
+        const colour = classOf(depth === 0 ? line.group : name)
+        return (
+          <g key={`${line.name} ${name} ${depth}`}>
+            {depth === 0 && at > 0 && <line x1="0" x2={width} y1={y + 0.5} y2={y + 0.5} stroke="var(--line)" />}
+            <text x={depth * 14} y={y + 15} fill={depth === 0 ? 'var(--text)' : 'var(--muted)'} font-weight={depth === 0 ? 600 : 400}>
+              {fit(name, (left - depth * 14) / 6.6)}
+            </text>
+            <rect x={left} y={y + 5} width={room} height={row - 10} fill="var(--sunken)" />
+            <rect
+              x={left + from * room}
+              y={y + 4}
+              width={Math.max(1, share * room)}
+              height={row - 8}
+              fill={colour === 'bubble' ? 'url(#waterfall-bubble)' : `var(--class-${colour})`}
+              stroke={colour === 'bubble' ? 'var(--line-strong)' : 'none'}
+              opacity={depth === 0 ? 1 : 0.85}
+            >
+              <title>{`${name}: ${span(mean)}, ${percent(share)} of the step`}</title>
+            </rect>
+            <text x={width - 52} y={y + 15} text-anchor="end" fill="var(--text)">
+              {span(mean)}
+            </text>
+            <text x={width} y={y + 15} text-anchor="end" fill="var(--muted)">
+              {percent(share)}
+            </text>
+          </g>
+        )
+      })}
+    </svg>
+  )
+}
+
+function fit(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, Math.max(3, Math.floor(characters) - 1))}…`
+}
+
+function Findings({ profile }: { profile: Profile }) {
+  const [all, setAll] = useState(false)
+  const { findings } = profile
+  const shown = all ? findings : findings.slice(0, 5)
+  return (
+    <section class="panel traces-panel" aria-label="Findings">
+      <h2>
+        Findings <span class="muted">the dearest first</span>
+      </h2>
+      {findings.length === 0 && <p class="muted">No rule found anything that costs more than noise.</p>}
+      <ol class="traces-findings">
+        {shown.map((finding) => (
+          <FindingItem key={finding.id + finding.message} finding={finding} />
+        ))}
+      </ol>
+      {findings.length > 5 && (
+        <button type="button" class="button quiet" onClick={() => setAll(!all)}>
+          {all ? 'Fewer' : `${findings.length - 5} more`}
+        </button>
+      )}
+    </section>
+  )
+}
+
+function FindingItem({ finding }: { finding: Finding }) {
+  return (
+    <li>
+      <p class="traces-finding">
+        <b>{finding.message}</b> <code>{finding.id}</code>
+      </p>
+      <p class="traces-cost">
+        {finding.cost !== null && (
+          <span>
+            costs <b>{span(finding.cost)}</b> a step
+          </span>
+        )}
+        {finding.gpu_hours_per_day !== null && <span>{finding.gpu_hours_per_day.toFixed(1)} GPU-hours a day</span>}
+        <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': finding.id })}>
+          Show on the timeline
+        </button>
+      </p>
+      <ul class="traces-evidence">
+        {finding.evidence.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <p class="traces-advice">Do: <Ticked text={finding.advice} /></p>
+    </li>
+  )
+}
+
+function Kernels({ profile }: { profile: Profile }) {
+  return (
+    <Table<Kernel>
+      caption="Kernels"
+      rows={profile.kernels}
+      identify={(row, at) => `${row.name} ${row.phase} ${at}`}
+      first={15}
+      columns={[
+        { key: 'per_step', title: 'A step', value: (row) => row.per_step, cell: (row) => span(row.per_step), align: 'right' },
+        { key: 'share', title: 'Share', value: (row) => row.per_step / profile.step_time, cell: (row) => percent(row.per_step / profile.step_time), align: 'right' },
+        { key: 'count', title: 'Calls', value: (row) => row.count, cell: (row) => row.count.toLocaleString('en'), align: 'right', about: 'over all ranks and steps' },
+        { key: 'mean', title: 'Mean', value: (row) => row.mean, cell: (row) => span(row.mean), align: 'right' },
+        { key: 'longest', title: 'Longest', value: (row) => row.longest, cell: (row) => span(row.longest), align: 'right' },
+        { key: 'phase', title: 'Phase', value: (row) => row.phase.replaceAll('_', ' ') },
+        { key: 'family', title: 'Family', value: (row) => row.family.replaceAll('_', ' ') },
+        { key: 'name', title: 'Kernel', value: (row) => row.name, wrap: true },
+      ]}
+    />
+  )
+}

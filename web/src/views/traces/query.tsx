@@ -1,0 +1,115 @@
+// SQL over the columns of the traces: a box, examples, the tables that there are, and the rows of the answer.
+// Responsible for: one SELECT at a time, asked by Ctrl+Enter. Refuses to write: so does the program.
+import { useState } from 'preact/hooks'
+import { useAnswer } from '../../api/live'
+import { change, own } from '../../state/location'
+import { download } from '../../ui/clipboard'
+import { Loading, Problems } from '../../ui/states'
+import { Table } from '../../ui/table'
+import { csvText } from '../../charts/export'
+import type { TabProps } from '.'
+
+interface Rows {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+  readonly more: boolean
+}
+
+interface Schema {
+  readonly tables: readonly { readonly name: string; readonly about: string; readonly columns: readonly { readonly name: string; readonly type: string; readonly about: string }[] }[]
+}
+
+const EXAMPLES: readonly (readonly [string, string])[] = [
+  ['Dearest kernels', 'SELECT name, count(*) AS calls, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY name ORDER BY ms DESC LIMIT 20'],
+  ['By rank and kind', 'SELECT rank, kind, count(*) AS n, sum(end_ns - start_ns) / 1e6 AS ms\nFROM gpu GROUP BY rank, kind ORDER BY rank, ms DESC'],
+  ['Steps', 'SELECT * FROM steps LIMIT 50'],
+]
+
+export function Query({ paths }: TabProps) {
+  const { sql } = own('t')
+  const [text, setText] = useState(sql ?? EXAMPLES[0]![1])
+  const schema = useAnswer<Schema>('query', { schema: true })
+  const { answer, problems, loading } = useAnswer<Rows>('query', sql ? { sql, paths, limit: 1000 } : null)
+  const run = () => change({ 't.sql': text })
+  return (
+    <div class="traces-query">
+      <div class="traces-grid-query">
+        <section class="panel traces-panel" aria-label="Question">
+          <label for="traces-sql" class="muted">
+            One SELECT; Ctrl+Enter asks
+          </label>
+          <textarea
+            id="traces-sql"
+            spellcheck={false}
+            rows={7}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+                event.preventDefault()
+                run()
+              }
+            }}
+          />
+          <div class="traces-choices">
+            <button type="button" class="button primary" onClick={run} disabled={text.trim() === ''}>
+              Ask
+            </button>
+            {EXAMPLES.map(([title, example]) => (
+              <button key={title} type="button" class="button" onClick={() => (setText(example), change({ 't.sql': example }))}>
+                {title}
+              </button>
+            ))}
+            {answer && (
+              <button type="button" class="button quiet" onClick={() => download('query.csv', csvText({ columns: answer.columns, rows: answer.rows }), 'text/csv')}>
+                Save as CSV
+              </button>
+            )}
+          </div>
+        </section>
+        <section class="panel traces-panel traces-schema" aria-label="Tables" tabIndex={0}>
+          <h2>Tables</h2>
+          {schema.answer?.tables.map((table) => (
+            <details key={table.name}>
+              <summary>
+                <code>{table.name}</code> <span class="muted">{table.about}</span>
+              </summary>
+              <dl>
+                {table.columns.map((column) => (
+                  <div key={column.name}>
+                    <dt>
+                      <code>{column.name}</code> <span class="muted">{column.type.toLowerCase()}</span>
+                    </dt>
+                    <dd>{column.about}</dd>
+                  </div>
+                ))}
+              </dl>
+            </details>
+          ))}
+        </section>
+      </div>
+      {problems.length > 0 && <Problems problems={problems} />}
+      {loading && !answer && <Loading heights={[240]} />}
+      {answer && sql && (
+        <section class={`panel traces-panel ${loading ? 'stale' : ''}`} aria-label="Answer">
+          <h2>
+            {answer.rows.length.toLocaleString('en')} rows{answer.more && <span class="muted"> and more; add a LIMIT or a WHERE</span>}
+          </h2>
+          <Table<readonly (string | number | null)[]>
+            caption="Rows"
+            rows={answer.rows}
+            identify={(_, at) => at}
+            maxHeight="60vh"
+            columns={answer.columns.map((name, at) => ({
+              key: `${at}`,
+              title: name,
+              value: (row) => row[at],
+              align: answer.rows.some((row) => typeof row[at] === 'number') ? 'right' : undefined,
+              wrap: true,
+            }))}
+          />
+        </section>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+// Who the others wait for: ranks by what they cost the step, why, and when.
+// Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the noise.
+import { useAnswer } from '../../api/live'
+import { change } from '../../state/location'
+import { percent, span } from '../../timeline/time'
+import { Loading, Problems } from '../../ui/states'
+import { Table } from '../../ui/table'
+import type { TabProps } from '.'
+import { words } from './types'
+
+interface Culprit {
+  readonly rank: number
+  readonly host: string | null
+  readonly cost: number
+  readonly share: number
+  readonly is_straggler: boolean
+  readonly waits: number
+  readonly waits_share: number
+  readonly lateness: number
+  readonly last: number
+  readonly cause: string
+  readonly evidence: readonly { readonly name: string; readonly own: number; readonly peers: number; readonly unit: string }[]
+  readonly moments: readonly { readonly step: number | null; readonly start: number; readonly own: number; readonly excess: number; readonly before: string | null; readonly annotation: string | null }[]
+}
+
+interface Report {
+  readonly step_time: number
+  readonly step_time_without: number
+  readonly noise: number
+  readonly host_bound: boolean
+  readonly culprits: readonly Culprit[]
+}
+
+export function Stragglers({ paths }: TabProps) {
+  const { answer, problems, loading } = useAnswer<Report>('stragglers', { paths })
+  if (problems.length > 0) return <Problems problems={problems} />
+  if (!answer) return loading ? <Loading heights={[120, 220]} /> : null
+  const found = answer.culprits.filter((one) => one.is_straggler)
+  return (
+    <div class="traces-grid">
+      <p class="traces-verdict traces-wide">
+        {found.length === 0 ? (
+          <>
+            <b>No rank holds the others up</b> by more than the noise of {span(answer.noise)}.
+          </>
+        ) : (
+          <>
+            <b>{found.length === 1 ? `Rank ${found[0]!.rank} holds the others up` : `${found.length} ranks hold the others up`}</b>: a step would take {span(answer.step_time_without)} instead of{' '}
+            {span(answer.step_time)}.
+          </>
+        )}
+        {answer.host_bound && ' Hosts, not ranks, hold the job up.'}
+      </p>
+      {found.map((one) => (
+        <section key={one.rank} class="panel traces-panel" aria-label={`Rank ${one.rank}`}>
+          <h2>
+            Rank {one.rank} {one.host && <span class="muted">{one.host}</span>}
+          </h2>
+          <p class="traces-cost">
+            <span>
+              costs <b>{span(one.cost)}</b> a step ({percent(one.share)})
+            </span>
+            <span>cause: {words(one.cause)}</span>
+            <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': 'straggler' })}>
+              Show on the timeline
+            </button>
+          </p>
+          <ul class="traces-evidence">
+            {one.evidence.map((line) => (
+              <li key={line.name}>
+                {line.name}: {line.unit === 'ns' ? span(line.own) : line.own.toPrecision(4)} against {line.unit === 'ns' ? span(line.peers) : line.peers.toPrecision(4)} of its peers
+              </li>
+            ))}
+          </ul>
+          <h3>When</h3>
+          <ul class="traces-evidence">
+            {one.moments.map((moment) => (
+              <li key={moment.start}>
+                {moment.step !== null && `step ${moment.step}, `}
+                {moment.annotation ? <code>{moment.annotation}</code> : 'work'} took {span(moment.own)}, {span(moment.excess)} longer than elsewhere
+                {moment.before && `, before ${words(moment.before)}`}
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <section class="panel traces-panel traces-wide" aria-label="All ranks">
+        <h2>
+          All ranks <span class="muted">cost by replay of the job</span>
+        </h2>
+        <Table<Culprit>
+          caption="Ranks by what they cost"
+          rows={answer.culprits}
+          identify={(row) => row.rank}
+          maxHeight="420px"
+          columns={[
+            { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
+            { key: 'cost', title: 'Cost of a step', value: (row) => row.cost, cell: (row) => span(row.cost), align: 'right' },
+            { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
+            { key: 'waits', title: 'Waits charged to it', value: (row) => row.waits_share, cell: (row) => percent(row.waits_share), align: 'right' },
+            { key: 'lateness', title: 'Late by', value: (row) => row.lateness, cell: (row) => span(row.lateness), align: 'right' },
+            { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
+            { key: 'cause', title: 'Cause', value: (row) => words(row.cause) },
+          ]}
+        />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,106 @@
+// A measured step on the timeline: all ranks on one clock, findings beside it as the way to their places.
+// Responsible for: which step and rank, and the list of marks. Refuses to guess a place: marks have one or they do not.
+import { useEffect, useRef } from 'preact/hooks'
+import { change, own } from '../../state/location'
+import { run } from '../../state/run'
+import { Timeline } from '../../timeline/Timeline'
+import { useColumns } from '../../timeline/ask'
+import { beside } from '../../timeline/beside'
+import type { Controller } from '../../timeline/controller'
+import type { Mark } from '../../timeline/data'
+import { span } from '../../timeline/time'
+import { Loading, Problems } from '../../ui/states'
+import type { TabProps } from '.'
+
+export function MeasuredTimeline({ profile, paths }: TabProps) {
+  const { step, rank, host, finding, expected } = own('t')
+  const question = { paths, ...(step ? { step } : {}), ...(rank ? { rank } : {}), ...(host ? { host: true } : {}) }
+  const measured = useColumns('profile', question)
+  const hasRun = run.value.model !== undefined
+  const modelled = useColumns('timeline', expected && hasRun ? { ...run.value, detail: 'passes' } : null)
+  const columns = measured.columns && modelled.columns && expected ? beside(measured.columns, modelled.columns) : measured.columns
+  const handle = useRef<Controller | null>(null)
+  const shown = useRef('')
+  useEffect(() => {
+    if (!columns || !finding || shown.current === finding) return
+    const mark = columns.marks.find((one) => one.id === finding)
+    shown.current = finding
+    if (mark) requestAnimationFrame(() => goTo(handle.current, mark))
+  }, [columns, finding])
+  const hidden = measured.columns?.hidden_ranks ?? []
+  const ranks = profile.rows.map((row) => row.rank)
+  return (
+    <div class="traces-timeline" aria-busy={measured.loading}>
+      <div class="traces-choices">
+        <label>
+          Step
+          <select class="select" value={step ?? ''} onChange={(event) => change({ 't.step': event.currentTarget.value || undefined })}>
+            <option value="">a typical one</option>
+            {profile.steps.map((one) => (
+              <option key={one.step} value={one.step}>
+                {one.step} ({span(one.duration)})
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Rank
+          <select class="select" value={rank ?? ''} onChange={(event) => change({ 't.rank': event.currentTarget.value || undefined })}>
+            <option value="">{hidden.length > 0 && !rank ? `the first ${ranks.length - hidden.length}` : 'all'}</option>
+            {ranks.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="traces-check">
+          <input type="checkbox" checked={host !== undefined} onChange={() => change({ 't.host': host ? undefined : '1' })} /> host threads
+        </label>
+        {hasRun && (
+          <label class="traces-check">
+            <input type="checkbox" checked={expected !== undefined} onChange={() => change({ 't.expected': expected ? undefined : '1' })} /> what the calculator’s run was to be, beneath
+          </label>
+        )}
+        {hidden.length > 0 && !rank && <span class="muted">{hidden.length} ranks are not drawn; choose one to see it</span>}
+      </div>
+      {measured.problems.length > 0 && <Problems problems={measured.problems} />}
+      {modelled.problems.length > 0 && <Problems problems={modelled.problems} />}
+      {columns ? (
+        <div class={measured.loading ? 'stale traces-beside' : 'traces-beside'}>
+          <Timeline columns={columns} handle={handle} />
+          <Marks marks={columns.marks} chosen={finding} go={(mark) => goTo(handle.current, mark)} />
+        </div>
+      ) : (
+        measured.loading && <Loading heights={[460]} label="reading the step" />
+      )}
+    </div>
+  )
+}
+
+function goTo(controller: Controller | null, mark: Mark): void {
+  controller?.goTo(mark.track, mark.at, mark.length, mark.span)
+}
+
+function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: (mark: Mark) => void }) {
+  if (props.marks.length === 0) return null
+  return (
+    <section class="panel traces-panel traces-marks" aria-label="Found in this step">
+      <h2>Found</h2>
+      <ul>
+        {props.marks.map((mark, at) => (
+          <li key={`${mark.id} ${at}`}>
+            <button type="button" aria-current={mark.id === props.chosen ? 'true' : undefined} disabled={mark.track === null} onClick={() => props.go(mark)} title={mark.detail}>
+              <span class={`traces-severity ${mark.severity}`}>{mark.severity === 'fault' ? '▲' : mark.severity === 'warning' ? '◆' : '•'}</span>
+              <span>
+                {mark.title}
+                {mark.cost_ns ? <span class="muted"> costs {span(mark.cost_ns)}</span> : null}
+                {mark.track === null && <span class="muted"> (in no single place)</span>}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

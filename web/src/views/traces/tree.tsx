@@ -1,0 +1,104 @@
+// The time of a step as a tree that opens: labels, phases, families, kernels.
+// Responsible for: rows that open by click and by arrow keys, as trees do. Refuses to hide time: a node's children add up to it.
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { percent, span } from '../../timeline/time'
+import { type Node, type Profile, classOf } from './types'
+
+interface Shown {
+  readonly key: string
+  readonly node: Node
+  readonly depth: number
+  readonly colour: string
+}
+
+/** Nodes below this share of the step are not listed; the level above has their time. */
+const LEAST = 0.0005
+
+export function Tree({ profile }: { profile: Profile }) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [focus, setFocus] = useState(0)
+  const host = useRef<HTMLDivElement>(null)
+  const samples = Math.max(1, profile.ranks * profile.steps.length)
+  const rows = useMemo(() => {
+    const out: Shown[] = []
+    const walk = (nodes: readonly Node[], depth: number, path: string, colour: string) => {
+      for (const node of nodes) {
+        if (node.time / samples / profile.step_time < LEAST) continue
+        const key = `${path}/${node.name}`
+        const own = depth === 0 ? classOf(node.name) : colour
+        out.push({ key, node, depth, colour: own })
+        if (open.has(key)) walk(node.children ?? [], depth + 1, key, own)
+      }
+    }
+    walk(profile.tree, 0, '', '')
+    return out
+  }, [profile, open])
+  const toggle = (key: string, to?: boolean) => {
+    const next = new Set(open)
+    if (to ?? !next.has(key)) next.add(key)
+    else next.delete(key)
+    setOpen(next)
+  }
+  const go = (at: number) => {
+    const next = Math.min(rows.length - 1, Math.max(0, at))
+    setFocus(next)
+    host.current?.querySelectorAll<HTMLElement>('[role=treeitem]')[next]?.focus()
+  }
+  const strike = (event: KeyboardEvent, at: number) => {
+    const row = rows[at]!
+    const children = (row.node.children?.length ?? 0) > 0
+    if (event.key === 'ArrowDown') go(at + 1)
+    else if (event.key === 'ArrowUp') go(at - 1)
+    else if (event.key === 'ArrowRight') {
+      if (children && !open.has(row.key)) toggle(row.key, true)
+      else go(at + 1)
+    } else if (event.key === 'ArrowLeft') {
+      if (open.has(row.key)) toggle(row.key, false)
+      else {
+        for (let up = at - 1; up >= 0; up--) {
+          if (rows[up]!.depth < row.depth) {
+            go(up)
+            break
+          }
+        }
+      }
+    } else if (event.key === 'Enter' || event.key === ' ') toggle(row.key)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div class="traces-tree" role="tree" aria-label="Time of a step, top down" ref={host}>
+      {rows.map((row, at) => {
+        const mean = row.node.time / samples
+        const share = mean / profile.step_time
+        const children = (row.node.children?.length ?? 0) > 0
+        return (
+          <div
+            key={row.key}
+            role="treeitem"
+            aria-level={row.depth + 1}
+            aria-expanded={children ? open.has(row.key) : undefined}
+            aria-selected={at === focus}
+            tabIndex={at === focus ? 0 : -1}
+            class="traces-node"
+            onClick={() => (setFocus(at), toggle(row.key))}
+            onKeyDown={(event) => strike(event, at)}
+          >
+            <span class="traces-node-name" style={{ paddingLeft: `${row.depth * 16}px` }} title={row.node.name}>
+              <span class="traces-chevron" aria-hidden="true">
+                {children ? (open.has(row.key) ? '▾' : '▸') : ''}
+              </span>
+              {row.node.name.replaceAll('_', ' ')}
+            </span>
+            <span class="traces-node-bar">
+              <span class={row.colour === 'bubble' ? 'hatched' : ''} style={{ width: `${Math.min(100, share * 100)}%`, background: row.colour === 'bubble' ? undefined : `var(--class-${row.colour})` }} />
+            </span>
+            <span class="number">{span(mean)}</span>
+            <span class="number muted">{percent(share)}</span>
+            <span class="number muted traces-node-count">{row.node.count > 0 ? `${row.node.count.toLocaleString('en')}×` : ''}</span>
+          </div>
+        )
+      })}
+    </div>
+  )
+}
