@@ -46,7 +46,7 @@ export function SpanTable({ controller }: { controller: Controller }) {
             const batch = track.microBatch?.[place.span] ?? -1
             const is = selected?.track === place.track && selected.span === place.span
             return (
-              <tr key={`${place.track} ${place.span}`} aria-selected={is}>
+              <tr key={`${place.track} ${place.span}`} aria-current={is ? 'true' : undefined}>
                 <td>
                   {track.group}, {track.name}
                 </td>

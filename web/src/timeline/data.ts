@@ -250,8 +250,11 @@ export function spanAt(track: Track, time: number, slack: number): number | null
   return distance(best) <= slack ? best : null
 }
 
-/** What waits for a span, and what it waited for. */
+let asked: { arrows: Arrows; place: Place; found: { from: Place[]; to: Place[] } } | null = null
+
+/** What waits for a span, and what it waited for; remembered for the span that was asked last, because every frame asks. */
 export function neighbours(arrows: Arrows, place: Place): { from: Place[]; to: Place[] } {
+  if (asked && asked.arrows === arrows && asked.place.track === place.track && asked.place.span === place.span) return asked.found
   const from: Place[] = []
   const to: Place[] = []
   for (let at = 0; at < arrows.fromTrack.length; at++) {
@@ -261,5 +264,7 @@ export function neighbours(arrows: Arrows, place: Place): { from: Place[]; to: P
       to.push({ track: arrows.toTrack[at]!, span: arrows.toSpan[at]! })
     }
   }
-  return { from, to }
+  const found = { from, to }
+  asked = { arrows, place, found }
+  return found
 }

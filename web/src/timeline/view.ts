@@ -13,7 +13,7 @@ export interface View {
 /** No pixel shows less than this: spans are whole nanoseconds. */
 const LEAST = 50
 
-/** Room beside the step, as a share of it, so that its ends can be seen to be its ends. */
+/** Room beside the step, as a share of what is in sight, so that its ends can be seen to be its ends. */
 const MARGIN = 0.02
 
 export class Sight {
@@ -30,15 +30,14 @@ export class Sight {
 
   /** The whole step. */
   fit(): void {
-    this.show(0, this.duration)
+    this.show(-this.duration, 2 * this.duration)
   }
 
   /** A stretch of time, kept within bounds. */
   show(from: number, to: number): void {
-    const room = this.duration * MARGIN
     const least = Math.min(LEAST, this.duration)
-    const most = this.duration + 2 * room
-    const span = Math.min(Math.max(to - from, least), most)
+    const span = Math.min(Math.max(to - from, least), this.duration * (1 + 2 * MARGIN))
+    const room = span * MARGIN
     const middle = (from + to) / 2
     let start = middle - span / 2
     start = Math.min(Math.max(start, -room), this.duration + room - span)

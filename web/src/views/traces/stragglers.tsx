@@ -61,7 +61,7 @@ export function Stragglers({ paths }: TabProps) {
               costs <b>{span(one.cost)}</b> a step ({percent(one.share)})
             </span>
             <span>cause: {words(one.cause)}</span>
-            <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': 'straggler' })}>
+            <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': 'straggler', 't.step': one.moments[0]?.step?.toString(), 't.rank': undefined })}>
               Show on the timeline
             </button>
           </p>
