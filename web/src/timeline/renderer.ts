@@ -179,13 +179,13 @@ export class Renderer {
     context.fillRect(0, 0, gutter, look.height)
     context.textBaseline = 'middle'
     const narrow = gutter < 120
-    const stageRoom = narrow ? 0 : 74
     for (let at = Math.max(0, rowAt(layout, view.top)); at < layout.rows.length; at++) {
       const row = layout.rows[at]!
       const y = row.top - view.top
       if (y > look.height) break
       const group = model.groups[row.group]!
       const middle = y + row.height / 2 + 0.5
+      let titled = 18
       if (row.first) {
         if (at > 0) {
           context.fillStyle = colours.line
@@ -198,6 +198,7 @@ export class Renderer {
         context.textAlign = 'left'
         const title = narrow ? group.name.replace(/^stage /, 's') : group.name
         context.fillText(title, 18, middle)
+        titled = 18 + context.measureText(title).width
       }
       if (narrow && row.first) continue
       const track = row.track!
@@ -207,7 +208,7 @@ export class Renderer {
       const only = closed.has(group.name) && track.name === 'passes'
       const text = only ? `rank ${track.rank}` : short(track.name)
       this.labels.use(context.font)
-      context.fillText(this.labels.fit(text, gutter - 12 - (row.first ? stageRoom : 18)), gutter - 8, middle)
+      context.fillText(this.labels.fit(text, gutter - 16 - titled), gutter - 8, middle)
     }
     context.fillStyle = colours.line
     context.fillRect(gutter - 1, 0, 1, look.height)

@@ -89,6 +89,19 @@ fn classes(id: &str) -> &'static [Class] {
 }
 
 fn place(columns: &Columns, finding: &Finding) -> Option<(usize, usize)> {
+    let named = rank(&finding.message);
+    let of_rank = |at: usize| named.is_none_or(|rank| columns.tracks[at].rank == rank);
+    // Who holds others up is seen where it is slow itself, not where it waits.
+    if finding.id == "straggler" {
+        let slow: &[Class] = if finding.message.contains("host") {
+            &[Class::Host]
+        } else {
+            &[Class::Forward, Class::Backward, Class::Recompute, Class::Other]
+        };
+        if let Some(place) = longest(columns, |at, _, class| of_rank(at) && slow.contains(&class)) {
+            return Some(place);
+        }
+    }
     // Evidence says "name of a kernel: so much of a step", the name cut short.
     for line in &finding.evidence {
         let Some((name, _)) = line.rsplit_once(": ") else { continue };
@@ -103,8 +116,6 @@ fn place(columns: &Columns, finding: &Finding) -> Option<(usize, usize)> {
         }
     }
     let wanted = classes(&finding.id);
-    let named = rank(&finding.message);
-    let of_rank = |at: usize| named.is_none_or(|rank| columns.tracks[at].rank == rank);
     if !wanted.is_empty()
         && let Some(place) = longest(columns, |at, _, class| of_rank(at) && wanted.contains(&class))
     {
