@@ -131,9 +131,12 @@ impl<'a> Costing<'a> {
         let wide = plan.precision.activations.name();
         let power = power_limit(cluster);
         // What a calibration measured within runs holds the generation's share and the power limit already.
-        let product_rate = |data_type: DataType| match machine.device.sustains_products(data_type) {
-            true => 1.0,
-            false => Software::rate(&software.matmul, architecture, data_type.name()) * power,
+        let product_rate = |data_type: DataType| {
+            if machine.device.sustains_products(data_type) {
+                1.0
+            } else {
+                Software::rate(&software.matmul, architecture, data_type.name()) * power
+            }
         };
         let attention_kernel = attention_kernel(plan, software, architecture);
         Self {

@@ -147,9 +147,9 @@ fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -
         for below in 0..n {
             if below != i {
                 let times = matrix[below][i] / matrix[i][i];
-                for column in i..=n {
-                    let above = matrix[i][column];
-                    matrix[below][column] -= times * above;
+                let row = matrix[i].clone();
+                for (cell, above) in matrix[below].iter_mut().zip(&row).skip(i) {
+                    *cell -= times * above;
                 }
             }
         }

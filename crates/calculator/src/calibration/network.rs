@@ -30,7 +30,7 @@ pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibra
     let start = [ring_share(&bare.network.kind), 0.8, 1.0];
     let error = |constants: [f64; 3]| error(bare, calibration, constants, &all);
     let mut best = start;
-    let has = [!all.iter().all(|s| spreads(s)), all.iter().any(|s| spreads(&s)), true];
+    let has = [all.iter().any(|s| !spreads(s)), all.iter().any(spreads), true];
     for _ in 0..ROUNDS {
         for place in (0..3).filter(|place| has[*place]) {
             let range = if place == 2 { LATENCIES } else { SHARES };

@@ -194,7 +194,7 @@ pub(super) fn fit(
             }
         }
     }
-    fit_host(bare, model, plan, &measured, calibration, evidence(base.idle, measured.idle))?;
+    fit_host(bare, model, plan, &measured, calibration, &evidence(base.idle, measured.idle))?;
     if plan.pipeline_parallel > 1 {
         remarks.push(
             "stages differ: parts of the step are compared with those of the stage that the others wait for"
@@ -287,7 +287,7 @@ fn fit_host(
     plan: &Plan,
     measured: &StepSample,
     calibration: &mut Calibration,
-    evidence: Evidence,
+    evidence: &Evidence,
 ) -> Result<(), Problem> {
     let software = crate::software::by_id(&plan.software)?;
     let scaled = |passes: f64, step: f64| HostCosts {

@@ -156,7 +156,7 @@ impl Row<'_> {
             {
                 Some(known) => known.times.push(time),
                 None => {
-                    samples.products.push(ProductSample { format, batch, m, n, k, pass, times: vec![time] })
+                    samples.products.push(ProductSample { format, batch, m, n, k, pass, times: vec![time] });
                 }
             }
             return Ok(true);

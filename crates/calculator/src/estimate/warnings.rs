@@ -218,7 +218,7 @@ fn calibration(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     }
     let outside: Vec<f64> =
         work.iter().copied().filter(|work| *work < from / BEYOND || *work > to * BEYOND).collect();
-    if let (Some(worst), false) = (outside.iter().copied().max_by(|a, b| a.total_cmp(b)), work.is_empty()) {
+    if let (Some(worst), false) = (outside.iter().copied().max_by(f64::total_cmp), work.is_empty()) {
         list.push(Warning::new(
             "calibration-extrapolated",
             format!(

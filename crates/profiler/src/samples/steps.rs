@@ -44,8 +44,9 @@ pub(super) fn collect(profile: &Profile, all: &mut Samples) {
         for label in Label::all() {
             let time = mean(rank.total.get(label));
             match label {
-                Label::Host | Label::Sync | Label::DataLoading => sample.idle += time,
-                Label::Gap | Label::Unexplained => sample.idle += time,
+                Label::Host | Label::Sync | Label::DataLoading | Label::Gap | Label::Unexplained => {
+                    sample.idle += time;
+                }
                 Label::Exposed(_, Share::Wait) => sample.waiting += time,
                 _ if label.group() == Group::Communication => sample.exposed_communication += time,
                 _ => {}

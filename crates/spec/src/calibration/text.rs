@@ -66,11 +66,12 @@ impl Calibration {
         }
         for (at, law) in self.collectives.iter().enumerate() {
             let sound = |value: f64, most: f64| value.is_finite() && (0.0..=most).contains(&value);
-            if law.ranks < 2
-                || !sound(law.base_us, 1e6)
-                || !sound(law.ramp_ns, 1e6)
-                || !(law.bandwidth_gb > 0.0 && sound(law.bandwidth_gb, 1e5))
-            {
+            let is_sound = law.ranks >= 2
+                && sound(law.base_us, 1e6)
+                && sound(law.ramp_ns, 1e6)
+                && law.bandwidth_gb > 0.0
+                && sound(law.bandwidth_gb, 1e5);
+            if !is_sound {
                 return wrong(
                     format!("collective.{at}"),
                     "a law needs 2 ranks or more, times from 0 and a bandwidth above 0",
