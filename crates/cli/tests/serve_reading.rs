@@ -134,6 +134,14 @@ fn only_what_was_given_is_read() {
             ("pipeline", json!({ "predict": path })),
             ("pipeline", json!({ "paths": [path] })),
             ("validate", json!({ "table": path })),
+            ("calibrate", json!({ "paths": [path] })),
+            ("calibrate", json!({ "nccl-tests": [path], "cluster": "dgx-h100" })),
+            ("calibrate", json!({ "operators": [path], "cluster": "dgx-h100" })),
+            ("calibrate", json!({ "show": path })),
+            (
+                "estimate",
+                json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "calibration": path }),
+            ),
             ("network/show", json!({ "design": path })),
             ("network/cost", json!({ "prices": [path], "devices": 64 })),
             ("network/cost", json!({ "run": path, "devices": 64 })),
@@ -216,5 +224,27 @@ fn an_answer_follows_the_file_it_was_made_of() {
     assert_eq!(ask(), first);
     fs::remove_file(&file).expect("removed");
     assert_eq!(server.ask("estimate", &json!({ "run": file.to_string_lossy() })).status, 422);
+    let _ = fs::remove_dir_all(top);
+}
+
+#[test]
+fn what_a_run_file_names_is_read_with_it_and_nothing_beside() {
+    let top = house("named");
+    let at = |path: &str| top.join(path).to_string_lossy().into_owned();
+    fs::copy("../../catalog/models/llama-3-8b.json", at("open/config.json")).expect("copied");
+    fs::copy("../../catalog/models/llama-3-8b.json", at("open/other.json")).expect("copied");
+    let text = fs::read_to_string(at("open/run.toml")).expect("a run");
+    fs::write(at("open/run.toml"), text.replace("name = \"llama-3-8b\"", "config = \"config.json\""))
+        .expect("written");
+    let server = Served::new(&[&at("open/run.toml")]);
+    let start = server.send("GET", "api/v1/start", b"").json();
+    let heard = server.ask("estimate", &start["run"]);
+    assert_eq!(heard.status, 200, "{} {}", start["run"], heard.text);
+    assert_eq!(server.ask("estimate", &json!({ "run": at("open/run.toml") })).status, 200);
+    assert_eq!(server.ask("models/show", &json!({ "name": at("open/config.json") })).status, 200);
+    for path in ["open/other.json", "open", "secret.toml"] {
+        assert_eq!(server.ask("models/show", &json!({ "name": at(path) })).status, 422, "{path}");
+        assert_eq!(server.ask("detect", &json!({ "file": at(path) })).status, 422, "{path}");
+    }
     let _ = fs::remove_dir_all(top);
 }

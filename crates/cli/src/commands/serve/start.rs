@@ -68,8 +68,9 @@ pub(super) fn given(paths: &[String]) -> Result<Given, Failure> {
             Kind::Run(flag) => {
                 let spec = if flag == "run" { Some(run::from_file(&name)?) } else { None };
                 // What a run file names may be read with it.
-                let config = spec.as_ref().and_then(|spec| spec.model.config.as_deref());
-                given.roots.extend(config.and_then(|config| Path::new(config).canonicalize().ok()));
+                let named = spec.iter().flat_map(|spec| [&spec.model.config, &spec.cluster.calibration]);
+                let beside = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
+                given.roots.extend(beside);
                 if given.run.is_none() {
                     given.run = Some(said(flag, &name, spec)?);
                 }
