@@ -352,7 +352,8 @@ fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
         }
         _ => domain,
     };
-    Group { ranks: sample.ranks, per_domain: per_domain.min(sample.ranks).max(1), stride: 1 }
+    let per_domain = per_domain.min(sample.ranks).max(1);
+    Group { ranks: sample.ranks, per_domain, least: per_domain, stride: 1 }
 }
 
 fn regime(alone: bool) -> Regime {

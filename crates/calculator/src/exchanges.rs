@@ -45,6 +45,16 @@ impl StageExchange {
     }
 }
 
+/// What a stage's ranks exchange in one run of one of its chunks: the collectives of its passes, without messages between stages.
+pub fn of_chunk(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    stage: usize,
+    chunk: usize,
+) -> Vec<StageExchange> {
+    passes::of_chunk(costing, evaluation, stage, chunk, 1.0)
+}
+
 /// Everything that the ranks of a step exchange, in the order of the stages that begin it.
 pub fn of_step(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<StageExchange> {
     let mut all: Vec<StageExchange> = Vec::new();

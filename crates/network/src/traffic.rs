@@ -17,6 +17,7 @@ mod matrix;
 mod merged;
 mod place;
 mod places;
+mod rings;
 mod squares;
 mod summary;
 #[cfg(test)]

@@ -41,7 +41,8 @@ pub fn traffic(costing: &Costing<'_>, evaluation: &Evaluation) -> Traffic {
     Traffic { numbering, exchanges }
 }
 
-fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: StageExchange) -> Exchange {
+/// An exchange of the calculator's with its groups on ranks and its algorithm.
+pub(crate) fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: StageExchange) -> Exchange {
     let (kind, algorithm) = match exchange.operation {
         Collective::AllReduce => (CollectiveKind::AllReduce, Algorithm::Ring),
         Collective::AllGather => (CollectiveKind::AllGather, Algorithm::Ring),
@@ -169,13 +170,7 @@ mod tests {
                 with_traffic("mixtral-8x22b", 512, &change, &|costing, traffic| {
                     let mut members = Vec::new();
                     for exchange in of_step(costing, &evaluate(costing).expect("possible")) {
-                        // With the pipeline inside data parallelism the layout takes an expert's replicas for neighbours of its block.
-                        let is_rough = order == RankOrder::TensorContextPipelineData
-                            && matches!(
-                                exchange.among,
-                                Among::ExpertData | Among::ExpertShard | Among::ExpertReplicate
-                            );
-                        if is_rough || matches!(exchange.among, Among::Stages(_) | Among::All) {
+                        if matches!(exchange.among, Among::Stages(_) | Among::All) {
                             continue;
                         }
                         let group = exchange.among.group(&costing.layout);

@@ -86,7 +86,7 @@ pub fn wiring(cluster: &Cluster, said: &DesignSpec, failed: &[Part]) -> Result<W
             design.domain.size
         ))
         .at_key("design.domain")
-        .hint("leave design.domain out, or change `cluster.domain_size`"));
+        .hint("leave design.domain out, or change `cluster.scale_up.domain`"));
     }
     let wiring = Wiring::new(&design, failed)?;
     wiring.check(u32::try_from(cluster.devices).unwrap_or(u32::MAX))?;
@@ -175,7 +175,7 @@ impl FlowTimer {
     /// The group in this network's domains, which a scale-up network makes of all devices.
     fn laid(&self, group: &Group) -> Group {
         if self.wiring.topology.design.kind == Kind::ScaleUp {
-            Group { per_domain: group.ranks, ..*group }
+            Group { per_domain: group.ranks, least: group.ranks, ..*group }
         } else {
             *group
         }
@@ -247,6 +247,7 @@ fn exchange(operation: Collective, group: &Group, ranks: u64) -> (Numbering, Exc
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use railwright_spec::cluster::by_name;
 
     const OPERATIONS: [Collective; 6] = [
@@ -297,6 +298,92 @@ mod tests {
             }
         }
         assert!(seen > 2000, "{seen}");
+    }
+
+    /// The most that any rank sends or receives of one call by all groups: inside its domain, and across.
+    fn most_carried(operation: Collective, group: &Group, ranks: u64, domain: u64, bytes: f64) -> [f64; 2] {
+        let (numbering, exchange) = exchange(operation, group, ranks);
+        let mut ports = vec![[0.0_f64; 4]; numbering.ranks() as usize];
+        let mut members = Vec::new();
+        for group in 0..exchange.groups.count() {
+            exchange.groups.members(&numbering, group, &mut members);
+            exchange.flows(&members, domain, &mut |from, to, sent| {
+                let side = usize::from(u64::from(from) / domain != u64::from(to) / domain);
+                ports[from as usize][side] += sent * bytes / 1e9;
+                ports[to as usize][2 + side] += sent * bytes / 1e9;
+            });
+        }
+        let most = |side: usize| ports.iter().map(|port| port[side].max(port[2 + side])).fold(0.0, f64::max);
+        [most(0), most(1)]
+    }
+
+    /// Whether no group that fits a domain lies across two, which the closed form takes for granted.
+    fn lies_inside_if_it_fits(group: &Group, ranks: u64, domain: u64) -> bool {
+        let block = group.ranks * group.stride;
+        !group.is_inside_domain()
+            || (0..ranks / block).all(|n| {
+                (0..group.stride).all(|m| {
+                    let first = n * block + m;
+                    first / domain == (first + (group.ranks - 1) * group.stride) / domain
+                })
+            })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(192))]
+
+        /// However groups lie on domains, evenly or not: the closed form is the flows on fabrics that do not block, and counts the bytes
+        /// that flows put through the busiest NIC.
+        #[test]
+        fn closed_form_and_flows_agree_on_random_layouts(
+            (name, domain) in prop_oneof![2 => Just(("gb200-nvl72", 72_u64)), 1 => Just(("dgx-h100", 8))],
+            n in 2_u64..40, stride in prop_oneof![2 => Just(1_u64), 2 => Just(2), 2 => Just(4), 2 => Just(8), 1 => 1_u64..20],
+            groups in 1_u64..7,
+            operation in proptest::sample::select(OPERATIONS.to_vec()),
+            kind in proptest::sample::select(vec![Kind::RailOptimized, Kind::Clos, Kind::RailOnly]),
+            bytes in prop_oneof![Just(1e5_f64), Just(1e8), Just(1e10)],
+        ) {
+            let devices = n * stride * groups;
+            prop_assume!(devices <= 600);
+            let mut cluster = by_name(name, devices).expect("a preset");
+            cluster.network.tiers.iter_mut().for_each(|tier| tier.oversubscription = 1.0);
+            let domain = domain.min(devices);
+            let group = Group::among(n, stride, domain, devices);
+            let said = DesignSpec { kind: Some(kind), routing: Some(Routing::Spray), ..DesignSpec::default() };
+            let wiring = wiring(&cluster, &said, &[]).expect("it is built");
+            let timer = FlowTimer::new(&cluster, wiring).expect("whole");
+            let here = timer.time(operation, Bytes::new(bytes), &group, 1.0);
+            let closed = Fabric::new(&cluster).time(operation, Bytes::new(bytes), &group, 1.0);
+            let error = here.time / closed.time - 1.0;
+            let keeps_to_rails = {
+                let (numbering, exchange) = exchange(operation, &group, devices);
+                let (mut members, mut keeps) = (Vec::new(), true);
+                for group in 0..exchange.groups.count() {
+                    exchange.groups.members(&numbering, group, &mut members);
+                    exchange.flows(&members, domain, &mut |from, to, _| {
+                        let (a, b) = (u64::from(from), u64::from(to));
+                        keeps &= a / domain == b / domain || a % domain == b % domain;
+                    });
+                }
+                keeps
+            };
+            // Where rails are apart, what changes rails is forwarded through domains: it may take longer, and never less.
+            if kind == Kind::RailOnly && !keeps_to_rails {
+                prop_assert!(error > -1e-6, "{error}");
+            } else {
+                prop_assert!(error.abs() < 1e-6, "{name} {kind:?} {operation:?} {group:?}: {error}");
+            }
+            let is_counted = matches!(operation, Collective::AllGather | Collective::ReduceScatter | Collective::AllToAll | Collective::ExpertDispatch { .. });
+            if is_counted && lies_inside_if_it_fits(&group, devices, domain) {
+                let [inside, across] = most_carried(operation, &group, devices, domain, bytes);
+                let network = closed.wire_bytes_network.get();
+                prop_assert!((across - network).abs() <= 1e-9 * bytes, "{group:?} {operation:?}: {across} {network}");
+                let links = closed.wire_bytes_scale_up.get();
+                if domain.is_multiple_of(stride) {
+                    prop_assert!((inside - links).abs() <= 1e-9 * bytes, "{group:?} {operation:?}: {inside} {links}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -58,8 +58,7 @@ pub struct Simulation {
     pub dimensions: Vec<DimensionRow>,
     /// How busy links were, from the devices outwards.
     pub layers: Vec<LayerLoad>,
-    /// Whether groups of each exchange are alike to the network, so that replicas do march in step, and each dimension exchanges in
-    /// groups of one kind.
+    /// Whether groups of each exchange are alike to the network, so that replicas do march in step.
     pub is_exact: bool,
     /// Passes and exchanges that were played.
     pub tasks: usize,
@@ -222,7 +221,7 @@ pub fn simulate(
         dimensions,
         layers: busy,
         // Other jobs need not be alike: nobody waits for them.
-        is_exact: !classes.is_mixed && bundle.alike.iter().take(own_classes).all(|alike| *alike),
+        is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
         tasks: staged.script.len(),
         flows: bundle.units.len(),
     })

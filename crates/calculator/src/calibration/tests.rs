@@ -122,7 +122,7 @@ fn the_constants_of_a_collective_are_recovered_despite_two_wild_measurements() {
     // The fabric says the same, as calibrated; and scales the other rank counts with it.
     let with = Arc::new(fitted.calibration).applied(cluster.clone()).expect("the same accelerator");
     let of = |cluster: &Cluster, ranks: u64| {
-        let group = Group { ranks, per_domain: ranks, stride: 1 };
+        let group = Group { ranks, per_domain: ranks, least: ranks, stride: 1 };
         Machine::new(cluster).fabric.time(
             crate::collectives::Collective::AllReduce,
             Bytes::new(1e8),

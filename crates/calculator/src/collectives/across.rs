@@ -52,7 +52,7 @@ impl Network {
     /// `t = base + inside hops + network hops + max(NVLink part, NIC part)`, the cheapest of the protocols.
     ///
     /// A ring of n ranks over D domains takes n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the network; each NIC
-    /// carries f b / local.
+    /// carries f b / local; in domains with fewer members each carries more, and all wait for these.
     fn ring(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
         let domains = span.domains();
         let passes = if op == Collective::AllReduce { 2.0 } else { 1.0 };
@@ -60,7 +60,7 @@ impl Network {
         let between = passes * (domains - 1) as f64;
         let hop = self.hop(span);
         let wire = ring_wire(op, bytes, span.ranks);
-        let network = wire / span.local as f64;
+        let network = wire / span.least as f64;
         let rate = self.ring_rate(span);
         let (law, _) =
             links.law(if op == Collective::AllReduce { Collective::AllGather } else { op }, span.local);
@@ -99,7 +99,7 @@ impl Network {
             _ => wire,
         }
         .min(wire);
-        let network = out / span.local as f64;
+        let network = out / span.least as f64;
         let rate = self.ring_rate(span);
         let depth = (domains as f64).log2().ceil();
         let (base, nvlink) = if span.local > 1 {
@@ -118,11 +118,11 @@ impl Network {
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
     }
 
-    /// `t = base + peers + max(b (local - 1)/n / NVLink, b (n - local)/n / NIC)`.
+    /// `t = base + peers + max(b (local - 1)/n / NVLink, b (n - least)/n / NIC)`.
     fn all_to_all(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let (ranks, local) = (span.ranks as f64, span.local as f64);
         let inside = bytes * (local - 1.0) / ranks;
-        let network = bytes * (ranks - local) / ranks;
+        let network = bytes * (span.ranks - span.least) as f64 / ranks;
         let (law, _) = links.law(Collective::AllToAll, span.local.max(2));
         let nvlink = if span.local > 1 { law.growing(inside, bytes) } else { 0.0 };
         let (first, hop, peers) = (RING[2].hop_network, self.hop(span), (ranks - local) * PER_PEER);
@@ -133,9 +133,14 @@ impl Network {
     }
 }
 
-/// Bytes per rank that stay in the domain: of `local` edges of a ring or chain all but one.
+/// Bytes per rank that stay in the domain: of `local` edges of a ring or chain all but one. Where another domain has fewer members there
+/// are fewer rings than members here, and some leave the domain in none.
 fn between_neighbours(wire: f64, span: &Span) -> f64 {
-    wire * (span.local - 1) as f64 / span.local as f64
+    match span.local {
+        0 | 1 => 0.0,
+        local if span.least < local => wire,
+        local => wire * (local - 1) as f64 / local as f64,
+    }
 }
 
 /// Time until the pipeline over the network is full, seconds.

@@ -31,10 +31,11 @@ pub(super) fn dispatch(
 ) -> CollectiveCost {
     let copies = f64::from(copies.max(1));
     let token = bytes / copies;
-    let Span { ranks, local, .. } = *span;
+    let Span { ranks, local, least, .. } = *span;
     let domains = span.domains();
     let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).powf(copies));
-    let (n, d, l) = (ranks as f64, domains as f64, local as f64);
+    // What the domain with the fewest members gets comes in by these alone, as if all domains were as small.
+    let (n, d, l) = (ranks as f64, ranks as f64 / least as f64, local as f64);
     if domains <= 1 {
         let wire = token * reached(n) * (n - 1.0) / n;
         let base = (BASE_INSIDE * links.pace).max(links.law(Collective::AllToAll, ranks).0.base);

@@ -191,18 +191,18 @@ impl Fabric {
         if ranks <= 1 || bytes.is_nan() || bytes <= 0.0 {
             return CollectiveCost::NOTHING;
         }
-        let (links, local) = self.locality(group);
+        let (links, local, least) = self.locality(group);
         if op == Collective::SendReceive {
             return self.message(Bytes::new(bytes), local >= ranks, sharing);
         }
         if let Collective::ExpertDispatch { copies, most_domains } = op {
-            let span = Span { ranks, local, stride: group.stride, sharing: sharing.max(1.0) };
+            let span = Span { ranks, local, least, stride: group.stride, sharing: sharing.max(1.0) };
             return expert::dispatch(links, &self.network, copies, most_domains, bytes, &span);
         }
         if local >= ranks {
             return links.time(op, bytes, ranks);
         }
-        let span = Span { ranks, local, stride: group.stride, sharing: sharing.max(1.0) };
+        let span = Span { ranks, local, least, stride: group.stride, sharing: sharing.max(1.0) };
         let cost = self.network.time(links, op, bytes, &span);
         if self.network.is_calibrated { CollectiveCost { source: Source::Calibrated, ..cost } } else { cost }
     }
@@ -230,16 +230,16 @@ impl Fabric {
         }
     }
 
-    /// The links that join the group's neighbours, and how many of its ranks they join.
-    fn locality(&self, group: &Group) -> (&Links, u64) {
+    /// The links that join the group's neighbours, and how many of its ranks they join: most, and least.
+    fn locality(&self, group: &Group) -> (&Links, u64, u64) {
         let in_domain = group.per_domain.clamp(1, group.ranks);
         if let Some(node) = &self.node {
             let in_node = (self.node_size / group.stride.max(1)).clamp(1, group.ranks);
             if in_node > in_domain {
-                return (node, in_node);
+                return (node, in_node, in_node);
             }
         }
-        (&self.inner, in_domain)
+        (&self.inner, in_domain, group.least.clamp(1, in_domain))
     }
 }
 

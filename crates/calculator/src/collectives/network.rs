@@ -32,11 +32,13 @@ pub(super) struct Network {
     pub(super) has_ll128: bool,
 }
 
-/// Where a group lies: `ranks` in all, `local` of them behind one scale-up domain, neighbours `stride` devices apart.
+/// Where a group lies: `ranks` in all, `local` of them behind one scale-up domain and `least` behind that with the fewest, neighbours
+/// `stride` devices apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) ranks: u64,
     pub(super) local: u64,
+    pub(super) least: u64,
     pub(super) stride: u64,
     pub(super) sharing: f64,
 }

@@ -21,19 +21,29 @@ pub(super) fn collectives(
 ) {
     let runs = runs_per_chunk(costing);
     for chunk in local_chunks(costing.plan, stage) {
-        for call in calls::of_chunk(costing, &evaluation.chunks, chunk) {
-            add(StageExchange {
-                stages: vec![stage as u32],
-                dimension: dimension(call.dimension),
-                purpose: purpose(costing.plan, &call),
-                phase: phase(call.pass),
-                operation: call.operation,
-                among: call.among,
-                bytes: call.bytes,
-                count: call.count * runs,
-            });
-        }
+        of_chunk(costing, evaluation, stage, chunk, runs).into_iter().for_each(&mut *add);
     }
+}
+
+/// The collectives of one chunk that runs so often.
+pub(super) fn of_chunk(
+    costing: &Costing<'_>,
+    evaluation: &Evaluation,
+    stage: usize,
+    chunk: usize,
+    runs: f64,
+) -> Vec<StageExchange> {
+    let exchange = |call: Call| StageExchange {
+        stages: vec![stage as u32],
+        dimension: dimension(call.dimension),
+        purpose: purpose(costing.plan, &call),
+        phase: phase(call.pass),
+        operation: call.operation,
+        among: call.among,
+        bytes: call.bytes,
+        count: call.count * runs,
+    };
+    calls::of_chunk(costing, &evaluation.chunks, chunk).into_iter().map(exchange).collect()
 }
 
 const fn dimension(dimension: WorkDimension) -> Dimension {

@@ -111,6 +111,36 @@ fn the_critical_stage_exchanges_what_the_estimate_reports() {
     }
 }
 
+/// Counted by hand: Korthikanti et al. (2022, section 4.2.1) gather twice and scatter twice in each layer of a forward pass, the same in
+/// the backward pass, and gather twice again for the weights' gradients. Table and exchanges come from one list of calls; this does not.
+#[test]
+fn a_middle_stage_exchanges_what_a_layer_is_known_to() {
+    let (plan, all, _) = exchanges_of("llama-3.1-405b", 1024, &|p| {
+        degrees(p, 8, 16, 1);
+        p.micro_batch = Some(1);
+        p.sequence_length = Some(8192);
+        p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
+    });
+    let micro_batches = plan.micro_batches() as f64;
+    let layers = 8.0;
+    let count = |operation, phase| -> (f64, f64) {
+        let of = |e: &&StageExchange| {
+            e.stages.contains(&3) && e.among == Among::Tensor && e.operation == operation && e.phase == phase
+        };
+        let calls = all.iter().filter(of).map(|e| e.count).sum::<f64>() / micro_batches / layers;
+        (calls, all.iter().find(of).map_or(0.0, |e| e.bytes.get()))
+    };
+    // One sequence of 8,192 tokens, 16,384 wide, in bf16.
+    let bytes = 8192.0 * 16_384.0 * 2.0;
+    for phase in [Phase::Forward, Phase::BackwardInput] {
+        assert_eq!(count(Collective::AllGather, phase), (2.0, bytes), "{phase:?}");
+        assert_eq!(count(Collective::ReduceScatter, phase), (2.0, bytes), "{phase:?}");
+    }
+    assert_eq!(count(Collective::AllGather, Phase::BackwardWeight), (2.0, bytes));
+    let sends = all.iter().filter(|e| e.stages.contains(&3) && e.operation == Collective::SendReceive);
+    assert_eq!(sends.map(|e| e.count * e.bytes.get()).sum::<f64>(), 2.0 * micro_batches * bytes / 8.0);
+}
+
 #[test]
 fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
     let sends = |all: &[StageExchange], stages: u64| -> f64 {

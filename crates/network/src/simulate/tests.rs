@@ -37,6 +37,8 @@ pub(super) enum Shape {
     Gather,
     Reduce,
     Everyone,
+    /// Tokens to experts: five copies, three domains at most.
+    Dispatch,
     /// Each to the next of its group.
     Next,
 }
@@ -48,6 +50,7 @@ pub(super) fn exchange(world: u64, shape: Shape, n: u64, stride: u64, bytes: f64
         Shape::Gather => (CollectiveKind::AllGather, Algorithm::Ring),
         Shape::Reduce => (CollectiveKind::AllReduce, Algorithm::Ring),
         Shape::Everyone => (CollectiveKind::AllToAll, Algorithm::Direct),
+        Shape::Dispatch => (CollectiveKind::AllToAll, Algorithm::Dispatch { copies: 5, most_domains: 3 }),
         Shape::Next => (CollectiveKind::Send, Algorithm::Ring),
     };
     let exchange = Exchange {

@@ -5,8 +5,45 @@
 //! Notation: `n` members, `S` bytes by nccl-tests' convention, `V` = `2 S` for an all-reduce and `S` for a gather or a scatter, `L` members
 //! in each of `D` domains.
 
-use super::{Algorithm, Exchange};
+use super::{Algorithm, Exchange, rings};
 use railwright_step::CollectiveKind;
+
+/// Which way rings pass the members of a domain, such that each ring closes on the rail that it began on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// To the next, and out by the one before the entry.
+    On,
+    /// To the one before, and out by the next.
+    Back,
+    /// Backwards, and out by the second next: what two turns on have left.
+    BackTwo,
+}
+
+impl Turn {
+    /// Every second domain is passed the other way round; of an odd number the last three on, on, and two back.
+    fn of(index: usize, domains: usize, local: usize) -> Self {
+        let is_odd = domains % 2 == 1 && domains > 1 && local > 2;
+        match (is_odd, domains - index) {
+            (true, 1) => Self::BackTwo,
+            (true, 2 | 3) => Self::On,
+            _ if index % 2 == 1 => Self::Back,
+            _ => Self::On,
+        }
+    }
+
+    /// Edges of each member by the places that they go on, with the share of the `local - 1` steps of rings that they carry.
+    fn edges(self, local: usize) -> Vec<(usize, f64)> {
+        match self {
+            Self::On => vec![(1, 1.0)],
+            Self::Back => vec![(local - 1, 1.0)],
+            Self::BackTwo => {
+                // From p over p - 1, p - 2, ... to p + 3, then p + 1 and out by p + 2.
+                let steps = (local - 1) as f64;
+                vec![(local - 1, (local - 3) as f64 / steps), (local - 2, 1.0 / steps), (1, 1.0 / steps)]
+            }
+        }
+    }
+}
 
 impl Exchange {
     /// Calls `flow(from, to, bytes)` for every message between two different ranks when a group of these members makes one call.
@@ -53,7 +90,8 @@ impl Exchange {
         let sorted = sorted(members);
         let members = sorted.as_deref().unwrap_or(members);
         let Some(local) = in_domains(members, domain) else {
-            return ring(members, volume * (n - 1.0) / n, flow);
+            let all = volume * (n - 1.0) / n;
+            return rings::uneven(members, domain, &mut |from, to, share| flow(from, to, share * all));
         };
         let domains = members.len() / local;
         let (l, d) = (local as f64, domains as f64);
@@ -66,19 +104,18 @@ impl Exchange {
         };
         let hierarchical = self.algorithm == Algorithm::Hierarchical;
         for (index, block) in members.chunks_exact(local).enumerate() {
-            // Every second domain is passed the other way round, so that a ring leaves and enters on one rail.
-            let backwards = !hierarchical && index % 2 == 1;
             if local > 1 {
-                for (place, member) in block.iter().enumerate() {
-                    let next = block[(place + 1) % local];
-                    let (from, to) = if backwards { (next, *member) } else { (*member, next) };
-                    flow(from, to, near);
+                let turn = if hierarchical { Turn::On } else { Turn::of(index, domains, local) };
+                for (steps, times) in turn.edges(local).into_iter().filter(|(_, times)| *times > 0.0) {
+                    for (place, member) in block.iter().enumerate() {
+                        flow(*member, block[(place + steps) % local], near * times);
+                    }
                 }
             }
             if domains > 1 {
                 let after = (index + 1) % domains * local;
-                // With an odd number of domains the rings close from an end to a beginning, which are a place apart.
-                let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local > 1;
+                // Two rings through an odd number of domains close from an end to a beginning, which are a place apart.
+                let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local == 2;
                 for (place, member) in block.iter().enumerate() {
                     let next = if is_skewed { (place + 1) % local } else { place };
                     flow(*member, members[after + next], far);
@@ -103,9 +140,8 @@ impl Exchange {
             (Algorithm::Dispatch { copies, most_domains }, Some(local)) => {
                 dispatch(bytes, n, local as f64, copies, most_domains)
             }
-            (Algorithm::Dispatch { copies, .. }, None) => {
-                // Domains of unequal numbers of members: once to each rank.
-                return direct(members, bytes / n * once(f64::from(copies.max(1)), n), flow);
+            (Algorithm::Dispatch { copies, most_domains }, None) => {
+                return unevenly(members, domain, bytes, (copies, most_domains), flow);
             }
             _ => return direct(members, bytes / n, flow),
         };
@@ -136,6 +172,38 @@ fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (
     let domains = n / local;
     let visited = if most_domains == 0 { domains } else { domains.min(f64::from(most_domains)) };
     (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
+}
+
+/// Dispatch where domains have different numbers of members: `m` of `n` are reached by a token with probability `1 - (1 - m/n)^copies`, or,
+/// where fewer domains are allowed than it would reach, by their share of those. What a domain gets comes in by all of its members alike.
+fn unevenly(
+    members: &[u32],
+    domain: u64,
+    bytes: f64,
+    (copies, most_domains): (u32, u32),
+    flow: &mut impl FnMut(u32, u32, f64),
+) {
+    let n = members.len() as f64;
+    let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
+    let pieces: Vec<&[u32]> = members.chunk_by(|a, b| a / domain == b / domain).collect();
+    let least = pieces.iter().map(|piece| piece.len()).min().unwrap_or(1) as f64;
+    let copies = f64::from(copies.max(1));
+    let most = f64::from(most_domains);
+    let is_limited = most_domains > 0 && most < n / least;
+    for (index, piece) in pieces.iter().enumerate() {
+        let part = piece.len() as f64 / n;
+        let reached =
+            if is_limited { once(copies, most) * part } else { (1.0 - (1.0 - part).powf(copies)) / copies };
+        direct(piece, bytes * once(copies, n) / piece.len() as f64, flow);
+        let each = bytes * reached / piece.len() as f64;
+        for from in
+            pieces.iter().enumerate().filter(|(other, _)| *other != index).flat_map(|(_, piece)| *piece)
+        {
+            for to in *piece {
+                flow(*from, *to, each);
+            }
+        }
+    }
 }
 
 /// Members in each domain, if all of them have as many, at the same local places. `members` ascend.
@@ -227,9 +295,13 @@ mod tests {
         let members = [1, 3, 5, 7, 9, 11, 13, 15];
         let sums = matrix(&ring, &members, 4);
         assert!(sums.keys().all(|(from, to)| from / 4 == to / 4 || from % 4 == to % 4), "{sums:?}");
-        // An odd number of domains closes the rings one place aside.
-        let odd = matrix(&ring, &members[..6], 4);
-        assert_eq!(odd.keys().filter(|(from, to)| from / 4 != to / 4 && from % 4 != to % 4).count(), 2);
+        // Two rings through an odd number of domains close one place aside, more do not.
+        let aside = |members: &[u32]| {
+            let odd = matrix(&ring, members, 4);
+            odd.keys().filter(|(from, to)| from / 4 != to / 4 && from % 4 != to % 4).count()
+        };
+        assert_eq!(aside(&members[..6]), 2);
+        assert_eq!((aside(&(0..12).collect::<Vec<_>>()), aside(&[0, 1, 2, 4, 5, 6, 8, 9, 10])), (0, 0));
     }
 
     #[test]

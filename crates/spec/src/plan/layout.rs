@@ -10,15 +10,30 @@ pub struct Group {
     pub ranks: u64,
     /// How many of them share one scale-up domain (at least 1, at most `ranks`).
     pub per_domain: u64,
+    /// The fewest that a domain has of any group of this kind, where groups span domains: they bring in all that the others have.
+    pub least: u64,
     /// Distance between neighbouring ranks of the group, in ranks.
     pub stride: u64,
 }
 
 impl Group {
-    /// A group of `ranks` at a stride, on domains of `domain` ranks.
+    /// A group of `ranks` at a stride, on domains of `domain` ranks: one of as many as it takes to meet domains in every way.
     pub fn new(ranks: u64, stride: u64, domain: u64) -> Self {
-        let per_domain = (domain / stride.max(1)).clamp(1, ranks.max(1));
-        Self { ranks: ranks.max(1), per_domain, stride: stride.max(1) }
+        Self::among(ranks, stride, domain, u64::MAX)
+    }
+
+    /// The same in a run of `world` ranks, all of which are in such groups: `stride` side by side, and these one behind the other.
+    pub fn among(ranks: u64, stride: u64, domain: u64, world: u64) -> Self {
+        let (ranks, stride) = (ranks.max(1), stride.max(1));
+        let per_domain = (domain / stride).clamp(1, ranks);
+        let least = if per_domain >= ranks { ranks } else { fewest(ranks, stride, domain.max(1), world) };
+        Self { ranks, per_domain, least, stride }
+    }
+
+    /// The same with each member replaced by `times` neighbours of one domain, of which `ranks` are in the group.
+    fn times(self, times: u64, ranks: u64, stride: u64) -> Self {
+        let of = |members: u64| (members * times).clamp(1, ranks.max(1));
+        Self { ranks, per_domain: of(self.per_domain), least: of(self.least), stride }
     }
 
     /// Domains that the group touches.
@@ -30,6 +45,43 @@ impl Group {
     pub fn is_inside_domain(&self) -> bool {
         self.per_domain >= self.ranks
     }
+}
+
+/// The fewest members that a domain has of any group: the first and the last domain of a group may have a part of what fits.
+fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
+    if stride >= domain {
+        return 1;
+    }
+    let (fits, whole) = (domain / stride, ranks.saturating_mul(stride));
+    // Groups begin where domains do, or fit evenly.
+    if domain.is_multiple_of(stride) && (ranks.is_multiple_of(fits) || fits.is_multiple_of(ranks)) {
+        return fits.min(ranks);
+    }
+    let mut least = fits.min(ranks);
+    // Where groups begin in domains comes around after as many groups as a domain has ranks.
+    for group in 0..(world / whole.max(1)).clamp(1, domain) {
+        // Of those side by side one begins and one ends nearest to a boundary; they step over it if it lies among them.
+        let nearest = |first: u64, members: &dyn Fn(u64) -> u64, edge: u64| {
+            if first + stride > domain {
+                members(edge)
+            } else {
+                members(first).min(members(first + stride - 1))
+            }
+        };
+        let begin = group % domain * (whole % domain) % domain;
+        let end = (begin + (ranks - 1) % domain * stride) % domain;
+        // Side by side on whole strides all are alike.
+        let (begin, end) = if domain.is_multiple_of(stride) {
+            ((domain - begin) / stride, end / stride + 1)
+        } else {
+            (
+                nearest(begin, &|at| (domain - at).div_ceil(stride), domain - 1),
+                nearest(end, &|at| at / stride + 1, 0),
+            )
+        };
+        least = least.min(begin.max(1)).min(end.max(1));
+    }
+    least
 }
 
 /// Every process group of a plan on domains of a given size.
@@ -59,6 +111,14 @@ pub struct Layout {
     pub pipeline: Group,
 }
 
+/// So many neighbours of a group.
+fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
+    let ranks = ranks.max(1);
+    let per_domain = whole.per_domain.min(ranks);
+    let own = if ranks == whole.ranks { whole } else { group(ranks, whole.stride) };
+    Group { ranks, per_domain, least: own.least.min(per_domain).max(1), stride: whole.stride }
+}
+
 impl Layout {
     /// Lays a plan out on scale-up domains of `domain` ranks.
     pub fn new(plan: &Plan, domain: u64) -> Self {
@@ -69,21 +129,20 @@ impl Layout {
             RankOrder::TensorContextDataPipeline => (tp * cp, tp * cp * plan.data_parallel),
             RankOrder::TensorContextPipelineData => (tp * cp * pp, tp * cp),
         };
-        let group = |ranks, stride| Group::new(ranks, stride, domain);
+        let world = plan.world_size();
+        let group = |ranks, stride| Group::among(ranks, stride, domain, world);
         // Context ranks are neighbours of data ranks in the gradient reduction; with pipeline between, they are not, but
         // the pair (context, data) still counts from the tensor stride.
         let data = match plan.rank_order {
             RankOrder::TensorContextDataPipeline => group(plan.data_parallel * cp, tp),
             RankOrder::TensorContextPipelineData if cp == 1 => group(plan.data_parallel, data_stride),
             RankOrder::TensorContextPipelineData => {
-                let inner = Group::new(cp, tp, domain).per_domain;
-                let outer = Group::new(plan.data_parallel, data_stride, domain).per_domain;
-                Group { ranks: plan.data_parallel * cp, per_domain: inner * outer, stride: tp }
+                let inner = group(cp, tp).per_domain;
+                group(plan.data_parallel, data_stride).times(inner, plan.data_parallel * cp, tp)
             }
         };
         let shard_ranks = plan.shard_group();
-        let shard =
-            Group { ranks: shard_ranks, per_domain: data.per_domain.min(shard_ranks), stride: data.stride };
+        let shard = part(data, shard_ranks, &group);
         let replicas = (data.ranks / shard_ranks).max(1);
         let etp = plan.expert_tensor_parallel.max(1);
         let ep = plan.expert_parallel.max(1);
@@ -92,22 +151,29 @@ impl Layout {
         let (expert, expert_data) = match plan.rank_order {
             RankOrder::TensorContextPipelineData if ep > 1 && beyond_tensor > cp => {
                 let inside = (tp * cp / etp).clamp(1, ep);
-                let near = Group::new(inside, etp, domain).per_domain;
-                let far = Group::new(ep.div_ceil(inside), data_stride, domain).per_domain;
-                let expert = Group { ranks: ep, per_domain: (near * far).min(ep), stride: etp };
+                let near = group(inside, etp).per_domain;
+                let expert = group(ep.div_ceil(inside), data_stride).times(near, ep, etp);
                 let beyond = data_stride * beyond_tensor.div_ceil(cp.max(1));
                 (expert, group(plan.expert_data_parallel(), beyond))
+            }
+            // Replicas of experts that lie within a block of tensor and context ranks: those in the block, and those in the blocks of other
+            // replicas, between which the pipeline stands (Megatron's order `tp-cp-ep-pp-dp`).
+            RankOrder::TensorContextPipelineData if pp > 1 => {
+                let (replicas, inside) = (plan.expert_data_parallel(), (tp * cp / (etp * ep)).max(1));
+                let far = group(replicas.div_ceil(inside), data_stride);
+                let expert_data = if inside > 1 {
+                    far.times(group(inside, etp * ep).per_domain, replicas, etp * ep)
+                } else {
+                    far
+                };
+                (group(ep, etp), expert_data)
             }
             _ => (group(ep, etp), group(plan.expert_data_parallel(), etp * ep)),
         };
         // Hybrid sharding keeps as many copies of an expert as of everything else.
         let expert_shard_ranks =
             if plan.sharding.zero_stage == 0 { 1 } else { (expert_data.ranks / replicas).max(1) };
-        let expert_shard = Group {
-            ranks: expert_shard_ranks,
-            per_domain: expert_data.per_domain.min(expert_shard_ranks),
-            ..expert_data
-        };
+        let expert_shard = part(expert_data, expert_shard_ranks, &group);
         let expert_copies = (expert_data.ranks / expert_shard_ranks).max(1);
         let expert_replicate = group(expert_copies, expert_data.stride * expert_shard_ranks);
         Self {
@@ -137,5 +203,61 @@ mod tests {
         assert_eq!(Group::new(16, 8, 8).per_domain, 1);
         assert_eq!(Group::new(16, 8, 72).per_domain, 9);
         assert!(Group::new(4, 2, 8).is_inside_domain());
+    }
+
+    /// Megatron's `initialize_model_parallel` with `order="tp-cp-ep-pp-dp"`, 16 ranks, tensor 2, pipeline 2, experts 2: experts lie on
+    /// neighbours, their replicas on ranks 0, 4, 8, 12, because stages lie between.
+    #[test]
+    fn replicas_of_experts_lie_behind_the_pipeline() {
+        let plan = Plan {
+            tensor_parallel: 2,
+            context_parallel: 1,
+            pipeline_parallel: 2,
+            data_parallel: 4,
+            expert_parallel: 2,
+            expert_tensor_parallel: 1,
+            rank_order: RankOrder::TensorContextPipelineData,
+            ..plan()
+        };
+        let layout = Layout::new(&plan, 8);
+        assert_eq!((layout.expert.ranks, layout.expert.stride, layout.expert.per_domain), (2, 1, 2));
+        let replicas = layout.expert_data;
+        assert_eq!((replicas.ranks, replicas.stride, replicas.per_domain), (4, 4, 2));
+        // With the pipeline outermost they follow each other.
+        let outer = Plan { rank_order: RankOrder::TensorContextDataPipeline, ..plan };
+        let replicas = Layout::new(&outer, 8).expert_data;
+        assert_eq!((replicas.ranks, replicas.stride, replicas.per_domain), (4, 2, 4));
+    }
+
+    fn plan() -> Plan {
+        let model = crate::model::by_name("mixtral-8x7b").expect("in the catalogue");
+        let cluster = crate::cluster::by_name("dgx-h100", 16).expect("a preset");
+        Plan::default_for(&model, &cluster).expect("possible")
+    }
+
+    /// Against counting: every group of a run, domain by domain.
+    #[test]
+    fn the_fewest_members_of_a_domain_are_counted() {
+        let mut seen = 0;
+        for (ranks, stride, domain) in (2..40).flat_map(|n| {
+            (1..20).flat_map(move |stride| [4, 8, 9, 16, 18, 36, 72].map(|domain| (n, stride, domain)))
+        }) {
+            for groups in [1, 2, 3, 10] {
+                let world = ranks * stride * groups;
+                let group = Group::among(ranks, stride, domain, world);
+                if group.is_inside_domain() {
+                    continue;
+                }
+                let mut least = u64::MAX;
+                for first in (0..groups).flat_map(|n| (0..stride).map(move |m| n * ranks * stride + m)) {
+                    let members: Vec<u64> = (0..ranks).map(|n| (first + n * stride) / domain).collect();
+                    let own = members.chunk_by(|a, b| a == b).map(|part| part.len() as u64).min();
+                    least = least.min(own.expect("members"));
+                }
+                assert_eq!(group.least, least, "{ranks} at {stride} on {domain}, {groups} groups");
+                seen += 1;
+            }
+        }
+        assert!(seen > 5000, "{seen}");
     }
 }

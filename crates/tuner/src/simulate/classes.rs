@@ -1,18 +1,20 @@
-//! The exchanges of a step as classes of flows: one class for each dimension and stage, one for each way between stages.
+//! The exchanges of a step as classes of flows: for each dimension and stage one class for each kind of groups in which it exchanges, and
+//! one for each way between stages.
 //!
 //! Responsible for: which ranks exchange, and which part of a closed-form time is latency. Refuses to order anything.
 
 use super::Background;
-use railwright_calculator::collectives::CollectiveCost;
+use crate::exchanges::convert;
+use railwright_calculator::collectives::Collective;
 use railwright_calculator::costing::Costing;
-use railwright_calculator::evaluate::Evaluation;
-use railwright_calculator::exchanges::of_step;
+use railwright_calculator::evaluate::{Evaluation, local_chunks};
+use railwright_calculator::exchanges::{StageExchange, of_chunk, of_step};
 use railwright_network::simulate::{Class, Edge, Wiring};
 use railwright_network::topology::Design;
-use railwright_network::traffic::Numbering;
+use railwright_network::traffic::{Algorithm, Numbering};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use railwright_step::{Dimension, Phase};
+use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 
 /// Dimensions that exchange over the network.
@@ -55,32 +57,51 @@ impl Dim {
     }
 }
 
-/// What one stage's exchanges of a dimension are.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct OfStage {
-    /// The class, if there is anything to exchange.
-    pub(super) class: Option<u32>,
-    /// Share of the closed-form time that does not grow with bytes.
+/// Groups of one kind in which a dimension exchanges, and their part of its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part {
+    /// The class of flows.
+    pub(super) class: u32,
+    /// Share of the dimension's closed-form time that these groups take.
+    pub(super) share: f64,
+    /// Share of their own time that does not grow with bytes.
     pub(super) latency: f64,
 }
 
-/// All of a stage's exchanges of a dimension, and the one that weighs most.
+/// What part of a step some exchanges belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum When {
+    /// One of the works of a chunk's passes.
+    Pass(u32, Phase),
+    /// Gradients behind passes.
+    Gradients,
+    /// Parameters behind the optimizer.
+    Parameters,
+}
+
+/// Kinds that put the same shares of their bytes on the same pairs.
+const fn family(kind: CollectiveKind) -> CollectiveKind {
+    match kind {
+        CollectiveKind::AllReduce | CollectiveKind::ReduceScatter => CollectiveKind::AllGather,
+        other => other,
+    }
+}
+
+/// Exchanges that are one class: who they join, and by what algorithm.
+type Key = (Dim, u32, Option<(u64, u64)>, CollectiveKind, Algorithm);
+
+/// Time of some groups' exchanges, and what of it is latency.
+#[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     time: Seconds,
     latency: Seconds,
-    most: Seconds,
-    best: usize,
-    /// Any of them, for its groups.
-    first: usize,
 }
 
 /// All classes of a step.
 pub(super) struct Classes {
     pub(super) list: Vec<Class>,
-    of_stage: BTreeMap<(Dim, u32), OfStage>,
+    parts: BTreeMap<(Dim, u32, When), Vec<Part>>,
     between: BTreeMap<(u32, u32), u32>,
-    /// Whether exchanges of one dimension run in different groups, for all of which the one that weighs most stands.
-    pub(super) is_mixed: bool,
 }
 
 impl Classes {
@@ -90,42 +111,52 @@ impl Classes {
         numbering: &Numbering,
         design: &Design,
     ) -> Self {
-        let traffic = crate::exchanges::traffic(costing, evaluation);
-        let mut classes =
-            Self { list: Vec::new(), of_stage: BTreeMap::new(), between: BTreeMap::new(), is_mixed: false };
-        // Beside each other: the calculator's exchange has the operation, the network's has the groups.
-        let own = of_step(costing, evaluation);
-        let mut sums: BTreeMap<(Dim, u32), Sum> = BTreeMap::new();
-        for (index, exchange) in own.iter().enumerate() {
-            let Some(dim) = Dim::of(exchange.dimension, exchange.phase) else { continue };
+        let mut classes = Self { list: Vec::new(), parts: BTreeMap::new(), between: BTreeMap::new() };
+        let mut known: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut sums: BTreeMap<(Dim, u32, When), BTreeMap<u32, Sum>> = BTreeMap::new();
+        let mut add = |when: When, stage: u32, exchange: StageExchange| {
+            let Some(dim) = Dim::of(exchange.dimension, exchange.phase) else { return };
             let group = exchange.among.group(&costing.layout);
-            let cost: CollectiveCost =
-                costing.machine.fabric.time(exchange.operation, exchange.bytes, &group, 1.0);
-            for &stage in &exchange.stages {
-                let sum = sums.entry((dim, stage)).or_insert(Sum {
-                    time: Seconds::ZERO,
-                    latency: Seconds::ZERO,
-                    most: Seconds::ZERO,
-                    best: index,
-                    first: index,
-                });
-                let time = cost.time * exchange.count;
-                let first = own[sum.first].among.axis(costing.plan, &costing.layout);
-                classes.is_mixed |= first != exchange.among.axis(costing.plan, &costing.layout);
-                sum.time += time;
-                sum.latency += cost.latency * exchange.count;
-                if time > sum.most {
-                    (sum.most, sum.best) = (time, index);
+            let cost = costing.machine.fabric.time(exchange.operation, exchange.bytes, &group, 1.0);
+            let (count, axis) = (exchange.count, exchange.among.axis(costing.plan, &costing.layout));
+            if cost.time * count <= Seconds::ZERO {
+                return;
+            }
+            let exchange = convert(costing, numbering, exchange);
+            let key = (dim, stage, axis, family(exchange.kind), exchange.algorithm);
+            let class = *known.entry(key).or_insert_with(|| {
+                let class = Class::of(&exchange, numbering, Some(stage), design);
+                classes.push(Class { name: dim.name().to_owned(), ..class })
+            });
+            let sum = sums.entry((dim, stage, when)).or_default().entry(class).or_default();
+            sum.time += cost.time * count;
+            sum.latency += cost.latency * count;
+        };
+        for stage in 0..costing.plan.pipeline_parallel as usize {
+            for chunk in local_chunks(costing.plan, stage) {
+                for exchange in of_chunk(costing, evaluation, stage, chunk) {
+                    add(When::Pass(chunk as u32, exchange.phase), stage as u32, exchange);
                 }
             }
         }
-        for ((dim, stage), sum) in sums {
-            let class = traffic.exchanges.get(sum.best).map(|exchange| {
-                let class = Class::of(exchange, numbering, Some(stage), design);
-                classes.push(Class { name: dim.name().to_owned(), ..class })
+        for exchange in of_step(costing, evaluation) {
+            if (exchange.dimension, exchange.phase) != (Dimension::Data, Phase::Optimizer) {
+                continue;
+            }
+            let is_gathered = exchange.operation == Collective::AllGather;
+            let when = if is_gathered { When::Parameters } else { When::Gradients };
+            for stage in exchange.stages.clone() {
+                add(when, stage, StageExchange { stages: vec![stage], ..exchange.clone() });
+            }
+        }
+        for (at, of_classes) in sums {
+            let whole: Seconds = of_classes.values().map(|sum| sum.time).sum();
+            let parts = of_classes.into_iter().map(|(class, sum)| Part {
+                class,
+                share: sum.time / whole,
+                latency: sum.latency / sum.time,
             });
-            let latency = if sum.time > Seconds::ZERO { sum.latency / sum.time } else { 0.0 };
-            classes.of_stage.insert((dim, stage), OfStage { class, latency });
+            classes.parts.insert(at, parts.collect());
         }
         classes.ways(costing, numbering, design);
         classes
@@ -154,9 +185,31 @@ impl Classes {
         }
     }
 
-    /// What a stage exchanges for a dimension.
-    pub(super) fn of(&self, dim: Dim, stage: u32) -> OfStage {
-        self.of_stage.get(&(dim, stage)).copied().unwrap_or_default()
+    /// What a stage exchanges for a dimension at some time.
+    pub(super) fn of(&self, dim: Dim, stage: u32, when: When) -> &[Part] {
+        self.parts.get(&(dim, stage, when)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same of several works together, each of which exchanges for so long.
+    pub(super) fn of_works(
+        &self,
+        dim: Dim,
+        stage: u32,
+        works: impl IntoIterator<Item = (When, Seconds)>,
+    ) -> Vec<Part> {
+        let mut sums: BTreeMap<u32, Sum> = BTreeMap::new();
+        for (when, time) in works {
+            for part in self.of(dim, stage, when) {
+                let sum = sums.entry(part.class).or_default();
+                sum.time += time * part.share;
+                sum.latency += time * (part.share * part.latency);
+            }
+        }
+        let whole: Seconds = sums.values().map(|sum| sum.time).sum();
+        sums.into_iter()
+            .filter(|(_, sum)| sum.time > Seconds::ZERO)
+            .map(|(class, sum)| Part { class, share: sum.time / whole, latency: sum.latency / sum.time })
+            .collect()
     }
 
     /// The class of messages from a stage to another.

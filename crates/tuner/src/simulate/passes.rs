@@ -3,7 +3,7 @@
 //! Responsible for: the order of passes on every stage, what of a pass's exchanges runs beside its compute and what behind it, and the
 //! messages between stages. Refuses to order passes itself; the calculator's schedule did.
 
-use super::classes::{Classes, Dim};
+use super::classes::{Classes, Dim, Part, When};
 use super::{Moved, Staged};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, pipeline};
@@ -12,6 +12,7 @@ use railwright_calculator::work::{self, Dimension};
 use railwright_network::simulate::Work;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_step::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
 const DIMENSIONS: [(Dimension, Dim); 4] = [
@@ -178,16 +179,19 @@ fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
     passes
 }
 
-/// The works that a pass does.
-fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<&'a work::Work> {
+/// The works that a pass does, each with the part of the step that it is.
+fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, &'a work::Work)> {
     let Some(chunk) = evaluation.chunks.get(pass.chunk as usize) else { return Vec::new() };
     let cost = &chunk.cost;
+    let recompute = (Phase::Recompute, &cost.recompute);
+    let input = (Phase::BackwardInput, &cost.backward_input);
+    let weight = (Phase::BackwardWeight, &cost.backward_weight);
     match pass.kind {
-        OperationKind::Forward => vec![&cost.forward],
-        OperationKind::Recompute => vec![&cost.recompute],
-        OperationKind::Backward => vec![&cost.recompute, &cost.backward_input, &cost.backward_weight],
-        OperationKind::BackwardInput => vec![&cost.recompute, &cost.backward_input],
-        OperationKind::BackwardWeight => vec![&cost.backward_weight],
+        OperationKind::Forward => vec![(Phase::Forward, &cost.forward)],
+        OperationKind::Recompute => vec![recompute],
+        OperationKind::Backward => vec![recompute, input, weight],
+        OperationKind::BackwardInput => vec![recompute, input],
+        OperationKind::BackwardWeight => vec![weight],
     }
 }
 
@@ -201,42 +205,47 @@ fn work(
     begin: u32,
 ) -> u32 {
     let works = works(evaluation, pass);
-    let nominal: Seconds = works.iter().map(|work| work.time()).sum();
+    let nominal: Seconds = works.iter().map(|(_, work)| work.time()).sum();
     // A pass that runs fused is shorter than its parts: it hides exposed exchanges first.
     let saved = (nominal - pass.duration).max(Seconds::ZERO);
     let exposed: Seconds = works
         .iter()
-        .map(|work| {
+        .map(|(_, work)| {
             DIMENSIONS.iter().map(|(dimension, _)| work.exposed[*dimension as usize]).sum::<Seconds>()
         })
         .sum();
     let keep = if exposed > Seconds::ZERO { ((exposed - saved) / exposed).clamp(0.0, 1.0) } else { 0.0 };
     let mut behind = Seconds::ZERO;
-    let mut parts: Vec<(Dim, Seconds, Seconds)> = Vec::new();
+    let mut exchanges: Vec<(Dim, Vec<Part>, Seconds, Seconds)> = Vec::new();
     for (dimension, dim) in DIMENSIONS {
         let of = |times: fn(&work::Work) -> &[Seconds]| -> Seconds {
-            works.iter().map(|work| times(work)[dimension as usize]).sum()
+            works.iter().map(|(_, work)| times(work)[dimension as usize]).sum()
         };
         let (all, open) = (of(|work| &work.communication), of(|work| &work.exposed) * keep);
-        if all > Seconds::ZERO && classes.of(dim, stage).class.is_some() {
+        if all <= Seconds::ZERO {
+            continue;
+        }
+        let times = works
+            .iter()
+            .map(|&(phase, work)| (When::Pass(pass.chunk, phase), work.communication[dimension as usize]));
+        let parts = classes.of_works(dim, stage, times);
+        if !parts.is_empty() {
             let open = open.min(all).min(pass.duration - behind);
             behind += open;
-            parts.push((dim, open, all - open));
+            exchanges.push((dim, parts, open, all - open));
         }
     }
     let mut ends = Vec::new();
-    for (dim, _, hidden) in &parts {
+    for (dim, parts, _, hidden) in &exchanges {
         if *hidden > Seconds::ZERO {
             // What is hidden fits beside the pass when nothing is in its way.
             let hidden = (*hidden).min(pass.duration - behind);
-            ends.extend(exchange(staged, classes, *dim, stage, hidden, begin));
+            ends.extend(exchange(staged, parts, (*dim, stage), hidden, begin));
         }
     }
     let mut end = staged.script.add(Work::Pause(pass.duration - behind), [begin]);
-    for (dim, open, _) in &parts {
-        if let Some(task) = exchange(staged, classes, *dim, stage, *open, end) {
-            end = task;
-        }
+    for (dim, parts, open, _) in &exchanges {
+        end = exchange(staged, parts, (*dim, stage), *open, end).unwrap_or(end);
     }
     if ends.is_empty() {
         return end;
@@ -245,23 +254,26 @@ fn work(
     staged.script.add(Work::Pause(Seconds::ZERO), ends)
 }
 
-/// An exchange of a stage's dimension that takes so long in closed form: its latency, then its bytes. Nothing for no time.
+/// An exchange of a stage's dimension that takes so long in closed form: each of its kinds of groups behind the other, as the closed form
+/// adds them up, with its latency and then its bytes. Nothing for no time.
 pub(super) fn exchange(
     staged: &mut Staged,
-    classes: &Classes,
-    dim: Dim,
-    stage: u32,
+    parts: &[Part],
+    (dimension, stage): (Dim, u32),
     time: Seconds,
     after: u32,
 ) -> Option<u32> {
-    let own = classes.of(dim, stage);
-    let class = own.class.filter(|_| time > Seconds::ZERO)?;
-    let latency = time * own.latency;
-    Some(moved(
-        staged,
-        Moved { task: 0, class, dimension: dim, stage, latency, amount: time - latency },
-        after,
-    ))
+    let mut end = None;
+    for part in parts {
+        let own = time * part.share;
+        if own > Seconds::ZERO {
+            let latency = own * part.latency;
+            let (class, amount) = (part.class, own - latency);
+            let moves = Moved { task: 0, class, dimension, stage, latency, amount };
+            end = Some(moved(staged, moves, end.unwrap_or(after)));
+        }
+    }
+    end
 }
 
 fn moved(staged: &mut Staged, moved: Moved, after: u32) -> u32 {

@@ -2,15 +2,22 @@
 
 use super::*;
 use crate::flows::wiring;
+use railwright_calculator::collectives::Collective;
+use railwright_calculator::exchanges::of_step;
 use railwright_network::simulate::Part;
 use railwright_network::topology::{DesignSpec, Kind, Routing};
 use railwright_spec::cluster::by_name as cluster_by_name;
 use railwright_spec::model::by_name;
 use railwright_spec::plan::{PlanSpec, Schedule, Sharding};
+use railwright_step::{Dimension, Phase};
 
 fn run(name: &str, devices: u64, change: impl Fn(&mut PlanSpec)) -> (Model, Cluster, Plan) {
+    run_on("dgx-h100", name, devices, change)
+}
+
+fn run_on(machine: &str, name: &str, devices: u64, change: impl Fn(&mut PlanSpec)) -> (Model, Cluster, Plan) {
     let model = by_name(name).expect("in the catalogue");
-    let cluster = cluster_by_name("dgx-h100", devices).expect("a preset");
+    let cluster = cluster_by_name(machine, devices).expect("a preset");
     let mut spec = PlanSpec::default();
     change(&mut spec);
     let plan = spec.resolve(&model, &cluster).expect("resolves");
@@ -236,16 +243,104 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
     assert!(change(&ideal, "the topology's domains and speeds, nothing blocking") < 0.0);
 }
 
-/// Gathers of a shard group and reductions between replicas cross different links; one stands for both, which is not exact.
+/// What a dimension's exchanges of one purpose must take on a topology: each group's bytes stretched by what a simulation of these groups
+/// alone says, summed over a step of the stage.
+fn alone_by_groups(run: &(Model, Cluster, Plan), said: &DesignSpec, stage: u32, dimension: Dim) -> [f64; 3] {
+    let wiring = wiring(&run.1, said, &[]).expect("it is built");
+    let timer = flows::FlowTimer::new(&run.1, wiring.clone()).expect("whole");
+    let free = flows::unblocked(&run.1, &wiring);
+    let machine = Machine::new(&free);
+    let costing = Costing::new(&run.0, &free, &run.2, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("possible");
+    let (mut closed, mut alone, mut kinds) = (0.0, 0.0, std::collections::BTreeSet::new());
+    for exchange in of_step(&costing, &evaluation).iter().filter(|e| e.stages.contains(&stage)) {
+        let is_meant = match dimension {
+            Dim::Shard => exchange.dimension == Dimension::Data && exchange.phase != Phase::Optimizer,
+            Dim::Data => exchange.dimension == Dimension::Data && exchange.phase == Phase::Optimizer,
+            Dim::Tensor => exchange.dimension == Dimension::Tensor,
+            _ => false,
+        };
+        if is_meant {
+            let group = exchange.among.group(&costing.layout);
+            let cost = machine.fabric.time(exchange.operation, exchange.bytes, &group, 1.0);
+            let slowdown = timer.slowdown(exchange.operation, &group).expect("joined");
+            let growing = (cost.time - cost.latency).get();
+            closed += cost.time.get() * exchange.count;
+            alone += (cost.latency.get() + growing * slowdown) * exchange.count;
+            kinds.insert(exchange.among);
+        }
+    }
+    [closed, alone, kinds.len() as f64]
+}
+
+/// Gathers inside domains and reductions between replicas, dense weights beside experts, tensor beside expert-tensor groups: each is
+/// simulated in its own groups.
 #[test]
-fn dimensions_that_exchange_in_several_groups_are_approximate() {
-    let sharded = |group| {
-        run("llama-3.1-8b", 64, |p| {
-            p.sharding = Some(Sharding { zero_stage: 3, group, reshard_after_forward: true });
-        })
-    };
-    assert!(simulated(&sharded(None), &said(Kind::Clos), &[], None).is_exact);
-    assert!(!simulated(&sharded(Some(8)), &said(Kind::Clos), &[], None).is_exact);
+fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
+    // A leaf for each domain: whatever leaves it climbs.
+    let thin = DesignSpec { leaf_oversubscription: Some(4.0), hosts_per_leaf: Some(8), ..said(Kind::Clos) };
+    let hybrid = run("llama-3.1-8b", 256, |p| {
+        p.sharding = Some(Sharding { zero_stage: 3, group: Some(8), reshard_after_forward: true });
+        p.global_batch = Some(256);
+    });
+    let experts = run("mixtral-8x7b", 256, |p| {
+        (p.tensor_parallel, p.pipeline_parallel) = (Some(4), Some(2));
+        (p.expert_parallel, p.expert_tensor_parallel) = (Some(8), Some(2));
+        (p.micro_batch, p.global_batch) = (Some(1), Some(64));
+    });
+    let mut seen = 0;
+    for (run, dimension) in [(&hybrid, Dim::Shard), (&experts, Dim::Data), (&experts, Dim::Tensor)] {
+        let simulation = simulated(run, &thin, &[], None);
+        assert!(simulation.is_exact, "{}", run.0.name);
+        let row = row(&simulation, dimension.name());
+        let [closed, alone, kinds] = alone_by_groups(run, &thin, row.stage, dimension);
+        assert!(kinds > 1.5, "{dimension:?} exchanges in one kind of groups: nothing is tested");
+        let (here, there) = (row.alone / row.closed_form, alone / closed);
+        // Data parallelism prices buckets, whose latencies are more.
+        assert!((here / there - 1.0).abs() < 0.01, "{dimension:?}: {here} {there}");
+        seen += usize::from(there > 1.02);
+    }
+    assert!(seen >= 2, "the thin network must stretch something: {seen}");
+}
+
+/// 24 replicas of 8 devices over racks of 72: groups begin and end inside racks, with as few as three members in one. Traffic, the closed
+/// form and the simulation say the same of them, on rails that nothing joins, too.
+#[test]
+fn groups_that_lie_unevenly_on_domains_cost_what_their_smallest_part_carries() {
+    let run = run_on("gb200-nvl72", "llama-3.1-405b", 1152, |p| {
+        (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(6));
+        (p.micro_batch, p.global_batch) = (Some(1), Some(24 * 24));
+    });
+    let machine = Machine::new(&run.1);
+    let costing = Costing::new(&run.0, &run.1, &run.2, &machine).expect("known software");
+    assert_eq!((costing.layout.data.per_domain, costing.layout.data.least), (9, 3));
+    let evaluation = evaluate(&costing).expect("possible");
+    let traffic = crate::exchanges::traffic(&costing, &evaluation);
+    // Of all stages the worst is what is priced: in some stages groups begin where racks do.
+    let mut shares = Vec::new();
+    for gather in traffic.exchanges.iter().filter(|e| e.purpose == "parameters") {
+        let mut sent = vec![0.0; 1152];
+        let mut members = Vec::new();
+        for group in 0..gather.groups.count() {
+            gather.groups.members(&traffic.numbering, group, &mut members);
+            gather.flows(&members, 72, &mut |from, to, bytes| {
+                if from / 72 != to / 72 {
+                    assert_eq!(from % 72, to % 72, "rings keep to their rails");
+                    sent[from as usize] += bytes;
+                }
+            });
+        }
+        let most = sent.into_iter().fold(0.0, f64::max);
+        let priced = machine.fabric.time(Collective::AllGather, gather.bytes, &costing.layout.data, 1.0);
+        shares.push(most / priced.wire_bytes_network.get());
+    }
+    let worst = shares.iter().copied().fold(0.0, f64::max);
+    assert!((worst - 1.0).abs() < 1e-9, "{shares:?}");
+    for kind in [Kind::RailOnly, Kind::RailOptimized] {
+        let simulation = simulated(&run, &said(kind), &[], None);
+        let data = row(&simulation, "data");
+        assert!((data.alone / data.closed_form - 1.0).abs() < 1e-9, "{kind:?} {data:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Responsible for: when each of these may start, as `railwright_calculator::sharding` counts it. Refuses to price it.
 
 use super::Staged;
-use super::classes::{Classes, Dim};
+use super::classes::{Classes, Dim, When};
 use super::passes::{Backward, StageEnds, exchange};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
@@ -43,11 +43,12 @@ pub(super) fn write(
         reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
         // The last step's parameters arrive beside the first forward pass of each chunk, and the pass behind it waits for them.
         let (hidden, _) = split(update.parameter_gather, update.parameter_exposed, slowdown);
+        let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         let whole: Seconds = own.firsts.iter().map(|(first, _)| *first).sum();
         let mut chain = start;
         for &(first, behind) in &own.firsts {
             let Some(task) =
-                exchange(staged, classes, Dim::Data, stage as u32, hidden * (first / whole), chain)
+                exchange(staged, parameters, (Dim::Data, stage as u32), hidden * (first / whole), chain)
             else {
                 continue;
             };
@@ -61,7 +62,9 @@ pub(super) fn write(
     for (stage, update) in evaluation.updates.iter().enumerate() {
         let (hidden, left) = split(update.parameter_gather, update.parameter_exposed, slowdown);
         let slowed = staged.script.add(Work::Pause(hidden * slowdown), [stepped]);
-        gathered.push(exchange(staged, classes, Dim::Data, stage as u32, left, slowed).unwrap_or(slowed));
+        let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
+        gathered
+            .push(exchange(staged, parameters, (Dim::Data, stage as u32), left, slowed).unwrap_or(slowed));
     }
     staged.script.add(Work::Pause(evaluation.time.fixed), gathered)
 }
@@ -87,6 +90,7 @@ fn reduce(
     }
     let times = reductions_per_step(costing, costing.plan.micro_batches().max(1)).max(1.0);
     let slowdown = costing.software.overlap_slowdown;
+    let gradients = classes.of(Dim::Data, stage, When::Gradients);
     let (hidden, left) = split(all, update.gradient_exposed, slowdown);
     let pieces = pieces(&own.backward, hidden, all / times, room, times);
     // From the last to the first: when each must start at the latest.
@@ -104,13 +108,13 @@ fn reduce(
         if let Some(before) = chain {
             ready = staged.script.add(Work::Pause(Seconds::ZERO), [ready, before]);
         }
-        chain = exchange(staged, classes, Dim::Data, stage, *time, ready).or(chain);
+        chain = exchange(staged, gradients, (Dim::Data, stage), *time, ready).or(chain);
     }
     let mut end = staged.script.add(Work::Pause(hidden * slowdown), chain.into_iter().chain([last]));
     // The last reduction's rest, and that of each before it.
     let rest = left / times;
     for _ in 0..times as usize {
-        end = exchange(staged, classes, Dim::Data, stage, rest, end).unwrap_or(end);
+        end = exchange(staged, gradients, (Dim::Data, stage), rest, end).unwrap_or(end);
     }
     Some(end)
 }

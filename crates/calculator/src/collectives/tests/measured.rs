@@ -49,7 +49,7 @@ fn samples() -> Vec<Sample> {
                 _ => Collective::AllToAll,
             };
             let (ranks, per_domain) = (number(7) as u64, number(8) as u64);
-            let group = Group { ranks, per_domain, stride: 1 };
+            let group = Group { ranks, per_domain, least: per_domain, stride: 1 };
             let cost = machine.fabric().time(op, Bytes::new(number(11)), &group, 1.0);
             Sample {
                 device: cells[1],
@@ -178,7 +178,7 @@ fn expert_dispatch_takes_the_published_time() {
     let fabric = Machine { link_gb: 200.0, ..Machine::h100() }.fabric();
     let token = 4096.0 * 7168.0;
     let dispatch = |ranks| {
-        let group = Group { ranks, per_domain: 8, stride: 1 };
+        let group = Group { ranks, per_domain: 8, least: 8, stride: 1 };
         fabric.time(
             Collective::ExpertDispatch { copies: 8, most_domains: 4 },
             Bytes::new(token * 8.0),

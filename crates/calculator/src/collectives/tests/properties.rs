@@ -100,7 +100,7 @@ proptest! {
         prop_assume!(nodes * local > 1);
         let machine = Machine::h100();
         let fabric = machine.fabric();
-        let group = Group { ranks: nodes * local, per_domain: local, stride: 8 / local };
+        let group = Group { ranks: nodes * local, per_domain: local, least: local, stride: 8 / local };
         let time = |op| fabric.time(op, Bytes::new(16e9), &group, 1.0).time.get();
         let ratio = time(Collective::AllReduce) / (time(Collective::ReduceScatter) + time(Collective::AllGather));
         // Two domains may run a tree, which sends half as much through the NICs.
@@ -112,8 +112,8 @@ proptest! {
 #[test]
 fn nothing_to_do_takes_no_time() {
     let fabric = Machine::h100().fabric();
-    let alone = Group { ranks: 1, per_domain: 1, stride: 1 };
-    let eight = Group { ranks: 8, per_domain: 8, stride: 1 };
+    let alone = Group { ranks: 1, per_domain: 1, least: 1, stride: 1 };
+    let eight = Group { ranks: 8, per_domain: 8, least: 8, stride: 1 };
     for op in ALL {
         assert_eq!(fabric.time(op, Bytes::new(1e9), &alone, 1.0), CollectiveCost::NOTHING);
         assert_eq!(fabric.time(op, Bytes::ZERO, &eight, 1.0), CollectiveCost::NOTHING);
@@ -126,9 +126,18 @@ fn nothing_to_do_takes_no_time() {
 fn a_group_with_one_rank_per_domain_is_held_by_its_own_nic() {
     let fabric = Machine::h100().fabric();
     let bytes = Bytes::new(8e9);
-    let lone = fabric.time(Collective::AllGather, bytes, &Group { ranks: 16, per_domain: 1, stride: 8 }, 1.0);
-    let full =
-        fabric.time(Collective::AllGather, bytes, &Group { ranks: 128, per_domain: 8, stride: 1 }, 1.0);
+    let lone = fabric.time(
+        Collective::AllGather,
+        bytes,
+        &Group { ranks: 16, per_domain: 1, least: 1, stride: 8 },
+        1.0,
+    );
+    let full = fabric.time(
+        Collective::AllGather,
+        bytes,
+        &Group { ranks: 128, per_domain: 8, least: 8, stride: 1 },
+        1.0,
+    );
     let ratio = lone.time / full.time;
     assert!((6.5..8.5).contains(&ratio), "{ratio}");
 }
@@ -143,7 +152,7 @@ fn oversubscription_hurts_all_to_all_more_than_rings() {
     };
     let flat = Machine::h100();
     let tapered = Machine { tiers: vec![tier("leaf", 32, 4.0), tier("spine", 1024, 1.0)], ..flat.clone() };
-    let group = Group { ranks: 256, per_domain: 8, stride: 1 };
+    let group = Group { ranks: 256, per_domain: 8, least: 8, stride: 1 };
     let slowdown = |op| {
         let time = |machine: &Machine| machine.fabric().time(op, Bytes::new(8e9), &group, 1.0).time;
         time(&tapered) / time(&flat)
@@ -163,7 +172,7 @@ fn neighbours_on_a_mesh_have_one_link() {
 #[test]
 fn limited_routing_saves_network() {
     let fabric = Machine::h100().fabric();
-    let group = Group { ranks: 64, per_domain: 8, stride: 1 };
+    let group = Group { ranks: 64, per_domain: 8, least: 8, stride: 1 };
     let sent = |most_domains| {
         let op = Collective::ExpertDispatch { copies: 8, most_domains };
         fabric.time(op, Bytes::new(1e9), &group, 1.0).wire_bytes_network

@@ -4,6 +4,7 @@
 use super::*;
 use crate::flow::testing::oracle;
 use crate::flow::{Allocator, Flow, Wires};
+use crate::simulate::Edge;
 use crate::simulate::bundle::Bundle;
 use crate::simulate::rows;
 use crate::topology::Forwarding;
@@ -82,8 +83,9 @@ proptest! {
     #[test]
     fn symmetry_loses_nothing(
         spec in designs(),
-        kinds in proptest::collection::vec((0_usize..3, prop_oneof![Just(2_u64), Just(4), Just(8)], prop_oneof![Just(1_u64), Just(2), Just(4), Just(8)], 1e6_f64..1e9), 1..4),
+        kinds in proptest::collection::vec((0_usize..4, prop_oneof![Just(2_u64), Just(4), Just(8)], prop_oneof![Just(1_u64), Just(2), Just(4), Just(8)], 1e6_f64..1e9), 1..4),
         link in proptest::option::of(0_u32..40),
+        others in proptest::option::of(1e6_f64..1e9),
     ) {
         let Ok(design) = spec.resolve() else { return Ok(()) };
         let world = design.devices;
@@ -92,15 +94,23 @@ proptest! {
             .into_iter()
             .collect();
         let Ok(wiring) = Wiring::new(&design, &failed) else { return Ok(()) };
-        let classes: Vec<Class> = kinds
+        let mut classes: Vec<Class> = kinds
             .iter()
             .filter(|(_, n, stride, _)| world.is_multiple_of(n * stride))
             .map(|&(kind, n, stride, bytes)| {
-                let shape = [Shape::Gather, Shape::Everyone, Shape::Next][kind];
+                let shape = [Shape::Gather, Shape::Everyone, Shape::Next, Shape::Dispatch][kind];
                 let (numbering, exchange) = exchange(world, shape, n, stride, bytes);
                 Class::of(&exchange, &numbering, None, &design)
             })
             .collect();
+        // Other jobs: each device to the one half of them away, no two of them waiting for each other.
+        if let Some(bytes) = others.filter(|_| world > 1) {
+            let devices = world as u32;
+            let to = |from: u32| (from + devices / 2) % devices;
+            let pairs = (0..devices).filter(|from| to(*from) != *from);
+            let pairs = pairs.map(|from| vec![Edge { from, to: to(from), bytes }]).collect();
+            classes.push(Class { apart: true, ..Class::new("other jobs", pairs, 1.0, &design) });
+        }
         let Ok(few) = class_time(&wiring, &classes) else { return Ok(()) };
         // Every group for itself, at the pace of its kind: the slowest group is the exchange.
         let single: Vec<Class> = classes

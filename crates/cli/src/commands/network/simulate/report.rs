@@ -140,7 +140,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     remarks.push(Cell::from(if simulation.is_exact {
         "groups of each exchange are alike to the network, so each kind is simulated once, exactly"
     } else {
-        "approximate: groups of an exchange differ on this network and end with the slowest of them, or one dimension exchanges in groups of several kinds, for all of which the one that weighs most stands"
+        "approximate: groups of an exchange differ on this network and end with the slowest of them"
     }));
     remarks
 }
