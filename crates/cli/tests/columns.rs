@@ -42,7 +42,11 @@ fn holds_together(columns: &Value) -> Vec<&Value> {
             assert!(length == 0 || length == starts.len(), "{column}");
         }
         let ends = starts.iter().zip(&lengths).map(|(start, length)| start + length);
-        assert!(ends.zip(starts.iter().skip(1)).all(|(end, next)| end <= *next), "{} overlaps", track["name"]);
+        assert!(
+            ends.zip(starts.iter().skip(1)).all(|(end, next)| end <= *next),
+            "{} overlaps",
+            track["name"]
+        );
         assert!(numbers(track, "names").iter().all(|name| (0..names).contains(name)));
         assert!(numbers(track, "colours").iter().all(|class| (0..classes).contains(class)));
     }

@@ -92,8 +92,9 @@ fn operation(command: &Command, words: &[String], schemas: &mut Value) -> Value 
         arguments["required"] = json!(required);
     }
     let mut forms = forms(command);
-    if forms.is_empty() {
-        forms.push("json".to_owned());
+    // What has no such form is answered in the one it has.
+    if !forms.iter().any(|form| form == "json") {
+        forms.insert(0, "json".to_owned());
     }
     let mut question = json!({
         "type": "object",

@@ -15,7 +15,7 @@ pub(super) fn voice(
     let format = format.unwrap_or("json");
     let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
     let media = match format {
-        "json" | "columns" => Some("application/json"),
+        "json" | "columns" | "chrome" => Some("application/json"),
         "csv" => Some("text/csv; charset=utf-8"),
         "md" => Some("text/markdown; charset=utf-8"),
         "svg" => Some("image/svg+xml"),
