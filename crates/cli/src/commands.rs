@@ -21,6 +21,7 @@ mod keys;
 mod log;
 mod memory;
 mod models;
+mod monitored;
 mod network;
 mod open_run;
 mod pipeline;
@@ -42,6 +43,7 @@ mod whatif;
 use crate::args::{Catalogue, Command};
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
+pub(crate) use profiled::tell;
 
 /// Runs a command.
 pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failure> {

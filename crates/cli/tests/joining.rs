@@ -38,6 +38,25 @@ fn stragglers_of_real_jobs() {
 }
 
 #[test]
+fn monitors_are_asked_as_traces_are() {
+    let metrics = at("xpu_timer_metrics");
+    let mut text = String::new();
+    for line in [
+        &["comm", "inspector.jsonl"][..],
+        &["stragglers", "inspector.jsonl"],
+        &["stragglers", &metrics],
+        &["comm", &metrics, "--format", "md"],
+    ] {
+        text.push_str(&transcript(line));
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+    let value = json(&["stragglers", "inspector.jsonl", "--json"], 1);
+    let late = &value["nccl_inspector"]["late"];
+    assert_eq!((&late[0]["rank"], &late[0]["is_straggler"]), (&2.into(), &true.into()));
+}
+
+#[test]
 fn json_holds_what_is_not_shown() {
     let value = json(&["comm", &at("megatron_tp2_v100"), "--json"], 0);
     assert_eq!(value["groups"][0]["label"], "tensor");

@@ -59,6 +59,87 @@ fn comparisons_of_real_traces() {
 }
 
 #[test]
+fn what_is_no_trace_is_handed_to_its_command() {
+    for (path, kind, command) in [
+        ("primus_pp8_mi300/pp8", "pipeline", "pipeline"),
+        ("logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz", "log", "log"),
+        ("generated_torch215_gloo_pp2dp2/fr_ok_trace_rank_0.pickle", "hang", "hang"),
+        ("xpu_timer_metrics", "communication", "comm"),
+    ] {
+        let said = run(&["profile", &format!("{TRACES}/{path}"), "--json"]);
+        assert_eq!(said.code, 0, "{path}: {}", said.stderr);
+        let value: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+        assert_eq!(value["kind"], kind, "{path}");
+        assert!(
+            said.stderr.contains(&format!("the answer of `railwright {command}`")),
+            "{path}: {}",
+            said.stderr
+        );
+    }
+}
+
+#[test]
+fn a_rank_cut_short_costs_itself() {
+    let folder = std::env::temp_dir().join(format!("railwright-cut-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let of = format!("{}/tests/inputs/{TRACES}/param_dlrm_8r", env!("CARGO_MANIFEST_DIR"));
+    for entry in std::fs::read_dir(of).expect("traces") {
+        let path = entry.expect("a file").path();
+        let (name, mut bytes) = (path.file_name().expect("a name"), std::fs::read(&path).expect("bytes"));
+        if name.to_string_lossy().starts_with("worker3") {
+            bytes.truncate(20_000);
+        }
+        std::fs::write(folder.join(name), bytes).expect("written");
+    }
+    let value = json(&["profile", &folder.to_string_lossy(), "--json"], 0);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    assert_eq!((&value["ranks"], &value["missing_ranks"]), (&7.into(), &serde_json::json!([3])));
+    let ids: Vec<&str> =
+        value["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["id"].as_str()).collect();
+    assert!(ids.contains(&"trace-no-device"), "{ids:?}");
+    // Nothing of the host stands for the device: the kernels are kernels.
+    let kernels = value["kernels"].as_array().expect("kernels");
+    assert!(kernels.iter().all(|k| !k["name"].as_str().unwrap_or("aten::").starts_with("aten::")));
+}
+
+#[test]
+fn exports_of_nsight_are_read_from_files_folders_and_archives() {
+    let folder = std::env::temp_dir().join(format!("railwright-nsight-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let bytes =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/table_file/nsight.sqlite"));
+    let bytes = bytes.expect("an export");
+    let file = folder.join("report.sqlite");
+    std::fs::write(&file, &bytes).expect("written");
+    let of = |path: &std::path::Path| {
+        let mut value = json(&["profile", &path.to_string_lossy(), "--json"], 0);
+        // What it is called and where it lies is all that may differ.
+        value.as_object_mut().expect("an object").retain(|key, _| key != "title" && key != "warnings");
+        value
+    };
+    let alone = of(&file);
+    assert!(alone["kernels"].as_array().is_some_and(|kernels| !kernels.is_empty()), "{alone}");
+    assert_eq!(of(&folder), alone);
+    let glob = json(&["profile", &format!("{}/*.sqlite", folder.display()), "--json"], 0);
+    assert_eq!(glob["kernels"], alone["kernels"]);
+    let archive = std::env::temp_dir().join(format!("railwright-nsight-{}.tar", std::process::id()));
+    let mut builder = tar::Builder::new(std::fs::File::create(&archive).expect("a file"));
+    builder.append_path_with_name(&file, "report.sqlite").expect("added");
+    builder.finish().expect("finished");
+    assert_eq!(of(&archive), alone);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    std::fs::remove_file(&archive).expect("removed");
+}
+
+#[test]
+fn files_beside_projected_ranges_say_which_rank_on_what() {
+    let value = json(&["profile", &format!("{TRACES}/jaxtoolbox_nsys_fsdp4"), "--json"], 0);
+    assert_eq!((&value["device"], &value["ranks"]), (&"NVIDIA A100-SXM4-40GB".into(), &2.into()));
+    let warnings = value["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().all(|w| w["id"] != "trace-unknown-rank"), "{warnings:?}");
+}
+
+#[test]
 fn a_condition_that_is_met_is_a_no() {
     let said = run(&[
         "compare",

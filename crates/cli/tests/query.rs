@@ -86,7 +86,7 @@ fn an_export_is_read_again() {
     std::fs::remove_file(&tar).expect("removed");
     assert_eq!(after["rows"], before["rows"]);
     let merged = target("merged.json.gz");
-    assert_eq!(run(&["export-perfetto", MEGATRON, "-o", &merged]).code, 0);
+    assert_eq!(run(&["export", "--perfetto", MEGATRON, "-o", &merged]).code, 0);
     let rows = json(&["query", "SELECT count(*) FROM gpu", &merged, "--json"], 0);
     std::fs::remove_file(&merged).expect("removed");
     let both = before["rows"].as_array().expect("rows").iter().map(|row| row[1].as_u64().expect("a count"));

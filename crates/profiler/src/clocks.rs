@@ -1,8 +1,8 @@
 //! The clocks of ranks on one time.
 //!
 //! Responsible for: offset and drift of every rank's clock from matched collectives that nobody can leave before everyone has entered, bounds from
-//! causality, residuals, and moving traces onto one clock. Refuses to fit drift over less than a second, and to move clocks that already
-//! agree better than it matters.
+//! causality, residuals, and moving traces onto one clock. Short collectives count most: ends of one of 10 us cannot be far apart. Refuses drifts that
+//! its points tell no better than clocks drift anyway, and to move clocks that already agree better than it matters.
 
 mod bounds;
 mod solve;
@@ -11,9 +11,6 @@ use crate::matching::{Matching, Part};
 use crate::{Job, RankTrace};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
-
-/// Spans from which drift is fitted, in nanoseconds: below a second, jitter looks like drift.
-pub const DRIFT_SPAN: i64 = 1_000_000_000;
 
 /// Clocks that differ by no more than this may share a host's clock, in nanoseconds: between processes of one host, device clocks were seen
 /// to differ by up to 71 microseconds.
@@ -39,8 +36,12 @@ pub struct RankClock {
     pub rank: u32,
     /// What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at [`Self::about`].
     pub offset: i64,
-    /// How that grows, in parts per million; 0 when the span is too short to tell.
+    /// How that grows, in parts per million; 0 when the collectives do not tell.
     pub drift_ppm: f64,
+    /// How far that may be off, in parts per million.
+    pub drift_error_ppm: f64,
+    /// For how long its collectives were seen, in nanoseconds.
+    pub span: i64,
     /// When, by its own clock, in nanoseconds.
     pub about: i64,
     /// The median distance of its ends from the common ends, in nanoseconds.
@@ -102,7 +103,11 @@ impl Clocks {
         if tied < 2 {
             return (false, "no two ranks share a collective, so nothing ties their clocks".to_owned());
         }
-        let drift = self.clocks.iter().map(|clock| clock.drift_ppm.abs()).fold(0.0, f64::max);
+        // What a drift moves while it is seen.
+        let moves = |clock: &RankClock| {
+            if clock.drift_ppm.abs() < 20.0 { 0.0 } else { clock.drift_ppm.abs() * 1e-6 * clock.span as f64 }
+        };
+        let drift = self.clocks.iter().map(moves).fold(0.0, f64::max);
         match policy {
             ClockPolicy::Recorded => {
                 (false, format!("times are as recorded; clocks differ by up to {spread}"))
@@ -110,7 +115,7 @@ impl Clocks {
             ClockPolicy::Align => (true, format!("clocks differed by up to {spread} and were aligned")),
             ClockPolicy::Auto => {
                 let usual = usual_duration(matching);
-                if self.spread <= ONE_HOST && self.spread <= usual / 10 && drift < 20.0 {
+                if self.spread <= ONE_HOST && self.spread <= usual / 10 && drift <= ONE_HOST as f64 {
                     let told = format!(
                         "clocks agree within {spread}, as those of one host do: times are as recorded"
                     );

@@ -3,7 +3,7 @@
 //! Responsible for: L, the latest start; waits until it and transfers from it; bandwidth against the link's ceiling; what compute hides; slack and the bandwidth that
 //! hiding would take; bounds where ranks were not traced. Refuses to blame anyone: [`crate::culprits`] does.
 
-mod bandwidth;
+pub(crate) mod bandwidth;
 mod report;
 mod rows;
 mod solo;

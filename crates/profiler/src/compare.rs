@@ -56,6 +56,29 @@ pub struct KernelDifference {
     pub second_count: f64,
 }
 
+/// One operator of a side: of a formula or of a device, by its own name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Named {
+    /// What it is called.
+    pub name: String,
+    /// Its time on the mean rank, in nanoseconds.
+    pub time: f64,
+    /// How often it runs on the mean rank.
+    pub calls: f64,
+}
+
+/// Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OperatorDifference {
+    /// Their time.
+    #[serde(flatten)]
+    pub time: Difference,
+    /// The first side's operators, the longest first.
+    pub first_operators: Vec<Named>,
+    /// The second side's.
+    pub second_operators: Vec<Named>,
+}
+
 /// Two profiles side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
@@ -69,6 +92,8 @@ pub struct Comparison {
     pub families: Vec<Difference>,
     /// Kernels, the largest change first.
     pub kernels: Vec<KernelDifference>,
+    /// A prediction beside a measurement, operator by operator, the largest change first; two measurements have [`Self::kernels`] instead.
+    pub operators: Vec<OperatorDifference>,
     /// Figures by the names that conditions use.
     pub figures: Vec<Difference>,
     /// What is doubtful about comparing the two.
@@ -92,6 +117,7 @@ pub fn compare(first: &Report, second: &Report) -> Comparison {
         labels: joined(parts(first), parts(second)),
         families: joined(families(first), families(second)),
         kernels: kernels(first, second),
+        operators: Vec::new(),
         figures: figures(first, second),
         warnings: doubts(first, second),
         step_time,

@@ -5,6 +5,7 @@
 //! may save less than their sum. Refuses to hide doubt: a rule that lacks what it needs finds nothing.
 
 mod attention;
+mod bandwidth;
 mod bound_by_memory;
 mod copies;
 mod data_loading;
@@ -81,6 +82,7 @@ pub trait Rule: Sync {
 pub fn rules() -> &'static [&'static dyn Rule] {
     &[
         &attention::UnfusedAttention,
+        &bandwidth::LowBandwidth,
         &bound_by_memory::BoundByMemory,
         &copies::Copies,
         &data_loading::DataLoading,

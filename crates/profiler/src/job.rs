@@ -4,6 +4,7 @@
 //! matching, aligning and judging are modules of their own that take a [`Job`].
 
 use crate::RankTrace;
+use crate::trace::{DamageKind, GpuKind, HostKind};
 use railwright_spec::problem::Warning;
 
 /// One rank of a job.
@@ -60,6 +61,34 @@ impl Job {
         job
     }
 
+    /// Takes out the ranks of which nothing of the device was recorded while other ranks' devices were: a recorder writes the host first, so a file that
+    /// breaks off early holds nothing else, and operators of the host must not stand for the device beside real ones. They count as not recorded, with a warning.
+    pub fn leave_out_blind(&mut self) {
+        if !self.members.iter().any(|member| sees_device(&member.trace)) {
+            return;
+        }
+        let warnings = &mut self.warnings;
+        self.members.retain(|member| {
+            let trace = &member.trace;
+            if sees_device(trace) {
+                return true;
+            }
+            let why = if trace.report.count(DamageKind::Truncated) > 0 {
+                "the file breaks off before them"
+            } else if trace.host.kinds().contains(&HostKind::Runtime) {
+                "what the host launched is not there"
+            } else {
+                "other ranks have some"
+            };
+            let told = format!(
+                "{} holds no activities of a device ({why}); rank {} was left out",
+                trace.identity.label, member.rank
+            );
+            warnings.push(Warning::new("trace-no-device", told));
+            false
+        });
+    }
+
     /// The ranks of the job of which there is no trace, at most `limit` of them.
     pub fn missing(&self, limit: usize) -> Vec<u32> {
         (0..self.world_size).filter(|&rank| self.position(rank).is_none()).take(limit).collect()
@@ -71,9 +100,15 @@ impl Job {
     }
 }
 
+/// Whether anything that a device did was recorded.
+fn sees_device(trace: &RankTrace) -> bool {
+    trace.gpu.kinds().iter().any(|kind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::{GpuActivity, HostActivity};
 
     fn trace(label: &str, rank: Option<u32>, world_size: Option<u32>) -> RankTrace {
         let mut trace = RankTrace::default();
@@ -97,5 +132,35 @@ mod tests {
             job.warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(),
             ["trace-duplicate-rank", "trace-unknown-rank"]
         );
+    }
+
+    #[test]
+    fn a_rank_without_its_device_is_left_out_beside_ranks_with_theirs() {
+        let host = |label: &str, rank| {
+            let mut trace = trace(label, Some(rank), Some(3));
+            let name = trace.names.intern("aten::mm");
+            trace.host.push(HostActivity {
+                end: 5,
+                name,
+                kind: HostKind::Operator,
+                ..HostActivity::default()
+            });
+            trace
+        };
+        let mut whole = host("whole", 0);
+        let name = whole.names.intern("gemm");
+        whole.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Kernel, ..GpuActivity::default() });
+        let mut cut = host("cut", 1);
+        cut.report.note(DamageKind::Truncated, 9, String::new);
+        let mut job = Job::new(vec![whole, cut, host("no device", 2)]);
+        job.leave_out_blind();
+        assert_eq!((job.members.len(), job.world_size, job.missing(9)), (1, 3, vec![1, 2]));
+        let told: Vec<&str> = job.warnings.iter().map(|w| w.message.as_str()).collect();
+        assert!(told[0].contains("breaks off") && told[0].contains("rank 1"), "{told:?}");
+        assert_eq!(told.len(), 2);
+        // Where no rank has a device, the hosts compute.
+        let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
+        cpus.leave_out_blind();
+        assert_eq!(cpus.members.len(), 2);
     }
 }

@@ -7,7 +7,7 @@ use crate::Job;
 use crate::clocks::{ClockPolicy, Clocks};
 use crate::communication::NameTable;
 use crate::groups::{Groups, Habits, Layout, infer};
-use crate::matching::{Matching, parts};
+use crate::matching::{Alike, Collective, Matching, parts};
 use crate::trace::HostKind;
 use railwright_spec::problem::Warning;
 use std::collections::BTreeSet;
@@ -34,6 +34,24 @@ pub struct Joined {
     pub clocks: Clocks,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
+    /// Whether ranks of the job were not recorded: a communicator whose ranks no trace says may then have others.
+    pub ranks_missing: bool,
+    /// The shortest of alike communications, for those whose last rank is not known.
+    pub alike: Alike,
+}
+
+impl Joined {
+    /// Whether ranks that were not recorded take part in a collective, or may do so: who came last is then not known.
+    pub fn misses_ranks(&self, collective: &Collective) -> bool {
+        let communicator = self.matching.communicator(collective);
+        if communicator.channel.is_some() {
+            return false;
+        }
+        match communicator.group.and_then(|id| self.groups.get(id)) {
+            Some(group) => group.size as usize > communicator.members.len(),
+            None => self.ranks_missing,
+        }
+    }
 }
 
 /// Joins the ranks of a job and moves its traces onto one time.
@@ -60,7 +78,9 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
         warnings.push(Warning::new("layout-world-size", told));
     }
     warnings.extend(mismatches(job, &matching));
-    Joined { groups, matching, clocks, warnings }
+    let ranks_missing = job.members.len() < job.world_size as usize;
+    let alike = Alike::of(&matching);
+    Joined { groups, matching, clocks, warnings, ranks_missing, alike }
 }
 
 /// How often each group did what, on the rank where it did most.

@@ -4,11 +4,13 @@
 //! searched together with the difference of the clocks; messages by channel. Refuses to trust order alone: half of all multi-rank traces
 //! have lost leading kernels on some rank, and lists that do not fit each other stay apart.
 
+mod alike;
 mod assign;
 pub mod line;
 mod part;
 mod shift;
 
+pub use alike::Alike;
 pub use part::{Lane, Part, parts};
 pub use shift::compatible;
 
@@ -189,11 +191,11 @@ impl Matching {
                 .map(|(member, list)| shift::best(&first_parts, &self.of_list(*member, list), scratch))
                 .collect();
             // Groups of one job run alike, so a rank of another group fits somewhat; those of the same group end together.
-            let nearest = fits.iter().map(|fit| fit.line.residual).fold(f64::INFINITY, f64::min);
+            let nearest = fits.iter().map(|fit| fit.line.scatter).fold(f64::INFINITY, f64::min);
             let together = (4.0 * nearest).max(5_000.0);
             let mut apart = BTreeMap::new();
             for ((member, list), fit) in rest.into_iter().zip(fits) {
-                let fitting = fit.is_good(interval) && fit.line.residual <= together;
+                let fitting = fit.is_good(interval) && fit.line.scatter <= together;
                 if fit.pairs == 0 || !(declared || fitting) {
                     apart.insert(member, list);
                     continue;

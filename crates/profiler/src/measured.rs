@@ -116,7 +116,7 @@ impl Writer<'_> {
         for row in (0..until).filter(|&row| self.view.role[row] == role) {
             let exchange = exchanges.get(row as u32);
             let mut start = starts[row];
-            if let Exchange { dimension: Dimension::Pipeline, transfer_from: Some(from) } = exchange {
+            if let Exchange { dimension: Dimension::Pipeline, transfer_from: Some(from), .. } = exchange {
                 start = start.max(from);
             }
             let stream = self.view.gpu.streams()[row];

@@ -9,7 +9,7 @@ mod marks;
 #[cfg(test)]
 mod tests;
 
-pub use marks::{Mark, steps, waits};
+pub use marks::{Mark, stalls, steps, stragglers, waits};
 
 use crate::Job;
 use crate::job::Member;

@@ -27,3 +27,9 @@ pub fn readers() -> &'static [&'static dyn Reader] {
 pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     readers().iter().copied().find(|reader| reader.matches(head))
 }
+
+/// Whether a file is Parquet that says something of a trace beside it: devices, the system. [`describe`] takes it over.
+pub fn describes(bytes: &[u8]) -> bool {
+    bytes.starts_with(parquet::MAGIC)
+        && parquet::names(bytes).is_some_and(|names| projection::describes(&names))
+}

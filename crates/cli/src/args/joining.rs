@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 /// How traces are joined.
 #[derive(Args, Debug)]
 pub(crate) struct Joining {
-    /// Traces of the ranks of one job: files, folders, patterns, archives
+    /// Traces of the ranks of one job, else lines of NCCL Inspector or metrics of XPUTimer: files, folders, patterns, archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     /// Move the ranks' clocks onto one time, or leave them

@@ -24,12 +24,16 @@ pub(crate) struct Detect {
 #[command(after_long_help = "Examples:\n  \
     railwright export llama-3.1-70b --cluster dgx-h100 --gpus 64 --tp 8 --pp 4 --to megatron -o run.sh\n  \
     railwright export --run examples/runs/deepseek-v3.toml --to torchtitan\n  \
-    railwright export run.sh --cluster dgx-h100 --to nanotron\n\n\
+    railwright export run.sh --cluster dgx-h100 --to nanotron\n  \
+    railwright export --perfetto traces/ -o merged.tar\n\n\
     What the framework has no word for is told on stderr.")]
 pub(crate) struct Export {
     /// The framework: megatron, torchtitan, deepspeed or nanotron
-    #[arg(long, value_name = "FRAMEWORK", help_heading = "Output")]
-    pub(crate) to: String,
+    #[arg(long, value_name = "FRAMEWORK", required_unless_present = "perfetto", help_heading = "Output")]
+    pub(crate) to: Option<String>,
+    /// Traces instead of a run: their ranks as one trace for ui.perfetto.dev, as `export-perfetto` writes it (with -o)
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "output", conflicts_with_all = ["to", "json"], value_hint = ValueHint::AnyPath, help_heading = "Output")]
+    pub(crate) perfetto: Vec<String>,
     /// Write to a file, or all files to a folder; stdout without it
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Output")]
     pub(crate) output: Option<String>,

@@ -41,3 +41,20 @@ pub(crate) struct Pipeline {
     #[command(flatten)]
     pub(crate) output: Output,
 }
+
+impl Pipeline {
+    /// The page of a step of what paths hold, all else as by default.
+    pub(crate) fn of(paths: Vec<String>, step: Option<u32>, output: Output) -> Self {
+        Self {
+            paths,
+            step,
+            replica: None,
+            what_if: Vec::new(),
+            limit: 10,
+            predict: None,
+            columns: false,
+            svg: None,
+            output,
+        }
+    }
+}

@@ -71,7 +71,7 @@ pub(crate) struct Save {
     railwright export-perfetto traces/ -o merged.json.gz\n  \
     railwright export-perfetto traces/ -o merged.tar\n\n\
     Open the file in ui.perfetto.dev. Ranks are processes (in a tar: machines) with names, clocks are aligned, and what the analyses \
-    found (steps, and waits with whom they were for) are slices on tracks of their own. `.tar` is a file for each rank with a manifest, for \
+    found (steps, waits with whom they were for, stragglers and stalls with what they cost) are slices on tracks of their own. `.tar` is a file for each rank with a manifest, for \
     Perfetto 58 or newer; `.json` and `.json.gz` are one trace for any version.")]
 pub(crate) struct ExportPerfetto {
     /// Traces: files, folders, patterns, archives, saved profiles

@@ -1,6 +1,7 @@
 //! `comm`: what communication took, transfer apart from waiting.
 
-use super::joining::{self, from_ranks, time};
+use super::joining::{self, Input, from_ranks, time};
+use super::monitored::Question;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -24,7 +25,10 @@ const RANKS: usize = 16;
 /// Reports communication.
 pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
-    let mut job = joining::job(&arguments.joining, printer)?;
+    let mut job = match joining::input(&arguments.joining, printer)? {
+        Input::Job(job) => job,
+        Input::Monitored(seen) => return seen.answer(Question::Communication, &arguments.output, printer),
+    };
     let mut report = communication_report(&mut job, &options);
     if let Some(wanted) = &arguments.group {
         keep(&mut report, wanted)?;
@@ -77,7 +81,7 @@ impl Answer for Communication {
         groups(&mut document, &report.groups);
         ranks(&mut document, report);
         clocks(&mut document, report);
-        if self.listed > 0 {
+        if self.listed > 0 && !report.collectives.is_empty() {
             collectives(&mut document, &longest(report, self.listed));
         }
         document
@@ -102,7 +106,7 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
     let columns = vec![
         Column::words("group"),
         Column::words("operation"),
-        Column::words("ranks").expendable(1),
+        Column::words("ranks").expendable(3),
         Column::numbers("groups").expendable(4),
         Column::numbers("count"),
         Column::numbers("bytes"),
@@ -111,12 +115,13 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
         Column::numbers("transfer"),
         Column::numbers("exposed"),
         Column::numbers("bus bandwidth"),
-        Column::numbers("of link").expendable(3),
+        Column::numbers("of link").expendable(1),
         Column::numbers("to hide").expendable(5),
         Column::words("known by").expendable(6),
     ];
     let rows = groups.iter().map(|group| {
         let wait = time(group.wait);
+        let moved = time(group.transfer);
         let of_link = group.bus_bandwidth.zip(group.link.as_ref());
         vec![
             Cell::new(group.label.as_str(), Tone::Strong),
@@ -127,7 +132,7 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
             amount(group.bytes),
             time(group.time),
             Cell { text: format!("{}{}", bound(group.estimate), wait.text), ..wait },
-            time(group.transfer),
+            Cell { text: format!("{}{}", at_most(group.estimate), moved.text), ..moved },
             time(group.exposed_wait + group.exposed_transfer),
             rate(group.bus_bandwidth),
             of_link.map_or_else(Cell::default, |(rate, link)| Cell::percent(rate / link.bytes_per_second)),
@@ -141,6 +146,11 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
 /// The sign of what is a bound from below.
 fn bound(is: bool) -> &'static str {
     if is { "\u{2265} " } else { "" }
+}
+
+/// The sign of what is a bound from above.
+fn at_most(is: bool) -> &'static str {
+    if is { "\u{2264} " } else { "" }
 }
 
 fn ranks(document: &mut Document, report: &CommunicationReport) {
@@ -171,6 +181,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
     };
     let rows = ranks.into_iter().map(|rank| {
         let waits = time((rank.wait + rank.estimated_wait) as f64);
+        let moved = time((rank.transfer + rank.estimated_transfer) as f64);
         vec![
             Cell::whole(u64::from(rank.rank)),
             time(rank.window as f64),
@@ -179,7 +190,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
             share(rank.overlap, rank.communication),
             Cell::whole(u64::from(rank.collectives)),
             Cell { text: format!("{}{}", bound(rank.estimated_wait > 0), waits.text), ..waits },
-            time(rank.transfer as f64),
+            Cell { text: format!("{}{}", at_most(rank.estimated_transfer > 0), moved.text), ..moved },
             Cell::whole(u64::from(rank.last)),
             Cell::whole(u64::from(rank.lost)),
             Cell::whole(u64::from(rank.estimates)),

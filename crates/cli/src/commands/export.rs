@@ -1,4 +1,4 @@
-//! `export`: a run as a launch file of a training framework.
+//! `export`: a run as a launch file of a training framework, or traces as one for Perfetto.
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -10,7 +10,17 @@ use std::path::Path;
 
 /// Writes a run.
 pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result<Outcome, Failure> {
-    let writer = run::launch::writer(&arguments.to)?;
+    if !arguments.perfetto.is_empty() {
+        let traces = args::tables::ExportPerfetto {
+            paths: arguments.perfetto.clone(),
+            output: arguments.output.clone().unwrap_or_default(),
+            flows: false,
+            device_only: false,
+            clocks: args::tables::Clocks::Auto,
+        };
+        return super::export_perfetto::run(&traces, printer);
+    }
+    let writer = run::launch::writer(arguments.to.as_deref().unwrap_or_default())?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, chosen, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {

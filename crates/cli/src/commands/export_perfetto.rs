@@ -7,7 +7,10 @@ use crate::printer::Printer;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use railwright_profiler::Job;
+use railwright_profiler::communication::NameTable;
+use railwright_profiler::culprits::stragglers_of;
 use railwright_profiler::perfetto::{self, Mark, Options};
+use railwright_profiler::pipeline::{self, from_job};
 use railwright_profiler::readers::Keep;
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
@@ -48,8 +51,18 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     }
     let joined = profile::join_ranks(&mut job, arguments.clocks);
     printer.warnings(&joined.warnings);
-    let mut marks = perfetto::steps(&profile::steps(&job, &joined));
+    let windows = profile::steps(&job, &joined);
+    let mut marks = perfetto::steps(&windows);
     marks.extend(perfetto::waits(&job, &joined));
+    if job.members.len() > 1 {
+        marks.extend(perfetto::stragglers(&windows, &stragglers_of(&job, &joined, NameTable::shipped())));
+    }
+    // A job without a pipeline has no stalls, which is no problem here.
+    if let Ok(passes) = from_job::passes(&job, Some(&joined.groups))
+        && let Ok(page) = pipeline::page(passes.clone(), &pipeline::Question::default())
+    {
+        marks.extend(perfetto::stalls(&passes, &page));
+    }
     let options = Options { flows: arguments.flows, device_only: arguments.device_only };
     input::write_with(path, |out| match kind {
         Kind::Json => merged(&job, &marks, options, out),

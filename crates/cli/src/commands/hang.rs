@@ -23,7 +23,7 @@ struct Verdict {
 /// Judges dumps. The answer is no when something hangs.
 pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<Outcome, Failure> {
     let loaded = traces::load(&arguments.paths, Keep::default(), printer)?;
-    printer.problems(&loaded.problems);
+    super::tell(&loaded, printer);
     let (mut records, mut gauges, mut damaged, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
         match recording {

@@ -2,6 +2,8 @@
 //!
 //! Responsible for: flags to options, traces to a job, and what was read amiss. Refuses inputs without a trace of any rank.
 
+use super::monitored::Monitored;
+use super::profiled;
 use crate::args::joining::{Clocks, Joining};
 use crate::exit::Failure;
 use crate::input::{self, traces};
@@ -39,18 +41,36 @@ pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
     Ok(JoinOptions { names, layout, clocks })
 }
 
-/// The job of the traces that paths name.
-pub(crate) fn job(joining: &Joining, printer: &Printer) -> Result<Job, Failure> {
+/// What paths name.
+pub(crate) enum Input {
+    /// Traces of ranks.
+    Job(Job),
+    /// What monitors wrote, and no trace.
+    Monitored(Monitored),
+}
+
+/// Traces of the ranks of a job, else what monitors wrote of it.
+pub(crate) fn input(joining: &Joining, printer: &Printer) -> Result<Input, Failure> {
     let loaded = traces::load(&joining.paths, Keep::default(), printer)?;
-    printer.problems(&loaded.problems);
-    let job = Job::new(loaded.into_ranks());
-    if job.members.is_empty() {
-        let problem =
-            Problem::new("none of these files is the trace of a rank").in_file(joining.paths.join(" "));
-        let hint = "flight records go to `railwright hang`, logs to `railwright log`";
-        return Err(problem.hint(hint).into());
+    profiled::tell(&loaded, printer);
+    let monitored = Monitored::of(&loaded.recordings);
+    let mut job = Job::new(loaded.into_ranks());
+    job.leave_out_blind();
+    match (job.members.is_empty(), monitored) {
+        (false, monitored) => {
+            if monitored.is_some() {
+                printer.note("lines of monitors are left out beside traces: give them alone");
+            }
+            Ok(Input::Job(job))
+        }
+        (true, Some(monitored)) => Ok(Input::Monitored(monitored)),
+        (true, None) => {
+            let problem =
+                Problem::new("none of these files is the trace of a rank").in_file(joining.paths.join(" "));
+            let hint = "flight records go to `railwright hang`, logs to `railwright log`, tables of passes to `railwright pipeline`";
+            Err(problem.hint(hint).into())
+        }
     }
-    Ok(job)
 }
 
 /// `8 ranks`, or how many of how many.

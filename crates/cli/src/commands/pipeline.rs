@@ -66,7 +66,7 @@ fn predicted(file: &str, printer: &Printer) -> Result<Passes, Failure> {
 /// The passes that files hold.
 fn recorded(paths: &[String], printer: &Printer) -> Result<Passes, Failure> {
     let loaded = traces::load(paths, Keep::default(), printer)?;
-    printer.problems(&loaded.problems);
+    super::tell(&loaded, printer);
     let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
     for recording in loaded.recordings {
         match recording {

@@ -4,15 +4,17 @@ mod tables;
 
 pub(super) use tables::cut;
 
-use super::{profiled, query};
+use super::monitored::{self, Monitored};
+use super::{hang, log, pipeline, profiled, query};
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal, fields};
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
-use railwright_profiler::readers::Keep;
+use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::timeline::{self, Question};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -41,7 +43,13 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     }
     options.step = arguments.step;
     options.rank = arguments.rank;
-    let read = profiled::read(&arguments.paths, &arguments.reading, &options.tables, printer)?;
+    let layout = profiled::layout(&arguments.reading)?;
+    let loaded = traces::load(&arguments.paths, Keep::default(), printer)?;
+    profiled::tell(&loaded, printer);
+    if let Some(answered) = handed_on(&loaded, arguments, printer) {
+        return answered;
+    }
+    let read = profiled::joined(loaded, &arguments.paths, layout, &options.tables)?;
     let profile = profiled::profiled(&read, &options)?;
     let answer = Shown {
         title: profiled::title(&arguments.paths),
@@ -81,6 +89,43 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     columns.label = format!("{}, {}", profiled::title(&arguments.paths), columns.label);
     printer.data(&columns.to_json(SCHEMA_VERSION), arguments.output.output.as_deref())?;
     Ok(Outcome::Yes)
+}
+
+/// The answer of the command that such recordings are for, where none of them is the trace of a rank.
+fn handed_on(
+    loaded: &Loaded,
+    arguments: &args::Profile,
+    printer: &Printer,
+) -> Option<Result<Outcome, Failure>> {
+    let any = |wanted: fn(&Recording) -> bool| loaded.recordings.iter().any(wanted);
+    if any(|recording| matches!(recording, Recording::Rank(_))) {
+        return None;
+    }
+    let (paths, output) = (arguments.paths.clone(), arguments.output.clone());
+    let told = |what: &str, command: &str| {
+        printer.note(&format!("these are {what}: what follows is the answer of `railwright {command}`"));
+    };
+    if any(|recording| matches!(recording, Recording::Passes(_))) {
+        told("tables of pipeline passes", "pipeline");
+        let step = arguments.step.and_then(|step| u32::try_from(step).ok());
+        return Some(pipeline::run(&args::pipeline::Pipeline::of(paths, step, output), printer));
+    }
+    if any(|recording| matches!(recording, Recording::Flight(_))) {
+        told("flight records", "hang");
+        return Some(hang::run(&args::records::Hang { paths, output }, printer));
+    }
+    if let Some(seen) = Monitored::of(&loaded.recordings) {
+        told("records of monitors", "comm");
+        return Some(seen.answer(monitored::Question::Communication, &output, printer));
+    }
+    if let ([file], true) = (paths.as_slice(), any(|recording| matches!(recording, Recording::Log(_))))
+        && std::path::Path::new(file).is_file()
+    {
+        told("reports of a training log", "log");
+        let accelerator = arguments.needed.accelerator.clone();
+        return Some(log::run(&args::records::Log { file: file.clone(), accelerator, output }, printer));
+    }
+    None
 }
 
 /// Nanoseconds for people.

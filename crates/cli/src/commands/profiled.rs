@@ -44,31 +44,42 @@ pub(crate) fn read(
     tables: &Tables,
     printer: &Printer,
 ) -> Result<Read, Failure> {
-    let layout = reading
-        .layout
-        .as_deref()
-        .map(Layout::read)
-        .transpose()
-        .map_err(|problem| problem.in_file("--layout"))?;
+    let layout = layout(reading)?;
     let loaded: Loaded = traces::load(paths, Keep::default(), printer)?;
     tell(&loaded, printer);
+    joined(loaded, paths, layout, tables)
+}
+
+/// Sizes of dimensions, as the user says them.
+pub(super) fn layout(reading: &Reading) -> Result<Option<Layout>, Problem> {
+    reading.layout.as_deref().map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
+}
+
+/// Joins the ranks among what was read.
+pub(super) fn joined(
+    loaded: Loaded,
+    paths: &[String],
+    layout: Option<Layout>,
+    tables: &Tables,
+) -> Result<Read, Failure> {
     let files = loaded.files;
     let ranks = loaded.into_ranks();
     if ranks.is_empty() {
         let problem =
             Problem::new(format!("there is no trace of a rank in {files} file(s)")).in_file(paths.join(" "));
         return Err(problem
-            .hint("tables of pipeline passes are for `railwright pipeline`, logs for `railwright log`")
+            .hint("tables of pipeline passes are for `railwright pipeline`, logs for `railwright log`, flight records and metrics for `railwright hang`")
             .into());
     }
     let mut job = Job::new(ranks);
+    job.leave_out_blind();
     let names = Some(tables.communication.clone());
     let joined = join(&mut job, &JoinOptions { names, layout, ..JoinOptions::default() });
     Ok(Read { job, joined })
 }
 
 /// Files that could not be read cost themselves, but are told.
-pub(super) fn tell(loaded: &Loaded, printer: &Printer) {
+pub(crate) fn tell(loaded: &Loaded, printer: &Printer) {
     const MOST: usize = 5;
     for problem in loaded.problems.iter().take(MOST) {
         printer.note(&format!("left out: {problem}"));

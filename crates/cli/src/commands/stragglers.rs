@@ -1,6 +1,7 @@
 //! `stragglers`: who the others wait for, why, and what it costs.
 
-use super::joining::{self, from_ranks, time};
+use super::joining::{self, Input, from_ranks, time};
+use super::monitored::Question;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -18,7 +19,10 @@ struct Stragglers {
 /// Finds stragglers. The answer is no when there is one.
 pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
-    let mut job = joining::job(&arguments.joining, printer)?;
+    let mut job = match joining::input(&arguments.joining, printer)? {
+        Input::Job(job) => job,
+        Input::Monitored(seen) => return seen.answer(Question::Stragglers, &arguments.output, printer),
+    };
     let report = straggler_report(&mut job, &options);
     printer.warnings(&report.warnings);
     let found = report.stragglers().next().is_some();
@@ -58,11 +62,13 @@ impl Answer for Stragglers {
             ));
         }
         let steps = if report.steps == 1 { String::new() } else { format!(" (mean of {})", report.steps) };
+        if report.ranks_traced < 2 {
+            document.pairs(vec![("device idle", Cell::percent(report.idle))]);
+            return document;
+        }
+        let step = time(report.step_time);
         document.pairs(vec![
-            (
-                "step",
-                Cell { text: format!("{}{steps}", time(report.step_time).text), ..time(report.step_time) },
-            ),
+            ("step, first to last collective", Cell { text: format!("{}{steps}", step.text), ..step }),
             ("with all ranks like their peers", time(report.step_time_without)),
             ("waits, all ranks", time(report.waits)),
             ("devices idle", Cell::percent(report.idle)),

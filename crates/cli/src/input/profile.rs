@@ -21,7 +21,7 @@ use rayon::prelude::*;
 /// Reads ranks and passes.
 pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Job, Vec<Passes>), Failure> {
     let loaded = traces::load(paths, keep, printer)?;
-    printer.problems(&loaded.problems);
+    crate::commands::tell(&loaded, printer);
     let (mut ranks, mut passes, mut empty, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
         match recording {

@@ -10,9 +10,10 @@ use super::cannot;
 use crate::printer::{Printer, Progress};
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{self, Keep, Recording};
+use railwright_profiler::trace::Source;
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
-use sources::Source;
+use sources::Stream;
 use std::io::{ErrorKind, Read};
 
 /// What was read.
@@ -39,6 +40,14 @@ impl Loaded {
     }
 }
 
+/// What one stream holds.
+enum Content {
+    /// What was recorded.
+    Recordings(Vec<Recording>),
+    /// What says something of the traces beside it.
+    Beside { label: String, bytes: Vec<u8> },
+}
+
 /// Bytes by which a format is told.
 const HEAD: u64 = 1 << 16;
 const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} left";
@@ -58,10 +67,10 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
             Err(problem) => problems.push(problem),
         }
     }
-    let bytes = sources.iter().map(Source::bytes).sum();
+    let bytes = sources.iter().map(Stream::bytes).sum();
     let progress: Progress = printer.progress(BAR, "reading", bytes);
     // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
-    let read: Vec<Vec<Result<Vec<Recording>, Problem>>> = sources
+    let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
         .map(|source| {
@@ -76,11 +85,24 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
         return Err(Problem::new("stopped while traces were read"));
     }
     let mut loaded = Loaded::default();
+    let (mut strange, mut beside) = (Vec::new(), Vec::new());
     for (source, results) in sources.iter().zip(read) {
         for result in results {
+            let result = match result {
+                Ok(Content::Beside { label, bytes }) => {
+                    beside.push((label, bytes));
+                    continue;
+                }
+                Ok(Content::Recordings(recordings)) => Ok(recordings),
+                Err(problem) => Err(problem),
+            };
             match result {
-                // A folder holds other things too: what nobody asked for by name is not missed.
-                Ok(recordings) if recordings.is_empty() && !source.named() => {}
+                // A folder holds other things too: what nobody asked for by name is not missed, unless it is called like a trace.
+                Ok(recordings) if recordings.is_empty() && !source.named() => {
+                    if called_trace(&source.label()) {
+                        strange.push(unknown(&source.label()));
+                    }
+                }
                 Ok(recordings) if recordings.is_empty() => {
                     loaded.files += 1;
                     problems.push(unknown(&source.label()));
@@ -104,8 +126,35 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
         };
         return Err(problems.into_iter().next().unwrap_or_else(nothing));
     }
+    problems.extend(strange);
+    problems.extend(beside.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
     loaded.problems = problems;
     Ok((loaded, bytes))
+}
+
+/// The folder of a label.
+fn folder_of(label: &str) -> &str {
+    label.rfind(['/', '\\']).map_or("", |at| &label[..at])
+}
+
+/// Hands what a file says of its neighbours on to the traces in the same folder.
+fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
+    for recording in &mut loaded.recordings {
+        if let Recording::Rank(trace) = recording
+            && trace.identity.source == Source::NsightSystems
+            && folder_of(&trace.identity.label) == folder_of(label)
+        {
+            railwright_tables::describe(trace, label, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is called as PyTorch's profiler calls traces, or like the trace of a rank.
+fn called_trace(label: &str) -> bool {
+    let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
+    let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    plain.ends_with(".json") && ["trace", "rank", "worker"].iter().any(|word| name.contains(word))
 }
 
 fn unknown(label: &str) -> Problem {
@@ -121,7 +170,7 @@ fn unknown(label: &str) -> Problem {
 }
 
 /// Reads one file's stream; nothing when no reader knows it.
-fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
+fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut stream = readers::open(stream).map_err(|e| failed(&e))?;
     let mut head = Vec::new();
@@ -135,15 +184,29 @@ fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>
     }
     // Tables begin with unmistakable bytes.
     let Some(reader) = railwright_tables::detect(&head).or_else(|| readers::detect(&head)) else {
-        return Ok(Vec::new());
+        return Ok(Content::Recordings(Vec::new()));
     };
     let mut whole = head.as_slice().chain(stream);
     if railwright_tables::store::is_store(&head) {
         let mut bytes = Vec::new();
         whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-        return super::profile::unpack(label, bytes);
+        return super::profile::unpack(label, bytes).map(Content::Recordings);
     }
-    reader.read_stream(label, &mut whole, keep).map_err(|problem| problem.in_file(label))
+    if head.starts_with(b"PAR1") {
+        let mut bytes = Vec::new();
+        whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+        if railwright_tables::describes(&bytes) {
+            return Ok(Content::Beside { label: label.to_owned(), bytes });
+        }
+        return reader
+            .read(label, &bytes, keep)
+            .map(Content::Recordings)
+            .map_err(|problem| problem.in_file(label));
+    }
+    reader
+        .read_stream(label, &mut whole, keep)
+        .map(Content::Recordings)
+        .map_err(|problem| problem.in_file(label))
 }
 
 /// Whether an error means the end of what can be read.
@@ -195,6 +258,8 @@ mod tests {
         put("rank2.json.gz", &gzip(&trace(2)));
         put("empty.json", b"");
         put("notes.txt", b"nothing of interest");
+        put("config.json", b"{}");
+        put("trace-of-nothing.json", b"not a trace");
         let mut archive = tar::Builder::new(Vec::new());
         for rank in 0..2_u32 {
             let bytes = if rank == 0 { trace(0).into_bytes() } else { gzip(&trace(1)) };
@@ -217,7 +282,7 @@ mod tests {
         let all = load(&[folder.display().to_string()]);
         assert_eq!(
             all.problems.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(),
-            ["the file is empty"]
+            ["the file is empty", "no reader knows this format"]
         );
         // In order of name, numbers by their value: both.tar, rank2, rank10.
         assert_eq!(ranks(all), [Some(0), Some(1), Some(2), Some(3)]);

@@ -1,7 +1,7 @@
 //! What causality says of a clock.
 //!
 //! Responsible for: nobody leaves a blocking collective before the last has entered it, nobody has received what was not being sent; an offset
-//! outside of these bounds is moved to their edge. Refuses to choose where the bounds contradict each other; that is a warning.
+//! outside of these bounds is moved to their edge; a drift that is not known widens them with the distance from the middle of what was seen. Refuses to choose where the bounds contradict each other; that is a warning.
 
 use super::RankClock;
 use super::solve::Point;
@@ -51,16 +51,19 @@ pub(super) fn bounds(points: &[Point], clocks: &mut [RankClock]) {
                 let binds_end = point.receiver.is_none_or(|receiver| receiver == member);
                 let binds_start = point.receiver.is_none_or(|receiver| receiver != member);
                 let clock = &mut clocks[member as usize];
+                // Away from the middle a drift that is not known blurs the bound.
+                let away = end.saturating_sub(clock.about.saturating_sub(clock.offset)).unsigned_abs();
+                let blur = (clock.drift_error_ppm * 1e-6 * away as f64).round() as i64;
                 let entered = latest_start.without(member);
                 if binds_end && entered > i64::MIN {
                     // end - move >= the latest start of the others.
-                    let most = clock.offset.saturating_add(end.saturating_sub(entered));
+                    let most = clock.offset.saturating_add(end.saturating_sub(entered)).saturating_add(blur);
                     clock.greatest = Some(clock.greatest.map_or(most, |known| known.min(most)));
                 }
                 let left = earliest_end.without(member);
                 if binds_start && left > i64::MIN {
                     // start - move <= the earliest end of the others.
-                    let least = clock.offset.saturating_add(start.saturating_add(left));
+                    let least = clock.offset.saturating_add(start.saturating_add(left)).saturating_sub(blur);
                     clock.least = Some(clock.least.map_or(least, |known| known.max(least)));
                 }
             }

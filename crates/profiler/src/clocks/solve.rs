@@ -4,15 +4,18 @@
 //! from the common ends, until nobody moves. Refuses broadcasts, reductions to one rank and messages where anything better ties two ranks:
 //! somebody may leave those early.
 
+use super::RankClock;
 use super::bounds::bounds;
-use super::{DRIFT_SPAN, RankClock};
 use crate::Job;
 use crate::communication::Operation;
 use crate::matching::Matching;
-use crate::matching::line::{Line, median};
+use crate::matching::line::{Line, Point as Difference, Scratch, Slope, median};
 
 /// At most so many rounds: each costs a look at every matched end.
 const ROUNDS: u32 = 12;
+
+/// What a clock may drift by that was not fitted, in parts per million: quartz does not drift faster.
+const UNKNOWN_DRIFT: f64 = 100.0;
 
 /// Nobody moves any more, in nanoseconds.
 const SETTLED: f64 = 100.0;
@@ -25,6 +28,13 @@ pub(super) struct Point {
     pub blocking: bool,
     /// Who receives, of a message: only it is bound.
     pub receiver: Option<u32>,
+}
+
+impl Point {
+    /// What its shortest part took: ends are no farther apart than that.
+    fn within(&self) -> i64 {
+        self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
+    }
 }
 
 pub(super) fn points(matching: &Matching) -> Vec<Point> {
@@ -66,7 +76,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
             point.blocking || point.parts.iter().any(|&(member, _, _)| blocking[member as usize] == 0)
         })
         .collect();
-    let mut scratch = Vec::new();
+    let mut scratch = Scratch::default();
     for round in 0..ROUNDS {
         let deviations = deviations(count, &used, &lines);
         let mut moved = 0.0_f64;
@@ -74,9 +84,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
             if mine.is_empty() {
                 continue;
             }
-            let span = mine.last().map_or(0, |last| last.0) - mine[0].0;
-            let many = mine.len() >= 8;
-            let fit = Line::fit(mine, many && span >= DRIFT_SPAN, &mut scratch);
+            let fit = Line::fit(mine, Slope::WhenSteady, &mut scratch);
             // What is about moves to the middle of what this rank has seen.
             let moved_about = line.at(fit.about);
             *line = Line {
@@ -84,9 +92,11 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
                 drift: line.drift + fit.drift,
                 about: fit.about,
                 residual: fit.residual,
-                span,
+                scatter: fit.scatter,
+                span: fit.span,
+                drift_error: fit.drift_error,
             };
-            moved = moved.max(fit.offset.abs() + fit.drift.abs() * span as f64);
+            moved = moved.max(fit.offset.abs() + fit.drift.abs() * fit.span as f64);
         }
         if round >= 2 && moved < SETTLED {
             break;
@@ -97,10 +107,15 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
     for (at, member) in job.members.iter().enumerate() {
         let line = &lines[at];
         let base = &gauge[roots[at]];
+        // The base is to be read at its own time of the same instant: clocks may be seconds apart.
+        let there =
+            line.about.saturating_sub(line.offset.round() as i64).saturating_add(base.offset.round() as i64);
         clocks.push(RankClock {
             rank: member.rank,
-            offset: (line.offset - base.at(line.about)).round() as i64,
+            offset: (line.offset - base.at(there)).round() as i64,
             drift_ppm: (line.drift - base.drift) * 1e6,
+            drift_error_ppm: if line.drift == 0.0 { UNKNOWN_DRIFT } else { line.drift_error * 1e6 },
+            span: line.span,
             about: line.about,
             residual: line.residual.round() as i64,
             collectives: 0,
@@ -128,8 +143,8 @@ fn gauge(lines: &[Line], roots: &[usize]) -> Vec<Line> {
 }
 
 /// For every member (time, distance of its end from the common end) by time.
-fn deviations(count: usize, points: &[&Point], lines: &[Line]) -> Vec<Vec<(i64, i64)>> {
-    let mut deviations: Vec<Vec<(i64, i64)>> = vec![Vec::new(); count];
+fn deviations(count: usize, points: &[&Point], lines: &[Line]) -> Vec<Vec<Difference>> {
+    let mut deviations: Vec<Vec<Difference>> = vec![Vec::new(); count];
     let mut ends: Vec<f64> = Vec::new();
     for point in points {
         let base = point.parts[0].2;
@@ -138,8 +153,10 @@ fn deviations(count: usize, points: &[&Point], lines: &[Line]) -> Vec<Vec<(i64, 
             |&(member, _, end): &(u32, i64, i64)| (end - base) as f64 - lines[member as usize].at(end);
         ends.extend(point.parts.iter().map(common));
         let middle = median(&mut ends);
+        let within = point.within();
         for part in &point.parts {
-            deviations[part.0 as usize].push((part.2, (common(part) - middle).round() as i64));
+            let difference = (common(part) - middle).round() as i64;
+            deviations[part.0 as usize].push(Difference { time: part.2, difference, within });
         }
     }
     for mine in &mut deviations {
@@ -157,7 +174,7 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
         line: Line,
     }
     let mut ties: Vec<Tie> = Vec::new();
-    let mut scratch = Vec::new();
+    let mut scratch = Scratch::default();
     for communicator in &matching.communicators {
         let Some(first) = communicator.members.first() else { continue };
         for other in &communicator.members[1..] {
@@ -175,7 +192,7 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
     // Communicators that numbers matched have no lines yet.
     for pairs in sequence_pairs(matching) {
         let (a, b, points, loose) = pairs;
-        let line = Line::fit(&points, true, &mut scratch);
+        let line = Line::fit(&points, Slope::WhenSteady, &mut scratch);
         let cost = line.residual + if loose { 1e9 } else { 0.0 };
         ties.push(Tie { cost, a, b, line });
     }
@@ -208,13 +225,15 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
                 let sign = if forward { 1.0 } else { -1.0 };
                 let about = if forward { line.about } else { line.about - line.offset.round() as i64 };
                 let here = if forward { line.about - line.offset.round() as i64 } else { line.about };
-                let drift = if line.span >= DRIFT_SPAN { line.drift } else { 0.0 };
+                let drift = if line.is_steady() { line.drift } else { 0.0 };
                 lines[next] = Line {
                     offset: lines[at].at(here) + sign * line.offset,
                     drift: lines[at].drift + sign * drift,
                     about,
                     residual: line.residual,
+                    scatter: line.scatter,
                     span: line.span,
+                    drift_error: line.drift_error,
                 };
                 queue.push(next);
             }
@@ -232,7 +251,7 @@ fn find(parent: &mut [usize], mut at: usize) -> usize {
 }
 
 /// Times and differences of two clocks.
-type Points = Vec<(i64, i64)>;
+type Points = Vec<Difference>;
 
 /// Two members, their points, and whether they are of messages.
 type Pair = (usize, usize, Points, bool);
@@ -251,9 +270,9 @@ fn sequence_pairs(matching: &Matching) -> Vec<Pair> {
         if first.member != reference {
             continue;
         }
-        let end = matching.part(first).end;
+        let (end, took) = (matching.part(first).end, matching.part(first).duration());
         for &other in rest {
-            let mine = matching.part(other).end;
+            let (mine, within) = (matching.part(other).end, matching.part(other).duration().min(took));
             let list = &mut found[at];
             let place = match list.binary_search_by_key(&(other.member as usize), |entry| entry.0) {
                 Ok(place) => place,
@@ -262,7 +281,7 @@ fn sequence_pairs(matching: &Matching) -> Vec<Pair> {
                     place
                 }
             };
-            list[place].1.push((mine, mine - end));
+            list[place].1.push(Difference { time: mine, difference: mine - end, within });
         }
     }
     let mut pairs = Vec::new();

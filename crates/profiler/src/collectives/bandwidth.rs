@@ -53,7 +53,7 @@ pub struct Link {
 }
 
 /// The accelerator that a trace's device is, by its driver's name, or by that name with its memory behind it.
-pub(super) fn accelerator(job: &Job) -> Option<Accelerator> {
+pub(crate) fn accelerator(job: &Job) -> Option<Accelerator> {
     let device = job.members.iter().find_map(|member| {
         let identity = &member.trace.identity;
         let id = identity.device.unwrap_or(0);

@@ -49,6 +49,8 @@ pub struct RankCommunication {
     pub estimates: u32,
     /// The sum of these bounds.
     pub estimated_wait: i64,
+    /// What is left of these parts: transfer at most.
+    pub estimated_transfer: i64,
     /// Leading collectives that it lost.
     pub lost: u32,
 }
@@ -191,6 +193,7 @@ fn ranks(
             } else {
                 rank.estimates += 1;
                 rank.estimated_wait += part.wait;
+                rank.estimated_transfer += part.transfer;
             }
         }
     }

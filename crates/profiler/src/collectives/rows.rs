@@ -78,15 +78,13 @@ pub(crate) fn rows_with(joined: &Joined, occupancies: &[Occupancy]) -> Vec<Colle
     let mut rows = Vec::with_capacity(matching.collectives.len());
     for collective in &matching.collectives {
         let members = matching.members(collective);
-        let communicator = matching.communicator(collective);
         let ranks: Vec<u32> =
             members.iter().map(|at| joined.clocks.clocks[at.member as usize].rank).collect();
         let parts = || members.iter().map(|&at| matching.part(at));
         let last = parts().map(|part| part.start).max().unwrap_or_default();
         let first = parts().map(|part| part.start).min().unwrap_or_default();
         let ends = (parts().map(|part| part.end).min(), parts().map(|part| part.end).max());
-        let size = communicator.group.and_then(|id| joined.groups.get(id)).map_or(0, |group| group.size);
-        let missing = communicator.channel.is_none() && size as usize > communicator.members.len();
+        let missing = joined.misses_ranks(collective);
         let late = parts().zip(&ranks).filter(|(part, _)| part.start == last).map(|(_, &rank)| rank).min();
         let rows_of = members.iter().zip(&ranks).map(|(&at, &rank)| {
             let part = matching.part(at);

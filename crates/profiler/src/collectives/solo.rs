@@ -9,9 +9,6 @@ use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::PartRef;
 use crate::occupancy::Occupancy;
-use std::collections::BTreeMap;
-
-type Kind = (Option<u32>, Option<Operation>, Option<u64>);
 
 /// Rows of unmatched parts, by member and start, and the fastest part of every kind applied to rows that are estimates.
 pub(super) fn solo_rows(
@@ -21,25 +18,13 @@ pub(super) fn solo_rows(
     occupancies: &[Occupancy],
 ) {
     let matching = &joined.matching;
-    let mut fastest: BTreeMap<Kind, i64> = BTreeMap::new();
-    let kind = |at: PartRef| -> Kind {
-        let part = matching.part(at);
-        (part.group.map(|group| group.0), part.operation, part.bytes)
-    };
     let all = (0..job.members.len() as u32).flat_map(|member| {
         (0..matching.parts[member as usize].len() as u32).map(move |part| PartRef { member, part })
     });
-    for at in all.clone() {
-        let duration = matching.part(at).duration();
-        fastest.entry(kind(at)).and_modify(|known| *known = (*known).min(duration)).or_insert(duration);
-    }
+    // The shortest of unknown sizes bounds nothing.
     let bound = |at: PartRef| {
         let part = matching.part(at);
-        if part.bytes.is_none() {
-            // The shortest of unknown sizes bounds nothing.
-            return 0;
-        }
-        part.duration() - fastest.get(&kind(at)).copied().unwrap_or(0)
+        joined.alike.shortest(part).map_or(0, |shortest| part.duration() - shortest)
     };
     for row in rows.iter_mut().filter(|row| row.estimate) {
         for part in &mut row.parts {

@@ -125,6 +125,7 @@ mod tests {
             labels: Vec::new(),
             families: Vec::new(),
             kernels: Vec::new(),
+            operators: Vec::new(),
             figures: vec![step, Difference::new("host", 0.0, 5.0)],
             warnings: Vec::new(),
         }

@@ -1,12 +1,13 @@
 //! Two steps side by side, whoever wrote them: a prediction and a measurement.
 //!
 //! Responsible for: the same answer as for two profiles, read off [`Step`]s: labels by their breakdown, families by phase, and figures for
-//! conditions. Refuses kernels: formulas and devices have different names for them.
+//! conditions; and, operator by operator, what each side makes a family of. Refuses to pair single operators: formulas and devices have different names for them.
 
-use super::{Comparison, Difference, joined};
+use super::{Comparison, Difference, Named, OperatorDifference, joined};
 use railwright_spec::problem::Warning;
 use railwright_step::breakdown::{Breakdown, Label, breakdown};
-use railwright_step::{Activity, Origin, Step, Time};
+use railwright_step::{Activity, Origin, Span, Step, Time};
+use std::collections::BTreeMap;
 
 /// Compares two steps.
 pub fn steps(first: &Step, second: &Step) -> Comparison {
@@ -21,10 +22,12 @@ pub fn steps(first: &Step, second: &Step) -> Comparison {
             .sum::<f64>()
     };
     let step_time = both("step_time", &|b| nanoseconds(b.duration));
+    let families_of_both = joined(families(first), families(second));
     Comparison {
+        operators: operators(first, second, &families_of_both),
         recorded: Vec::new(),
         labels: joined(labels(&a), labels(&b)),
-        families: joined(families(first), families(second)),
+        families: families_of_both,
         kernels: Vec::new(),
         figures: vec![
             step_time.clone(),
@@ -48,19 +51,57 @@ fn labels(breakdown: &Breakdown) -> Vec<(String, f64)> {
     breakdown.mean.iter().map(|(label, time)| (label.name().replace('_', " "), nanoseconds(*time))).collect()
 }
 
+/// What a span counts as: its family and phase, or its dimension; nothing for the host and for waiting.
+fn what(span: &Span) -> Option<String> {
+    let what = match span.activity {
+        Activity::Compute => format!("{}, {}", span.operator.name(), span.phase.name()),
+        Activity::Communication(dimension) => format!("{} communication", dimension.name()),
+        Activity::Copy => "copies".to_owned(),
+        Activity::Host | Activity::Wait => return None,
+    };
+    Some(what.replace('_', " "))
+}
+
+fn spans(step: &Step) -> impl Iterator<Item = Span> + '_ {
+    step.ranks.iter().flat_map(|rank| &rank.streams).flat_map(|stream| stream.spans.iter())
+}
+
 /// Time of arithmetic and communication by family, phase and dimension, on the mean rank.
 fn families(step: &Step) -> Vec<(String, f64)> {
     let ranks = step.ranks.len().max(1) as f64;
-    let spans = step.ranks.iter().flat_map(|rank| &rank.streams).flat_map(|stream| stream.spans.iter());
-    spans
-        .filter_map(|span| {
-            let what = match span.activity {
-                Activity::Compute => format!("{}, {}", span.operator.name(), span.phase.name()),
-                Activity::Communication(dimension) => format!("{} communication", dimension.name()),
-                Activity::Copy => "copies".to_owned(),
-                Activity::Host | Activity::Wait => return None,
-            };
-            Some((what.replace('_', " "), nanoseconds(span.duration()) / ranks))
+    spans(step).filter_map(|span| Some((what(&span)?, nanoseconds(span.duration()) / ranks))).collect()
+}
+
+/// How many operators of a side are told.
+const TOLD: usize = 5;
+
+/// What each side makes of every family, the longest operators first.
+fn operators(first: &Step, second: &Step, families: &[Difference]) -> Vec<OperatorDifference> {
+    let named = |step: &Step| {
+        let ranks = step.ranks.len().max(1) as f64;
+        let mut all: BTreeMap<String, BTreeMap<u32, Named>> = BTreeMap::new();
+        for span in spans(step) {
+            let Some(what) = what(&span) else { continue };
+            let fresh = || Named { name: step.names.get(span.name).to_owned(), time: 0.0, calls: 0.0 };
+            let sum = all.entry(what).or_default().entry(span.name.0).or_insert_with(fresh);
+            sum.time += nanoseconds(span.duration()) / ranks;
+            sum.calls += 1.0 / ranks;
+        }
+        all
+    };
+    let (mut a, mut b) = (named(first), named(second));
+    let longest = |side: &mut BTreeMap<String, BTreeMap<u32, Named>>, family: &str| {
+        let mut all: Vec<Named> = side.remove(family).unwrap_or_default().into_values().collect();
+        all.sort_by(|x, y| y.time.total_cmp(&x.time).then_with(|| x.name.cmp(&y.name)));
+        all.truncate(TOLD);
+        all
+    };
+    families
+        .iter()
+        .map(|time| OperatorDifference {
+            time: time.clone(),
+            first_operators: longest(&mut a, &time.name),
+            second_operators: longest(&mut b, &time.name),
         })
         .collect()
 }
@@ -116,6 +157,13 @@ mod tests {
         let rows: Vec<(&str, f64)> =
             told.families.iter().map(|row| (row.name.as_str(), row.change)).collect();
         assert_eq!(rows, [("matrix product, forward", 30.0), ("tensor communication", -10.0)]);
+        let products = &told.operators[0];
+        assert_eq!(
+            (products.time.name.as_str(), products.first_operators.len()),
+            ("matrix product, forward", 1)
+        );
+        let of_second = &products.second_operators[0];
+        assert_eq!((of_second.name.as_str(), of_second.time, of_second.calls), ("x", 130.0, 1.0));
         let condition = super::super::Condition::parse("compute>+25%").unwrap();
         assert!(condition.check(&told).unwrap().met);
     }

@@ -115,6 +115,9 @@ pub struct StragglerReport {
     pub host_bound: bool,
     /// Ranks by cost; those above the noise are stragglers, and there may be none.
     pub culprits: Vec<Culprit>,
+    /// The job's first matched start, from which moments are counted, in nanoseconds.
+    #[serde(skip)]
+    pub origin: i64,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
     /// How the clocks were treated.
@@ -219,6 +222,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
         idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
         host_bound: has_devices && idle.iter().all(|rank| rank.1),
         culprits,
+        origin,
         slow_groups: slow_groups(joined),
         clocks: joined.clocks.clone(),
         warnings,

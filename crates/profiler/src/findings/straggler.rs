@@ -33,7 +33,7 @@ impl Rule for Straggler {
                 "rank {} holds the others up ({}): {} of the step",
                 culprit.rank,
                 culprit.cause.name(),
-                percent(culprit.share)
+                percent(context.share(culprit.cost))
             ),
             cost: Some(culprit.cost),
             evidence: culprit

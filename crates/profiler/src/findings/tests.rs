@@ -497,6 +497,31 @@ fn a_straggler_and_a_slow_chip() {
 }
 
 #[test]
+fn links_that_carry_less_than_they_could() {
+    let on = |device: &str, transfer: i64| {
+        let job = Synthetic { tensor: 1, data: 4, transfer, ..Synthetic::default() }.job();
+        let mut traces: Vec<RankTrace> = job.members.into_iter().map(|m| m.trace).collect();
+        for trace in &mut traces {
+            let device = crate::trace::Device { name: device.to_owned(), ..crate::trace::Device::default() };
+            trace.identity.devices.push(device);
+        }
+        context_of(traces)
+    };
+    // 128 MiB among four ranks: 201 MB a link in 1 ms, where NVLink carries 450 GB/s.
+    let found = on("NVIDIA H100 80GB HBM3", 100_000);
+    let told = the(&found, "low-bandwidth");
+    assert!(told.message.contains("201 GB/s a link where NVLink"), "{told:#?}");
+    // At 0.8 of the ceiling it would take 559 us.
+    assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{told:#?}");
+    // Near the ceiling is fast enough.
+    assert!(!ids(&on("NVIDIA H100 80GB HBM3", 50_000)).contains("low-bandwidth"));
+    // What no catalogue knows has no ceiling, so nothing is low.
+    let found = on("abacus", 100_000);
+    let told = the(&found, "low-bandwidth");
+    assert!(told.cost.is_none() && told.message.contains("unknown"), "{told:#?}");
+}
+
+#[test]
 fn the_dearest_comes_first() {
     let found = one_rank(|_, r| {
         r.kernel("ampere_sgemm_128x64_nn", 2_000 * MICROSECOND);

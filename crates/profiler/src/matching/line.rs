@@ -1,9 +1,43 @@
 //! A robust line through differences of clocks.
 //!
-//! Responsible for: offset and drift that a third of wild points does not move, in linear time. Refuses slopes that no clock has.
+//! Responsible for: offset and drift that a third of wild points does not move, in linear time. Ends of a collective differ between ranks by a part of what it takes, so short
+//! ones tell clocks best: where some are much shorter than others only they count. Refuses slopes that no clock has.
 
 /// No pair of clocks drifts apart faster, in parts per million.
 pub const STEEPEST: f64 = 500.0;
+
+/// A drift that is known no better than this is no better than none, in nanoseconds for a nanosecond: clocks drift by up to twice that.
+const STEADY: f64 = 25e-6;
+
+/// So many points at least count, however short the shortest are.
+const FEWEST: usize = 8;
+
+/// A difference of two clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Point {
+    /// When, in nanoseconds.
+    pub time: i64,
+    /// By how much they differ, in nanoseconds.
+    pub difference: i64,
+    /// What the shortest part of the collective took: a bound of how far its ends may be apart.
+    pub within: i64,
+}
+
+/// Whether a drift is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slope {
+    /// In any case: to see how well points lie on a line.
+    Always,
+    /// Where the points tell it to 25 parts per million.
+    WhenSteady,
+}
+
+/// Space that fits use again.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    sharp: Vec<Point>,
+    values: Vec<f64>,
+}
 
 /// A line through differences: `offset + drift * (t - about)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -14,10 +48,14 @@ pub struct Line {
     pub drift: f64,
     /// When, in nanoseconds.
     pub about: i64,
-    /// The median distance of a point from the line, in nanoseconds.
+    /// The median distance of a sharp point from the line, in nanoseconds.
     pub residual: f64,
+    /// The median distance of all points, in nanoseconds.
+    pub scatter: f64,
     /// From the first point to the last, in nanoseconds.
     pub span: i64,
+    /// How far the drift may be off (a standard error), in nanoseconds for a nanosecond.
+    pub drift_error: f64,
 }
 
 impl Line {
@@ -26,35 +64,83 @@ impl Line {
         self.offset + self.drift * (time - self.about) as f64
     }
 
-    /// Theil and Sen's line (the median slope of pairs, the median offset), with the pairs of which the second is half the points later:
-    /// as many slopes as half the points. With `sloped` false only the offset is fitted. Points are (time, difference) by time.
-    pub fn fit(points: &[(i64, i64)], sloped: bool, scratch: &mut Vec<f64>) -> Self {
-        let Some(&(about, _)) = points.get(points.len() / 2) else { return Self::default() };
-        let base = points[points.len() / 2].1;
-        let half = points.len() / 2;
-        let mut drift = 0.0;
-        if sloped && points.len() >= 4 {
-            scratch.clear();
-            scratch.extend(
-                points
-                    .iter()
-                    .zip(&points[half..])
-                    .filter(|(a, b)| b.0 > a.0)
-                    .map(|(a, b)| (b.1 - a.1) as f64 / (b.0 - a.0) as f64),
-            );
-            let steepest = STEEPEST * 1e-6;
-            drift = median(scratch).clamp(-steepest, steepest);
-        }
-        let along = |&(t, d): &(i64, i64)| (d - base) as f64 - drift * (t - about) as f64;
-        scratch.clear();
-        scratch.extend(points.iter().map(along));
-        let offset = median(scratch);
-        scratch.clear();
-        scratch.extend(points.iter().map(|point| (along(point) - offset).abs()));
-        let residual = median(scratch);
-        let span = points.last().map_or(0, |last| last.0) - points[0].0;
-        Self { offset: offset + base as f64, drift, about, residual, span }
+    /// Whether the points told the drift.
+    pub fn is_steady(&self) -> bool {
+        self.drift_error <= STEADY
     }
+
+    /// Theil and Sen's line (the median slope of pairs, the median offset) through the sharp ones of points in order of time, with the pairs of which the second is half the
+    /// points later: as many slopes as half the points.
+    pub fn fit(points: &[Point], slope: Slope, scratch: &mut Scratch) -> Self {
+        let Scratch { sharp, values } = scratch;
+        keep_sharp(points, sharp, values);
+        let half = sharp.len() / 2;
+        let Some(&Point { time: about, difference: base, .. }) = sharp.get(half) else {
+            return Self::default();
+        };
+        let mut drift = 0.0;
+        if sharp.len() >= 4 {
+            values.clear();
+            let pairs = sharp.iter().zip(&sharp[half..]).filter(|(a, b)| b.time > a.time);
+            values
+                .extend(pairs.map(|(a, b)| (b.difference - a.difference) as f64 / (b.time - a.time) as f64));
+            let steepest = STEEPEST * 1e-6;
+            drift = median(values).clamp(-steepest, steepest);
+        }
+        let mut line = Self { about, ..Self::default() };
+        line.span = points.last().map_or(0, |last| last.time) - points[0].time;
+        line.through(sharp, drift, base, values);
+        line.drift_error = error_of_drift(sharp, about, line.residual);
+        if slope == Slope::WhenSteady && !line.is_steady() {
+            line.through(sharp, 0.0, base, values);
+        }
+        line.scatter = line.residual;
+        if points.len() > sharp.len() {
+            values.clear();
+            values.extend(points.iter().map(|p| (p.difference as f64 - line.at(p.time)).abs()));
+            line.scatter = median(values);
+        }
+        line
+    }
+
+    /// Takes a drift, and the medians that go with it.
+    fn through(&mut self, sharp: &[Point], drift: f64, base: i64, values: &mut Vec<f64>) {
+        let along = |p: &Point| (p.difference - base) as f64 - drift * (p.time - self.about) as f64;
+        values.clear();
+        values.extend(sharp.iter().map(along));
+        let offset = median(values);
+        values.clear();
+        values.extend(sharp.iter().map(|point| (along(point) - offset).abs()));
+        (self.offset, self.drift, self.residual) = (offset + base as f64, drift, median(values));
+    }
+}
+
+/// The points of collectives that took no more than four times what a quarter of them took at most, and a microsecond; [`FEWEST`] at least.
+fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
+    sharp.clear();
+    if points.len() <= FEWEST {
+        sharp.extend_from_slice(points);
+        return;
+    }
+    values.clear();
+    values.extend(points.iter().map(|point| point.within as f64));
+    let nth = |values: &mut Vec<f64>, n: usize| *values.select_nth_unstable_by(n, f64::total_cmp).1;
+    let quarter = nth(values, points.len() / 4);
+    let most = (4.0 * quarter + 1_000.0).max(nth(values, FEWEST - 1));
+    sharp.extend(points.iter().filter(|point| point.within as f64 <= most));
+}
+
+/// The standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median distance and half a microsecond at least, as which recorders
+/// round.
+fn error_of_drift(sharp: &[Point], about: i64, residual: f64) -> f64 {
+    let count = sharp.len() as f64;
+    let sum = |of: &dyn Fn(f64) -> f64| sharp.iter().map(|p| of((p.time - about) as f64)).sum::<f64>();
+    let mean = sum(&|t| t) / count;
+    let variance = sum(&|t| (t - mean) * (t - mean));
+    if sharp.len() < 6 || variance <= 0.0 {
+        return f64::INFINITY;
+    }
+    1.25 * 1.48 * residual.max(500.0) / variance.sqrt()
 }
 
 /// The median; the mean of the two middle ones of an even number, 0 of none.
@@ -77,20 +163,44 @@ pub fn median(values: &mut [f64]) -> f64 {
 mod tests {
     use super::*;
 
+    fn points(count: i64, of: impl Fn(i64) -> (i64, i64)) -> Vec<Point> {
+        let epoch = 1_700_000_000_000_000_000;
+        let point = |k: i64| {
+            let (difference, within) = of(k);
+            let drift = (k as f64 * 50_000_000.0 * 40e-6) as i64;
+            Point { time: epoch + k * 50_000_000, difference: 7_000_000_000 + drift + difference, within }
+        };
+        (0..count).map(point).collect()
+    }
+
     #[test]
     fn a_fifth_of_wild_points_does_not_move_the_line() {
-        let epoch = 1_700_000_000_000_000_000;
-        let points: Vec<(i64, i64)> = (0..200)
-            .map(|k| {
-                let t = epoch + k * 50_000_000;
-                let wild = if k % 5 == 0 { 3_000_000 } else { (k * 37 % 11 - 5) * 100 };
-                (t, 7_000_000_000 + (k as f64 * 50_000_000.0 * 40e-6) as i64 + wild)
-            })
-            .collect();
-        let line = Line::fit(&points, true, &mut Vec::new());
+        let points = points(200, |k| (if k % 5 == 0 { 3_000_000 } else { (k * 37 % 11 - 5) * 100 }, 20_000));
+        let line = Line::fit(&points, Slope::WhenSteady, &mut Scratch::default());
         assert!((line.drift - 40e-6).abs() < 1e-7, "{line:?}");
-        assert!((line.at(epoch) - 7e9).abs() < 2_000.0, "{line:?}");
-        assert!(line.residual < 1_000.0);
+        assert!((line.at(points[0].time) - 7e9).abs() < 2_000.0, "{line:?}");
+        assert!(line.residual < 1_000.0 && line.is_steady());
         assert_eq!(median(&mut [3.0, 1.0, 2.0, 10.0]), 2.5);
+    }
+
+    #[test]
+    fn short_collectives_tell_more_than_long_ones() {
+        // Two thirds take milliseconds, and their ends are off by some hundred microseconds to one side.
+        let points =
+            points(
+                30,
+                |k| if k % 3 == 0 { (k % 4 * 500, 20_000) } else { (-200_000 + k * 7_000, 9_000_000) },
+            );
+        let line = Line::fit(&points, Slope::WhenSteady, &mut Scratch::default());
+        assert!(line.is_steady() && (line.drift - 40e-6).abs() < 2e-6, "{line:?}");
+        assert!((line.at(points[0].time) - 7e9).abs() < 3_000.0, "{line:?}");
+    }
+
+    #[test]
+    fn a_drift_that_the_points_do_not_tell_is_none() {
+        let wild = [0, 90_000, 30_000, -75_000, 10_000, -60_000, 45_000];
+        let points = points(7, |k| (wild[k as usize], 20_000));
+        let line = Line::fit(&points, Slope::WhenSteady, &mut Scratch::default());
+        assert!(!line.is_steady() && line.drift == 0.0, "{line:?}");
     }
 }

@@ -4,7 +4,7 @@
 //! deceive. Refuses shifts that leave less than half of the shorter list to compare.
 
 use super::Part;
-use super::line::Line;
+use super::line::{self, Line, Point, Slope};
 use crate::communication::Operation;
 
 /// How two lists of one communicator fit.
@@ -23,7 +23,7 @@ pub(super) struct Fit {
 impl Fit {
     /// Whether nothing speaks against the two lists being of one communicator: `interval` is the usual time between collectives.
     pub(super) fn is_good(&self, interval: f64) -> bool {
-        self.mismatches * 5 <= self.pairs && self.line.residual <= (interval / 4.0).max(20_000.0)
+        self.mismatches * 5 <= self.pairs && self.line.scatter <= (interval / 4.0).max(20_000.0)
     }
 }
 
@@ -63,7 +63,8 @@ pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> 
 /// Space that searches use again.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    points: Vec<(i64, i64)>,
+    points: Vec<Point>,
+    fit: line::Scratch,
     values: Vec<f64>,
 }
 
@@ -86,7 +87,8 @@ fn search(
         let mut mismatches = 0;
         for (a, b) in pairs {
             mismatches += u32::from(!alike(a, b));
-            scratch.points.push((b.end, b.end - a.end));
+            let within = a.duration().min(b.duration());
+            scratch.points.push(Point { time: b.end, difference: b.end - a.end, within });
         }
         if scratch.points.len() < enough || scratch.points.is_empty() {
             continue;
@@ -94,7 +96,7 @@ fn search(
         if best.is_some_and(|best| mismatches > best.mismatches) {
             continue;
         }
-        let line = Line::fit(&scratch.points, true, &mut scratch.values);
+        let line = Line::fit(&scratch.points, Slope::Always, &mut scratch.fit);
         let fit = Fit { shift, mismatches, pairs: scratch.points.len() as u32, line };
         let better = best.is_none_or(|best| {
             fit.mismatches < best.mismatches
@@ -113,5 +115,5 @@ fn search(
 pub(super) fn usual_interval(parts: &[&Part], scratch: &mut Scratch) -> f64 {
     scratch.values.clear();
     scratch.values.extend(parts.windows(2).map(|pair| (pair[1].end - pair[0].end).abs() as f64));
-    super::line::median(&mut scratch.values)
+    line::median(&mut scratch.values)
 }

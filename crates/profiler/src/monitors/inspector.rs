@@ -143,6 +143,15 @@ pub struct Row {
     pub wait: f64,
     /// Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank.
     pub bus_bandwidth: f64,
+    /// The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
+    pub of_peers: Option<f64>,
+}
+
+impl Row {
+    /// Whether its links are slow beside its peers': its rate is below four fifths of theirs.
+    pub fn is_slow(&self) -> bool {
+        self.of_peers.is_some_and(|peers| self.bus_bandwidth < 0.8 * peers)
+    }
 }
 
 /// Whom a communicator's ranks wait for.
@@ -160,6 +169,10 @@ pub struct Late {
     pub last: u64,
     /// Of how many that all ranks of the communicator recorded.
     pub of: u64,
+    /// What the others waited for it, as a share of their time in the communicator's collectives.
+    pub share: f64,
+    /// Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it.
+    pub is_straggler: bool,
 }
 
 /// What the records say.
@@ -193,7 +206,8 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     }
     let mut rows: BTreeMap<(&str, &str, u64), Sums> = BTreeMap::new();
     let mut late: BTreeMap<(&str, u32), Late> = BTreeMap::new();
-    let mut complete: BTreeMap<&str, u64> = BTreeMap::new();
+    // Collectives that all ranks recorded, microseconds of the mean rank in them, and those that it waited.
+    let mut complete: BTreeMap<&str, (u64, f64, f64)> = BTreeMap::new();
     let (mut partial, mut mixed) = (0u64, 0u64);
     for ((communicator, _), members) in &together {
         let Some(shortest) = members.values().min_by(|a, b| a.microseconds.total_cmp(&b.microseconds)) else {
@@ -220,7 +234,10 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
             partial += 1;
             continue;
         }
-        *complete.entry(communicator).or_default() += 1;
+        let others = (members.len() - 1) as f64;
+        let of_all = complete.entry(communicator).or_default();
+        *of_all =
+            (of_all.0 + 1, of_all.1 + shortest.microseconds + waits / others, of_all.2 + waits / others);
         let entry = late.entry((communicator, shortest.rank)).or_insert_with(|| Late {
             communicator: (*communicator).to_owned(),
             rank: shortest.rank,
@@ -228,8 +245,10 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
             waited: 0.0,
             last: 0,
             of: 0,
+            share: 0.0,
+            is_straggler: false,
         });
-        entry.waited += waits / (members.len() - 1) as f64;
+        entry.waited += waits / others;
         entry.last += 1;
     }
     let mut rows: Vec<Row> = rows
@@ -244,8 +263,10 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
             transfer: median_of(&sums.transfers).unwrap_or_default(),
             wait: sums.waits / sums.entered.max(1) as f64,
             bus_bandwidth: median_of(&sums.bandwidths).unwrap_or_default(),
+            of_peers: None,
         })
         .collect();
+    beside_peers(&mut rows);
     rows.sort_by(|a, b| {
         let time = |row: &Row| row.count as f64 * (row.transfer + row.wait);
         time(b)
@@ -254,7 +275,11 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     });
     let mut late: Vec<Late> = late
         .into_values()
-        .map(|l| Late { of: complete.get(l.communicator.as_str()).copied().unwrap_or_default(), ..l })
+        .map(|l| {
+            let (of, time, waits) = complete.get(l.communicator.as_str()).copied().unwrap_or_default();
+            let share = if time > 0.0 { l.waited / time } else { 0.0 };
+            Late { of, share, is_straggler: share >= 0.05 && l.waited >= 0.5 * waits, ..l }
+        })
         .collect();
     late.sort_by(|a, b| {
         b.waited.total_cmp(&a.waited).then_with(|| (&a.communicator, a.rank).cmp(&(&b.communicator, b.rank)))
@@ -277,6 +302,19 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
         "numbers of collectives mean other collectives on other ranks; they were left out",
     );
     Inspected { records: records.len() as u64, rows, late, warnings }
+}
+
+/// Gives every row the median rate of the communicators that are alike.
+fn beside_peers(rows: &mut [Row]) {
+    let mut rates: BTreeMap<(u32, u32, String, u64), Vec<f64>> = BTreeMap::new();
+    let key = |row: &Row| (row.ranks, row.nodes, row.kind.clone(), row.bytes);
+    for row in rows.iter().filter(|row| row.bus_bandwidth > 0.0) {
+        rates.entry(key(row)).or_default().push(row.bus_bandwidth);
+    }
+    for row in rows {
+        row.of_peers =
+            rates.get(&key(row)).filter(|rates| rates.len() >= 3).and_then(|rates| median_of(rates));
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +352,33 @@ mod tests {
         let late = &seen.late[0];
         assert_eq!((late.rank, late.last, late.of), (2, 5, 5));
         assert!((late.waited - 5.0 * 490.0).abs() < 1e-9);
+        // 490 of 890 us.
+        assert!(late.is_straggler && (late.share - 490.0 / 890.0).abs() < 1e-9, "{late:?}");
+        assert_eq!((row.of_peers, row.is_slow()), (None, false));
+    }
+
+    #[test]
+    fn ranks_that_come_by_turns_are_no_stragglers_and_a_slow_communicator_is_told_from_its_peers() {
+        let record = |communicator: u32, rank: u32, sequence: u64| Record {
+            communicator: communicator.to_string(),
+            rank,
+            ranks: 2,
+            nodes: 1,
+            host: String::new(),
+            kind: "AllReduce".to_owned(),
+            sequence,
+            bytes: 1 << 20,
+            // Each is last in every other one.
+            microseconds: if sequence % 2 == u64::from(rank) { 100.0 } else { 104.0 },
+            bus_bandwidth: if communicator == 3 { 100.0 } else { 300.0 },
+        };
+        let records: Vec<Record> =
+            (0..4).flat_map(|c| (0..10).flat_map(move |s| (0..2).map(move |r| record(c, r, s)))).collect();
+        let seen = inspect(&records, 0);
+        assert!(seen.late.len() == 8 && seen.late.iter().all(|late| !late.is_straggler), "{:?}", seen.late);
+        let slow: Vec<&str> =
+            seen.rows.iter().filter(|r| r.is_slow()).map(|r| r.communicator.as_str()).collect();
+        assert_eq!(slow, ["3"]);
     }
 
     #[test]

@@ -99,6 +99,21 @@ pub struct RankSpeed {
     pub queued: Option<f64>,
 }
 
+/// Below this share of the median of its peers a rank is slow; healthy nodes stay within a tenth.
+const SLOW: f64 = 0.9;
+
+impl RankSpeed {
+    /// Whether its matrix products are slow beside its peers'.
+    pub fn slow_chip(&self) -> bool {
+        self.matrix_product_speed.is_some_and(|speed| speed < SLOW)
+    }
+
+    /// Whether its communication is: the rate of a kernel that waits, too, so a bound.
+    pub fn slow_link(&self) -> bool {
+        self.communication_speed.is_some_and(|speed| speed < SLOW)
+    }
+}
+
 /// What the metrics say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metrics {
@@ -210,6 +225,8 @@ mod tests {
         assert!(metrics.all_hang);
         let speed = metrics.ranks[3].matrix_product_speed.expect("measured");
         assert!((0.75..0.85).contains(&speed), "{speed}");
+        let slow: Vec<u32> = metrics.ranks.iter().filter(|rank| rank.slow_chip()).map(|r| r.rank).collect();
+        assert_eq!(slow, [3]);
     }
 
     #[test]

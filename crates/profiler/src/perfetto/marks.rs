@@ -1,11 +1,17 @@
 //! What analyses found, as slices.
 //!
-//! Responsible for: steps of the job, and the waits of matched collectives with whom they were for. Refuses to be more than a view: nothing is computed here
+//! Responsible for: steps of the job, the waits of matched collectives with whom they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
+//! cost. Refuses to be more than a view: nothing is computed here
 //! that the analyses do not say.
 
 use crate::Job;
+use crate::culprits::StragglerReport;
 use crate::joined::Joined;
+use crate::passes::Passes;
+use crate::pipeline::PipelinePage;
 use crate::windows::Windows;
+use railwright_spec::human;
+use railwright_spec::quantity::Seconds;
 
 /// A slice that no recorder wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +80,94 @@ pub fn waits(job: &Job, joined: &Joined) -> Vec<Mark> {
             });
         }
     }
+    marks.sort_by_key(|mark| (mark.rank, mark.start, mark.end));
+    marks
+}
+
+/// The track of verdicts.
+const VERDICTS: &str = "verdicts";
+
+fn time(nanoseconds: f64) -> String {
+    human::seconds(Seconds::new(nanoseconds * 1e-9))
+}
+
+/// For every straggler a slice over the recording with the verdict on it, and one for each of the moments that others waited for.
+pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let (from, to) = windows.span();
+    for culprit in report.stragglers() {
+        let cause = culprit.cause.name();
+        let mut details: Vec<(String, String)> = vec![
+            ("cost_of_a_step".to_owned(), time(culprit.cost)),
+            ("waits_caused".to_owned(), time(culprit.waits)),
+            ("of_all_waits".to_owned(), human::percent(culprit.waits_share)),
+        ];
+        details.extend(culprit.evidence.iter().map(|evidence| {
+            let shown = |value: f64| if evidence.unit == "ns" { time(value) } else { human::count(value) };
+            (
+                evidence.name.clone(),
+                format!("{} against {} of its peers", shown(evidence.own), shown(evidence.peers)),
+            )
+        }));
+        let mark = Mark {
+            rank: Some(culprit.rank),
+            track: VERDICTS.to_owned(),
+            name: format!(
+                "rank {} holds the others up ({cause}): {} a step",
+                culprit.rank,
+                time(culprit.cost)
+            ),
+            start: from,
+            end: to,
+            details,
+        };
+        // Once on the page of the job, once on the rank.
+        marks.push(Mark { rank: None, ..mark.clone() });
+        marks.push(mark);
+        marks.extend(culprit.moments.iter().filter(|moment| moment.excess >= SHORTEST).map(|moment| Mark {
+            rank: Some(culprit.rank),
+            track: format!("{VERDICTS}, moments"),
+            name: format!("{} late ({cause})", time(moment.excess as f64)),
+            start: report.origin + moment.start,
+            end: report.origin + moment.start + moment.own,
+            details: vec![
+                ("waits_caused".to_owned(), time(moment.waits)),
+                (
+                    "before".to_owned(),
+                    moment.before.map_or("unknown", |operation| operation.name()).to_owned(),
+                ),
+            ],
+        }));
+    }
+    marks.sort_by(|a, b| (a.rank, &a.track, a.start, a.end).cmp(&(b.rank, &b.track, b.start, b.end)));
+    marks
+}
+
+/// Stalls of a pipeline on the ranks that stalled, with what each cost its step.
+pub fn stalls(passes: &Passes, page: &PipelinePage) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = page
+        .stalls
+        .iter()
+        .filter_map(|stall| {
+            let pass = passes.passes.iter().find(|pass| {
+                (pass.step, pass.rank, pass.kind, pass.micro_batch, pass.chunk)
+                    == (stall.step, stall.rank, stall.kind, stall.micro_batch, stall.chunk)
+            })?;
+            let cost = if stall.cost == 0 { "nothing".to_owned() } else { time(stall.cost as f64) };
+            Some(Mark {
+                rank: Some(stall.rank),
+                track: "stalls".to_owned(),
+                name: format!("{} stalls {}: costs {cost}", stall.kind.name(), time(stall.excess as f64)),
+                start: pass.start,
+                end: pass.end,
+                details: vec![
+                    ("step".to_owned(), stall.step.to_string()),
+                    ("stage".to_owned(), stall.stage.to_string()),
+                    ("normally".to_owned(), time(stall.normal as f64)),
+                ],
+            })
+        })
+        .collect();
     marks.sort_by_key(|mark| (mark.rank, mark.start, mark.end));
     marks
 }

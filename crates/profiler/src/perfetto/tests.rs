@@ -96,3 +96,38 @@ fn the_manifest_names_every_file() {
     assert_eq!(paths, ["rank-00000.json", "rank-00001.json", "railwright.json"]);
     assert!(files[1]["machine"]["name"].as_str().expect("a name").starts_with("rank 1"));
 }
+
+#[test]
+fn verdicts_are_slices_where_they_happened() {
+    let mut job = crate::testing::Synthetic {
+        stalls: vec![(1, 1, 4_000_000), (1, 3, 4_000_000)],
+        ..crate::testing::Synthetic::default()
+    }
+    .job();
+    crate::testing::move_clock(&mut job.members[1].trace, 5_000_000_000, 0.0);
+    let joined = join(&mut job, &JoinOptions::default());
+    let tables = crate::view::Tables::shipped();
+    let views: Vec<_> = job.members.iter().map(|m| crate::view::View::new(&m.trace, &tables)).collect();
+    let windows = crate::windows::windows(&views, &joined);
+    let report = crate::culprits::stragglers_of(&job, &joined, &tables.communication);
+    let marks = stragglers(&windows, &report);
+    let verdict = marks.iter().find(|m| m.rank.is_none()).expect("a verdict on the job");
+    assert!(verdict.name.starts_with("rank 1 holds the others up (slow host)"), "{verdict:?}");
+    assert_eq!((verdict.start, verdict.end), windows.span());
+    // The moments lie in the steps that stalled, on the common time.
+    let worst = marks
+        .iter()
+        .filter(|m| m.track.ends_with("moments") && m.name.starts_with("4.") && m.name.contains(" ms late"))
+        .collect::<Vec<_>>();
+    assert_eq!(worst.len(), 2, "{marks:#?}");
+    for (moment, step) in worst.iter().zip([1, 3]) {
+        let step = &windows.steps[step];
+        assert!(
+            moment.rank == Some(1) && moment.start >= step.start && moment.end <= step.end,
+            "{moment:?} {step:?}"
+        );
+    }
+    let mut text = String::new();
+    write_rank(&job, &job.members[1], &marks, Options::default(), &mut text).expect("written");
+    assert!(text.contains("holds the others up") && text.contains("cost_of_a_step"));
+}

@@ -123,6 +123,11 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     if page.typical.imbalance <= 0 || own <= mean {
         return None;
     }
+    // One slow rank makes its replica's stages unequal: then the stage is to blame for what the replay gives back for it alone.
+    let share = page.what_if.stages.iter().find(|share| share.subset.stages == [slowest.stage]);
+    if worker(page).is_some() && share.is_none_or(|share| share.saved < page.typical.imbalance / 2) {
+        return None;
+    }
     let last = page.stages.last().is_some_and(|s| s.stage == slowest.stage);
     let why = if last { " (it has the output layer and the loss as well)" } else { "" };
     let message = format!(

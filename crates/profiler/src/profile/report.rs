@@ -16,8 +16,9 @@ use crate::waterfall::{
 use crate::windows::{CutBy, Windows};
 use crate::{Job, Names};
 use indexmap::IndexMap;
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
-use railwright_spec::quantity::Flop;
+use railwright_spec::quantity::{Flop, Seconds};
 use railwright_step::{OperatorFamily, Phase};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
@@ -207,6 +208,8 @@ pub struct Report {
     pub step_time: f64,
     /// Where it goes: parts that add up to it.
     pub lines: Vec<Line>,
+    /// What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
+    pub estimated_wait: f64,
     /// By the part of the machine that holds it up.
     pub hardware: Vec<Part>,
     /// By phase, arithmetic alone.
@@ -279,6 +282,14 @@ pub(super) fn report(
         );
         warnings.push(Warning::new("trace-missing-ranks", told));
     }
+    let estimated_wait = waterfall.ranks.iter().map(|rank| rank.estimated_wait).sum::<i64>() as f64 / samples;
+    if estimated_wait > 0.0 {
+        let told = format!(
+            "{} of the waiting of a step is an estimate: ranks of its groups were not recorded, so what a collective took longer than the shortest of its kind counts as waiting; it is at least that",
+            human::seconds(Seconds::new(estimated_wait * 1e-9))
+        );
+        warnings.push(Warning::new("waiting-estimated", told));
+    }
     let hardware = Hardware::ALL.map(|hardware| {
         part(hardware.name().to_owned(), waterfall.total.sum(|label| label.hardware() == hardware))
     });
@@ -295,6 +306,7 @@ pub(super) fn report(
         step_spread: windows.spread,
         step_time: waterfall.time() as f64 / samples,
         lines: lines(waterfall, job.world_size, part),
+        estimated_wait,
         hardware: hardware.into_iter().filter(|part| part.time > 0).collect(),
         phases: phases(waterfall, part),
         steps: steps(windows, waterfall),

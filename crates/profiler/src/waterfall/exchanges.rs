@@ -4,7 +4,7 @@
 //! be matched.
 
 use crate::joined::Joined;
-use crate::matching::Lane;
+use crate::matching::{Lane, PartRef};
 use crate::view::{Role, View};
 use railwright_step::Dimension;
 
@@ -13,13 +13,23 @@ use railwright_step::Dimension;
 pub struct Exchange {
     /// For whose sake; [`Dimension::Other`] when unknown.
     pub dimension: Dimension,
-    /// From when on data moves: the last member's start. `None` when it could not be matched.
+    /// Until when it waited for sure: the start of the last member that was recorded.
+    pub waits_until: Option<i64>,
+    /// From when on data moves: the last member's start. `None` when members were not recorded and nothing alike tells. What is between the two is not divided.
     pub transfer_from: Option<i64>,
+    /// Whether [`Self::transfer_from`] is an estimate: the end less the shortest of alike communications.
+    pub estimated: bool,
 }
 
 impl Exchange {
     /// Nothing is known.
-    pub const UNKNOWN: Self = Self { dimension: Dimension::Other, transfer_from: None };
+    pub const UNKNOWN: Self =
+        Self { dimension: Dimension::Other, waits_until: None, transfer_from: None, estimated: false };
+
+    /// A communication all of whose members were recorded.
+    pub fn measured(dimension: Dimension, last_start: Option<i64>) -> Self {
+        Self { dimension, waits_until: last_start, transfer_from: last_start, estimated: false }
+    }
 }
 
 /// What is known of the communications of one rank: by row of the device, in order of rows.
@@ -35,7 +45,7 @@ impl Exchanges {
     }
 
     /// From a joined job: the communications of a member. With some ranks of a group not traced, the last start of those that were is a
-    /// bound: waiting is at least what it says.
+    /// bound, and so is the end less the shortest of alike communications: the later of both divides them, as an estimate.
     pub fn of(joined: &Joined, member: usize, view: &View<'_>) -> Self {
         let matching = &joined.matching;
         let (Some(parts), Some(of)) = (matching.parts.get(member), matching.of.get(member)) else {
@@ -47,14 +57,22 @@ impl Exchanges {
             Lane::Host if view.from_host => view.launch.binary_search(&row).ok().map(|at| at as u32),
             Lane::Host => None,
         };
-        let rows = parts.iter().zip(of).filter_map(|(part, collective)| {
+        let rows = parts.iter().zip(of).enumerate().filter_map(|(place, (part, collective))| {
             let row = row(part.lane, part.row)?;
             let collective = collective.and_then(|at| matching.collectives.get(at as usize));
             let group = part.group.or_else(|| matching.communicator(collective?).group);
             let group = group.and_then(|group| joined.groups.groups.get(group.0 as usize));
             let dimension = group.map_or(Dimension::Other, |group| group.dimension.dimension);
             let starts = collective.map(|c| matching.members(c).iter().map(|at| matching.part(*at).start));
-            Some((row, Exchange { dimension, transfer_from: starts.and_then(Iterator::max) }))
+            let last = starts.and_then(Iterator::max);
+            if collective.is_some_and(|collective| !joined.misses_ranks(collective)) {
+                return Some((row, Exchange::measured(dimension, last)));
+            }
+            let at = PartRef { member: member as u32, part: place as u32 };
+            let alike = joined.alike.transfer(matching, at).map(|transfer| part.end - transfer);
+            let transfer_from = alike.map(|from| last.map_or(from, |last| last.max(from)));
+            let waits_until = transfer_from.or(last);
+            Some((row, Exchange { dimension, waits_until, transfer_from, estimated: alike.is_some() }))
         });
         Self::new(
             rows.filter(|(row, _)| view.role.get(*row as usize) == Some(&Role::Communication)).collect(),

@@ -90,6 +90,8 @@ pub struct RankWaterfall {
     pub uses: Vec<Use>,
     /// By kernel and phase.
     pub kernels: Vec<KernelUse>,
+    /// What of the waiting is an estimate, because ranks were not recorded.
+    pub estimated_wait: i64,
 }
 
 /// What arithmetic is counted as.
@@ -133,11 +135,13 @@ struct Sums<'a> {
     step: usize,
     steps: Vec<Parts>,
     uses: IndexMap<u64, (Use, u32), FxBuildHasher>,
+    /// Waiting that is an estimate.
+    estimated: i64,
 }
 
 impl Sums<'_> {
-    /// Counts a labelled stretch of a row in the steps that it lies in. Stretches come in order.
-    fn count(&mut self, label: Label, start: i64, end: i64, row: u32) {
+    /// Counts a labelled stretch of a row in the steps that it lies in, and says how much of it lies in any. Stretches come in order.
+    fn count(&mut self, label: Label, start: i64, end: i64, row: u32) -> i64 {
         let steps = &self.windows.steps;
         while steps.get(self.step).is_some_and(|step| step.end <= start) {
             self.step += 1;
@@ -151,7 +155,7 @@ impl Sums<'_> {
             }
         }
         if time == 0 {
-            return;
+            return 0;
         }
         let place = row as usize;
         let (phase, family, name) = if row == NONE {
@@ -172,6 +176,7 @@ impl Sums<'_> {
             sum.longest = sum.longest.max(duration);
             *last = row;
         }
+        time
     }
 }
 
@@ -185,6 +190,7 @@ impl RankWaterfall {
             step: 0,
             steps: vec![Parts::default(); windows.steps.len()],
             uses: IndexMap::default(),
+            estimated: 0,
         };
         let mut idle = Idle::new(view);
         for piece in &pieces {
@@ -195,21 +201,28 @@ impl RankWaterfall {
                     sums.count(label, piece.start, piece.end, piece.row);
                 }
                 Role::Communication => {
-                    let Exchange { dimension, transfer_from } = exchanges.get(piece.row);
-                    let Some(from) = transfer_from else {
-                        let label = exposed_label(dimension, Share::Undivided);
-                        sums.count(label, piece.start, piece.end, piece.row);
-                        continue;
+                    let Exchange { dimension, waits_until, transfer_from, estimated } =
+                        exchanges.get(piece.row);
+                    let within = |time: Option<i64>, else_at: i64| {
+                        time.map_or(else_at, |time| time.clamp(piece.start, piece.end))
                     };
-                    let cut = from.clamp(piece.start, piece.end);
-                    if cut > piece.start {
-                        sums.count(exposed_label(dimension, Share::Wait), piece.start, cut, piece.row);
-                    }
-                    if piece.end > cut {
-                        sums.count(exposed_label(dimension, Share::Transfer), cut, piece.end, piece.row);
+                    let waited = within(waits_until, piece.start);
+                    let moves = within(transfer_from, piece.end).max(waited);
+                    let stretches = [
+                        (Share::Wait, piece.start, waited),
+                        (Share::Undivided, waited, moves),
+                        (Share::Transfer, moves, piece.end),
+                    ];
+                    for (share, start, end) in stretches.into_iter().filter(|(_, start, end)| end > start) {
+                        let counted = sums.count(exposed_label(dimension, share), start, end, piece.row);
+                        if estimated && share == Share::Wait {
+                            sums.estimated += counted;
+                        }
                     }
                 }
-                Role::Copy => sums.count(Label::Copy, piece.start, piece.end, piece.row),
+                Role::Copy => {
+                    sums.count(Label::Copy, piece.start, piece.end, piece.row);
+                }
                 Role::None => {
                     let mut start = piece.start;
                     for (label, end) in idle.labels(view, *piece) {
@@ -219,7 +232,7 @@ impl RankWaterfall {
                 }
             }
         }
-        let Sums { steps, uses, .. } = sums;
+        let Sums { steps, uses, estimated, .. } = sums;
         let mut total = Parts::default();
         for step in &steps {
             total.merge(step);
@@ -231,6 +244,7 @@ impl RankWaterfall {
             totals: totals(view, &pieces, windows.common),
             uses: uses.into_values().map(|(sum, _)| sum).collect(),
             kernels: kernels(view, windows.span()),
+            estimated_wait: estimated,
         }
     }
 }

@@ -62,7 +62,10 @@ proptest! {
         let views: Vec<View<'_>> = traces.iter().map(|trace| View::new(trace, &table)).collect();
         let windows = windows(&views, &Joined::default());
         let known = transfers.into_iter().enumerate().map(|(n, (row, transfer_from))| {
-            (row, Exchange { dimension: Dimension::ALL[n % 6], transfer_from })
+
+            let waits_until = if n % 3 == 0 { transfer_from } else { Some(row as i64 * 7) };
+            (row, Exchange { dimension: Dimension::ALL[n % 6], waits_until, transfer_from, estimated: n % 2 == 0 })
+
         });
         let exchanges = Exchanges::new(known.collect());
         let ranks: Vec<RankWaterfall> = views
@@ -98,13 +101,25 @@ fn communication_divides_where_the_last_rank_came() {
     let trace = trace(&[(0, 10, 0, None), (10, 100, 1, None), (60, 20, 0, None)], &[]);
     let view = View::new(&trace, &Tables::shipped());
     let windows = windows(std::slice::from_ref(&view), &Joined::default());
-    let exchange = Exchange { dimension: Dimension::Tensor, transfer_from: Some(90) };
+    let exchange = Exchange::measured(Dimension::Tensor, Some(90));
     let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
     // Exposed 10..60 and 80..110; waiting until 90.
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Wait)), 60);
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Transfer)), 20);
     assert_eq!((rank.totals.communication, rank.totals.overlap, rank.totals.exposed), (100, 20, 80));
-    let pipeline = Exchange { dimension: Dimension::Pipeline, transfer_from: Some(90) };
+    let pipeline = Exchange::measured(Dimension::Pipeline, Some(90));
     let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, pipeline)]));
     assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
+    // Until 70 it waited for sure, from 90 on data moved; what is between is not divided.
+    let bounded = Exchange {
+        dimension: Dimension::Data,
+        waits_until: Some(70),
+        transfer_from: Some(90),
+        estimated: true,
+    };
+    let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, bounded)]));
+    let shares = [Share::Wait, Share::Undivided, Share::Transfer]
+        .map(|share| rank.total.get(Label::Exposed(Dimension::Data, share)));
+    // Exposed from 10 to 60 and from 80 to 110.
+    assert_eq!((shares, rank.estimated_wait), ([50, 10, 20], 50));
 }

@@ -1,18 +1,22 @@
 //! A run's prediction beside its trace.
 
-use super::{differences, is_run, verdicts};
+use super::{change, differences, is_run, relative, value, verdicts};
 use crate::args;
 use crate::commands::profile::time;
 use crate::commands::profiled;
 use crate::exit::{Failure, Outcome};
-use crate::printer::document::{Block, Cell, Document, Tone};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, fields};
 use crate::run::Resolved;
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::compare::{Comparison, Condition, Verdict, steps};
 use railwright_profiler::measured;
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
+
+/// How many operators of a family are shown of each side; `--json` has more.
+const SHOWN: usize = 3;
 
 /// A prediction beside a measurement.
 struct Against {
@@ -69,7 +73,7 @@ impl Answer for Against {
         all
     }
 
-    fn document(&self, _: Terminal) -> Document {
+    fn document(&self, terminal: Terminal) -> Document {
         let Self { comparison, titles, .. } = self;
         let mut document = Document::default();
         document.pairs(vec![("A", Cell::from(titles[0].as_str())), ("B", Cell::from(titles[1].as_str()))]);
@@ -85,8 +89,7 @@ impl Answer for Against {
             "mean of the ranks that are shown, the largest difference first",
         );
         document.table(differences("part", comparison.labels.iter()));
-        document.heading_with("families of operators", "time of a rank");
-        document.table(differences("family, phase", comparison.families.iter()));
+        self.operators(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("doubts");
             let tell = |warning: &railwright_spec::problem::Warning| {
@@ -95,5 +98,49 @@ impl Answer for Against {
             document.blocks.push(Block::Bullets(comparison.warnings.iter().map(tell).collect()));
         }
         document
+    }
+}
+
+impl Against {
+    /// Families with what each side makes them of, below each other: formulas and devices call operators differently.
+    fn operators(&self, document: &mut Document, terminal: Terminal) {
+        document.heading_with(
+            "operators",
+            "time of a rank by family and phase, the largest difference first; below, the longest of each side with its calls",
+        );
+        let columns = vec![
+            Column::words("operator"),
+            Column::numbers("A"),
+            Column::numbers("B"),
+            Column::numbers("change"),
+            Column::numbers("of A"),
+        ];
+        let room = terminal.width.saturating_sub(58).clamp(24, 90);
+        let most = self.comparison.step_time.first.max(self.comparison.step_time.second);
+        let mut rows = Vec::new();
+        for family in &self.comparison.operators {
+            let d = &family.time;
+            rows.push(vec![
+                Cell::new(d.name.clone(), Tone::Strong),
+                value(d.first),
+                value(d.second),
+                change(d),
+                relative(d),
+            ]);
+            let sides = [("A", &family.first_operators), ("B", &family.second_operators)];
+            for (side, operators) in sides {
+                for one in operators.iter().filter(|one| one.time >= 0.002 * most).take(SHOWN) {
+                    let calls = human::count((one.calls * 10.0).round() / 10.0);
+                    let name = format!(
+                        "  {side}: {} x {calls}",
+                        crate::commands::profile::cut(&one.name, room, terminal)
+                    );
+                    let name = Cell { text: name, tone: Tone::Plain, raw: Some(one.name.clone()) };
+                    let own = |wanted: &str| if side == wanted { value(one.time) } else { Cell::default() };
+                    rows.push(vec![name, own("A"), own("B"), Cell::default(), Cell::default()]);
+                }
+            }
+        }
+        document.table(Table { columns, rows });
     }
 }

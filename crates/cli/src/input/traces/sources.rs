@@ -3,7 +3,7 @@
 //! Responsible for: the list of streams to read, in an order that people expect (`rank2` before `rank10`). Members of a plain archive are
 //! streams of their own, so that they can be read side by side. Refuses to look at contents beyond telling an archive.
 
-use super::{Recording, is_end};
+use super::{Content, is_end};
 use crate::input::{access, cannot, missing};
 use crate::printer::Progress;
 use railwright_profiler::readers;
@@ -17,7 +17,7 @@ const MOST: usize = 1 << 20;
 
 /// Something to read.
 #[derive(Clone, Debug)]
-pub(super) struct Source {
+pub(super) struct Stream {
     path: PathBuf,
     bytes: u64,
     named: bool,
@@ -28,6 +28,8 @@ pub(super) struct Source {
 enum Part {
     /// The whole file.
     Whole,
+    /// A database, which is read where it lies.
+    Database,
     /// A member of a plain archive: its name and first byte.
     Member { name: String, offset: u64 },
     /// All members of a compressed archive, one after another.
@@ -35,9 +37,9 @@ enum Part {
 }
 
 /// What reads a stream under a label.
-type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Vec<Recording>, Problem> + Sync);
+type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Content, Problem> + Sync);
 
-impl Source {
+impl Stream {
     /// Bytes on the disk.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
@@ -57,18 +59,20 @@ impl Source {
     }
 
     /// Reads every stream in it.
-    pub(super) fn each(
-        &self,
-        progress: &Progress,
-        read: Reading<'_>,
-    ) -> Vec<Result<Vec<Recording>, Problem>> {
+    pub(super) fn each(&self, progress: &Progress, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
         let label = self.label();
         let mut file = match open(&self.path) {
             Ok(file) => file,
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
+        // A database that was not closed cannot be opened where nothing may be written; its bytes can.
+        if matches!(self.part, Part::Database)
+            && let Ok(found) = railwright_tables::nsight::read_file(&label, &self.path)
+        {
+            return vec![Ok(Content::Recordings(found))];
+        }
         match &self.part {
-            Part::Whole => vec![read(&label, &mut progress.watch(file))],
+            Part::Whole | Part::Database => vec![read(&label, &mut progress.watch(file))],
             Part::Member { offset, .. } => match file.seek(SeekFrom::Start(*offset)) {
                 Ok(_) => vec![read(&label, &mut progress.watch(file.take(self.bytes)))],
                 Err(error) => vec![Err(cannot(&error, &label))],
@@ -79,7 +83,7 @@ impl Source {
 }
 
 /// The members of a compressed archive, one after another; a broken end costs what is after it.
-fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<Vec<Recording>, Problem>> {
+fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
     let failed = |error: &std::io::Error| Err(cannot(error, label));
     let stream = match readers::open(stream) {
         Ok(stream) => stream,
@@ -110,7 +114,7 @@ fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<
 }
 
 /// What a path stands for.
-pub(super) fn of(path: &str) -> Result<Vec<Source>, Problem> {
+pub(super) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     let named = Path::new(path);
     let files = if access::is_folder(named) {
         folder(named, 0)?
@@ -173,15 +177,18 @@ fn hidden(path: &Path) -> bool {
 }
 
 /// A file as one stream, or an archive as its members.
-fn file(path: &Path, named: bool) -> std::io::Result<Vec<Source>> {
+fn file(path: &Path, named: bool) -> std::io::Result<Vec<Stream>> {
     let mut file = open(path)?;
     let bytes = file.metadata()?.len();
-    let whole = |part| Source { path: path.to_owned(), bytes, named, part };
+    let whole = |part| Stream { path: path.to_owned(), bytes, named, part };
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
     // A saved profile is an archive too, but its members are nothing without each other.
     if railwright_tables::store::is_store(&head[..filled]) {
         return Ok(vec![whole(Part::Whole)]);
+    }
+    if head[..filled].starts_with(b"SQLite format 3\0") {
+        return Ok(vec![whole(Part::Database)]);
     }
     if is_archive(&head[..filled]) {
         file.rewind()?;
@@ -217,7 +224,7 @@ fn is_archive(head: &[u8]) -> bool {
 }
 
 /// The members of a plain archive; nothing when its index is broken, so that it is read from the front as far as it goes.
-fn index(file: File, path: &Path) -> Option<Vec<Source>> {
+fn index(file: File, path: &Path) -> Option<Vec<Stream>> {
     let mut archive = tar::Archive::new(file);
     let mut members = Vec::new();
     for entry in archive.entries_with_seek().ok()?.take(MOST) {
@@ -231,7 +238,7 @@ fn index(file: File, path: &Path) -> Option<Vec<Source>> {
         }
         let part = Part::Member { name, offset: entry.raw_file_position() };
         // Nobody named the members, and archives hold other things too.
-        members.push(Source { path: path.to_owned(), bytes: entry.size(), named: false, part });
+        members.push(Stream { path: path.to_owned(), bytes: entry.size(), named: false, part });
     }
     Some(members)
 }

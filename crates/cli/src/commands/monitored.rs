@@ -1,0 +1,275 @@
+//! What monitors that run all the time saw of a job's communication: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
+//!
+//! Responsible for: the views of both. Refuses to judge: the profiler's monitors do.
+
+use super::joining::time;
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use railwright_profiler::monitors::inspector::{self, Inspected};
+use railwright_profiler::monitors::xpu_timer::{self, Metrics};
+use railwright_profiler::readers::Recording;
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, BytesPerSecond};
+use serde_json::{Map, Value, json};
+
+/// Communicators and ranks that are shown; `--json` has all.
+const SHOWN: usize = 16;
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Question {
+    Communication,
+    Stragglers,
+}
+
+/// What monitors wrote.
+pub(super) struct Monitored {
+    inspected: Option<Inspected>,
+    metrics: Option<Metrics>,
+}
+
+impl Monitored {
+    /// Judges what monitors wrote among recordings; nothing when there is none.
+    pub(super) fn of(recordings: &[Recording]) -> Option<Self> {
+        let (mut records, mut lost, mut gauges, mut unread) = (Vec::new(), 0, Vec::new(), 0);
+        for recording in recordings {
+            match recording {
+                Recording::Inspector { records: more, damaged } => {
+                    records.extend_from_slice(more);
+                    lost += damaged;
+                }
+                Recording::Metrics { gauges: more, damaged } => {
+                    gauges.extend_from_slice(more);
+                    unread += damaged;
+                }
+                _ => {}
+            }
+        }
+        let found = Self {
+            inspected: (!records.is_empty()).then(|| inspector::inspect(&records, lost)),
+            metrics: (!gauges.is_empty()).then(|| xpu_timer::judge(&gauges, unread)),
+        };
+        (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
+    }
+
+    /// Answers; asked for stragglers, the answer is no when there is one.
+    pub(super) fn answer(
+        self,
+        question: Question,
+        output: &crate::args::Output,
+        printer: &Printer,
+    ) -> Result<Outcome, Failure> {
+        if let Some(inspected) = &self.inspected {
+            printer.warnings(&inspected.warnings);
+        }
+        let found = self.has_straggler();
+        match question {
+            Question::Communication => printer.answer(&Communication(self), output)?,
+            Question::Stragglers => printer.answer(&Stragglers(self), output)?,
+        }
+        Ok(if question == Question::Stragglers && found { Outcome::No } else { Outcome::Yes })
+    }
+
+    fn has_straggler(&self) -> bool {
+        self.inspected.as_ref().is_some_and(|seen| seen.late.iter().any(|late| late.is_straggler))
+            || self.metrics.as_ref().is_some_and(|metrics| metrics.ranks.iter().any(|rank| rank.slow_chip()))
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        Map::from_iter([
+            ("has_straggler".to_owned(), json!(self.has_straggler())),
+            ("nccl_inspector".to_owned(), json!(self.inspected)),
+            ("xpu_timer".to_owned(), json!(self.metrics)),
+        ])
+    }
+}
+
+struct Communication(Monitored);
+
+struct Stragglers(Monitored);
+
+fn micro(value: f64) -> Cell {
+    time(value * 1e3)
+}
+
+fn rate(gigabytes: f64) -> Cell {
+    if gigabytes > 0.0 {
+        Cell::number(human::bandwidth(BytesPerSecond::new(gigabytes * 1e9)), gigabytes * 1e9)
+    } else {
+        Cell::default()
+    }
+}
+
+fn shown(all: usize) -> String {
+    if all > SHOWN { format!(", the first {SHOWN} of {}", human::whole(all as u64)) } else { String::new() }
+}
+
+impl Answer for Communication {
+    const KIND: &'static str = "communication";
+
+    fn json(&self) -> Map<String, Value> {
+        self.0.fields()
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        if let Some(seen) = &self.0.inspected {
+            document.spans(vec![
+                Cell::new("communication", Tone::Strong),
+                format!(", {} records of NCCL Inspector", human::whole(seen.records)).into(),
+            ]);
+            communicators(&mut document, seen);
+            late(&mut document, seen);
+        }
+        if let Some(metrics) = &self.0.metrics {
+            speeds(&mut document, metrics);
+        }
+        document
+    }
+}
+
+impl Answer for Stragglers {
+    const KIND: &'static str = "stragglers";
+
+    fn json(&self) -> Map<String, Value> {
+        self.0.fields()
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        if let Some(seen) = &self.0.inspected {
+            let guilty: Vec<String> = seen
+                .late
+                .iter()
+                .filter(|late| late.is_straggler)
+                .map(|late| format!("rank {} of communicator {}", late.rank, late.communicator))
+                .collect();
+            let verdict = if guilty.is_empty() {
+                Cell::new("no straggler", Tone::Good)
+            } else {
+                Cell::new(format!("{} holds the others up", guilty.join(", ")), Tone::Bad)
+            };
+            document.spans(vec![
+                verdict,
+                format!(", from {} records of NCCL Inspector", human::whole(seen.records)).into(),
+            ]);
+            late(&mut document, seen);
+        }
+        if let Some(metrics) = &self.0.metrics {
+            let slow: Vec<u32> = metrics.ranks.iter().filter(|r| r.slow_chip()).map(|r| r.rank).collect();
+            let verdict = if slow.is_empty() {
+                Cell::new("no rank's matrix products are a tenth slower than the median", Tone::Good)
+            } else {
+                Cell::new(
+                    format!("matrix products of ranks {} are slow: slow chip", human::ranges(&slow)),
+                    Tone::Bad,
+                )
+            };
+            document.spans(vec![verdict, ", from metrics of XPUTimer".into()]);
+            speeds(&mut document, metrics);
+        }
+        document
+    }
+}
+
+fn communicators(document: &mut Document, seen: &Inspected) {
+    let remark =
+        format!("waits are lengths beyond the shortest rank's; most time first{}", shown(seen.rows.len()));
+    document.heading_with("By communicator, operation and size", remark);
+    let columns = vec![
+        Column::words("communicator"),
+        Column::numbers("ranks"),
+        Column::numbers("nodes").expendable(2),
+        Column::words("operation"),
+        Column::numbers("bytes"),
+        Column::numbers("count"),
+        Column::numbers("wait"),
+        Column::numbers("transfer"),
+        Column::numbers("bus bandwidth"),
+        Column::numbers("of peers").expendable(1),
+    ];
+    let rows = seen.rows.iter().take(SHOWN).map(|row| {
+        let of_peers = row.of_peers.map_or_else(Cell::default, |peers| {
+            Cell::percent(row.bus_bandwidth / peers).toned(if row.is_slow() {
+                Tone::Bad
+            } else {
+                Tone::Plain
+            })
+        });
+        vec![
+            row.communicator.as_str().into(),
+            Cell::whole(u64::from(row.ranks)),
+            Cell::whole(u64::from(row.nodes)),
+            row.kind.as_str().into(),
+            Cell::number(human::bytes_decimal(Bytes::new(row.bytes as f64)), row.bytes as f64),
+            Cell::whole(row.count),
+            micro(row.wait),
+            micro(row.transfer),
+            rate(row.bus_bandwidth),
+            of_peers,
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn late(document: &mut Document, seen: &Inspected) {
+    if seen.late.is_empty() {
+        return;
+    }
+    let remark = format!("the last rank to come has the shortest collective{}", shown(seen.late.len()));
+    document.heading_with("Who comes last", remark);
+    let columns = vec![
+        Column::words("communicator"),
+        Column::numbers("rank"),
+        Column::words("host").expendable(1),
+        Column::numbers("last in"),
+        Column::numbers("of"),
+        Column::numbers("others waited"),
+        Column::numbers("of their time"),
+        Column::words("verdict"),
+    ];
+    let rows = seen.late.iter().take(SHOWN).map(|late| {
+        let tone = if late.is_straggler { Tone::Bad } else { Tone::Faint };
+        vec![
+            late.communicator.as_str().into(),
+            Cell::whole(u64::from(late.rank)),
+            late.host.as_str().into(),
+            Cell::whole(late.last),
+            Cell::whole(late.of),
+            micro(late.waited),
+            Cell::percent(late.share),
+            Cell::new(if late.is_straggler { "holds the others up" } else { "within the noise" }, tone),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+fn speeds(document: &mut Document, metrics: &Metrics) {
+    document.heading_with("Speeds", "XPUTimer's gauges over the median of all ranks, by operation and size");
+    let speed = |value: Option<f64>, slow: bool| {
+        let tone = if slow { Tone::Bad } else { Tone::Plain };
+        value.map_or_else(Cell::default, |v| Cell::number(format!("{v:.3}"), v).toned(tone))
+    };
+    let columns = vec![
+        Column::numbers("rank"),
+        Column::numbers("matrix products"),
+        Column::numbers("communication"),
+        Column::words("verdict"),
+    ];
+    let rows = metrics.ranks.iter().map(|rank| {
+        let verdict = match (rank.hangs, rank.slow_chip(), rank.slow_link()) {
+            (true, ..) => "hangs",
+            (_, true, _) => "slow chip",
+            (.., true) => "slow link, or waits more",
+            _ => "",
+        };
+        vec![
+            Cell::whole(u64::from(rank.rank)),
+            speed(rank.matrix_product_speed, rank.slow_chip()),
+            speed(rank.communication_speed, rank.slow_link()),
+            verdict.into(),
+        ]
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}

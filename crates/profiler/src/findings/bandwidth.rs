@@ -1,0 +1,153 @@
+//! Transfers far below what their link carries.
+//!
+//! Responsible for: bus bandwidth of large collectives, by dimension and operation, against the ceiling of the link that bounds their groups; where the ceiling is not known, saying so.
+//! Refuses small messages, which latency bounds, and collectives of which not all ranks were recorded: their transfer is not known.
+
+use super::{Context, Rule, percent};
+use crate::collectives::bandwidth::accelerator;
+use crate::collectives::{bus_factor, ceiling};
+use crate::communication::Operation;
+use crate::groups::RankSet;
+use crate::matching::line::median;
+use crate::profile::Finding;
+use crate::waterfall::{Label, Share};
+use railwright_spec::human;
+use railwright_spec::quantity::{Bytes, BytesPerSecond};
+use railwright_step::Dimension;
+use std::collections::BTreeMap;
+
+/// Below this share of the ceiling a rate is low; good rings reach 0.8 and more of it with large messages.
+const LOW: f64 = 0.5;
+
+/// What a good ring reaches of the ceiling: to there the cost is counted.
+const REACHABLE: f64 = 0.8;
+
+/// A message is large when it takes the link so long at least: launches and hops take tens of microseconds whatever the size.
+const LARGE: f64 = 100e-6;
+
+/// Where no ceiling is known: so many bytes.
+const LARGE_BYTES: f64 = 1e6;
+
+pub(super) struct LowBandwidth;
+
+/// Large collectives of one dimension and operation.
+#[derive(Default)]
+struct Sum {
+    rates: Vec<f64>,
+    bytes: Vec<f64>,
+    /// Seconds of all transfers, and what of them the reachable rate would save.
+    transfers: f64,
+    saved: f64,
+    link: Option<(String, f64)>,
+    ranks: String,
+}
+
+impl Rule for LowBandwidth {
+    fn id(&self) -> &'static str {
+        "low-bandwidth"
+    }
+
+    fn title(&self) -> &'static str {
+        "Collectives move data far below what their link carries"
+    }
+
+    fn text(&self) -> &'static str {
+        "Bus bandwidth (nccl-tests' convention) of collectives whose ranks were all recorded, from the moment the last rank entered, against the ceiling of the link that bounds the group: the \
+         scale-up link where all ranks fit into one domain, else the network, both by the accelerator that the traces name. Messages that the link would carry in less than 100 us are left out: \
+         latency bounds them. Told when the median is below half of the ceiling and exposed transfers of the dimension take 1 % of the step; the cost is what 0.8 of the ceiling would save of the \
+         exposed transfers. Where the ceiling is unknown (an accelerator that the catalogue does not have, PCIe without a known network) it is told without a cost when exposed transfers take 3 % of the step.\n\n\
+         Usual reasons: a NIC or cable that runs at a lower rate, traffic over PCIe or sockets instead of NVLink or RDMA, ranks placed so that rings cross the network more than once, too few \
+         channels, compute kernels that hold the SMs. `railwright comm` has every group's rate; `nccl-tests` on the same machines tells link from job."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let sums = sums(context);
+        let tell = |((dimension, operation), mut sum): ((Dimension, Option<Operation>), Sum)| {
+            let exposed = context.mean(Label::Exposed(dimension, Share::Transfer));
+            let (share, rate) = (context.share(exposed), median(&mut sum.rates));
+            let what = format!(
+                "{} {}",
+                if dimension == Dimension::Other { "unknown" } else { dimension.name() },
+                operation.map_or("collective", |operation| operation.name())
+            );
+            let shown = |rate: f64| human::bandwidth(BytesPerSecond::new(rate));
+            let size = human::bytes_decimal(Bytes::new(median(&mut sum.bytes)));
+            let (message, cost, last) = match &sum.link {
+                Some((name, ceiling)) if rate < LOW * ceiling && share >= 0.01 => (
+                    format!(
+                        "{what} moves {} a link where {name} carries {}: {}",
+                        shown(rate),
+                        shown(*ceiling),
+                        percent(rate / ceiling)
+                    ),
+                    Some(exposed * sum.saved / sum.transfers.max(f64::MIN_POSITIVE)),
+                    format!("ceiling: {name} of the accelerator that the traces name"),
+                ),
+                None if share >= 0.03 => (
+                    format!("{what} moves {} a link; what the link carries is unknown", shown(rate)),
+                    None,
+                    "ceiling: unknown, so whether that is low cannot be told".to_owned(),
+                ),
+                _ => return None,
+            };
+            Some(Finding {
+                id: self.id().to_owned(),
+                message,
+                cost,
+                evidence: vec![
+                    format!("{} of {size}, the median, among ranks {}", sum.rates.len(), sum.ranks),
+                    format!("exposed transfers: {} of the step", percent(share)),
+                    last,
+                ],
+                advice: "hold it against nccl-tests on the same machines; look at NIC rates, NVLink and RDMA in NCCL_DEBUG=INFO, and where ranks are placed".to_owned(),
+                ..Finding::default()
+            })
+        };
+        sums.into_iter().filter_map(tell).collect()
+    }
+}
+
+fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> {
+    let Context { job, joined, .. } = *context;
+    let accelerator = accelerator(job);
+    let matching = &joined.matching;
+    let mut sums: BTreeMap<(Dimension, Option<Operation>), Sum> = BTreeMap::new();
+    for collective in &matching.collectives {
+        let usable = collective.complete && collective.consistent && !joined.misses_ranks(collective);
+        let (Some(bytes), true) = (collective.bytes, usable) else { continue };
+        let communicator = matching.communicator(collective);
+        let parts = || matching.members(collective).iter().map(|&at| matching.part(at));
+        let Some(shortest) = parts().map(crate::matching::Part::duration).min().filter(|time| *time > 0)
+        else {
+            continue;
+        };
+        let group = communicator.group.and_then(|id| joined.groups.get(id));
+        let dimension = match (group, communicator.channel) {
+            (Some(group), _) => group.dimension.dimension,
+            (None, Some(_)) => Dimension::Pipeline,
+            (None, None) => Dimension::Other,
+        };
+        let ranks: Vec<u32> = communicator.members.iter().map(|member| member.rank).collect();
+        let set = RankSet::new(&ranks);
+        let moved = bytes as f64 * bus_factor(collective.operation, ranks.len() as u32);
+        let (seconds, link) = (shortest as f64 * 1e-9, accelerator.as_ref().and_then(|a| ceiling(a, &set)));
+        let large = link.as_ref().map_or(moved >= LARGE_BYTES, |link| moved / link.bytes_per_second >= LARGE);
+        if !large {
+            continue;
+        }
+        let sum = sums.entry((dimension, collective.operation)).or_default();
+        sum.rates.push(moved / seconds);
+        sum.bytes.push(bytes as f64);
+        sum.transfers += seconds;
+        if let Some(link) = &link {
+            sum.saved += (seconds - moved / (REACHABLE * link.bytes_per_second)).max(0.0);
+        }
+        // The slowest link of any of its groups bounds the dimension.
+        let known = sum.link.as_ref().map_or(f64::INFINITY, |link| link.1);
+        if sum.ranks.is_empty() || link.as_ref().is_some_and(|link| link.bytes_per_second < known) {
+            sum.ranks = set.to_string();
+            sum.link = link.map(|link| (link.name, link.bytes_per_second));
+        }
+    }
+    sums
+}

@@ -1,0 +1,47 @@
+//! The shortest of alike communications.
+//!
+//! Responsible for: for every group, operation and size the shortest part of any rank, and how many there were: what is left of a wait when nobody knows who came last.
+//! Refuses parts whose size no trace says: the shortest of unknown sizes tells nothing.
+
+use super::{Matching, Part, PartRef};
+use crate::communication::Operation;
+use std::collections::BTreeMap;
+
+/// Group, operation and size.
+type Kind = (Option<u32>, Option<Operation>, u64);
+
+/// So many alike parts at least, so that the shortest is one that hardly waited.
+const FEWEST: u32 = 3;
+
+/// The shortest part of every kind, in nanoseconds, and how many there were.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alike(BTreeMap<Kind, (i64, u32)>);
+
+fn kind(part: &Part) -> Option<Kind> {
+    Some((part.group.map(|group| group.0), part.operation, part.bytes?))
+}
+
+impl Alike {
+    /// Of all parts of a job.
+    pub fn of(matching: &Matching) -> Self {
+        let mut shortest: BTreeMap<Kind, (i64, u32)> = BTreeMap::new();
+        for part in matching.parts.iter().flatten() {
+            let Some(kind) = kind(part) else { continue };
+            let entry = shortest.entry(kind).or_insert((i64::MAX, 0));
+            *entry = (entry.0.min(part.duration()), entry.1.saturating_add(1));
+        }
+        Self(shortest)
+    }
+
+    /// The shortest part like this one, if its size is known.
+    pub fn shortest(&self, part: &Part) -> Option<i64> {
+        self.0.get(&kind(part)?).map(|entry| entry.0)
+    }
+
+    /// The same as an estimate of the transfer: only where there are enough to compare, and no copy, which waits for nobody.
+    pub fn transfer(&self, matching: &Matching, at: PartRef) -> Option<i64> {
+        let part = matching.part(at);
+        let (shortest, count) = *self.0.get(&kind(part)?)?;
+        (count >= FEWEST && part.operation != Some(Operation::Copy)).then_some(shortest)
+    }
+}
