@@ -67,13 +67,13 @@ async function moves(round) {
       dispatchEvent(new HashChangeEvent('hashchange'))
       await new Promise((resolve) => setTimeout(resolve, 300))
     }
-    const before = document.querySelector('.panels').dataset.of
+    const before = document.querySelector('.first').dataset.of
     slider.value = String((move * 5 + 3) % (most + 1))
     const since = performance.now()
     slider.dispatchEvent(new Event('input', { bubbles: true }))
     const changed = await new Promise((resolve) => {
       const look = () => {
-        if (document.querySelector('.panels').dataset.of !== before) resolve(true)
+        if (document.querySelector('.first').dataset.of !== before) resolve(true)
         else if (performance.now() - since > 2000) resolve(false)
         else requestAnimationFrame(look)
       }

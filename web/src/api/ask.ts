@@ -14,6 +14,8 @@ export interface Answer<T> {
   readonly outcome: Outcome
   /** The same question on the command line. */
   readonly commandLine: string
+  /** What the command says beside its answer, such as lines of a launch file that it left out. */
+  readonly notes: readonly string[]
 }
 
 export interface Place {
@@ -96,16 +98,28 @@ function post(command: string, values: Arguments, format: string, options: Optio
   })
 }
 
-function envelope(response: Response): { outcome: Outcome; commandLine: string } {
+function envelope(response: Response): Omit<Answer<unknown>, 'answer'> {
   const outcome = response.headers.get('railwright-outcome')
-  const line = response.headers.get('railwright-command') ?? ''
-  let commandLine = line
+  return { outcome: outcome === 'no' || outcome === 'interrupted' ? outcome : 'yes', commandLine: header(response, 'railwright-command'), notes: notes(header(response, 'railwright-notes')) }
+}
+
+/** A header that is written percent-encoded; one with a lone per cent sign is taken as it came. */
+function header(response: Response, name: string): string {
+  const text = response.headers.get(name) ?? ''
   try {
-    commandLine = decodeURIComponent(line)
+    return decodeURIComponent(text)
   } catch {
-    // A command line with a lone per cent sign is shown as it came.
+    return text
   }
-  return { outcome: outcome === 'no' || outcome === 'interrupted' ? outcome : 'yes', commandLine }
+}
+
+function notes(text: string): readonly string[] {
+  try {
+    const list: unknown = text ? JSON.parse(text) : []
+    return Array.isArray(list) ? list.map(String) : []
+  } catch {
+    return [text]
+  }
 }
 
 async function refusal(response: Response): Promise<Refusal> {

@@ -9,6 +9,8 @@ export interface Live<T> {
   readonly answer: T | null
   readonly outcome: Answer<T>['outcome']
   readonly commandLine: string
+  /** What the command said beside its answer. */
+  readonly notes: readonly string[]
   /** Why the newest question has no answer; empty once it has one. */
   readonly problems: readonly Problem[]
   /** A question is on its way. */
@@ -19,7 +21,7 @@ export interface Live<T> {
   readonly of: string
 }
 
-const EMPTY: Live<never> = { answer: null, outcome: 'yes', commandLine: '', problems: [], loading: false, stale: false, of: '' }
+const EMPTY: Live<never> = { answer: null, outcome: 'yes', commandLine: '', notes: [], problems: [], loading: false, stale: false, of: '' }
 
 /** At most so many questions of one place are on their way; a newer one waits, and the newest of the waiting is asked. */
 const IN_FLIGHT = 2
@@ -72,7 +74,7 @@ export class Follower<T> {
     const known = remembered.get(key)
     if (known) {
       this.waiting = null
-      this.show(sequence, { ...EMPTY, answer: known.answer as T, outcome: known.outcome, commandLine: known.commandLine, of: key })
+      this.show(sequence, { ...EMPTY, answer: known.answer as T, outcome: known.outcome, commandLine: known.commandLine, notes: known.notes, of: key })
       return
     }
     if (!this.state.value.loading) this.state.value = { ...this.state.value, loading: true }
@@ -112,7 +114,7 @@ export class Follower<T> {
       .then(
         (answer) => {
           remember(key, answer)
-          this.show(sequence, { ...EMPTY, answer: answer.answer, outcome: answer.outcome, commandLine: answer.commandLine, of: key })
+          this.show(sequence, { ...EMPTY, answer: answer.answer, outcome: answer.outcome, commandLine: answer.commandLine, notes: answer.notes, of: key })
         },
         (error: unknown) => {
           if (abort.signal.aborted) return

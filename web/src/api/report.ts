@@ -36,5 +36,5 @@ export function answerFromReport<T>(command: string, values: Arguments): Answer<
   if (!found) {
     throw new Refusal([{ message: 'this report does not hold that answer', hint: 'open the page with `railwright serve` to ask further' }], 0, command)
   }
-  return { answer: found.answer as T, outcome: found.outcome ?? 'yes', commandLine: found.command_line ?? '' }
+  return { answer: found.answer as T, outcome: found.outcome ?? 'yes', commandLine: found.command_line ?? '', notes: [] }
 }

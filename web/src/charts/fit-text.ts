@@ -1,14 +1,25 @@
-// Text that fits a width: measured, shortened at the end, left out when too little would remain.
+// Text that fits a width: measured once, shortened at the end, left out when too little would remain.
 
 let context: CanvasRenderingContext2D | null | undefined
+let family = ''
+const known = new Map<string, number>()
+const REMEMBERED = 4000
 
 /** The width of a text in the charts' type. */
 export function textWidth(text: string, size = 11, weight = 400): number {
+  const key = `${weight} ${size} ${text}`
+  const before = known.get(key)
+  if (before !== undefined) return before
   context ??= document.createElement('canvas').getContext('2d')
   if (!context) return text.length * size * 0.6
-  const font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`
+  // Asked once: the style of the page is costly to read between two writes.
+  family ||= getComputedStyle(document.body).fontFamily
+  const font = `${weight} ${size}px ${family}`
   if (context.font !== font) context.font = font
-  return context.measureText(text).width
+  const width = context.measureText(text).width
+  if (known.size > REMEMBERED) known.clear()
+  known.set(key, width)
+  return width
 }
 
 /** The text, shortened with an ellipsis to a width; empty when fewer than three letters would remain. */

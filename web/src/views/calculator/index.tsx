@@ -1,6 +1,6 @@
 // The calculator: model, cluster and plan on the left; time, memory, communication and money on the right, recomputed at
 // every change. Two scenarios side by side. It computes nothing: `estimate` and `memory` do.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import './calculator.css'
 import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry } from '../../api/answers'
 import type { Arguments, Problem } from '../../api/ask'
@@ -10,6 +10,7 @@ import { start } from '../../api/start'
 import { change, location } from '../../state/location'
 import { run, runB, runText } from '../../state/run'
 import { Empty, Loading, Problems, type Suggestion } from '../../ui/states'
+import { useLater } from '../../ui/later'
 import { Breakdown } from './breakdown'
 import { Controls } from './controls'
 import { acceleratorsOf } from './facts'
@@ -67,26 +68,57 @@ export default function Calculator() {
   )
 }
 
-function Results(props: { a: Live<Estimate>; b: Live<Estimate> | null; memoryA: Live<Memory>; memoryB: Live<Memory> | null }) {
+interface Shown {
+  readonly a: Live<Estimate>
+  readonly b: Live<Estimate> | null
+  readonly memoryA: Live<Memory>
+  readonly memoryB: Live<Memory> | null
+}
+
+/** Headline numbers at once, everything drawn one frame later: a slider's numbers never wait for charts. */
+function Results(props: Shown) {
   const a = props.a.answer
   const b = props.b?.answer ?? null
   if (!a) return null
-  const dimA = props.a.stale || props.a.problems.length > 0
-  const dimB = props.b !== null && (props.b.stale || props.b.problems.length > 0)
-  const dim = dimA || dimB
+  return (
+    <>
+      <div class="first" data-of={props.a.of} data-of-b={props.b?.of}>
+        <Headlines a={a} b={b} stale={dim(props.a)} staleB={props.b !== null && dim(props.b)} />
+      </div>
+      <Panels {...props} />
+    </>
+  )
+}
+
+const dim = (live: Live<unknown>) => live.stale || live.problems.length > 0
+
+function Panels(props: Shown) {
+  const liveA = useLater(props.a)
+  const liveB = useLater(props.b)
+  const memory = useLater(props.memoryA)
+  const memoryB = useLater(props.memoryB)
+  return useMemo(() => <Drawn a={liveA} b={liveB} memoryA={memory} memoryB={memoryB} />, [liveA, liveB, memory, memoryB])
+}
+
+function Drawn(props: Shown) {
+  const a = props.a.answer
+  const b = props.b?.answer ?? null
+  if (!a) return null
+  const dimA = dim(props.a)
+  const dimB = props.b !== null && dim(props.b)
+  const either = dimA || dimB
   const memory = props.memoryA
   return (
-    <div class={`panels ${b ? 'of-two' : ''}`} data-of={props.a.of} data-of-b={props.b?.of}>
-      <Headlines a={a} b={b} stale={dimA} staleB={dimB} />
-      <Breakdown a={a} b={b} stale={dim} />
-      <MemoryStages a={a} b={b} stale={dim} />
+    <div class={`panels ${b ? 'of-two' : ''}`}>
+      <Breakdown a={a} b={b} stale={either} />
+      <MemoryStages a={a} b={b} stale={either} />
       <MemoryInside live={memory} stage={chosenStage(a)} letter={b ? 'A: ' : ''} />
       <MemoryOverTime a={memory} b={b ? props.memoryB : null} />
       {b && props.memoryB && <MemoryInside live={props.memoryB} stage={chosenStage(b)} letter="B: " />}
-      <CommunicationTable a={a} b={b} stale={dim} />
+      <CommunicationTable a={a} b={b} stale={either} />
       {a.stages.length > 1 && <StageTable estimate={a} letter={b ? 'A' : ''} stale={dimA} />}
       {b && b.stages.length > 1 && <StageTable estimate={b} letter="B" stale={dimB} />}
-      <Notes a={a} b={b} stale={dim} />
+      <Notes a={a} b={b} said={[...props.a.notes, ...(props.b?.notes ?? [])]} stale={either} />
     </div>
   )
 }

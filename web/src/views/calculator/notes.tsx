@@ -10,11 +10,13 @@ interface Topic {
   readonly text: string
 }
 
-export function Notes(props: { a: Estimate; b: Estimate | null; stale: boolean }) {
+export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly string[]; stale: boolean }) {
   const warnings = [...props.a.warnings, ...(props.a.money?.warnings ?? [])]
   const other = props.b ? [...props.b.warnings, ...(props.b.money?.warnings ?? [])] : []
   const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
   const shown = props.b ?? props.a
+  // Warnings stand in the answer, too; what is left are remarks on the files that were read.
+  const remarks = [...new Set(props.said)].filter((text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('not said'))
   return (
     <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label="Notes">
       <h2>What to know</h2>
@@ -23,6 +25,12 @@ export function Notes(props: { a: Estimate; b: Estimate | null; stale: boolean }
           {warnings.map((one) => <Doubt key={`${one.id}${one.message}`} warning={one} />)}
           {onlyB.map((one) => <Doubt key={`b${one.id}${one.message}`} warning={one} letter="B" />)}
         </ul>
+      )}
+      {remarks.length > 0 && (
+        <details class="remarks">
+          <summary>{remarks.length === 1 ? 'One remark on what was read' : `${remarks.length} remarks on what was read`}</summary>
+          <ul>{remarks.map((text) => <li key={text}><Ticked text={text} /></li>)}</ul>
+        </details>
       )}
       <div class="note-columns">
         {shown.chosen.length > 0 && (
