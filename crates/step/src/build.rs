@@ -143,6 +143,12 @@ pub fn write_pass(
         };
         let pushed = step.push(pass.rank, part.stream, row);
         if !part.overlapped {
+            // What follows on another stream waited for what came before it.
+            if let (Some(before), Some(next)) = (last, pushed)
+                && before.stream != next.stream
+            {
+                depend(step, before, next, DependencyKind::Stream);
+            }
             first = first.or(pushed);
             last = pushed;
         }

@@ -11,7 +11,7 @@ const at = (tab, more = '') => `#/traces?t.path=${encodeURIComponent(TRACES)}${t
 export default async ({ browser, url }) => {
   const view = await openPage(browser, url, { fragment: '#/traces' })
   const { page } = view
-  await page.click(`text=${TRACES}`)
+  await page.getByText(TRACES).first().click()
   await page.waitForSelector('text=Where a step goes', { timeout: 60_000 })
   const tree = page.locator('[role=tree]')
   const before = await tree.locator('[role=treeitem]').count()
@@ -48,7 +48,7 @@ export default async ({ browser, url }) => {
       name: `traces-${tab}`,
       ready: async ({ page: shown }) => {
         await shown.waitForSelector('#traces-tab', { timeout: 60_000 })
-        await shown.waitForFunction(() => !document.querySelector('[role=status]'), null, { timeout: 60_000 })
+        await shown.waitForFunction(() => !document.querySelector('#traces-tab [role=status]'), null, { timeout: 60_000 })
       },
     })
   }

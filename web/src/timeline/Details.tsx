@@ -10,7 +10,7 @@ export function Details({ controller }: { controller: Controller }) {
   const place = controller.selection.value
   const range = controller.range.value
   return (
-    <div class="timeline-details">
+    <div class="timeline-details" tabIndex={0} role="region" aria-label="Details">
       {place ? <Selected controller={controller} place={place} /> : range ? <Marked controller={controller} range={range} /> : <Resting controller={controller} />}
       <Merged controller={controller} />
     </div>

@@ -52,6 +52,11 @@ fn a_405b_step_on_16384_devices_is_as_long_as_the_fast_path_says() {
         p.sequence_length = Some(8192);
     });
     assert_eq!(step.ranks.len(), 16);
+    // The critical path goes from the end back through the pipeline, and not only to what the host does last.
+    let path = railwright_step::critical_path::critical_path(&step);
+    let idle = path.parts.iter().find(|(label, _)| *label == railwright_step::breakdown::Label::Idle);
+    let idle = idle.map_or(0.0, |(_, time)| time.share_of(step.duration()));
+    assert!(idle < 0.1, "{idle} of the critical path is nothing");
     // Rank 1,024 leads stage 1: its tensor group is its eight neighbours, its data group every eighth rank of the stage.
     let stage = &step.ranks[1];
     assert_eq!(stage.rank.0, 1024);

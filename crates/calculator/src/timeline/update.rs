@@ -7,7 +7,8 @@ use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{
-    Activity, CollectiveKind, Dimension, OperatorFamily, Phase, Span, Step, StreamKind, Time,
+    Activity, CollectiveKind, DependencyKind, Dimension, OperatorFamily, Phase, Span, SpanRef, Step,
+    StreamKind, Time,
 };
 
 /// Writes all of it. Every rank waits for the slowest before the optimizer and before the end, as the fast path has it.
@@ -48,7 +49,9 @@ pub(super) fn write(
         let push = |step: &mut Step, stream, span: Span, from: Seconds, until: Seconds| {
             if until > from {
                 let (start, end) = (Time::from_seconds(from), Time::from_seconds(until));
-                step.push(rank, stream, Span { start, end, ..span });
+                step.push(rank, stream, Span { start, end, ..span })
+            } else {
+                None
             }
         };
         let communication = Span {
@@ -90,12 +93,34 @@ pub(super) fn write(
             phase: Phase::Optimizer,
             ..Span::default()
         };
-        push(step, StreamKind::Compute, stepping, pipeline_end, pipeline_end + update.optimizer);
-        push(step, data, gathering, stepped, stepped + update.parameter_exposed);
+        // What waits for what from the last pass to the end of the step: each for the one before it, across streams.
+        // Reducing began before the last pass ended, so it hangs on none; where it is exposed, the path has a gap.
+        let mut before: Vec<SpanRef> = last_compute(step, rank).into_iter().collect();
+        let mut then = |step: &mut Step, next: Option<SpanRef>| {
+            if let Some(next) = next {
+                for from in before.drain(..) {
+                    step.depend(from, next, DependencyKind::Stream);
+                }
+                before.push(next);
+            }
+        };
+        let next = push(step, StreamKind::Compute, stepping, pipeline_end, pipeline_end + update.optimizer);
+        then(step, next);
+        let next = push(step, data, gathering, stepped, stepped + update.parameter_exposed);
+        then(step, next);
         let host = Span { activity: Activity::Host, name: names[3], ..Span::default() };
-        push(step, StreamKind::Host(0), host, gathered, fixed);
+        let next = push(step, StreamKind::Host(0), host, gathered, fixed);
+        then(step, next);
         let noise = Span { activity: Activity::Wait, name: names[4], ..Span::default() };
         push(step, StreamKind::Host(0), noise, fixed, end);
     }
     step.end = Time::from_seconds(end);
+}
+
+/// The span that a rank's arithmetic ends with so far.
+fn last_compute(step: &Step, rank: usize) -> Option<SpanRef> {
+    let streams = &step.ranks.get(rank)?.streams;
+    let stream = streams.iter().position(|stream| stream.kind == StreamKind::Compute)?;
+    let span = streams[stream].spans.len().checked_sub(1)?;
+    Some(SpanRef { rank: rank as u32, stream: stream as u32, span: span as u32 })
 }

@@ -72,7 +72,7 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
     <section class="panel traces-panel" aria-label={title}>
       <h2>{title}</h2>
       <Table<Difference>
-        caption={title}
+        caption={`${title}, part by part`}
         rows={rows}
         identify={(row) => row.name}
         first={20}

@@ -191,7 +191,7 @@ function FindingItem({ finding }: { finding: Finding }) {
 function Kernels({ profile }: { profile: Profile }) {
   return (
     <Table<Kernel>
-      caption="Kernels"
+      caption="Kernels by time"
       rows={profile.kernels}
       identify={(row, at) => `${row.name} ${row.phase} ${at}`}
       first={15}

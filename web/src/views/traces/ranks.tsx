@@ -26,7 +26,7 @@ export function Ranks({ profile }: TabProps) {
         <h2>
           Ranks <span class="muted">shares of the step; Enter shows a rank on the timeline</span>
         </h2>
-        <Table caption="Ranks" columns={columns} rows={profile.rows} identify={(row) => row.rank} onChoose={(row) => change({ 't.tab': 'timeline', 't.rank': String(row.rank) })} maxHeight="420px" />
+        <Table caption="Shares of each rank" columns={columns} rows={profile.rows} identify={(row) => row.rank} onChoose={(row) => change({ 't.tab': 'timeline', 't.rank': String(row.rank) })} maxHeight="420px" />
       </section>
       <Heat
         title="Labels over ranks"
