@@ -121,6 +121,19 @@ fn files_hold_what_the_answer_sums() {
     assert_eq!((reader.info().width, reader.info().height), (1024, 1024));
 }
 
+/// A page's heat map of rails: what the rows of the rails sum.
+#[test]
+fn rails_against_rails_are_the_rails() {
+    let answer = json(&[&SMALL[..], &["--by", "rail", "--json", "--quiet"]].concat(), 0);
+    let sum = |rows: &serde_json::Value, key: &str| -> f64 {
+        rows.as_array().expect("rows").iter().map(|row| row[key].as_f64().expect("a number")).sum()
+    };
+    let leaves = sum(&answer["rails"], "along") + sum(&answer["rails"], "sent");
+    let whole = answer["squares"][0]["bytes"].as_f64().expect("a number");
+    assert!(leaves > 0.0 && (whole / leaves - 1.0).abs() < 1e-9, "{whole} {leaves}");
+    assert!(answer["squares"][0]["dimension"].is_null() && answer["squares"][1]["dimension"].is_string());
+}
+
 #[test]
 fn what_cannot_be_laid_out_is_told() {
     let mut text = String::new();

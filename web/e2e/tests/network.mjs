@@ -54,6 +54,8 @@ async function heatMap(browser, url) {
   await page.waitForFunction(() => location.hash.includes('n.of=pipeline'))
   await page.click('[aria-label=Cells] >> text=domains')
   await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('128 by 128'), null, { timeout: 60_000 })
+  await page.click('[aria-label=Cells] >> text=rails')
+  await page.waitForFunction(() => document.querySelector('[aria-roledescription="heat map"]')?.getAttribute('aria-label')?.includes('8 by 8'), null, { timeout: 60_000 })
   for (const [title, caption] of [['pairs', 'Pairs of ranks'], ['domains', 'Scale-up domains'], ['rails', 'Rails'], ['links', 'Links by layer']]) {
     await page.click(`[aria-label=By] >> text=${title}`)
     await page.waitForSelector(`[role=region][aria-label="${caption}"] tbody tr`, { timeout: 60_000 })

@@ -19,6 +19,8 @@ export function Shell() {
   const open = views.find((one) => one.id === view.value)
   useEffect(() => {
     document.title = open ? `${open.title} · Railwright` : 'Railwright'
+    // A phone's header has room for some views only: the open one is among them.
+    document.querySelector('.views [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [open])
   useKeys([
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),

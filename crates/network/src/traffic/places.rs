@@ -111,3 +111,40 @@ pub fn by_rail(matrix: &Matrix, place: &Place) -> Vec<RailRow> {
     });
     rows
 }
+
+/// From rail to rail what leaves domains, without the pairs of rails that send nothing. O(partners), large groups by members x rails.
+pub(super) fn rail_to_rail(matrix: &Matrix, place: &Place) -> Vec<(u32, u32, f64)> {
+    let rails = place.rails as usize;
+    let mut sums = vec![0.0_f64; rails * rails];
+    for from in 0..matrix.ranks() {
+        for (to, bytes) in matrix.written_out(from) {
+            if place.class(from, *to) != PairClass::SameDomain {
+                sums[place.rail_of(from) as usize * rails + place.rail_of(*to) as usize] += bytes;
+            }
+        }
+    }
+    let mut elsewhere = vec![0.0_f64; rails];
+    matrix.for_each_block(|members, bytes| {
+        elsewhere.fill(0.0);
+        for member in members {
+            elsewhere[place.rail_of(*member) as usize] += 1.0;
+        }
+        for domain in members.chunk_by(|a, b| place.domain_of(*a) == place.domain_of(*b)) {
+            for member in domain {
+                elsewhere[place.rail_of(*member) as usize] -= 1.0;
+            }
+            for member in domain {
+                let row = place.rail_of(*member) as usize * rails;
+                for (sum, others) in sums[row..row + rails].iter_mut().zip(&elsewhere) {
+                    *sum += others * bytes;
+                }
+            }
+            for member in domain {
+                elsewhere[place.rail_of(*member) as usize] += 1.0;
+            }
+        }
+    });
+    let place = |at: usize| ((at / rails) as u32, (at % rails) as u32);
+    let cells = sums.into_iter().enumerate().filter(|(_, bytes)| *bytes > 0.0);
+    cells.map(|(at, bytes)| (place(at).0, place(at).1, bytes)).collect()
+}

@@ -2,7 +2,8 @@
 //!
 //! Responsible for: the cells that are not empty, by row. Refuses to draw and to choose colours.
 
-use super::{Cells, Matrix, Traffic};
+use super::places::rail_to_rail;
+use super::{Cells, Matrix, Place, Traffic};
 use railwright_spec::quantity::Bytes;
 use railwright_step::Dimension;
 use serde::Serialize;
@@ -27,8 +28,8 @@ pub struct Square {
     pub dimension: Option<Dimension>,
     /// What all ranks send.
     pub bytes: Bytes,
-    /// Sending cell, receiving cell, bytes from a rank of the one to a rank of the other on average over their pairs; cells without
-    /// bytes are left out.
+    /// Sending cell, receiving cell, bytes: of [`Traffic::squares`] from a rank to a rank on average over the pairs of a cell, of
+    /// [`Traffic::rail_squares`] of all pairs together. Cells without bytes are left out.
     pub cells: Vec<(u32, u32, f64)>,
 }
 
@@ -37,16 +38,33 @@ impl Traffic {
     pub fn squares(&self, domain: u64, side: u32) -> Squares {
         let all = Cells::new(&Matrix::new(self, domain), side);
         let mut squares = vec![square(None, &all)];
-        for dimension in Dimension::ALL {
+        squares.extend(self.parts().into_iter().filter_map(|(dimension, part)| {
+            let square = square(Some(dimension), &Cells::new(&Matrix::new(&part, domain), side));
+            (!square.cells.is_empty()).then_some(square)
+        }));
+        Squares { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares }
+    }
+
+    /// Rails against rails, what leaves domains: all bytes first, then those of each dimension that has any.
+    pub fn rail_squares(&self, place: &Place) -> Vec<Square> {
+        let square = |dimension, part: &Self| {
+            let cells = rail_to_rail(&Matrix::new(part, place.domain), place);
+            Square { dimension, bytes: Bytes::new(cells.iter().map(|cell| cell.2).sum()), cells }
+        };
+        let mut squares = vec![square(None, self)];
+        let parts = self.parts().into_iter().map(|(dimension, part)| square(Some(dimension), &part));
+        squares.extend(parts.filter(|square| !square.cells.is_empty()));
+        squares
+    }
+
+    /// By dimension, those that exchange anything.
+    fn parts(&self) -> Vec<(Dimension, Self)> {
+        let part = |dimension| {
             let exchanges: Vec<_> =
                 self.exchanges.iter().filter(|exchange| exchange.dimension == dimension).cloned().collect();
-            if !exchanges.is_empty() {
-                let part = Self { numbering: self.numbering, exchanges };
-                let square = square(Some(dimension), &Cells::new(&Matrix::new(&part, domain), side));
-                squares.extend((!square.cells.is_empty()).then_some(square));
-            }
-        }
-        Squares { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares }
+            (!exchanges.is_empty()).then_some((dimension, Self { numbering: self.numbering, exchanges }))
+        };
+        Dimension::ALL.into_iter().filter_map(part).collect()
     }
 }
 

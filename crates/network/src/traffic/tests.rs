@@ -120,6 +120,17 @@ proptest! {
         let along: f64 = rails.iter().map(|row| row.along.get()).sum();
         let (sent, received) =
             rails.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
+        // Rails against rails: the diagonal runs along rails, rows and columns are what leaves and reaches them.
+        let squares = traffic.rail_squares(&place);
+        let cell = |keep: &dyn Fn(u64, u64) -> bool| -> f64 {
+            squares[0].cells.iter().filter(|(i, j, _)| keep(u64::from(*i), u64::from(*j))).map(|cell| cell.2).sum()
+        };
+        for row in &rails {
+            prop_assert!(same(cell(&|i, j| i == row.rail && j == row.rail), row.along.get()), "{squares:?} {rails:?}");
+            prop_assert!(same(cell(&|i, j| i == row.rail && j != row.rail), row.sent.get()));
+            prop_assert!(same(cell(&|i, j| i != row.rail && j == row.rail), row.received.get()));
+        }
+        prop_assert!(same(squares[0].bytes.get(), squares[1..].iter().map(|part| part.bytes.get()).sum()));
         prop_assert!(same(along, sums.same_rail) && same(sent, sums.other_rail) && same(received, sums.other_rail));
     }
 

@@ -23,7 +23,8 @@ export function shadesOf(cells: readonly Cell[]): Shades | null {
     if (value > 0 && value < least) least = value
   }
   if (most === 0) return null
-  return { least: Math.max(least, most / 10 ** DECADES), most }
+  // Less than a decade would make much of little: a sixth more is no other colour.
+  return { least: Math.min(Math.max(least, most / 10 ** DECADES), most / 10), most }
 }
 
 /** 0 for the least, 1 for the most. */

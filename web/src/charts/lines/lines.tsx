@@ -1,6 +1,6 @@
 // A few series over one axis, each named at its end instead of in a legend. Marked values, reference lines, an accented point (a knee).
 // Arrow keys go along a series and from series to series. Refuses dense series (thousands of values); uPlot draws those.
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Box, place, spread, textWidth } from '../axes/labels'
 import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
@@ -62,6 +62,8 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
 
 export function Lines({ width, title, series, x, y, references = [], picked, onPick, height = 320, fromZero = false }: Props) {
   const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
+  // A finger cannot hover: its first tap tells the point, the second picks it.
+  const told = useRef<string | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
     const xs = series.flatMap((one) => one.values.map((value) => value.x))
@@ -90,6 +92,13 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
       area,
       taken,
     )
+    const named = references.map((reference) => {
+      const y = scaleY.at(reference.y)
+      const wide = textWidth(reference.label, 11) + 4
+      const free = (x: number, top: number) => !taken.some((box) => box.x < x + wide && x < box.x + box.width && box.y < top + 14 && top < box.y + box.height)
+      const tries = [left + 6, right - wide - 4, (left + right - wide) / 2].flatMap((x) => [{ x, y: y - 5 }, { x, y: y + 14 }])
+      return { label: reference.label, line: y, ...(tries.find((at) => at.y - 11 > TOP - 16 && at.y < bottom && free(at.x, at.y - 11)) ?? { x: left + 6, y: y - 5 }) }
+    })
     const last = Math.max(...ends.map((end) => end?.x ?? 0))
     // A line that ends early is named where it ends, as far as there is room; the others at the right edge.
     const early = place(
@@ -100,7 +109,7 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
     const late = ends.map((end, at) => (end && !early.some((name) => name.id === String(at)) ? end.y : null))
     const room = spread(late.filter((y) => y !== null), 15, TOP, bottom)
     const heights = late.map((y, at) => (y === null ? null : (room[late.slice(0, at).filter((other) => other !== null).length] ?? y)))
-    return { left, right, narrow, scaleX, scaleY, spots, ends, heights, early, notes }
+    return { left, right, narrow, scaleX, scaleY, spots, ends, heights, early, notes, named }
   }, [series, x, y, width, bottom, references, fromZero])
 
   const at = cursor && plot.spots.find((spot) => spot.series === cursor.series && spot.index === cursor.index)
@@ -160,17 +169,18 @@ export function Lines({ width, title, series, x, y, references = [], picked, onP
           setCursor(spot ? { series: spot.series, index: spot.index } : null)
         }}
         onMouseLeave={() => setCursor(null)}
+        onPointerDown={(event) => (told.current = event.pointerType === 'touch' ? `${cursor?.series} ${cursor?.index}` : undefined)}
         onClick={(event) => {
           const spot = find(event)
-          if (spot && onPick) onPick(series[spot.series]?.id ?? '', spot.index)
+          if (spot && onPick && (told.current === undefined || told.current === `${spot.series} ${spot.index}`)) onPick(series[spot.series]?.id ?? '', spot.index)
         }}
       >
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={plot.right} />
-        {references.map((reference) => (
+        {plot.named.map((reference) => (
           <g key={reference.label}>
-            <line class="limit" x1={plot.left} x2={plot.right} y1={plot.scaleY.at(reference.y)} y2={plot.scaleY.at(reference.y)} />
-            <text class="note" x={plot.left + 6} y={plot.scaleY.at(reference.y) - 5}>
+            <line class="limit" x1={plot.left} x2={plot.right} y1={reference.line} y2={reference.line} />
+            <text class="note" x={reference.x} y={reference.y} paint-order="stroke" stroke-linejoin="round">
               {reference.label}
             </text>
           </g>

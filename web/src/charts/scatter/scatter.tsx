@@ -1,6 +1,6 @@
 // A scatter plot: points with direct labels, a stepped front, the point of the cursor told beside it. Mouse, touch and arrow keys
 // reach every point; Enter or a click picks it. Refuses to compute what it shows.
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Placed, place } from '../axes/labels'
 import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
@@ -39,6 +39,8 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
 
 export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380, apart = 0 }: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
+  // A finger cannot hover: its first tap tells the point, the second picks it.
+  const told = useRef<string | null | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
     const ys = points.map((point) => point.y)
@@ -98,9 +100,10 @@ export function Scatter({ width, title, points, x, y, front = [], frontLabel, li
         onBlur={() => setCursor(null)}
         onMouseMove={(event) => setCursor(where(event))}
         onMouseLeave={() => setCursor(null)}
+        onPointerDown={(event) => (told.current = event.pointerType === 'touch' ? cursor : undefined)}
         onClick={(event) => {
           const id = where(event)
-          if (id && onPick) onPick(id)
+          if (id && onPick && (told.current === undefined || told.current === id)) onPick(id)
         }}
       >
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
@@ -108,7 +111,7 @@ export function Scatter({ width, title, points, x, y, front = [], frontLabel, li
         {limit && (
           <g>
             <line class="limit" x1={plot.scaleX.at(limit.x)} x2={plot.scaleX.at(limit.x)} y1={TOP} y2={bottom} />
-            <text class="note" x={plot.scaleX.at(limit.x) - 6} y={TOP + 10} text-anchor="end">
+            <text class="note" x={plot.scaleX.at(limit.x) - 6} y={TOP + 10} text-anchor="end" paint-order="stroke" stroke-linejoin="round">
               {limit.label}
             </text>
           </g>
@@ -157,7 +160,7 @@ function Front({ spots, front, right, label }: { spots: readonly Spot[]; front: 
     <g aria-hidden="true">
       <path class="front-line" d={`${path}H${right}`} />
       {label && (
-        <text class="note" x={right} y={last.y + 16} text-anchor="end">
+        <text class="note" x={right} y={last.y + 16} text-anchor="end" paint-order="stroke" stroke-linejoin="round">
           {label}
         </text>
       )}

@@ -1,5 +1,6 @@
 // The network view: desks for the topology, a run's traffic, costs, flows, failures, co-design and the rail-only paper.
 // Refuses to keep state of its own; the address has it.
+import { useEffect } from 'preact/hooks'
 import { useKeys } from '../../state/keys'
 import { CodesignDesk } from './codesign'
 import { CostDesk } from './cost'
@@ -30,6 +31,7 @@ export default function Network() {
     DESKS.map(([id, title], index) => ({ keys: String(index + 1), title, group: 'Network', run: () => openDesk(id) })),
     [],
   )
+  useEffect(() => document.getElementById(`desk-${open}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [open])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step === 0) return

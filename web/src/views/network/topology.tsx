@@ -66,7 +66,7 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
             <Figure title="Switches" note={`${count(counts.ports)} ports`}>{count(counts.switches)}</Figure>
             <Figure title="Links" note={`${count(counts.cables)} cables`}>{count(counts.links)}</Figure>
             <Figure title="Transceivers">{count(counts.transceivers)}</Figure>
-            <Figure title="Scale-up" note="a device, one direction">{bandwidth(design.domain.bandwidth)}</Figure>
+            {design.domain.size > 1 && <Figure title="Scale-up" note="a device, one direction">{bandwidth(design.domain.bandwidth)}</Figure>}
             <Figure title="Network" note="a device, one direction">{gigabits(design.nic_bandwidth)}</Figure>
             <Figure title="Rails">{count(design.rails)}</Figure>
             <Figure title="Oversubscription">{answer.oversubscription.map((one) => `${Number(one.toPrecision(3))}:1`).join(', ') || '–'}</Figure>
@@ -114,7 +114,7 @@ function Parts({ answer }: { answer: ShowAnswer }) {
         </h2>
       </div>
       <Scroll label="Switches and cables: table">
-        <table class="table">
+        <table class="table" hidden={answer.counts.tiers.length === 0}>
           <caption class="hidden-visually">Switches by tier</caption>
           <thead>
             <tr>

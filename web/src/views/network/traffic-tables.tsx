@@ -126,7 +126,7 @@ function Links({ answer }: { answer: TrafficAnswer }) {
     bytesColumn('mean', 'Mean', (row) => row.mean),
     bytesColumn('most', 'Most', (row) => row.most),
     { key: 'busy', title: 'Busy', about: 'How long the busiest link is at work at its bandwidth: no step is shorter', value: (row) => row.busy, cell: (row) => seconds(row.busy), align: 'right' },
-    { key: 'busiest', title: 'Busiest', value: (row) => (row.busiest ? `${row.busiest.from} to ${row.busiest.to}` : '') },
+    { key: 'busiest', title: 'Busiest', value: (row) => (row.busiest ? `${row.busiest.from} to ${row.busiest.to}` : ''), wrap: true },
   ]
   return <Table caption="Links by layer" columns={columns} rows={answer.links ?? []} identify={(row) => `${row.layer} ${row.direction}`} />
 }

@@ -20,6 +20,11 @@ import { TrafficTable } from './traffic-tables'
 import { commandItem } from '../parts/command'
 
 const MOST_CELLS = 256
+const CELLS = [
+  ['ranks', 'ranks'],
+  ['domains', 'domains'],
+  ['rails', 'rails'],
+] as const
 
 export function TrafficDesk() {
   const run = runArguments()
@@ -32,7 +37,7 @@ function Traffic({ run }: { run: Arguments }) {
   const algorithm = said('algorithm') || 'ring'
   const allToAll = said('all-to-all') || 'direct'
   const of = said('of') || 'all'
-  const by = said('cells') === 'domains' ? 'domains' : 'ranks'
+  const by = CELLS.find(([id]) => id === said('cells'))?.[0] ?? 'ranks'
   const base: Arguments = {
     ...run,
     algorithm,
@@ -44,11 +49,15 @@ function Traffic({ run }: { run: Arguments }) {
   const place = sums.answer?.place
   const domains = place ? Math.max(1, Math.ceil(place.ranks / place.domain)) : 0
   const side = !place ? 0 : by === 'domains' ? Math.min(domains, 1024) : Math.min(place.ranks, MOST_CELLS)
-  const matrix = useAnswer<TrafficAnswer>('network/traffic', side > 0 ? { ...base, by: 'matrix', cells: side } : null)
+  const matrix = useAnswer<TrafficAnswer>('network/traffic', side === 0 ? null : by === 'rails' ? { ...base, by: 'rail' } : { ...base, by: 'matrix', cells: side })
   const squares = matrix.answer?.squares
   const square = squares?.find((one) => (one.dimension ?? 'all') === of) ?? squares?.[0]
   const perCell = matrix.answer?.per_cell ?? 1
-  const grid = useMemo(() => ({ side: matrix.answer?.side ?? 0, cells: square?.cells ?? [] }), [matrix.answer, square])
+  // While the next answer is on its way, the old one has other cells: nothing is drawn by wrong names.
+  const ofRails = matrix.answer?.rails !== undefined
+  const cellsFit = matrix.answer !== null && ofRails === (by === 'rails')
+  const gridSide = cellsFit ? (ofRails ? (place?.rails ?? 0) : (matrix.answer?.side ?? 0)) : 0
+  const grid = useMemo(() => ({ side: gridSide, cells: square?.cells ?? [] }), [gridSide, square])
   return (
     <>
       <section class="panel scope" aria-label="Run and network">
@@ -66,7 +75,7 @@ function Traffic({ run }: { run: Arguments }) {
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>
           <ChartFrame
             title="Who sends how much to whom"
-            about="bytes a step from a rank to a rank, on a logarithmic scale"
+            about={by === 'rails' ? 'bytes a step that leave domains, from rail to rail, on a logarithmic scale' : 'bytes a step from a rank to a rank, on a logarithmic scale'}
             name="traffic"
             menu={commandItem(matrix.commandLine)}
             stale={matrix.stale}
@@ -74,11 +83,15 @@ function Traffic({ run }: { run: Arguments }) {
               <Segments
                 label="Cells"
                 value={by}
-                options={[['ranks', 'ranks'], ['domains', 'domains']]}
+                options={CELLS}
                 onChange={(value) => say('cells', value === 'ranks' ? undefined : value)}
               />
             }
-            rows={() => ({ columns: ['from_first_rank', 'to_first_rank', 'ranks_per_cell', 'mean_bytes'], rows: (square?.cells ?? []).map(([i, j, mean]) => [i * perCell, j * perCell, perCell, mean]) })}
+            rows={() =>
+              by === 'rails'
+                ? { columns: ['from_rail', 'to_rail', 'bytes'], rows: (square?.cells ?? []).map((cell) => [...cell]) }
+                : { columns: ['from_first_rank', 'to_first_rank', 'ranks_per_cell', 'mean_bytes'], rows: (square?.cells ?? []).map(([i, j, mean]) => [i * perCell, j * perCell, perCell, mean]) }
+            }
           >
             {(width) => (
               <>
@@ -102,16 +115,16 @@ function Traffic({ run }: { run: Arguments }) {
                     title="Traffic from rank to rank"
                     grid={grid}
                     theme={dark.value}
-                    most={Math.min(width, 760)}
-                    rowTitle={by === 'domains' ? 'sending domain' : 'sending rank'}
-                    columnTitle={by === 'domains' ? 'receiving domain' : 'receiving rank'}
-                    name={(index) => count(by === 'domains' ? index : index * perCell)}
-                    block={by === 'domains' ? 0 : place.domain / perCell >= 2 ? place.domain / perCell : 0}
+                    most={Math.min(width, by === 'rails' ? 480 : 760)}
+                    rowTitle={`sending ${by.slice(0, -1)}`}
+                    columnTitle={`receiving ${by.slice(0, -1)}`}
+                    name={(index) => count(by === 'ranks' ? index * perCell : index)}
+                    block={by !== 'ranks' ? 0 : place.domain / perCell >= 2 ? place.domain / perCell : 0}
                     format={decimalBytes}
                     tip={(row, column, value) => ({
-                      title: by === 'domains' ? `domain ${row} to domain ${column}` : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
+                      title: by !== 'ranks' ? `${by.slice(0, -1)} ${row} to ${by.slice(0, -1)} ${column}` : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
                       lines: [
-                        { name: perCell > 1 ? 'a rank to a rank' : 'sends', value: value === undefined ? 'nothing' : decimalBytes(value) },
+                        { name: by !== 'rails' && perCell > 1 ? 'a rank to a rank' : 'sends', value: value === undefined ? 'nothing' : decimalBytes(value) },
                         ...(by === 'ranks' ? [{ name: 'domains', value: `${Math.floor((row * perCell) / place.domain)} to ${Math.floor((column * perCell) / place.domain)}` }] : []),
                       ],
                     })}

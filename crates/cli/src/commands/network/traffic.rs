@@ -10,7 +10,8 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_network::topology::{Design, Detail, Graph, Kind, Topology};
 use railwright_network::traffic::{
-    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Squares, Summary, by_domain, by_rail,
+    Algorithm, DomainRow, LinkRow, Loads, Matrix, Place, RailRow, Square, Squares, Summary, by_domain,
+    by_rail,
 };
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -30,7 +31,7 @@ enum View {
     Kind,
     Pair,
     Domain(Vec<DomainRow>),
-    Rail(Vec<RailRow>),
+    Rail(Vec<RailRow>, Vec<Square>),
     Matrix(Squares),
     Link { rows: Vec<LinkRow>, graph: Graph, detail: Detail, unjoined: Bytes },
 }
@@ -64,11 +65,13 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let matrix = Matrix::new(&traffic, place.domain);
     let summary = traffic.summary_with(&place, &matrix);
     let (sheet, design) = design.unzip();
-    let view = if arguments.by == TrafficBy::Matrix {
-        View::Matrix(traffic.squares(place.domain, arguments.cells.unwrap_or(files::USUAL_CELLS)))
-    } else {
-        view(arguments.by, &matrix, &place, design.as_ref())
-            .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?
+    let view = match arguments.by {
+        TrafficBy::Matrix => {
+            View::Matrix(traffic.squares(place.domain, arguments.cells.unwrap_or(files::USUAL_CELLS)))
+        }
+        TrafficBy::Rail => View::Rail(by_rail(&matrix, &place), traffic.rail_squares(&place)),
+        other => view(other, &matrix, &place, design.as_ref())
+            .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?,
     };
     printer.warnings(&warnings);
     let title = format!(
@@ -106,7 +109,6 @@ fn view(by: TrafficBy, matrix: &Matrix, place: &Place, design: Option<&Design>) 
     Ok(match (by, design) {
         (TrafficBy::Pair, _) => View::Pair,
         (TrafficBy::Domain, _) => View::Domain(by_domain(matrix, place)),
-        (TrafficBy::Rail, _) => View::Rail(by_rail(matrix, place)),
         (TrafficBy::Link, Some(design)) => {
             Loads::check(matrix)?;
             let detail = if design.devices > MOST_APART { Detail::Pooled } else { Detail::Links };

@@ -25,7 +25,10 @@ impl Answer for Sums {
         match &self.view {
             View::Kind | View::Pair => {}
             View::Domain(rows) => drop(fields.insert("domains".to_owned(), json!(rows))),
-            View::Rail(rows) => drop(fields.insert("rails".to_owned(), json!(rows))),
+            View::Rail(rows, squares) => {
+                fields.insert("rails".to_owned(), json!(rows));
+                fields.insert("squares".to_owned(), json!(squares));
+            }
             View::Matrix(squares) => fields.extend(crate::printer::fields(squares)),
             View::Link { rows, graph, detail, unjoined } => {
                 let named = |row: &LinkRow| {
@@ -66,7 +69,7 @@ impl Answer for Sums {
                 document.heading_with("domains", format!("what stays, leaves and arrives in a step{more}"));
                 document.table(domains(rows));
             }
-            View::Rail(rows) => {
+            View::Rail(rows, _) => {
                 let more = left_out(rows.len());
                 document.heading_with("rails", format!("between domains, in a step{more}"));
                 document.table(rails(rows));
@@ -101,7 +104,7 @@ impl Answer for Sums {
             View::Kind => exchanges(&self.summary),
             View::Pair => pairs(&self.summary),
             View::Domain(rows) => domain_table(rows),
-            View::Rail(rows) => rail_table(rows),
+            View::Rail(rows, _) => rail_table(rows),
             View::Matrix(squares) => squares_table(squares),
             View::Link { rows, graph, .. } => links(rows, graph),
         };
