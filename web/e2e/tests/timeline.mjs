@@ -35,7 +35,8 @@ async function steered(browser, url) {
   const box = await page.locator(HOST).boundingBox()
   await page.mouse.move(box.x + box.width / 2, box.y + 120)
   await page.keyboard.down('w')
-  await page.waitForTimeout(500)
+  // On a busy machine there are few frames; zooming goes by them.
+  for (let wait = 0; wait < 50 && (await sight()).to > 0.7 * whole.to; wait++) await page.waitForTimeout(100)
   await page.keyboard.up('w')
   await page.waitForTimeout(400)
   const near = await sight()

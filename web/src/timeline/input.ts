@@ -28,7 +28,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
   const fingers = new Map<number, { x: number; y: number }>()
   let pinch: { distance: number; from: number; to: number; middle: number } | null = null
   /** When a key was struck that opens a sequence of the page (`g s`): the next one is not ours. */
-  let sequence = 0
+  let sequence = -Infinity
 
   const place = (event: PointerEvent | WheelEvent | MouseEvent): { x: number; y: number; area: Area } => {
     const box = host.getBoundingClientRect()
@@ -270,7 +270,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
         return
       }
       if (now - sequence < TIMES_OUT) {
-        sequence = 0
+        sequence = -Infinity
         return
       }
       const focused = target === host
