@@ -72,7 +72,9 @@ pub(crate) enum Command {
         railwright search mixtral-8x7b --cluster h100 --gpus 128 --tp 2 --space pp=1..4 --space recompute=none,full\n  \
         railwright search llama-3.1-70b --cluster dgx-h100 --gpus 512 --why-not tp=8,pp=4 --save best.toml\n\n\
         What a run file or a flag says is fixed; the rest is searched. Exit code 1: nothing fits; 130: stopped by Ctrl-C, and what \
-        was found until then is printed.")]
+        was found until then is printed.\n\
+        Collectives are priced in closed form, also where plans are as many as here: `estimate best.toml --network flow` and \
+        `network simulate --run best.toml` lay the winner on a topology.")]
     Search(Box<Search>),
     /// How many machines of which kind, for a deadline or a budget, and where more stop paying
     #[command(after_long_help = "Examples:\n  \

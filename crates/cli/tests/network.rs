@@ -67,6 +67,10 @@ fn failures_by_class() {
             "own-rates.csv",
         ],
         &["network", "failures", "rail-only", "--run", "../../../../examples/runs/llama-3.1-405b.toml"],
+        &["network", "failures", "torus", "--run", "../../../../examples/runs/llama-3.1-405b.toml"],
+        &["network", "failures", "clos", "--gpus", "1000", "--radix", "64", "--format", "csv"],
+        &["network", "failures", "slim-fly", "--gpus", "1000", "--format", "csv"],
+        &["network", "failures", "clos", "--gpus", "512", "--fail", "leaf:0", "--fail", "nic:12"],
     ] {
         text.push_str(&transcript(line));
         text.push('\n');
@@ -133,6 +137,7 @@ fn what_cannot_be_built_is_told() {
         &["network", "show", "clos", "--radix", "many"],
         &["network", "show", "clos", "--speed", "0 Gbit/s"],
         &["network", "show", "clos", "--speed", "400"],
+        &["network", "show", "clos", "--speed", "-5Gbit/s"],
         &["network", "show", "clos", "--port-speed", "300 Gbit/s"],
         &["network", "show", "clos", "--dimensions", "4,4"],
         &["network", "show", "clos", "--gpus", "0"],
@@ -205,6 +210,25 @@ fn networks_and_strategies_together() {
         text.push('\n');
     }
     insta::assert_snapshot!(text);
+}
+
+/// Without a cluster the machine is the usual one, and is said to be.
+#[test]
+fn a_design_needs_no_cluster() {
+    let axes = ["--gpus", "64", "--domains", "8", "--speeds", "400G", "--topologies", "rail-only"];
+    let with = |more: &[&'static str]| {
+        run(&[&["network", "design", "llama-3-8b", "--quiet"][..], &axes, more].concat())
+    };
+    let (open, named) = (with(&[]), with(&["--cluster", "dgx-h100"]));
+    assert_eq!(open.code, 0, "{}", open.stderr);
+    let chosen = "cluster dgx-h100";
+    let said: Vec<&str> = open.stdout.lines().filter(|line| line.contains(chosen)).collect();
+    assert_eq!(said.len(), 1, "{}", open.stdout);
+    assert!(!named.stdout.contains(chosen));
+    let rows = |text: &str| {
+        text.lines().filter(|line| line.contains("rail-only")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&open.stdout), rows(&named.stdout));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What one failed part takes away, for each class of parts that are alike.
 //!
 //! Responsible for: devices cut off and bandwidth kept after a link, NIC or switch fails and routes have been withdrawn around it.
-//! Every member of a class stands in the same place, so one failure of each class is exact for all of them. Refuses to know how
+//! Every member of a class stands in the same place, so one failure of each class is exact for all of them; parts of one name that stand
+//! in different places (leaves and pods that are not full) are several classes. Refuses to know how
 //! often parts fail ([`rates`]), what that costs in a month ([`expected`]), and failures that come together ([`state`], [`sample`]).
 //!
 //! Three figures of kept bandwidth: *alone*, when a device goes on with its own NIC; *neighbour*, when another device of its scale-up
@@ -13,11 +14,11 @@ pub mod rates;
 pub mod sample;
 pub mod state;
 
-use crate::topology::clos::Clos;
 use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Fabric, Routing};
 use railwright_spec::choice;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Who carries the traffic of a device that lost network bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -138,6 +139,8 @@ pub fn classes(design: &Design) -> Vec<Class> {
         Fabric::SlimFly(s) => {
             nics(design, &mut list);
             switch(design, "router", s.switches(), s.hosts, &mut list);
+            // Each of two routers' links is the only one between them; others of the same length do not exist.
+            detour(design, "link", s.links(), 2 * s.hosts, 1, &mut list);
         }
     }
     list
@@ -248,34 +251,113 @@ fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: 
     list.push(class);
 }
 
-/// Devices under the first leaf of the first plane: in all, and of the first domain.
-fn under_first_leaf(design: &Design, network: &ClosNetwork) -> (u64, u64) {
-    let first = design.leaf_of(network, 0);
-    let together = |device: &u64| {
-        let (fabric, leaf) = design.leaf_of(network, *device);
-        (fabric / network.fabrics_per_switch, leaf) == (first.0 / network.fabrics_per_switch, first.1)
-    };
-    let of_domain = (0..design.domain.size).filter(together).count() as u64;
-    ((0..design.devices).filter(together).count() as u64, of_domain)
+/// What is below one switch of the first plane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Below {
+    /// Devices in all.
+    devices: u64,
+    /// The most of one domain.
+    of_domain: u64,
+    /// Domains that have some of theirs there.
+    domains: u64,
+    /// Domains that have all of theirs there.
+    whole: u64,
+}
+
+impl Below {
+    /// Counts devices in their order, so that domains come one after the other.
+    fn of(devices: impl IntoIterator<Item = u64>, size: u64) -> Self {
+        let (mut below, mut last, mut here) = (Self::default(), u64::MAX, 0);
+        for device in devices {
+            let domain = device / size;
+            if domain != last {
+                (last, here) = (domain, 0);
+                below.domains += 1;
+            }
+            here += 1;
+            below.devices += 1;
+            below.whole += u64::from(here == size);
+            below.of_domain = below.of_domain.max(here);
+        }
+        below
+    }
+}
+
+/// Switches of a plane by what is below each: how many there are of every kind, the fullest first. `key` says which switch a device
+/// is below; switches with nothing below are told, too, if there are `count` in a plane.
+fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64)> {
+    let mut under: BTreeMap<K, Vec<u64>> = BTreeMap::new();
+    for device in 0..design.devices {
+        under.entry(key(device)).or_default().push(device);
+    }
+    let mut kinds: BTreeMap<Below, u64> = BTreeMap::new();
+    let used = under.len() as u64;
+    for devices in under.into_values() {
+        *kinds.entry(Below::of(devices, design.domain.size)).or_default() += 1;
+    }
+    if count > used {
+        *kinds.entry(Below::default()).or_default() += count - used;
+    }
+    kinds.into_iter().rev().collect()
+}
+
+/// How many parts of each name there are, in the order of their first class.
+pub fn parts(classes: &[Class]) -> Vec<(&'static str, u64)> {
+    let mut parts: Vec<(&'static str, u64)> = Vec::new();
+    for class in classes {
+        match parts.iter_mut().find(|(part, _)| *part == class.part) {
+            Some((_, count)) => *count += class.count,
+            None => parts.push((class.part, class.count)),
+        }
+    }
+    parts
+}
+
+/// A leaf with so much below it.
+fn leaf(design: &Design, count: u64, below: &Below) -> Class {
+    let class = first_switch(design, "leaf", count, below.devices, below.of_domain);
+    let stranded = if design.planes == 1 { below.whole * design.domain.size } else { 0 };
+    let touched = below.domains * design.domain.size;
+    if below.devices > 0 {
+        return Class { stranded, touched, ..class };
+    }
+    let none =
+        Class { stranded: 0, touched: 0, kept_alone: 1.0, kept_neighbour: 1.0, kept_spread: 1.0, ..class };
+    Class { remark: "nothing is below them", ..none }
 }
 
 fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     let clos = &network.clos;
     let counts = design.counts();
-    let (devices, of_domain) = under_first_leaf(design, network);
-    list.push(first_switch(design, "leaf", counts.switches_in("leaf"), devices, of_domain));
     let fabrics = design.planes * network.fabrics_per_plane;
+    // Leaves and pods that are filled differently are classes of their own.
+    let leaves = kinds(design, counts.switches_in("leaf") / design.planes, |device| {
+        let (fabric, leaf) = design.leaf_of(network, device);
+        (fabric / network.fabrics_per_switch, leaf)
+    });
+    list.extend(leaves.iter().map(|(below, count)| leaf(design, count * design.planes, below)));
     // Where rails are apart, the other rails of a domain are untouched, and can take over.
     let apart = if network.fabrics_per_plane > 1 { design.rails } else { 1 };
-    let in_pod = pod_devices(design, clos, network);
+    let pods = kinds(design, network.fabrics_per_plane * clos.pods, |device| {
+        let (fabric, leaf) = design.leaf_of(network, device);
+        (fabric, clos.pod(leaf))
+    });
+    let above = |part, each: u64, lost: f64, list: &mut Vec<Class>| {
+        for (below, count) in &pods {
+            let count = count * design.planes * each;
+            list.push(shared(design, part, count, below.devices, lost, apart));
+        }
+    };
     if network.kept_tiers >= 2 {
         let link = lost_above(design, network, 1.0 / clos.leaf_uplinks as f64);
-        let links = fabrics * clos.leaf_spine_links();
-        // A rail has a leaf of its own in each plane: its neighbours' leaves are whole.
-        let beside = (design.domain.size / of_domain.max(1)).max(1);
-        list.push(shared(design, "leaf-spine link", links, devices, link, beside));
+        for (below, count) in &leaves {
+            // A rail has a leaf of its own in each plane: its neighbours' leaves are whole.
+            let beside = (design.domain.size / below.of_domain.max(1)).max(1);
+            let links = count * design.planes * clos.leaf_uplinks;
+            list.push(shared(design, "leaf-spine link", links, below.devices, link, beside));
+        }
         let spine = lost_above(design, network, 1.0 / clos.spines_per_pod as f64);
-        list.push(shared(design, "spine", fabrics * clos.spines(), in_pod, spine, apart));
+        above("spine", clos.spines_per_pod, spine, list);
     }
     if network.kept_tiers >= 3 {
         let all = design.devices / network.fabrics_per_plane;
@@ -283,12 +365,18 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         let is_even = design.routing == Routing::Spray;
         let (spines, cores) = (clos.spines_per_pod as f64, clos.core_groups as f64);
         let link = 1.0 / (clos.spine_uplinks as f64 * if is_even { spines } else { 1.0 });
-        list.push(shared(design, "spine-core link", fabrics * clos.spine_core_links(), in_pod, link, apart));
+        above("spine-core link", clos.spines_per_pod * clos.spine_uplinks, link, list);
         let core = 1.0 / (clos.cores_per_group as f64 * if is_even { cores } else { 1.0 });
         list.push(shared(design, "core", fabrics * clos.cores(), all, core, apart));
     }
-    if let Some(class) = list.iter_mut().find(|class| class.part == "spine" && clos.spines_per_pod == 1) {
+    for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
         class.remark = "the only spine: leaves reach nobody else through this plane";
+    }
+    // What joins nobody takes nothing away.
+    for class in
+        list.iter_mut().filter(|class| class.slowed == 0 && class.part != "leaf" && class.cut_off == 0)
+    {
+        (class.kept_alone, class.kept_neighbour, class.kept_spread) = (1.0, 1.0, 1.0);
     }
 }
 
@@ -301,15 +389,6 @@ pub(crate) fn headroom(design: &Design, network: &ClosNetwork) -> f64 {
 /// The share that hosts lose when a share of a leaf's uplinks is lost: what is above what they need is lost first.
 fn lost_above(design: &Design, network: &ClosNetwork, share: f64) -> f64 {
     1.0 - (headroom(design, network) * (1.0 - share)).min(1.0)
-}
-
-/// Devices whose leaf is in the first pod of the first fabric.
-fn pod_devices(design: &Design, clos: &Clos, network: &ClosNetwork) -> u64 {
-    let together = |device: &u64| {
-        let (fabric, leaf) = design.leaf_of(network, *device);
-        fabric == 0 && clos.pod(leaf) == 0
-    };
-    (0..design.devices).filter(together).count() as u64
 }
 
 #[cfg(test)]

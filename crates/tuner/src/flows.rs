@@ -26,12 +26,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a cluster says of its network, under what a user says: number of devices, domains, bandwidths. A network of which nothing is
-/// said is a rail-optimized tree without oversubscription whose packets are sprayed, which never blocks.
+/// said is a rail-optimized tree without oversubscription; where no routing is said, of any kind, packets are sprayed. The two together never block.
 pub fn design_of(cluster: &Cluster, said: &DesignSpec) -> DesignSpec {
     let domain = cluster.scale_up.domain_size.clamp(1, cluster.devices.max(1));
     let is_one_domain = domain >= cluster.devices;
     let kind = said.kind.unwrap_or(if is_one_domain { Kind::ScaleUp } else { Kind::RailOptimized });
-    let is_default = said.kind.is_none();
     let mut spec = said.clone();
     spec.kind = Some(kind);
     spec.devices = said.devices.or(Some(cluster.devices.next_multiple_of(domain)));
@@ -44,9 +43,7 @@ pub fn design_of(cluster: &Cluster, said: &DesignSpec) -> DesignSpec {
         .or(own)
         .or(Some(host_bandwidth(cluster)));
     spec.speed = said.speed.or((kind != Kind::ScaleUp).then_some(cluster.network.bandwidth));
-    if is_default && !is_one_domain {
-        spec.routing = said.routing.or(Some(Routing::Spray));
-    }
+    spec.routing = said.routing.or_else(|| kind.routings().first().map(|_| Routing::Spray));
     spec
 }
 
@@ -73,11 +70,13 @@ pub fn wiring(cluster: &Cluster, said: &DesignSpec, failed: &[Part]) -> Result<W
     }
     let design = design_of(cluster, said).resolve()?;
     if design.kind == Kind::Torus {
-        return Err(Problem::new("the step of a torus is not that of a network with switches")
-            .at_key("design.kind")
-            .hint(
-                "`railwright clusters list` has pods of tori, which `estimate` prices by a law of their own",
-            ));
+        return Err(Problem::new(
+            "the step of a torus is not that of a network with switches: its collectives use the links of all dimensions at once, which rings of flows here do not",
+        )
+        .at_key("design.kind")
+        .hint(
+            "`estimate` prices pods of tori (`railwright clusters list`) by a law of their own; `network traffic --topology torus --by link` has their links",
+        ));
     }
     let own = cluster.scale_up.domain_size.min(cluster.devices);
     if design.domain.size != own && design.kind != Kind::ScaleUp {

@@ -4,11 +4,11 @@ use super::{Effort, OpenRun, Output};
 use clap::{Args, ValueHint};
 
 pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024\n  \
+    railwright network design llama-3-70b --gpus 1024\n  \
     railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --domains 8,64 --topologies rail-optimized,rail-only\n  \
     railwright network design mixtral-8x22b --cluster dgx-h100 --gpus 512 --scale-up-price 64=2500 --svg -o front.svg\n  \
     railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --all --format csv -o designs.csv\n\n\
-    What the plan says is fixed, the rest is searched once for each class of networks that no step can tell apart. Costs are those of\n\
+    Without --cluster the machine is a dgx-h100. What the plan says is fixed, the rest is searched once for each class of networks that no step can tell apart. Costs are those of\n\
     `network cost`. Exit code 1: the model fits on none; 130: stopped by Ctrl-C.";
 
 /// Arguments of `network design`.

@@ -211,6 +211,8 @@ fn argument(key: &Key, flag: String) -> Arg {
         .help_heading("Design")
         .hide_short_help(!USUAL.contains(&key.name))
         .allow_negative_numbers(true)
+        // A negative quantity is told as what it is, not as a flag that does not exist.
+        .allow_hyphen_values(matches!(key.kind, Kind::Quantity(_)))
         .action(ArgAction::Append)
 }
 

@@ -4,7 +4,7 @@ use super::{Output, RunFlags};
 use clap::{Args, ValueEnum, ValueHint};
 
 /// A run to choose the rest of.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct OpenRun {
     /// A model: a name of `models list`, a config.json or the folder that holds it, or `-` for stdin
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]

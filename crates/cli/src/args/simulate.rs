@@ -9,8 +9,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network leaf_oversubscription=4\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology rail-only --fail nic:3 --fail spine:0\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network gpus=512 --background spare=0.5\n\n\
-    Without --topology the network is a rail-optimized tree that never blocks. Devices, domains and speed are the cluster's unless a\n\
-    design file or --network says otherwise. Parts that can fail: link:LAYER:N (scale-up, access, leaf-spine, spine-core, local,\n\
+    Without --topology the network is a rail-optimized tree, and without a routing packets are sprayed, on any topology. Devices, domains\n\
+    and speed are the cluster's unless a design file or --network says otherwise. Parts that can fail: link:LAYER:N (scale-up, access, leaf-spine, spine-core, local,\n\
     global, torus), nic:N, leaf:N, router:N, spine:N, core:N. docs/concepts/flow-model.md says what is modelled and what not.";
 
 /// Arguments of `network simulate`.
@@ -20,7 +20,7 @@ pub(crate) struct Simulate {
     pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
-    /// How messages find their way: `ecmp`, `spray` or `static`; short for `--network routing=...`
+    /// How messages find their way: `ecmp`, `spray` or `static`; `spray` without it; short for `--network routing=...`
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
     /// A part that is broken, as in `nic:3`, `leaf:0` or `link:leaf-spine:5`; repeatable

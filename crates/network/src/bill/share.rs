@@ -33,6 +33,8 @@ pub struct Cluster {
     pub tokens_per_second: Option<f64>,
     /// Tokens of the whole run, if known.
     pub tokens: Option<f64>,
+    /// Share of the calendar in which the run makes progress: what is owned is paid for in the rest, too.
+    pub availability: f64,
 }
 
 /// The network's share.
@@ -59,7 +61,7 @@ pub struct Whole {
     pub dollars_per_day: Dollars,
     /// Dollars for a million tokens.
     pub dollars_per_million_tokens: Option<Dollars>,
-    /// Dollars for the tokens of the run.
+    /// Dollars for the run: `tokens x dollars for one / availability`.
     pub dollars_per_run: Option<Dollars>,
     /// Power at the facility's meter.
     pub power: Watts,
@@ -89,7 +91,9 @@ pub fn share(bill: &Bill, cluster: &Cluster) -> Share {
             tokens_per_second: cluster.tokens_per_second,
             dollars_per_day: year / (YEAR / 24.0),
             dollars_per_million_tokens: per_million,
-            dollars_per_run: per_million.zip(cluster.tokens).map(|(price, tokens)| price * (tokens / 1e6)),
+            dollars_per_run: per_million
+                .zip(cluster.tokens)
+                .map(|(price, tokens)| price * (tokens / 1e6 / cluster.availability)),
             power: at_meter,
             energy_per_million_tokens: energy(at_meter),
             network_energy_per_million_tokens: energy(bill.watts * cluster.power_usage_effectiveness),

@@ -31,6 +31,7 @@ fn cluster() -> Cluster {
         power_usage_effectiveness: 1.25,
         tokens_per_second: Some(1e7),
         tokens: Some(1e12),
+        availability: 1.0,
     }
 }
 
@@ -151,6 +152,11 @@ fn the_share_of_a_cluster() {
     assert!(
         (whole.dollars_per_run.expect("tokens").get() / (all / (8760.0 * 3600.0) * 1e5) - 1.0).abs() < 1e-12
     );
+    // Who owns the cluster pays for the time in which the run stands still.
+    let half =
+        super::share::share(&bill, &Cluster { availability: 0.5, ..cluster() }).cluster.expect("priced");
+    assert_eq!(half.dollars_per_run, whole.dollars_per_run.map(|dollars| dollars * 2.0));
+    assert_eq!(half.dollars_per_day, whole.dollars_per_day);
     let energy = whole.energy_per_million_tokens.expect("a rate").get();
     let joules = (bill.watts.get() + 1024.0 * 1000.0) * 1.25 / 1e7 * 1e6;
     assert!((energy / (joules / 3.6e6) - 1.0).abs() < 1e-12);

@@ -5,7 +5,7 @@
 
 use super::rates::Rates;
 use super::state::{Part, States};
-use super::{Recovery, classes};
+use super::{Recovery, classes, parts};
 use crate::topology::Choices;
 use crate::topology::Design;
 use railwright_spec::problem::Problem;
@@ -65,14 +65,14 @@ pub fn sample(
 ) -> Result<Sampled, Problem> {
     let states = States::new(design)?;
     let mut counts: Vec<(&'static str, u64, f64)> = Vec::new();
-    for class in classes(design) {
+    for (part, count) in parts(&classes(design)) {
         let chance = match draw {
-            Draw::Moments => rates.of_class(class.part).map_or(0.0, super::rates::Rate::unavailability),
+            Draw::Moments => rates.of_class(part).map_or(0.0, super::rates::Rate::unavailability),
             Draw::Together(list) => {
-                list.iter().filter(|(name, _)| name == class.part).map(|(_, n)| *n as f64).sum()
+                list.iter().filter(|(name, _)| name == part).map(|(_, n)| *n as f64).sum()
             }
         };
-        counts.push((class.part, class.count, chance));
+        counts.push((part, count, chance));
     }
     let mut sum = Sums::default();
     let mut failed = Vec::new();

@@ -93,3 +93,41 @@ fn devices_cut_off_agree_with_graphs() {
         }
     }
 }
+
+/// Leaves and pods that are not full are classes of their own, and their parts are all of the network's.
+#[test]
+fn parts_that_are_filled_differently_are_told_apart() {
+    let design = DesignSpec::of(Kind::Clos, 1000, 8, 64).resolve().expect("it is built");
+    let list = classes(&design);
+    let leaves: Vec<(u64, u64, u64)> =
+        list.iter().filter(|c| c.part == "leaf").map(|c| (c.count, c.cut_off, c.stranded)).collect();
+    // 31 leaves of 32 devices, and one of 8.
+    assert_eq!(leaves, [(31, 32, 32), (1, 8, 8)]);
+    let counts = design.counts();
+    for (part, count) in parts(&list) {
+        let expected = match part {
+            "leaf" => counts.switches_in("leaf"),
+            "spine" => counts.switches_in("spine"),
+            "NIC" => 1000,
+            _ => continue,
+        };
+        assert_eq!(count, expected, "{part}");
+    }
+    let cut: u64 = list.iter().filter(|c| c.part == "leaf").map(|c| c.count * c.cut_off).sum();
+    assert_eq!(cut, 1000, "each device is below one leaf");
+    // Pods of three tiers: two full ones of 16, and 4 devices in the last.
+    let tiers = DesignSpec::of(Kind::Clos, 76, 4, 8).resolve().expect("it is built");
+    let spines: Vec<u64> = classes(&tiers).iter().filter(|c| c.part == "spine").map(|c| c.slowed).collect();
+    assert!(spines.len() > 1 && spines.windows(2).all(|pair| pair[0] > pair[1]), "{spines:?}");
+}
+
+#[test]
+fn a_slim_fly_loses_links_between_routers_too() {
+    let design = DesignSpec::of(Kind::SlimFly, 1000, 8, 64).resolve().expect("counted");
+    let list = classes(&design);
+    let link = list.iter().find(|class| class.part == "link").expect("routers are joined");
+    let routers = design.counts().switches();
+    // Every router has as many links to routers as the graph's degree; each joins two.
+    assert!(link.count > routers && link.kept_alone == 0.5 && link.cut_off == 0, "{link:?}");
+    assert!(link.remark.contains("detours"));
+}

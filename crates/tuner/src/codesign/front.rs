@@ -54,8 +54,8 @@ pub struct Row {
     pub dollars: Dollars,
     /// The same for each device.
     pub dollars_per_device: Dollars,
-    /// Watts of the network.
-    pub watts: Watts,
+    /// Watts of the network; none where the power of a part is not known.
+    pub watts: Option<Watts>,
     /// Time of a step; none where nothing fits.
     pub step_time: Option<Seconds>,
     /// Share of it that the network between domains takes.
@@ -85,6 +85,8 @@ pub struct Codesign {
     pub refused: Vec<Refused>,
     /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
+    /// Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
+    pub compares_power: bool,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
 }
@@ -99,6 +101,7 @@ pub fn answer(
     scale_up_prices: BTreeMap<u64, Dollars>,
     usual_domain: u64,
 ) -> Codesign {
+    let mut warnings: Vec<Warning> = Vec::new();
     let mut rows: Vec<Row> = grid
         .points
         .into_iter()
@@ -108,6 +111,11 @@ pub fn answer(
             let devices = point.design.devices as f64;
             let mut bill = point.bill;
             bill.total += scale_up_prices.get(&domain).map_or(Dollars::ZERO, |price| *price * devices);
+            for warning in &bill.warnings {
+                if !warnings.contains(warning) {
+                    warnings.push(warning.clone());
+                }
+            }
             let site = Site { tokens_per_second: best.map(|best| best.tokens_per_second), ..site.clone() };
             Row {
                 topology: point.design.kind,
@@ -118,7 +126,7 @@ pub fn answer(
                 switches: bill.counts.switches(),
                 dollars: bill.total,
                 dollars_per_device: bill.per_device(),
-                watts: bill.watts,
+                watts: bill.lines.iter().all(|line| line.watts.is_some()).then_some(bill.watts),
                 step_time: best.map(|best| best.step_time),
                 network_share: best.map(|best| best.network_share),
                 tokens_per_second: site.tokens_per_second,
@@ -132,9 +140,9 @@ pub fn answer(
         .collect();
     let is_priced = |domain: u64| domain <= usual_domain || scale_up_prices.contains_key(&domain);
     let unpriced: Vec<u64> = sizes(&rows).into_iter().filter(|size| !is_priced(*size)).collect();
-    mark(&mut rows, unpriced.is_empty());
+    let compares_power = rows.iter().all(|row| row.watts.is_some());
+    mark(&mut rows, unpriced.is_empty(), compares_power);
     cheapest(&mut rows, &is_priced);
-    let mut warnings = Vec::new();
     if !unpriced.is_empty() {
         let list = unpriced.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let message = format!(
@@ -147,7 +155,14 @@ pub fn answer(
         .zip(found)
         .map(|(layout, found)| Class { layout, reason: found.as_ref().err().cloned().unwrap_or_default() })
         .collect();
-    Codesign { rows, classes, refused: grid.refused, scale_up_prices, warnings }
+    Codesign { rows, classes, refused: grid.refused, scale_up_prices, compares_power, warnings }
+}
+
+impl Codesign {
+    /// Whether larger scale-up domains have no price, so that what a token costs there is not told.
+    pub fn has_unpriced_sizes(&self) -> bool {
+        self.warnings.iter().any(|warning| warning.id == "network-scale-up-unpriced")
+    }
 }
 
 /// Domain sizes of rows, each once, in their order.
@@ -167,11 +182,13 @@ type Figures = (f64, f64, f64, u64);
 /// A tenth of a per mille of a step is no difference: prediction is far coarser.
 const TIE: f64 = 1e-4;
 
-/// Marks the fronts.
-fn mark(rows: &mut [Row], across_sizes: bool) {
+/// Marks the fronts. Where the power of one design is not known, none is compared by power: what is not known is not 0, and a front on
+/// which some are compared by two figures and some by three has no order.
+fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
+    let watts = |row: &Row| row.watts.filter(|_| compares_power).map_or(0.0, Watts::get);
     let figures: Vec<Option<Figures>> = rows
         .iter()
-        .map(|row| row.step_time.map(|time| (time.get(), row.dollars.get(), row.watts.get(), row.domain)))
+        .map(|row| row.step_time.map(|time| (time.get(), row.dollars.get(), watts(row), row.domain)))
         .collect();
     for index in front(&figures, true) {
         rows[index].on_front = true;

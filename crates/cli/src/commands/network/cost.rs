@@ -114,6 +114,7 @@ fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
         power_usage_effectiveness: POWER_USAGE_EFFECTIVENESS,
         tokens_per_second: tokens.transpose()?,
         tokens: None,
+        availability: 1.0,
     })
 }
 
@@ -209,16 +210,16 @@ impl Compared {
     fn bills(&self) -> Table {
         let mut columns = vec![
             Column::words("design"),
-            Column::numbers("switches").expendable(5),
-            Column::numbers("ports").expendable(7),
-            Column::numbers("cables").expendable(8),
-            Column::numbers("transceivers").expendable(6),
-            Column::numbers("fabric").expendable(4),
+            Column::numbers("switches").expendable(2),
+            Column::numbers("ports").expendable(6),
+            Column::numbers("cables").expendable(4),
+            Column::numbers("transceivers").expendable(3),
+            Column::numbers("fabric").expendable(7),
             Column::numbers("with NICs"),
-            Column::numbers("per device").expendable(3),
+            Column::numbers("per device").expendable(5),
             Column::numbers("saving"),
             Column::numbers("power").expendable(1),
-            Column::numbers("of cluster").expendable(2),
+            Column::numbers("of cluster").expendable(8),
         ];
         let has_tokens = self.cluster.tokens_per_second.is_some();
         if has_tokens {

@@ -8,6 +8,7 @@ mod report;
 use super::super::best::{Ran, Searcher};
 use super::super::open_run::{self, Asked, Setting};
 use super::{kind, on_run, spelled_out};
+use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input;
@@ -54,8 +55,9 @@ pub(super) struct Answered {
 
 /// Designs networks. The answer is no when the model fits on none.
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
-    let asked = open_run::ask(&arguments.run)?;
-    open_run::tell_launch(&arguments.run, printer)?;
+    let (open, usual) = on_usual_machine(&arguments.run);
+    let asked = open_run::ask(&open)?;
+    open_run::tell_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
         let problem = Problem::new(format!("{several} clusters or numbers of devices are too many at once"));
@@ -70,7 +72,8 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let axes = axes(arguments, &setting.run.cluster)?;
     let machine = &setting.run.cluster;
     let searcher = Searcher::new(&arguments.effort, printer)?;
-    let (said, chosen) = said(&asked, setting);
+    let (said, mut chosen) = said(&asked, setting);
+    chosen.extend(usual);
     let space = searcher.space(setting, &said, &[]).map_err(Failure::Input)?;
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
@@ -130,6 +133,25 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
         (true, true) => Outcome::No,
         (true, false) => Outcome::Yes,
     })
+}
+
+/// The machine whose accelerators, hosts and domains networks are designed around where none is named: by far the most measured runs
+/// are of it.
+const USUAL_MACHINE: &str = "dgx-h100";
+
+/// The run with a machine, and what was chosen.
+fn on_usual_machine(run: &OpenRun) -> (OpenRun, Option<String>) {
+    let mut run = run.clone();
+    let sets_cluster = |path: &str| path.starts_with("cluster.") && path != "cluster.devices";
+    let says_machine = !run.cluster.is_empty()
+        || run.run.is_some()
+        || run.flags.settings.iter().any(|(_, path, _)| sets_cluster(path))
+        || run.set.iter().any(|text| sets_cluster(text.split('=').next().unwrap_or_default().trim()));
+    if says_machine {
+        return (run, None);
+    }
+    run.cluster.push(USUAL_MACHINE.to_owned());
+    (run, Some(format!("cluster {USUAL_MACHINE}")))
 }
 
 fn title(run: &Run) -> String {

@@ -11,7 +11,7 @@ use railwright_network::failures::expected::{Expectation, INTERRUPTION_HOURS, Jo
 use railwright_network::failures::rates::Rates;
 use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample};
 use railwright_network::failures::state::{Part, State, States};
-use railwright_network::failures::{Recovery, classes, slowdown};
+use railwright_network::failures::{Recovery, classes, parts, slowdown};
 use railwright_network::topology::Design;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -141,17 +141,17 @@ struct Failed {
 
 fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
     let mut failed = Failed { named: Vec::new(), any: Vec::new() };
-    let classes = classes(design);
+    let parts = parts(&classes(design));
     for text in &arguments.fail {
         let told = |problem: Problem| problem.in_file("--fail");
         let shown = human::shorten(text);
-        let Some((name, number)) = text.split_once(['#', '=']) else {
+        let Some((name, number)) = text.rsplit_once(['#', ':', '=']) else {
             return Err(told(Problem::new(format!("`{shown}` names no part")))
                 .hint("write `leaf#3` for one part, `leaf=2` for any two"));
         };
         let plain = |name: &str| name.trim().to_lowercase().replace([' ', '_'], "-");
-        let Some(class) = classes.iter().find(|class| plain(class.part) == plain(name)) else {
-            let known: Vec<String> = classes.iter().map(|class| plain(class.part)).collect();
+        let Some(&(part, all)) = parts.iter().find(|(part, _)| plain(part) == plain(name)) else {
+            let known: Vec<String> = parts.iter().map(|(part, _)| plain(part)).collect();
             let list = format!("a {} has {}", design.name, known.join(", "));
             let hint = did_you_mean(&plain(name), known.iter().map(String::as_str), &list);
             return Err(
@@ -161,21 +161,20 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
         let Ok(number) = number.trim().parse::<u64>() else {
             return Err(told(Problem::new(format!("`{shown}` has no whole number behind the part"))));
         };
-        let count = human::whole(class.count);
-        if text.contains('#') {
-            if number >= class.count {
-                let message =
-                    format!("there is no {} {number} in a {}: there are {count}", class.part, design.name);
+        let count = human::whole(all);
+        if !text.contains('=') {
+            if number >= all {
+                let message = format!("there is no {part} {number} in a {}: there are {count}", design.name);
                 return Err(told(Problem::new(message)).hint("numbers begin at 0"));
             }
-            failed.named.push(Part { class: class.part, number });
+            failed.named.push(Part { class: part, number });
         } else {
-            if number > class.count.min(MOST_FAILED) {
-                let message = format!("{number} cannot fail of {count} parts ({})", class.part);
-                let most = human::whole(class.count.min(MOST_FAILED));
+            if number > all.min(MOST_FAILED) {
+                let message = format!("{number} cannot fail of {count} parts ({part})");
+                let most = human::whole(all.min(MOST_FAILED));
                 return Err(told(Problem::new(message)).hint(format!("at most {most} can")));
             }
-            failed.any.push((class.part.to_owned(), number));
+            failed.any.push((part.to_owned(), number));
         }
     }
     if !failed.named.is_empty() && !failed.any.is_empty() {

@@ -85,9 +85,9 @@ fn targets(report: &RailOnlyReport) -> Table {
         Column::numbers("paper"),
         Column::numbers("here"),
         Column::numbers("variants").expendable(4),
-        Column::numbers("error"),
+        Column::numbers("error").expendable(3),
         Column::words("status"),
-        Column::prose("why").expendable(1),
+        Column::prose("why"),
     ];
     let rows = report.targets.iter().map(|target| {
         let unit = target.claim.unit.as_str();

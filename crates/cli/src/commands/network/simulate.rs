@@ -44,10 +44,8 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     }
     let mut on = OnNetwork { topology: arguments.on.topology.clone(), keys: arguments.on.keys.clone() };
     on.keys.extend(arguments.routing.iter().map(|routing| format!("routing={routing}")));
-    let (sheet, wiring) = wired(&on, &run.cluster, &failed)?;
-    if on.topology.is_none() {
-        chosen.push(default_topology(&sheet));
-    }
+    let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
+    chosen.extend(laid);
     let setting = Setting { wiring: &wiring, background };
     let simulation = simulate(&run.model, &run.cluster, &run.plan, &setting)
         .map_err(|problem| in_words(problem, &sheet))?;
@@ -66,14 +64,29 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     Ok(Outcome::Yes)
 }
 
-/// The network of a cluster. One that nobody describes never blocks.
-fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<(Sheet<DesignSpec>, Wiring), Problem> {
+/// A network with what was chosen for it.
+struct Wired {
+    sheet: Sheet<DesignSpec>,
+    wiring: Wiring,
+    chosen: Option<String>,
+}
+
+/// The network of a cluster: rail-optimized where no topology is named, and packets sprayed where no routing is said, which on a tree
+/// that is not oversubscribed never blocks.
+fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<Wired, Problem> {
     let (mut sheet, _) = on_network::of(on, Kind::RailOptimized, cluster)?;
+    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized);
+    let mut chosen = Vec::new();
     if on.topology.is_none() {
-        sheet.spec.routing.get_or_insert(Routing::Spray);
+        chosen.push(format!("topology {}", kind.name()));
+    }
+    if sheet.spec.routing.is_none() && kind.routings().contains(&Routing::Spray) {
+        sheet.spec.routing = Some(Routing::Spray);
+        chosen.push(format!("routing {}", Routing::Spray.name()));
     }
     let wiring = flows::wiring(cluster, &sheet.spec, failed).map_err(|problem| in_words(problem, &sheet))?;
-    Ok((sheet, wiring))
+    let chosen = (!chosen.is_empty()).then(|| chosen.join(", "));
+    Ok(Wired { sheet, wiring, chosen })
 }
 
 /// A problem of the design where it was said, and keys of the design as `--network` takes them.
@@ -89,12 +102,6 @@ fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
         "--network".clone_into(&mut place.file);
     }
     problem
-}
-
-fn default_topology(sheet: &Sheet<DesignSpec>) -> String {
-    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized).name();
-    let routing = sheet.spec.routing.unwrap_or_default().name();
-    format!("topology {kind}, routing {routing}")
 }
 
 /// The machine of a run whose collectives are simulated, if that is asked for, and what to say of it.
@@ -132,8 +139,9 @@ pub(crate) fn machine(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Ma
         return Ok(None);
     }
     let on = OnNetwork { topology: pricing.topology.clone(), keys: keys.into_iter().cloned().collect() };
-    let (sheet, wiring) = wired(&on, cluster, &[])?;
-    let said =
-        format!("collectives simulated on {}", default_topology(&sheet).trim_start_matches("topology "));
+    let Wired { sheet, wiring, .. } = wired(&on, cluster, &[])?;
+    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized).name();
+    let routing = sheet.spec.routing.unwrap_or_default().name();
+    let said = format!("collectives simulated on {kind}, routing {routing}");
     Ok(Some((flows::machine(cluster, wiring)?, said)))
 }

@@ -79,12 +79,12 @@ impl Answered {
             Column::numbers("NIC"),
             Column::numbers("step"),
             Column::numbers("tokens/s").expendable(6),
-            Column::numbers("network's part").expendable(3),
+            Column::numbers("network's part").expendable(4),
             Column::numbers("dollars"),
             Column::numbers("per GPU").expendable(5),
-            Column::numbers("power").expendable(2),
-            Column::numbers("all per M tokens").expendable(1),
-            Column::words("plan").expendable(4),
+            Column::numbers("power").expendable(3),
+            Column::numbers("all per M tokens").expendable(2),
+            Column::words("plan").expendable(1),
         ];
         if self.shows_all {
             columns.push(Column::words("front"));
@@ -106,7 +106,7 @@ impl Answered {
                     .map_or_else(Cell::default, |share| Cell::number(human::percent(share), share)),
                 price(row.dollars),
                 price(row.dollars_per_device),
-                Cell::number(human::watts(row.watts), row.watts.get()),
+                row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),
                 whole.map_or_else(Cell::default, |p| Cell::number(format!("${:.4}", p.get()), p.get())),
                 class
                     .map_or("", |class| if class.layout.is_empty() { &class.reason } else { &class.layout })
@@ -128,7 +128,8 @@ impl Answered {
         if let Some(row) = self.codesign.rows.iter().find(|row| row.cheapest_token) {
             remarks.push(Cell::new(
                 format!(
-                    "a token costs least on {} with domains of {} at {}: devices, network and electricity over {} years",
+                    "{}a token costs least on {} with domains of {} at {}: devices, network and electricity over {} years",
+                    if self.codesign.has_unpriced_sizes() { "among domain sizes with a price, " } else { "" },
                     name(row),
                     row.domain,
                     gigabits(row.speed),
@@ -140,9 +141,14 @@ impl Answered {
         remarks.push(Cell::from(format!("devices: {}", self.device_price)));
         let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
         if across.is_empty() {
-            remarks.push(Cell::from(
-                "fronts are within a domain size: none of the same size is as good in step time, dollars and watts",
-            ));
+            let axes = if self.codesign.compares_power {
+                "step time, dollars and watts"
+            } else {
+                "step time and dollars"
+            };
+            remarks.push(Cell::from(format!(
+                "fronts are within a domain size: none of the same size is as good in {axes}"
+            )));
         } else {
             remarks.push(Cell::from(format!(
                 "on the front of all domain sizes, larger ones priced: {} (`--json` marks them)",

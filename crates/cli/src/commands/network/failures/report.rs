@@ -180,17 +180,17 @@ fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
 fn classes(failing: &Failing) -> Table {
     let columns = vec![
         Column::words("part"),
-        Column::numbers("there are").expendable(4),
+        Column::numbers("there are").expendable(5),
         Column::numbers("cut off"),
-        Column::numbers("stranded").expendable(1),
+        Column::numbers("stranded").expendable(3),
         Column::numbers("slowed").expendable(7),
         Column::numbers("kept alone").expendable(6),
         Column::numbers("neighbour").expendable(8),
-        Column::numbers("kept spread").expendable(3),
+        Column::numbers("kept spread").expendable(2),
         Column::numbers("step"),
         Column::numbers("fail a month"),
-        Column::words("then").expendable(5),
-        Column::numbers("GPU-hours each").expendable(2),
+        Column::words("then").expendable(1),
+        Column::numbers("GPU-hours each").expendable(4),
         Column::numbers("GPU-hours a month"),
     ];
     let rows = failing.expectation.classes.iter().map(|loss| {
