@@ -145,7 +145,13 @@ fn the_later_layer_wins() {
 fn memory_by_kind_module_and_layer_is_the_same_sum() {
     let line = ["memory", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "2", "--pp", "2"];
     let answer = json(&[&line[..], &["--json"][..]].concat(), 0);
-    assert!(answer["over_time"]["highest_bytes"].as_array().is_some_and(|points| points.len() == 256));
+    let over_time = &answer["over_time"];
+    assert!(over_time["highest_bytes"].as_array().is_some_and(|points| points.len() == 256));
+    // The kinds of every piece add up to it, and the fullest piece is the peak.
+    let parts = over_time["parts"].as_array().expect("parts");
+    let sum = |piece: usize| parts.iter().filter_map(|part| part["bytes"][piece].as_i64()).sum::<i64>();
+    assert!((0..256).all(|piece| over_time["highest_bytes"][piece] == sum(piece)));
+    assert_eq!((0..256).map(sum).max(), over_time["peak"]["bytes"].as_i64());
     for by in ["kind", "module", "layer"] {
         let said = run(&[&line[..], &["--by", by][..]].concat());
         let shares: f64 = said

@@ -165,9 +165,72 @@ pub fn curve(events: &MemoryEvents) -> Vec<(Time, i64)> {
     curve
 }
 
+/// Bytes of every kind, in the order of [`MemoryKind::ALL`].
+pub type Held = [i64; MemoryKind::ALL.len()];
+
+/// A rank's memory in so many equal pieces of time: of each piece its fullest moment, by kind. Spikes between two samples
+/// are not lost, and the kinds of a piece add up to its peak. A piece before the first event holds nothing.
+pub fn fullest(events: &MemoryEvents, start: Time, end: Time, pieces: usize) -> Vec<Held> {
+    let total = |held: &Held| held.iter().fold(0_i64, |sum, bytes| sum.saturating_add(*bytes));
+    let mut most = vec![[0; MemoryKind::ALL.len()]; pieces];
+    let mut held: Held = [0; MemoryKind::ALL.len()];
+    let rows: Vec<(Time, MemoryKind, i64)> = events.iter().collect();
+    let length = i128::from(end.0.saturating_sub(start.0).max(1));
+    // Which piece a moment lies in, as the number of the piece that begins there or before.
+    let piece = |time: Time| i128::from(time.0.saturating_sub(start.0)) * pieces as i128;
+    for (index, &(time, kind, bytes)) in rows.iter().enumerate() {
+        held[kind as usize] = held[kind as usize].saturating_add(bytes);
+        let until = rows.get(index + 1).map_or(end, |next| next.0);
+        // What several events of one moment leave behind counts, not what lies between them.
+        if until == time && index + 1 < rows.len() {
+            continue;
+        }
+        let first = piece(time).div_euclid(length).clamp(0, pieces as i128) as usize;
+        let last = (piece(until) + length - 1).div_euclid(length).clamp(0, pieces as i128) as usize;
+        for one in most.iter_mut().take(last.max(first + 1).min(pieces)).skip(first) {
+            if total(&held) > total(one) {
+                *one = held;
+            }
+        }
+    }
+    most
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_piece_shows_its_fullest_moment_by_kind() {
+        let mut events = MemoryEvents::default();
+        events.push(Time(0), MemoryKind::Parameters, 100);
+        events.push(Time(10), MemoryKind::Activations, 50);
+        // A spike much shorter than a piece.
+        events.push(Time(12), MemoryKind::Workspace, 30);
+        events.push(Time(13), MemoryKind::Workspace, -30);
+        events.push(Time(40), MemoryKind::Activations, -50);
+        let pieces = fullest(&events, Time(0), Time(100), 4);
+        let sums: Vec<i64> = pieces.iter().map(|held| held.iter().sum()).collect();
+        assert_eq!(sums, [180, 150, 100, 100]);
+        assert_eq!(pieces[0][MemoryKind::Workspace as usize], 30);
+        assert_eq!(pieces[2][MemoryKind::Parameters as usize], 100);
+        assert_eq!(pieces[2][MemoryKind::Activations as usize], 0);
+    }
+
+    #[test]
+    fn nothing_in_between_events_of_one_moment_is_shown() {
+        let mut events = MemoryEvents::default();
+        events.push(Time(5), MemoryKind::Gradients, 70);
+        events.push(Time(5), MemoryKind::Activations, -0);
+        events.push(Time(5), MemoryKind::Gradients, -20);
+        assert_eq!(
+            fullest(&events, Time(0), Time(10), 2).iter().map(|held| held[1]).collect::<Vec<_>>(),
+            [0, 50]
+        );
+        assert_eq!(fullest(&events, Time(0), Time(0), 1).len(), 1);
+        assert!(fullest(&events, Time(0), Time(10), 0).is_empty());
+        assert_eq!(fullest(&MemoryEvents::default(), Time(0), Time(10), 1), [[0; 9]]);
+    }
 
     #[test]
     fn the_peak_says_what_is_in_it() {

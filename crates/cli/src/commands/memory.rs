@@ -14,9 +14,12 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::Step;
-use railwright_step::memory::{Peak, curve, peaks};
+use railwright_step::memory::{Held, MemoryKind, Peak, curve, fullest, peaks};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+
+/// Into how many pieces of time JSON cuts a step.
+const PIECES: usize = 256;
 
 struct Memory {
     title: String,
@@ -25,6 +28,8 @@ struct Memory {
     by: By,
     /// Seconds and bytes, over the step on the stage.
     curve: Vec<(f64, f64)>,
+    /// The same in pieces, by kind.
+    pieces: Vec<Held>,
     end: Seconds,
     peak: Option<Peak>,
 }
@@ -60,6 +65,8 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     });
     let rank = step.ranks.get(stage);
     let points = rank.map(|rank| curve(&rank.memory)).unwrap_or_default();
+    let until = step.start + step.duration();
+    let pieces = rank.map(|rank| fullest(&rank.memory, step.start, until, PIECES)).unwrap_or_default();
     let peak = rank.and_then(|rank| peaks(&step).into_iter().find(|peak| peak.rank == rank.rank));
     printer.warnings(&warnings);
     let fits = report.fits;
@@ -75,6 +82,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
         stage,
         by: arguments.by,
         curve: points.iter().map(|&(t, b)| ((t - step.start).seconds().get(), b as f64)).collect(),
+        pieces,
         end: step.duration().seconds(),
         peak,
     };
@@ -109,14 +117,20 @@ impl Answer for Memory {
     const KIND: &'static str = "memory";
 
     fn json(&self) -> Map<String, Value> {
-        let points = chart::columns(&self.curve, 0.0, self.end.get(), 256);
+        let highest: Vec<i64> = self.pieces.iter().map(|held| held.iter().sum()).collect();
+        let parts: Vec<Value> = MemoryKind::ALL
+            .into_iter()
+            .map(|kind| (kind, self.pieces.iter().map(|held| held[kind as usize]).collect::<Vec<i64>>()))
+            .filter(|(_, bytes)| bytes.iter().any(|n| *n != 0))
+            .map(|(kind, bytes)| json!({ "kind": kind, "bytes": bytes }))
+            .collect();
         Map::from_iter([
             ("title".to_owned(), json!(self.title)),
             ("memory".to_owned(), json!(self.report)),
             ("stage".to_owned(), json!(self.stage)),
             (
                 "over_time".to_owned(),
-                json!({ "duration": self.end, "highest_bytes": points, "peak": self.peak }),
+                json!({ "duration": self.end, "highest_bytes": highest, "parts": parts, "peak": self.peak }),
             ),
         ])
     }
