@@ -136,7 +136,7 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
     }
     let config = launch.model_config.clone();
     let back = match spec
-        .resolve(|path| config.ok_or_else(|| railwright_spec::problem::Problem::new(path.to_owned())))
+        .resolve(|path| config.clone().ok_or_else(|| railwright_spec::problem::Problem::new(path.to_owned())))
     {
         Ok(back) => back,
         Err(problem) => return fail(format!("not resolved: {problem}")),

@@ -7,7 +7,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::monitors::inspector::{self, Inspected};
-use railwright_profiler::monitors::xpu_timer::{self, Metrics};
+use railwright_profiler::monitors::xpu_timer::{self, Metrics, RankSpeed};
 use railwright_profiler::readers::Recording;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, BytesPerSecond};
@@ -73,7 +73,7 @@ impl Monitored {
 
     fn has_straggler(&self) -> bool {
         self.inspected.as_ref().is_some_and(|seen| seen.late.iter().any(|late| late.is_straggler))
-            || self.metrics.as_ref().is_some_and(|metrics| metrics.ranks.iter().any(|rank| rank.slow_chip()))
+            || self.metrics.as_ref().is_some_and(|metrics| metrics.ranks.iter().any(RankSpeed::slow_chip))
     }
 
     fn fields(&self) -> Map<String, Value> {

@@ -119,7 +119,7 @@ fn handed_on(
         return Some(seen.answer(monitored::Question::Communication, &output, printer));
     }
     if let ([file], true) = (paths.as_slice(), any(|recording| matches!(recording, Recording::Log(_))))
-        && std::path::Path::new(file).is_file()
+        && crate::input::access::is_file(std::path::Path::new(file))
     {
         told("reports of a training log", "log");
         let accelerator = arguments.needed.accelerator.clone();

@@ -15,6 +15,7 @@ use railwright_spec::problem::Problem;
 use rayon::prelude::*;
 use sources::Stream;
 use std::io::{ErrorKind, Read};
+use std::path::Path;
 
 /// What was read.
 #[derive(Clone, Debug, Default)]
@@ -153,8 +154,9 @@ fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Proble
 /// Whether a file is called as PyTorch's profiler calls traces, or like the trace of a rank.
 fn called_trace(label: &str) -> bool {
     let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
-    let plain = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    plain.ends_with(".json") && ["trace", "rank", "worker"].iter().any(|word| name.contains(word))
+    let plain = Path::new(name.trim_end_matches(".gz").trim_end_matches(".zst"));
+    plain.extension().is_some_and(|suffix| suffix == "json")
+        && ["trace", "rank", "worker"].iter().any(|word| name.contains(word))
 }
 
 fn unknown(label: &str) -> Problem {

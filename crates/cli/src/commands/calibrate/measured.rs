@@ -181,15 +181,14 @@ impl Where {
             return Err(Problem::new(told).hint(hint).into());
         };
         let cluster = run::cluster(&word)?.resolve()?;
-        let software = match &arguments.software {
-            Some(id) => software::by_id(id).map_err(|p| p.in_file("--software"))?.id.clone(),
-            None => {
-                let id = defaults::software_for(&cluster.accelerator.architecture).to_owned();
-                remarks.push(format!(
-                    "no software generation is named, so `{id}` is taken; --software or --run says another"
-                ));
-                id
-            }
+        let software = if let Some(id) = &arguments.software {
+            software::by_id(id).map_err(|p| p.in_file("--software"))?.id.clone()
+        } else {
+            let id = defaults::software_for(&cluster.accelerator.architecture).to_owned();
+            remarks.push(format!(
+                "no software generation is named, so `{id}` is taken; --software or --run says another"
+            ));
+            id
         };
         if !arguments.set.is_empty() {
             return Err(Problem::new("--set changes a run, and none is named")

@@ -162,19 +162,19 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
             return Err(told(Problem::new(format!("`{shown}` has no whole number behind the part"))));
         };
         let count = human::whole(all);
-        if !text.contains('=') {
-            if number >= all {
-                let message = format!("there is no {part} {number} in a {}: there are {count}", design.name);
-                return Err(told(Problem::new(message)).hint("numbers begin at 0"));
-            }
-            failed.named.push(Part { class: part, number });
-        } else {
+        if text.contains('=') {
             if number > all.min(MOST_FAILED) {
                 let message = format!("{number} cannot fail of {count} parts ({part})");
                 let most = human::whole(all.min(MOST_FAILED));
                 return Err(told(Problem::new(message)).hint(format!("at most {most} can")));
             }
             failed.any.push((part.to_owned(), number));
+        } else {
+            if number >= all {
+                let message = format!("there is no {part} {number} in a {}: there are {count}", design.name);
+                return Err(told(Problem::new(message)).hint("numbers begin at 0"));
+            }
+            failed.named.push(Part { class: part, number });
         }
     }
     if !failed.named.is_empty() && !failed.any.is_empty() {
