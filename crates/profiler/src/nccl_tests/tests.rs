@@ -2,7 +2,10 @@
 
 use super::*;
 
-fn times(samples: &Samples) -> Vec<(CollectiveKind, u64, Option<u64>, u64, Vec<f64>)> {
+/// Operation, ranks, hosts, bytes and times in microseconds.
+type Row = (CollectiveKind, u64, Option<u64>, u64, Vec<f64>);
+
+fn times(samples: &Samples) -> Vec<Row> {
     samples
         .collectives
         .iter()

@@ -63,7 +63,7 @@ proptest! {
         let windows = windows(&views, &Joined::default());
         let known = transfers.into_iter().enumerate().map(|(n, (row, transfer_from))| {
 
-            let waits_until = if n % 3 == 0 { transfer_from } else { Some(row as i64 * 7) };
+            let waits_until = if n % 3 == 0 { transfer_from } else { Some(i64::from(row) * 7) };
             (row, Exchange { dimension: Dimension::ALL[n % 6], waits_until, transfer_from, estimated: n % 2 == 0 })
 
         });
