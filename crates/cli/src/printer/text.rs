@@ -175,6 +175,14 @@ fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>)
         kept.retain(|&c| c != next);
         given_up.push(next);
     }
+    // What was given up before something wide may fit after all, the dearest first.
+    for next in given_up.clone().into_iter().rev() {
+        if kept.iter().map(|&c| widths[c]).sum::<usize>() + widths[next] <= available + 3 {
+            given_up.retain(|&c| c != next);
+            kept.push(next);
+        }
+    }
+    kept.sort_unstable();
     given_up.sort_unstable();
     (kept, given_up)
 }

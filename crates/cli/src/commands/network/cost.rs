@@ -210,16 +210,16 @@ impl Compared {
     fn bills(&self) -> Table {
         let mut columns = vec![
             Column::words("design"),
-            Column::numbers("switches").expendable(2),
-            Column::numbers("ports").expendable(6),
-            Column::numbers("cables").expendable(4),
-            Column::numbers("transceivers").expendable(3),
+            Column::numbers("switches").expendable(3),
+            Column::numbers("ports").expendable(8),
+            Column::numbers("cables").expendable(6),
+            Column::numbers("transceivers").expendable(4),
             Column::numbers("fabric").expendable(7),
             Column::numbers("with NICs"),
             Column::numbers("per device").expendable(5),
             Column::numbers("saving"),
             Column::numbers("power").expendable(1),
-            Column::numbers("of cluster").expendable(8),
+            Column::numbers("of cluster").expendable(2),
         ];
         let has_tokens = self.cluster.tokens_per_second.is_some();
         if has_tokens {

@@ -3,7 +3,7 @@
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input;
-use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_network::rail_only::figures::figures;
 use railwright_network::rail_only::report::{RailOnlyReport, report};
@@ -85,9 +85,9 @@ fn targets(report: &RailOnlyReport) -> Table {
         Column::numbers("paper"),
         Column::numbers("here"),
         Column::numbers("variants").expendable(4),
-        Column::numbers("error").expendable(3),
+        Column::numbers("error"),
         Column::words("status"),
-        Column::prose("why"),
+        Column::prose("why").expendable(6),
     ];
     let rows = report.targets.iter().map(|target| {
         let unit = target.claim.unit.as_str();
@@ -111,6 +111,12 @@ fn targets(report: &RailOnlyReport) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
+/// Why a claim does not simply come out: the table has no room for it on most terminals, and it must be seen.
+fn reasons(report: &RailOnlyReport) -> Vec<Cell> {
+    let open = report.targets.iter().filter(|t| t.status != Status::Reproduced && !t.claim.reason.is_empty());
+    open.map(|target| Cell::from(format!("{}: {}", target.claim.claim, target.claim.reason))).collect()
+}
+
 impl Answer for Paper {
     const KIND: &'static str = "rail_only";
 
@@ -130,6 +136,7 @@ impl Answer for Paper {
             "variants: model-parallel groups of twice the optimum; six all-reduces a layer. Errors are those of the plain model.",
             Tone::Faint,
         ));
+        document.blocks.push(Block::Bullets(reasons(report)));
         workloads(report, &mut document);
         sweeps(report, &mut document);
         money(report, &mut document);

@@ -82,9 +82,9 @@ impl Answered {
             Column::numbers("network's part").expendable(4),
             Column::numbers("dollars"),
             Column::numbers("per GPU").expendable(5),
-            Column::numbers("power").expendable(3),
-            Column::numbers("all per M tokens").expendable(2),
-            Column::words("plan").expendable(1),
+            Column::numbers("power").expendable(2),
+            Column::numbers("all per M tokens").expendable(1),
+            Column::prose("plan").expendable(3),
         ];
         if self.shows_all {
             columns.push(Column::words("front"));
