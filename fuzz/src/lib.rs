@@ -3,6 +3,8 @@
 //! Responsible for: handing text to a reader as a command would, and going on with whatever it accepts: what is read must also be
 //! priced or refused, never panicked over. Refuses to judge values: the crates' tests do.
 
+pub mod mutator;
+pub mod records;
 pub mod tables;
 
 use railwright_calculator::costing::Machine;
@@ -106,7 +108,7 @@ fn written_again(launch: railwright_launch::Launch) {
         spec.model.name = Some("llama-3-8b".to_owned());
     }
     let config = launch.model_config;
-    let read = |name: &str| config.ok_or_else(|| Problem::new(format!("`{name}` is not read here")));
+    let read = |name: &str| config.clone().ok_or_else(|| Problem::new(format!("`{name}` is not read here")));
     let Ok((run, _)) = spec.resolve_valid(read) else { return };
     for writer in railwright_launch::writers() {
         let written = writer.write(&run);
@@ -119,11 +121,11 @@ fn written_again(launch: railwright_launch::Launch) {
 /// A design file; an accepted network is counted, drawn and, if it is small, built.
 pub fn network_design(text: &str) {
     let Ok(sheet) = topology::parse(text, "network.toml") else { return };
+    let Ok(design) = sheet.spec.resolve() else { return };
     assert!(
         topology::parse(&sheet.spec.to_toml(), "again.toml").is_ok(),
         "a design does not survive being written"
     );
-    let Ok(design) = sheet.spec.resolve() else { return };
     let counts = design.counts();
     assert!(
         counts.tiers.iter().all(|tier| tier.ports_used <= tier.ports),

@@ -106,7 +106,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     let mut calibration = Calibration::empty(&bare.accelerator.id);
     let mut remarks: Vec<String> = samples.iter().flat_map(|s| s.remarks.iter().cloned()).collect();
     operators::fit(&before, case, samples, &mut calibration, &mut remarks);
-    collectives::fit(&before, samples, &mut calibration);
+    collectives::fit(&before, samples, &mut calibration, &mut remarks);
     network::fit(&bare, samples, &mut calibration);
     collectives::fit_rate(&bare, case.software, samples, &mut calibration)?;
     case.software.clone_into(&mut calibration.software);

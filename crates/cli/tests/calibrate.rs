@@ -63,7 +63,38 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     let ids: Vec<&str> =
         with["provenance"].as_array().expect("foundations").iter().filter_map(|f| f["id"].as_str()).collect();
     assert!(ids.contains(&"operators.calibrated"), "{ids:?}");
+    // A change that changes nothing costs nothing, so what-if prices with it too; another accelerator is said to be priced without.
+    let whatif = |change: &str| {
+        json(&["whatif", "--run", &run_file, "--calibration", &file, "--change", change, "--json"], 0)
+    };
+    let same = whatif("plan.global_batch=8");
+    let text = same.to_string();
+    assert!(!text.contains("calibration-left-out"), "{text}");
+    let times: Vec<f64> = step_times(&same);
+    // Two steps and their difference.
+    assert!(
+        times.len() >= 3 && times.iter().all(|t| *t == 0.0 || (t / times[0] - 1.0).abs() < 1e-9),
+        "{times:?}"
+    );
+    assert_eq!(times.iter().filter(|t| **t == 0.0).count(), 1, "{times:?}");
+    assert!((times[0] / number(&with, "step_time") - 1.0).abs() < 1e-9);
+    assert!(whatif("cluster.preset=dgx-b200").to_string().contains("calibration-left-out"));
     let _ = std::fs::remove_file(&file);
+}
+
+/// Every step time in an answer.
+fn step_times(answer: &Value) -> Vec<f64> {
+    match answer {
+        Value::Object(map) => map
+            .iter()
+            .flat_map(|(key, value)| match value.as_f64() {
+                Some(time) if key == "step_time" => vec![time],
+                _ => step_times(value),
+            })
+            .collect(),
+        Value::Array(list) => list.iter().flat_map(step_times).collect(),
+        _ => Vec::new(),
+    }
 }
 
 #[test]
@@ -155,6 +186,46 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     assert!(number(evidence, "error_after") < 0.06, "{evidence}");
 }
 
+/// A log that ends at small sizes tells latencies: its noise must not become a bandwidth.
+#[test]
+fn small_sizes_keep_the_catalogues_bandwidth() {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/nccl_tests/h100-all_gather-8.log"
+    ))
+    .expect("a log");
+    let is_small = |line: &&str| {
+        line.split_whitespace().next().and_then(|w| w.parse::<u64>().ok()).is_none_or(|size| size <= 65536)
+    };
+    let cut: Vec<&str> = text.lines().filter(is_small).collect();
+    let log = scratch("small.log");
+    std::fs::write(&log, cut.join("\n")).expect("written");
+    let file = scratch("small.toml");
+    let said = run(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-h100", "-o", &file]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("latencies alone"), "{}", said.stdout);
+    let run_of = |more: &[&str]| {
+        let mut line = vec![
+            "estimate",
+            "llama-3.1-70b",
+            "--cluster",
+            "dgx-h100",
+            "--gpus",
+            "64",
+            "--tp",
+            "8",
+            "--pp",
+            "4",
+            "--json",
+        ];
+        line.extend(more);
+        number(&json(&line, 0), "step_time")
+    };
+    let (bare, with) = (run_of(&[]), run_of(&["--calibration", &file]));
+    assert!((with / bare - 1.0).abs() < 0.05, "{bare} s became {with} s");
+    let _ = (std::fs::remove_file(&file), std::fs::remove_file(&log));
+}
+
 #[test]
 fn bad_input_is_told() {
     let told = |arguments: &[&str]| {
@@ -171,6 +242,12 @@ fn bad_input_is_told() {
             .contains("torchtitan-2042")
     );
     assert!(told(&["calibrate", "--show", &log]).contains("railwright calibrate"));
+    assert!(told(&["calibrate", "--nccl-tests", &log, "--cluster", "dgx-a100"]).contains("name a h100"));
+    let (h100, mi300) = (
+        path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz"),
+        path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),
+    );
+    assert!(told(&["calibrate", &h100, &mi300]).contains("are mixed"));
     assert!(told(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("no reader knows this format"));
     // A trace without shapes and without a run settles nothing but its collectives; one of another accelerator is refused.
     let file = scratch("wrong.toml");

@@ -1,6 +1,6 @@
 // Answers that follow a changing question: as soon as the arguments change it asks again, keeps the old answer meanwhile,
 // and never shows an older answer after a newer one. Refuses to queue: of questions that wait, only the newest is asked.
-import { effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
 
@@ -144,7 +144,11 @@ export class Follower<T> {
 export function useFollow<T>(command: string, question: () => Arguments | null, pause = 0): ReadonlySignal<Live<T>> {
   const follower = useMemo(() => new Follower<T>(pause), [command])
   useEffect(() => {
-    const end = effect(() => follower.put(command, question()))
+    const end = effect(() => {
+      const values = question()
+      // What the follower shows is no part of the question: a refusal that changed it would ask itself again, for ever.
+      untracked(() => follower.put(command, values))
+    })
     return () => {
       end()
       follower.stop()

@@ -10,9 +10,12 @@ const UNITS: readonly (readonly [number, string])[] = [
 /** A length: three or four significant digits. */
 export function span(nanoseconds: number): string {
   const size = Math.abs(nanoseconds)
+  const sign = nanoseconds < 0 ? '-' : ''
+  if (size >= 48 * 3600e9) return `${sign}${(size / 86400e9).toFixed(2)} d`
+  if (size >= 2 * 3600e9) return `${sign}${(size / 3600e9).toFixed(2)} h`
   if (size >= 60e9) {
     const minutes = Math.floor(size / 60e9)
-    return `${nanoseconds < 0 ? '-' : ''}${minutes} min ${((size - minutes * 60e9) / 1e9).toFixed(1)} s`
+    return `${sign}${minutes} min ${((size - minutes * 60e9) / 1e9).toFixed(1)} s`
   }
   const [scale, unit] = UNITS.find(([least]) => size >= least) ?? [1, 'ns']
   const value = nanoseconds / scale

@@ -8,13 +8,19 @@ use railwright_spec::calibration::{
     Calibration, CollectiveKind, CollectiveLaw, CollectiveRate, CollectiveSample, Evidence, Regime, Samples,
 };
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Sizes that a law needs, and the factor between the largest and the smallest.
 const SIZES: usize = 4;
 const REACH: f64 = 64.0;
+/// Share of the largest size's time that a law must give to its bandwidth: below it the log tells latencies alone.
+const ON_THE_WIRE: f64 = 0.3;
+/// What a law can be: microseconds, GB/s, ns/sqrt(B), the limits that a calibration file is held to.
+const MOST: [f64; 3] = [1e6, 1e5, 1e6];
 /// Rounds of weighing measurements down that lie off.
 const ROUNDS: usize = 8;
 
@@ -42,7 +48,12 @@ pub(super) fn by_place<'s>(
 }
 
 /// Fits the laws that were measured alone.
-pub(super) fn fit(before: &Voice<'_>, samples: &[Samples], calibration: &mut Calibration) {
+pub(super) fn fit(
+    before: &Voice<'_>,
+    samples: &[Samples],
+    calibration: &mut Calibration,
+    remarks: &mut Vec<String>,
+) {
     for ((operation, ranks), group) in by_place(before.cluster, samples, true, true) {
         let factor = operation.bus_factor(ranks);
         let points: Vec<(f64, f64)> = group.iter().map(|s| (s.bytes, median(&s.times))).collect();
@@ -51,7 +62,28 @@ pub(super) fn fit(before: &Voice<'_>, samples: &[Samples], calibration: &mut Cal
         let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
         let fitted =
             (sizes >= SIZES && to_bytes >= REACH * from_bytes).then(|| law(&points, factor)).flatten();
-        let [base, per_wire, ramp] = fitted.unwrap_or_else(|| scaled(before, &group, factor));
+        let told =
+            fitted.filter(|law| factor * to_bytes * law[1] >= ON_THE_WIRE * value(law, to_bytes, factor));
+        let name = operation.name();
+        if fitted.is_some() && told.is_none() {
+            remarks.push(format!(
+                "{name} x{ranks}: sizes up to {} tell latencies alone, so the catalogue's bandwidth is kept; measure larger ones",
+                human::bytes_decimal(Bytes::new(to_bytes))
+            ));
+        }
+        let [base, per_wire, ramp] = match (told, fitted) {
+            (Some(law), _) => law,
+            (None, Some(_)) => at_its_base(before, &group, factor),
+            (None, None) => scaled(before, &group, factor),
+        };
+        let figures = [base * 1e6, 1e-9 / per_wire, ramp * 1e9];
+        if figures.iter().zip(MOST).any(|(figure, most)| !(0.0..=most).contains(figure)) {
+            remarks.push(format!(
+                "{name} x{ranks}: no law of a link tells these times ({:.3e} us, {:.3e} GB/s); left out",
+                figures[0], figures[1]
+            ));
+            continue;
+        }
         calibration.collectives.push(CollectiveLaw {
             operation,
             ranks,
@@ -161,17 +193,31 @@ fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -
     constants.iter().all(|c| c.is_finite()).then_some(constants)
 }
 
+/// The catalogue's law, as its three constants.
+fn catalogued(before: &Voice<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
+    let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..first.clone() });
+    // Three sizes tell the three constants of the law that stands behind.
+    let points: Vec<(f64, f64)> = [1.0, 1e4, 1e6, 1e8, 1e10].map(|bytes| (bytes, at(bytes))).to_vec();
+    law(&points, factor).unwrap_or([1e-5, 1e-11, 0.0])
+}
+
+/// The catalogue's law with the base that was measured.
+fn at_its_base(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
+    let Some(first) = group.first() else { return [0.0, 1e-12, 0.0] };
+    let [_, per_wire, ramp] = catalogued(before, first, factor);
+    let rest = |s: &&CollectiveSample| {
+        Seconds::new(median(&s.times) - value(&[0.0, per_wire, ramp], s.bytes, factor))
+    };
+    [median(&group.iter().map(rest).collect::<Vec<_>>()).max(0.0), per_wire, ramp]
+}
+
 /// The catalogue's law at the pace that was measured: times of all sizes alike.
 fn scaled(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
     let measured: f64 = group.iter().map(|s| median(&s.times)).sum();
     let said: f64 = group.iter().map(|s| before.collective(s)).sum();
     let pace = measured / said.max(1e-12);
     let Some(first) = group.first() else { return [0.0, 1e-12, 0.0] };
-    let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..(*first).clone() });
-    // Three sizes tell the three constants of the law that stands behind.
-    let points: Vec<(f64, f64)> = [1.0, 1e4, 1e6, 1e8, 1e10].map(|bytes| (bytes, at(bytes))).to_vec();
-    let law = law(&points, factor).unwrap_or([1e-5, 1e-11, 0.0]);
-    law.map(|constant| constant * pace)
+    catalogued(before, first, factor).map(|constant| constant * pace)
 }
 
 /// What collectives within the run keep of the laws: one rate, by the sums of times.

@@ -129,6 +129,7 @@ mod tests {
             include_str!("../../../launch/src/writer.rs"),
             include_str!("../../../network/src/bill.rs"),
             include_str!("../../../tuner/src/codesign/front.rs"),
+            include_str!("../../../tuner/src/whatif/apply.rs"),
         ];
         let mut given: Vec<&str> = sources
             .iter()

@@ -28,8 +28,9 @@ impl Calibration {
         Ok(read)
     }
 
-    /// The file that says the same.
+    /// The file that says the same. Refuses what no reader would take.
     pub fn to_toml(&self) -> Result<String, Problem> {
+        self.check()?;
         let body = toml::to_string(self)
             .map_err(|error| Problem::new(format!("the calibration cannot be written: {error}")))?;
         Ok(format!("{HEAD}{body}"))
@@ -74,7 +75,7 @@ impl Calibration {
             if !is_sound {
                 return wrong(
                     format!("collective.{at}"),
-                    "a law needs 2 ranks or more, times from 0 and a bandwidth above 0",
+                    "a law needs 2 ranks or more, times from 0 to a second and a bandwidth above 0 and up to 100,000 GB/s",
                 );
             }
         }
@@ -93,7 +94,7 @@ impl Calibration {
                 .into_iter()
                 .all(|value| (0.0..=1e7).contains(&value))
         {
-            return wrong("host".to_owned(), "times of the host are numbers from 0");
+            return wrong("host".to_owned(), "times of the host are numbers from 0 to 10,000,000");
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::facts;
 use super::names::Slow;
 use super::price;
 use railwright_calculator::defaults;
-use railwright_spec::cluster::{accelerator_by_name, preset_names};
+use railwright_spec::cluster::{Cluster, accelerator_by_name, preset_names};
 use railwright_spec::plan::{validate, warnings};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{ModelSpec, Run, RunSpec, Value};
@@ -224,7 +224,7 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     } else {
         spec.model.resolve(baseline.read).map_err(wrong)?
     };
-    let cluster = spec.cluster.resolve().map_err(wrong)?;
+    let (cluster, dropped) = calibrated(spec, baseline).map_err(wrong)?;
     let training = spec.training.resolve().map_err(wrong)?;
     let cost = spec.cost.resolve().map_err(wrong)?;
     let plan = defaults::resolve(&spec.plan, &model, &cluster)
@@ -233,8 +233,27 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     if !problems.is_empty() {
         return Err(Refusal::Impossible(problems));
     }
-    let warnings = warnings(&model, &cluster, &plan);
+    let mut warnings = warnings(&model, &cluster, &plan);
+    warnings.extend(dropped);
     Ok((Run { model, cluster, plan, training, cost }, warnings))
+}
+
+/// The cluster with the calibration that it names. The baseline's calibration says nothing of another accelerator: there the catalogue's
+/// figures hold, with a warning.
+fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Option<Warning>), Problem> {
+    let plain = spec.cluster.resolve()?;
+    let is_other = plain.accelerator.id != baseline.run.cluster.accelerator.id;
+    if is_other
+        && spec.cluster.calibration.is_some()
+        && spec.cluster.calibration == baseline.spec.cluster.calibration
+    {
+        let message = format!(
+            "the calibration is for {}: {} is priced by the catalogue, so the difference is not like with like",
+            baseline.run.cluster.accelerator.id, plain.accelerator.id
+        );
+        return Ok((plain, Some(Warning::new("calibration-left-out", message))));
+    }
+    Ok((spec.cluster.resolve_calibrated(baseline.read)?, None))
 }
 
 /// Settings of a change pass as settings of the command line; messages name what was typed.

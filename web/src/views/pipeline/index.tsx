@@ -65,7 +65,7 @@ export default function View() {
       {problems.length > 0 && <Problems problems={problems} />}
       {columns ? (
         <div class={loading ? 'stale pipeline-body' : 'pipeline-body'}>
-          <Verdict columns={columns} modelled={trace && hasRun ? modelled.columns : null} />
+          <Verdict columns={columns} step={(trace ? measured.columns : modelled.columns)?.duration_ns ?? columns.duration_ns} modelled={trace && hasRun ? modelled.columns : null} />
           <Timeline columns={columns} />
           <div class="pipeline-numbers">
             <Bubbles columns={columns} />

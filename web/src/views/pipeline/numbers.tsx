@@ -4,8 +4,8 @@ import type { BubbleRow, RawColumns } from '../../timeline/data'
 import { percent, span } from '../../timeline/time'
 import { Table, type Column } from '../../ui/table'
 
-/** What the step comes to, in a line. */
-export function Verdict({ columns, modelled }: { columns: RawColumns; modelled: RawColumns | null }) {
+/** What the step comes to, in a line; `step` is its own length, `columns` may reach further for what stands beneath it. */
+export function Verdict({ columns, step, modelled }: { columns: RawColumns; step: number; modelled: RawColumns | null }) {
   const { bubbles = [] } = columns
   const mean = bubbles.reduce((sum, row) => sum + row.share, 0) / Math.max(1, bubbles.length)
   const most = bubbles.reduce<BubbleRow | null>((worst, row) => (!worst || row.share > worst.share ? row : worst), null)
@@ -13,12 +13,17 @@ export function Verdict({ columns, modelled }: { columns: RawColumns; modelled: 
     <p class="pipeline-verdict">
       <strong>{columns.label}</strong>
       <span>
-        {columns.origin === 'measured' ? 'measured' : 'modelled'} step of <b>{span(columns.duration_ns)}</b>
+        {columns.origin === 'measured' ? 'measured' : 'modelled'} step of <b>{span(step)}</b>
       </span>
       {modelled && (
         <span>
-          predicted {span(modelled.duration_ns)} ({modelled.duration_ns >= columns.duration_ns ? '+' : '−'}
-          {percent(Math.abs(modelled.duration_ns / columns.duration_ns - 1))})
+          predicted {span(modelled.duration_ns)} ({modelled.duration_ns >= step ? '+' : '−'}
+          {percent(Math.abs(modelled.duration_ns / step - 1))})
+        </span>
+      )}
+      {modelled?.bubbles && bubbles.length > 0 && modelled.bubbles.length !== bubbles.length && (
+        <span class="pipeline-differs" role="note">
+          the run has {modelled.bubbles.length} stages, the trace {bubbles.length}: they are not the same job
         </span>
       )}
       {bubbles.length > 0 && (

@@ -5,8 +5,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { useAnswer } from '../../api/live'
 import { type Start, start } from '../../api/start'
 import { useKeys } from '../../state/keys'
-import { change, own } from '../../state/location'
-import { Loading, Problems } from '../../ui/states'
+import { change, go, own } from '../../state/location'
+import { Empty, Loading, Problems } from '../../ui/states'
 import { Communication } from './communication'
 import { Compare } from './compare'
 import { Open, Opened } from './open'
@@ -52,6 +52,19 @@ export default function View() {
     [path, files],
   )
   if (paths.length === 0) return <Open given={known} />
+  // Timers of a pipeline have passes and no kernels: `profile` answers with the pipeline's page.
+  if (profile.answer && !('lines' in profile.answer)) {
+    return (
+      <div class="traces">
+        <Opened paths={paths} commandLine={profile.commandLine} />
+        <Empty title="Passes of a pipeline" text="These files time forward and backward passes, not kernels: all stages stand on one timeline in the pipeline view.">
+          <button type="button" class="button primary" onClick={() => go('pipeline', { 'p.trace': paths[0] ?? '' })}>
+            Show the pipeline
+          </button>
+        </Empty>
+      </div>
+    )
+  }
   const shown = TABS.find((one) => one.id === tab) ?? TABS[0]!
   const Tab = shown.view
   return (

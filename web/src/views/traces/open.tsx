@@ -7,8 +7,10 @@ import { copy } from '../../ui/clipboard'
 import { openFiles } from '../../ui/drop'
 import { Empty } from '../../ui/states'
 
-function open(text: string): void {
-  const paths = text.split(/\n/).map((line) => line.trim()).filter(Boolean)
+/** Paths that do not begin at the root are meant below the folder that the server was given. */
+function open(text: string, folder?: string | null): void {
+  const whole = (path: string) => (folder && !/^(\/|upload:|[A-Za-z]:)/.test(path) ? `${folder.replace(/\/+$/, '')}/${path}` : path)
+  const paths = text.split(/\n/).map((line) => line.trim()).filter(Boolean).map(whole)
   if (paths.length > 0) change({ 't.path': paths.join('\n'), 't.step': undefined, 't.rank': undefined })
 }
 
@@ -34,7 +36,7 @@ export function Open({ given }: { given: Start | null }) {
         class="traces-path"
         onSubmit={(event) => {
           event.preventDefault()
-          open(text)
+          open(text, given?.folder_of_traces ?? traces[0])
         }}
       >
         <input class="input" aria-label="Path of traces" placeholder="or a path below the folder that the server was given" value={text} onInput={(event) => setText(event.currentTarget.value)} />

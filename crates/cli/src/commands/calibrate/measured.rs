@@ -99,17 +99,37 @@ impl Measured {
         profiled::title(&self.names)
     }
 
-    /// The device that the measurements name.
+    /// The device that the measurements name, the traces' first.
     fn device(&self) -> Option<&str> {
-        let of_job = self.job.as_ref().and_then(|(job, _)| {
-            job.members.iter().find_map(|member| {
+        self.devices().next()
+    }
+
+    fn devices(&self) -> impl Iterator<Item = &str> {
+        let of_job = self.job.iter().flat_map(|(job, _)| {
+            job.members.iter().filter_map(|member| {
                 let identity = &member.trace.identity;
                 let id = identity.device.unwrap_or(0);
-                identity.devices.iter().find(|device| device.id == id).or(identity.devices.first())
+                let own = identity.devices.iter().find(|device| device.id == id);
+                own.or(identity.devices.first()).map(|device| device.name.as_str())
             })
         });
-        let of_others = self.others.iter().find_map(|s| s.device.as_deref());
-        of_job.map(|device| device.name.as_str()).or(of_others)
+        of_job.chain(self.others.iter().filter_map(|s| s.device.as_deref()))
+    }
+
+    /// Refuses measurements of several accelerators: one figure cannot stand for both.
+    fn of_one_accelerator(&self) -> Result<(), Problem> {
+        let mut known: Vec<(String, &str)> = Vec::new();
+        for name in self.devices() {
+            let Some(accelerator) = accelerator_of(name) else { continue };
+            if known.iter().all(|(id, _)| *id != accelerator) {
+                known.push((accelerator, name));
+            }
+        }
+        let [(first, called), (second, other), ..] = known.as_slice() else { return Ok(()) };
+        Err(Problem::new(format!(
+            "measurements of {first} (`{called}`) and of {second} (`{other}`) are mixed"
+        ))
+        .hint("calibrate each accelerator by itself"))
     }
 }
 
@@ -145,6 +165,7 @@ pub(super) struct Where {
 impl Where {
     pub(super) fn of(arguments: &args::calibrate::Calibrate, measured: &Measured) -> Result<Self, Failure> {
         let mut remarks = Vec::new();
+        measured.of_one_accelerator()?;
         let by_device = measured.device().and_then(accelerator_of);
         let named = arguments.cluster.clone();
         if let Some(path) = &arguments.run {
@@ -172,7 +193,7 @@ impl Where {
             }
             return Ok(Self { cluster, software, run: Some(resolved.run), remarks });
         }
-        let Some(word) = named.or(by_device) else {
+        let Some(word) = named.or(by_device.clone()) else {
             let told = match measured.device() {
                 Some(device) => format!("the catalogue does not know the measurements' device `{device}`"),
                 None => "the measurements do not name their device".to_owned(),
@@ -181,6 +202,15 @@ impl Where {
             return Err(Problem::new(told).hint(hint).into());
         };
         let cluster = run::cluster(&word)?.resolve()?;
+        if let Some(device) = by_device.filter(|device| *device != cluster.accelerator.id) {
+            return Err(Problem::new(format!(
+                "the measurements name a {device}, the cluster `{word}` has {}",
+                cluster.accelerator.id
+            ))
+            .in_file("--cluster")
+            .hint("name the cluster that was measured, or leave it out: the measurements' device says it")
+            .into());
+        }
         let software = if let Some(id) = &arguments.software {
             software::by_id(id).map_err(|p| p.in_file("--software"))?.id.clone()
         } else {

@@ -142,7 +142,9 @@ const USUAL_MACHINE: &str = "dgx-h100";
 /// The run with a machine, and what was chosen.
 fn on_usual_machine(run: &OpenRun) -> (OpenRun, Option<String>) {
     let mut run = run.clone();
-    let sets_cluster = |path: &str| path.starts_with("cluster.") && path != "cluster.devices";
+    let sets_cluster = |path: &str| {
+        path.starts_with("cluster.") && !["cluster.devices", "cluster.calibration"].contains(&path)
+    };
     let says_machine = !run.cluster.is_empty()
         || run.run.is_some()
         || run.flags.settings.iter().any(|(_, path, _)| sets_cluster(path))

@@ -1,0 +1,133 @@
+//! Files of what is no trace, a target for each reader: flight records, training logs, NCCL Inspector's lines, XPUTimer's metrics, pipeline timers.
+//!
+//! Responsible for: handing bytes to one reader, whole and as a stream, and what it accepts to the analysis that a command makes of it: neither may panic. Refuses to judge
+//! values.
+
+use railwright_profiler::Job;
+use railwright_profiler::hang::hang;
+use railwright_profiler::joined::{JoinOptions, join};
+use railwright_profiler::log::{Known, judge};
+use railwright_profiler::monitors::{inspector, xpu_timer};
+use railwright_profiler::pipeline::{Question, page};
+use railwright_profiler::profile::{OneByOne, Options, profile};
+use railwright_profiler::readers::{self, Keep, Recording};
+
+/// A reader under attack.
+pub type Target = fn(&[u8]);
+
+/// Every target of bytes by name; `fuzz/seeds/NAME` holds its seeds.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("flight_record", flight_record),
+    ("training_log", training_log),
+    ("nccl_inspector", nccl_inspector),
+    ("xpu_timer", xpu_timer),
+    ("pipeline_timer", pipeline_timer),
+    ("profiled_trace", profiled_trace),
+    ("nccl_tests_log", nccl_tests_log),
+    ("calibration_file", calibration_file),
+    ("table_file", crate::tables::table_file),
+];
+
+/// A dump of a flight recorder, JSON or pickle; what is read is asked who hangs.
+pub fn flight_record(bytes: &[u8]) {
+    read(bytes, "flight record");
+}
+
+/// A training log.
+pub fn training_log(bytes: &[u8]) {
+    read(bytes, "training log");
+}
+
+/// Lines of NCCL Inspector.
+pub fn nccl_inspector(bytes: &[u8]) {
+    read(bytes, "NCCL Inspector lines");
+}
+
+/// Metrics of XPUTimer.
+pub fn xpu_timer(bytes: &[u8]) {
+    read(bytes, "XPUTimer metrics");
+}
+
+/// Timers of pipelines, of whatever tool; what is read is replayed.
+pub fn pipeline_timer(bytes: &[u8]) {
+    for reader in readers::all().iter().filter(|reader| !WHOLE.contains(&reader.name())) {
+        read(bytes, reader.name());
+    }
+}
+
+/// A trace that is joined with itself as two ranks and profiled.
+pub fn profiled_trace(bytes: &[u8]) {
+    let Some(reader) = readers::detect(bytes) else { return };
+    let mut traces = Vec::new();
+    for rank in 0..2 {
+        for recording in reader.read("trace", bytes, Keep::default()).unwrap_or_default() {
+            if let Recording::Rank(mut trace) = recording {
+                trace.identity.rank = Some(rank);
+                traces.push(*trace);
+            }
+        }
+    }
+    let mut job = Job::new(traces);
+    job.leave_out_blind();
+    let joined = join(&mut job, &JoinOptions::default());
+    if let Ok(found) = profile(&job, &joined, &Options::default(), &OneByOne) {
+        // The parts add up to the steps, whatever was read.
+        let ranks = i64::try_from(found.waterfall.ranks.len()).unwrap_or(i64::MAX);
+        let steps: i64 = found.windows.steps.iter().map(|step| step.end - step.start).sum();
+        assert_eq!(found.waterfall.time(), steps * ranks, "time was lost");
+    }
+}
+
+/// A log of nccl-tests.
+pub fn nccl_tests_log(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        drop(railwright_profiler::nccl_tests::read(text, "nccl.log"));
+    }
+}
+
+/// A calibration; what is accepted is written and reads as the same.
+pub fn calibration_file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(read) = railwright_spec::calibration::Calibration::parse(text, "calibration.toml") else { return };
+    let written = read.to_toml().expect("what was read can be written");
+    let again = railwright_spec::calibration::Calibration::parse(&written, "again.toml");
+    // As text, because figures that are no numbers equal nothing.
+    let twice = again.ok().and_then(|again| again.to_toml().ok());
+    assert_eq!(twice, Some(written), "a calibration does not survive being written");
+}
+
+/// Readers that have a target of their own.
+const WHOLE: [&str; 4] = ["flight record", "training log", "NCCL Inspector lines", "XPUTimer metrics"];
+
+fn read(bytes: &[u8], name: &str) {
+    let reader = readers::all().iter().find(|reader| reader.name() == name);
+    let reader = reader.unwrap_or_else(|| panic!("no reader is called `{name}`"));
+    let _ = reader.matches(bytes);
+    let whole = reader.read("rank_0", bytes, Keep::default());
+    let parts = reader.read_stream("rank_0", &mut &*bytes, Keep::default());
+    assert!(same(&whole, &parts), "{name}: a stream reads differently");
+    for recording in whole.unwrap_or_default() {
+        judged(recording);
+    }
+}
+
+/// Equal, numbers that are none included.
+fn same<T: PartialEq + std::fmt::Debug>(a: &T, b: &T) -> bool {
+    a == b || format!("{a:?}") == format!("{b:?}")
+}
+
+fn judged(recording: Recording) {
+    match recording {
+        Recording::Flight(record) => {
+            // The same dump of two ranks: whoever is stuck is stuck on both.
+            let mut other = (*record).clone();
+            other.rank = Some(record.rank.unwrap_or(0).wrapping_add(1));
+            drop(hang(&[*record, other]));
+        }
+        Recording::Log(log) => drop(judge(&log, &Known::default())),
+        Recording::Inspector { records, damaged } => drop(inspector::inspect(&records, damaged)),
+        Recording::Metrics { gauges, damaged } => drop(xpu_timer::judge(&gauges, damaged)),
+        Recording::Passes(passes) => drop(page(passes, &Question::default())),
+        _ => {}
+    }
+}
