@@ -1,7 +1,7 @@
 //! `serve`: the page, and every question of the program over HTTP on this machine.
 //!
 //! Responsible for: what may be read, what is opened first, and the life of the server. Refuses to know HTTP: `railwright-server` does;
-//! questions become command lines in [`line`], and are answered by the commands themselves in [`desk`].
+//! questions become command lines in [`mod@line`], and are answered by the commands themselves in [`desk`].
 
 mod catalogue;
 mod desk;
