@@ -13,4 +13,6 @@ import './ui/tab-index'
 import { Shell } from './ui/shell'
 
 const root = document.getElementById('page')
+// The header that the HTML brought is replaced in one go.
+root?.replaceChildren()
 if (root) render(<Shell />, root)

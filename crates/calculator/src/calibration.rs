@@ -9,14 +9,20 @@
 mod collectives;
 mod network;
 mod operators;
+mod plausible;
+mod same_run;
 mod steps;
+mod sustained;
 pub mod table;
+
+pub use same_run::{Claim, differences};
 
 use crate::costing::{Machine, power_limit, wide_attention};
 use crate::operators::{AttentionKernel, AttentionShape, Cost, Pass};
 use crate::software::{self, Software};
 use railwright_spec::calibration::{
-    AttentionSample, Calibration, CollectiveSample, Evidence, ProductPass, ProductSample, Regime, Samples,
+    AttentionSample, Calibration, CollectiveKind, CollectiveSample, Evidence, ProductPass, ProductSample,
+    Regime, Samples,
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{Model, Span};
@@ -109,6 +115,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     collectives::fit(&before, samples, &mut calibration, &mut remarks);
     network::fit(&bare, samples, &mut calibration);
     collectives::fit_rate(&bare, case.software, samples, &mut calibration)?;
+    sustained::fit(&bare, case.software, samples, &mut calibration, &mut remarks)?;
     case.software.clone_into(&mut calibration.software);
     calibration.link.clone_from(&bare.scale_up.link);
     let steps = match case.run {
@@ -133,6 +140,8 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     let lines = judge(case, &calibration, samples)?;
     evidence(&mut calibration, &lines);
     let mut warnings = calibration.warnings(&bare, case.software);
+    warnings.extend(plausible::warnings(&before, &calibration));
+    warnings.extend(same_run::paces(samples));
     for line in lines.iter().filter(|line| line.error_after > line.error_before + 0.005) {
         warnings.push(Warning::new(
             "calibration-worse",
@@ -223,6 +232,34 @@ fn spread(times: &[Seconds]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
     (at(0.9) - at(0.1)) / at(0.5).max(1e-12)
+}
+
+/// Half of the 95 % interval of a median over it: between the order statistics n/2 -+ 0.98 sqrt(n) (the normal approximation of the binomial);
+/// 1 where measurements are too few to tell, and zero of one thing measured once.
+fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = paces.filter(|pace| pace.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    if n < 2 {
+        return 0.0;
+    }
+    let (middle, reach) = (n as f64 / 2.0, 0.98 * (n as f64).sqrt());
+    let low = (middle - reach).floor().max(0.0) as usize;
+    let high = ((middle + reach).ceil() as usize).min(n - 1);
+    rounded(((sorted[high] - sorted[low]) / 2.0 / sorted[n / 2].max(1e-12)).min(1.0))
+}
+
+/// A collective within a run, to ask the calculator for.
+fn like(operation: CollectiveKind, ranks: u64, bytes: f64) -> CollectiveSample {
+    CollectiveSample {
+        operation,
+        ranks,
+        hosts: None,
+        bytes,
+        alone: false,
+        is_bound: false,
+        times: Vec::new(),
+    }
 }
 
 /// One measured thing and what is said of it.
@@ -354,6 +391,14 @@ fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
     };
     let per_domain = per_domain.min(sample.ranks).max(1);
     Group { ranks: sample.ranks, per_domain, least: per_domain, stride: 1 }
+}
+
+/// Whether a measured collective stayed on the links inside a domain, or on a node's bus where no scale-up link joins its devices.
+fn is_local(cluster: &Cluster, sample: &CollectiveSample) -> bool {
+    let on_bus = cluster.scale_up.domain_size <= 1
+        && sample.ranks <= cluster.devices_per_node
+        && sample.hosts.is_none_or(|hosts| hosts <= 1);
+    on_bus || group(cluster, sample).is_inside_domain()
 }
 
 fn regime(alone: bool) -> Regime {

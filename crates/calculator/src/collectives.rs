@@ -19,8 +19,11 @@ mod torus;
 
 pub(crate) use calibrated::collective;
 pub use fabric::Fabric;
+pub(crate) use law::bus_factor;
 pub(crate) use network::ring_share;
+pub use torus::TORUS_SHARE;
 
+use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -109,6 +112,16 @@ pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
     /// Why something that was asked has no answer, if so; what it answered is then not to be used.
     fn problem(&self) -> Option<Problem> {
         None
+    }
+}
+
+/// Dimensions of the torus that joins all devices of a cluster, if one does (TPU pods): its collectives follow a law of their own.
+pub fn torus_dimensions(cluster: &Cluster) -> Option<u32> {
+    match link::LinkClass::of(cluster) {
+        link::LinkClass::Torus(dimensions) if cluster.devices <= cluster.scale_up.domain_size => {
+            Some(dimensions)
+        }
+        _ => None,
     }
 }
 

@@ -369,8 +369,9 @@ pub(crate) fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
         // Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target.
         let exchange = one_way(costing, h);
         let small = Bytes::new(costing.tokens * DataType::Fp32.bytes());
-        let reductions =
-            costing.machine.fabric.time(Collective::AllReduce, small, &costing.layout.tensor, 1.0).time * 3.0;
+        let reduction =
+            costing.machine.fabric.time(Collective::AllReduce, small, &costing.layout.tensor, 1.0);
+        let reductions = reduction.time * (3.0 / costing.software.collective_rate);
         cost.forward.add_communication(Dimension::Tensor, exchange + reductions, 1.0);
         cost.backward_input.add_communication(Dimension::Tensor, exchange, 1.0);
     }

@@ -70,11 +70,12 @@ pub(crate) enum Command {
         railwright search llama-3.1-405b --cluster dgx-h100 --gpus 16384 --global-batch 2048\n  \
         railwright search llama-3.1-70b --cluster dgx-h100,dgx-a100 --gpus 256,512 --objective cost\n  \
         railwright search mixtral-8x7b --cluster h100 --gpus 128 --tp 2 --space pp=1..4 --space recompute=none,full\n  \
-        railwright search llama-3.1-70b --cluster dgx-h100 --gpus 512 --why-not tp=8,pp=4 --save best.toml\n\n\
+        railwright search llama-3.1-70b --cluster dgx-h100 --gpus 512 --why-not tp=8,pp=4 --save best.toml\n  \
+        railwright search mixtral-8x22b --cluster dgx-h100 --gpus 512 --network flow --topology rail-only\n\n\
         What a run file or a flag says is fixed; the rest is searched. Exit code 1: nothing fits; 130: stopped by Ctrl-C, and what \
         was found until then is printed.\n\
-        Collectives are priced in closed form, also where plans are as many as here: `estimate best.toml --network flow` and \
-        `network simulate --run best.toml` lay the winner on a topology.")]
+        Collectives are priced in closed form. With `--network flow` it only says whom to simulate: the best by it, at least 50, are priced \
+        by flows on the topology and ranked by that.")]
     Search(Box<Search>),
     /// How many machines of which kind, for a deadline or a budget, and where more stop paying
     #[command(after_long_help = "Examples:\n  \
@@ -201,6 +202,9 @@ pub(crate) struct Estimate {
     /// How a number came about: formulas, inputs, sources; all of them, or of one part such as `compute.mlp`
     #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) why: Option<String>,
+    /// In a report (`--format html`): a second scenario beside the first, with this argument otherwise, or without it (`tp=-`); repeatable
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Output")]
+    pub(crate) compare: Vec<String>,
     #[command(flatten)]
     pub(crate) pricing: simulate::Pricing,
     #[command(flatten)]

@@ -3,9 +3,11 @@
 //! Responsible for: bounded reads and errors that say which file, why, and which file was probably meant. Refuses to interpret.
 
 pub(crate) mod access;
+pub(crate) mod jobs;
 mod model;
 mod names;
 pub(crate) mod profile;
+pub(crate) mod shelf;
 pub(crate) mod traces;
 
 pub(crate) use model::{config_text, model, path_of};

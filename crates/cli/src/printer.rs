@@ -13,10 +13,10 @@ mod terminal;
 mod text;
 
 use crate::args::{ColourChoice, Format, Global, Output};
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::input;
 use document::{Document, Tone};
-pub(crate) use progress::{Progress, Stop};
+pub(crate) use progress::{Progress, Stop, Watching};
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde_json::{Map, Value, json};
@@ -196,6 +196,20 @@ impl Printer {
         let watch = self.listener.as_ref().map(|listener| Arc::clone(&listener.watch));
         let wanted = watch.is_none() && !self.quiet && std::io::stderr().is_terminal();
         Progress::new(template, doing, total, wanted, watch)
+    }
+
+    /// For the work of a core crate that tells how far it is, and hears whether to go on.
+    pub(crate) fn watching(&self, template: &str, doing: &str) -> Watching {
+        Watching { progress: self.progress(template, doing, 0), stop: self.stop() }
+    }
+
+    /// The end of work that was stopped before it had an answer: a word for people, a problem for whoever asked through the server.
+    pub(crate) fn stopped(&self, problem: Problem) -> Result<Outcome, Failure> {
+        if self.listener.is_some() {
+            return Err(problem.into());
+        }
+        self.note(&problem.message);
+        Ok(Outcome::Interrupted)
     }
 
     /// Tells whether work is no longer wanted: by Ctrl-C, from the first call on, or by whoever asked.

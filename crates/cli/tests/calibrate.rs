@@ -6,18 +6,12 @@
 mod support;
 
 use serde_json::Value;
-use support::{json, run};
+use support::{json, run, scratch};
 
 const FIXTURES: &str = "../../../../fixtures";
 
 fn path(file: &str) -> String {
     format!("{FIXTURES}/{file}")
-}
-
-fn scratch(name: &str) -> String {
-    let folder = std::env::temp_dir().join(format!("railwright-calibrate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder.join(name).display().to_string()
 }
 
 fn line<'a>(answer: &'a Value, set: &str, name: &str) -> &'a Value {
@@ -55,6 +49,13 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     assert!(number(products, "error_after") < 0.04, "{products}");
     let (before, after) = step_errors(&judged);
     assert!(before > 0.5 && after < 0.10, "the step is off by {before} before and {after} after");
+    let said = run(&["calibrate", &current, "--run", &run_file, "--judge", &file]);
+    let first = said.stdout.lines().next().unwrap_or_default();
+    assert!(first.starts_with(&file) && first.contains("judged by"), "{first}");
+    assert!(said.stdout.contains("fitted to hook-rank0.json.gz"), "{}", said.stdout);
+    let why = run(&["estimate", "--run", &run_file, "--calibration", &file, "--why", "operator"]);
+    let plain = why.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("products.bf16") && plain.contains("hook-rank0.json.gz"), "{}", why.stdout);
     // The calculator uses it wherever a run is priced.
     let bare = json(&["estimate", "--run", &run_file, "--json"], 0);
     let with = json(&["estimate", "--run", &run_file, "--calibration", &file, "--json"], 0);
@@ -97,6 +98,19 @@ fn step_times(answer: &Value) -> Vec<f64> {
     }
 }
 
+/// What was measured on one accelerator is no calibration of a run on another, and nothing is written.
+#[test]
+fn measurements_of_another_accelerator_than_the_runs_are_refused() {
+    let file = scratch("other-accelerator.toml");
+    let _ = std::fs::remove_file(&file);
+    let (traces, run_file) = (path("traces/param_dlrm_8r"), path("runs/modded-nanogpt-dp8.toml"));
+    let said = run(&["calibrate", &traces, "--run", &run_file, "-o", &file]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(said.stderr.contains("the measurements name a v100"), "{}", said.stderr);
+    assert!(said.stderr.contains("has h100-sxm5-80gb"), "{}", said.stderr);
+    assert!(!std::path::Path::new(&file).exists());
+}
+
 #[test]
 fn half_a_trace_predicts_the_other_half() {
     let trace = path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz");
@@ -115,6 +129,25 @@ fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
     );
     let reduce = line(&answer, "lines", "all_reduce x2");
     assert!(number(reduce, "error_after") < number(reduce, "error_before"), "{reduce}");
+    // Both ranks were traced, so it has a law of its own, which also tells the second half of the recording.
+    let law = &answer["calibration"]["collective"][0];
+    assert_eq!((law["operation"].as_str(), law["regime"].as_str()), (Some("all_reduce"), Some("sustained")));
+    assert!(number(&law["evidence"], "uncertainty") > 0.0, "{law}");
+    let held = json(
+        &[
+            "calibrate",
+            &traces,
+            "--run",
+            &run_file,
+            "--set",
+            "plan.attention_kernel=unfused",
+            "--hold-out",
+            "--json",
+        ],
+        0,
+    );
+    let held = line(&held, "held_out", "all_reduce x2");
+    assert!(number(held, "error_before") > 0.15 && number(held, "error_after") < 0.10, "{held}");
     // What the ranks did not wait for each other is what a prediction can hit.
     let step = number(line(&answer, "steps", "step"), "measured");
     let waits = number(line(&answer, "steps", "waiting"), "measured");
@@ -184,6 +217,87 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     // Two nodes of this kind were known well before: a fit must not lose that.
     assert!(number(evidence, "error_after") < number(evidence, "error_before") + 1e-3, "{evidence}");
     assert!(number(evidence, "error_after") < 0.06, "{evidence}");
+    // The file says over how much it was measured.
+    let network = &answer["calibration"]["network"];
+    assert_eq!((number(network, "from_domains"), number(network, "to_domains")), (2.0, 2.0));
+    assert!(number(evidence, "uncertainty") > 0.0, "{evidence}");
+}
+
+/// A log that says another batch, size and width than the run is refused, with all of them.
+#[test]
+fn a_log_of_another_run_is_refused() {
+    let log = path("traces/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz");
+    let told = |run_file: &str| run(&["calibrate", &log, "--run", run_file]);
+    let said = told(&path("runs/modded-nanogpt-dp8.toml"));
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    for part in [
+        "of another run",
+        "the global batch is 256 there and 8 in the run",
+        "the sequence length is 2,048 there and 32,768 in the run",
+        "the number of layers is 12 there and 11 in the run",
+    ] {
+        assert!(said.stderr.contains(part), "{part}: {}", said.stderr);
+    }
+    // Eight devices and width 768 are the same in both and not complained of.
+    assert!(!said.stderr.contains("devices is") && !said.stderr.contains("the width is"), "{}", said.stderr);
+    // Without a run the size of the traced job speaks.
+    let traces = path("traces/megatron_tp2_v100");
+    let said = run(&["calibrate", &traces, &log]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(said.stderr.contains("it had 8 devices and the traced job 2"), "{}", said.stderr);
+}
+
+/// Who used the calibration is said for every row, and `--why` names the file, the source and the samples.
+#[test]
+fn validate_and_why_name_the_calibration() {
+    let file = scratch("who.toml");
+    let logs =
+        ["all_reduce", "all_gather", "reduce_scatter"].map(|op| path(&format!("nccl_tests/h100-{op}-8.log")));
+    let mut arguments = vec!["calibrate", "--nccl-tests"];
+    arguments.extend(logs.iter().map(String::as_str));
+    arguments.extend(["--cluster", "dgx-h100", "-o", &file]);
+    assert_eq!(run(&arguments).code, 0);
+    let why = run(&[
+        "estimate",
+        "llama-3-8b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "8",
+        "--tp",
+        "8",
+        "--calibration",
+        &file,
+        "--why",
+        "exposed.tensor",
+    ]);
+    assert_eq!(why.code, 0, "{}", why.stderr);
+    let plain: String = why.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in ["who.toml", "measurements", "h100-", "alone"] {
+        assert!(plain.contains(part), "{part}: {}", why.stdout);
+    }
+    // No row of the table ran on an H100: it is said, and no row claims it.
+    let none = run(&["validate", "runs.csv", "--calibration", &file]);
+    assert!(none.stdout.contains("no row ran on the accelerator of"), "{}", none.stdout);
+    let text = std::fs::read_to_string(&file).expect("written").replace("h100-sxm5-80gb", "a100-sxm4-80gb");
+    let text = text.replace("NVLink4", "NVLink3");
+    std::fs::write(&file, text).expect("written");
+    let answer = json(&["validate", "runs.csv", "--calibration", &file, "--json"], 0);
+    let used =
+        answer["rows"].as_array().expect("rows").iter().filter(|row| row["calibrated"] == true).count();
+    assert_eq!(used, 3, "{answer}");
+    assert_eq!(answer["calibration"]["rows"], 3);
+    assert_eq!(answer["calibration"]["unchanged"], 0);
+    assert_eq!(answer["calibration"]["with"]["rows"], 3);
+    let without = number(&answer["calibration"]["without"]["step_time"], "bias");
+    assert!((without - number(&answer["calibration"]["with"]["step_time"], "bias")).abs() > 1e-6, "{answer}");
+    let plain = json(&["validate", "runs.csv", "--json"], 0);
+    assert!((without - number(&plain["summary"]["overall"]["step_time"], "bias")).abs() < 1e-12);
+    assert!(plain.get("calibration").is_none());
+    let csv = run(&["validate", "runs.csv", "--calibration", &file, "--format", "csv"]);
+    assert!(csv.stdout.lines().next().is_some_and(|head| head.ends_with(",calibrated")), "{}", csv.stdout);
+    assert_eq!(csv.stdout.lines().filter(|line| line.ends_with(",yes")).count(), 3, "{}", csv.stdout);
+    let _ = std::fs::remove_file(&file);
 }
 
 /// A log that ends at small sizes tells latencies: its noise must not become a bandwidth.
@@ -247,7 +361,7 @@ fn bad_input_is_told() {
         path("traces/modded_nanogpt_h100/ab/hook-rank0.json.gz"),
         path("traces/tracelens_samples/torch_compile_triton_trace.json.gz"),
     );
-    assert!(told(&["calibrate", &h100, &mi300]).contains("are mixed"));
+    assert!(told(&["calibrate", &h100, &mi300]).contains("2 jobs are here"));
     assert!(told(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("no reader knows this format"));
     // A trace without shapes and without a run settles nothing but its collectives; one of another accelerator is refused.
     let file = scratch("wrong.toml");

@@ -58,12 +58,66 @@ fn comparisons_of_real_traces() {
     insta::assert_snapshot!(text);
 }
 
+/// A run says its format, its ranks and whose its collectives are; a log of another run is doubted.
+#[test]
+fn a_run_says_what_its_traces_do_not() {
+    let runs = format!("{TRACES}/../runs");
+    let of = |traces: &str, file: &str, more: &[&str]| {
+        let mut line = vec!["profile", traces, "--run", file, "--json"];
+        line.extend(more);
+        json(&line, 0)
+    };
+    // fp32 on V100, as the run computes: 14 TFLOP/s and not the matrix units' 112.
+    let pair = of(&format!("{TRACES}/megatron_tp2_v100/rank*"), &format!("{runs}/tiny-gpt-tp2.toml"), &[]);
+    assert_eq!(pair["peak"]["data_type"], "fp32", "{}", pair["peak"]);
+    // One rank of eight was traced and does not say whose groups are whose; the run has data parallel alone.
+    let beside = run(&["compare", &format!("{runs}/modded-nanogpt-dp8.toml"), CURRENT]);
+    assert!(beside.stdout.contains("exposed data communication"), "{}", beside.stdout);
+    assert!(!beside.stdout.contains("exposed other communication"), "{}", beside.stdout);
+    let other =
+        of(&format!("{TRACES}/megatron_tp2_v100/rank*"), &format!("{runs}/modded-nanogpt-dp8.toml"), &[]);
+    let ids: Vec<&str> =
+        other["warnings"].as_array().expect("doubts").iter().filter_map(|w| w["id"].as_str()).collect();
+    assert!(ids.contains(&"trace-other-run"), "{ids:?}");
+}
+
+/// Traces of another run than the one beside them are doubted by their number of ranks and by their device; those of the run are not.
+#[test]
+fn traces_of_another_run_are_doubted() {
+    let runs = format!("{TRACES}/../runs");
+    let doubts = |run_file: &str, traces: &str| {
+        let compared = json(&["compare", &format!("{runs}/{run_file}"), traces, "--json"], 0);
+        compared["warnings"].to_string()
+    };
+    let pair = format!("{TRACES}/megatron_tp2_v100");
+    let other = doubts("modded-nanogpt-dp8.toml", &pair);
+    for part in [
+        "runs-not-alike",
+        "the number of devices is 2 there and 8 in the run",
+        "the device is a v100-pcie-32gb there",
+    ] {
+        assert!(other.contains(part), "{part}: {other}");
+    }
+    for (run_file, traces) in [("modded-nanogpt-dp8.toml", CURRENT), ("tiny-gpt-tp2.toml", pair.as_str())] {
+        let own = doubts(run_file, traces);
+        assert!(!own.contains("another run"), "{run_file}: {own}");
+    }
+    // A mixture on one of two sides: one of its jobs takes its place, and then the command works.
+    let mixed = run(&["compare", TRACES, CURRENT]);
+    assert_eq!(mixed.code, 2, "{}", mixed.stdout);
+    let hint = mixed.stderr.lines().find(|line| line.starts_with("hint:")).expect("a hint").to_owned();
+    assert!(hint.contains("give one of them in its place"), "{hint}");
+    let named = hint.split('`').nth(1).expect("a path").trim_matches('\'');
+    let works = run(&["compare", named, CURRENT]);
+    assert_eq!(works.code, 0, "{named}: {}", works.stderr);
+}
+
 #[test]
 fn what_is_no_trace_is_handed_to_its_command() {
     for (path, kind, command) in [
         ("primus_pp8_mi300/pp8", "pipeline", "pipeline"),
         ("logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz", "log", "log"),
-        ("generated_torch215_gloo_pp2dp2/fr_ok_trace_rank_0.pickle", "hang", "hang"),
+        ("generated_torch215_gloo_pp2dp2/fr_ok_trace_rank_*.pickle", "hang", "hang"),
         ("xpu_timer_metrics", "communication", "comm"),
     ] {
         let said = run(&["profile", &format!("{TRACES}/{path}"), "--json"]);

@@ -2,14 +2,9 @@
 
 mod support;
 
-use support::{json, run};
+use support::{json, run, scratch};
 
 const MEGATRON: &str = "../../../../fixtures/traces/megatron_tp2_v100/rank*";
-
-fn target(name: &str) -> String {
-    let path = std::env::temp_dir().join(format!("railwright-{}-{name}", std::process::id()));
-    path.to_string_lossy().into_owned()
-}
 
 #[test]
 fn waits_are_asked_and_a_saved_profile_says_the_same() {
@@ -18,7 +13,7 @@ fn waits_are_asked_and_a_saved_profile_says_the_same() {
     assert_eq!(asked["columns"], serde_json::json!(["rank", "us"]));
     // 48.2 ms on rank 1, which waits for rank 0.
     assert!((48_000.0..48_400.0).contains(&asked["rows"][1][1].as_f64().expect("a number")), "{asked}");
-    let saved = target("run.railwright");
+    let saved = scratch("run.railwright");
     let written = run(&["profile", MEGATRON, "-o", &saved]);
     assert_eq!(written.code, 0, "{}", written.stderr);
     assert_eq!(json(&["query", sql, &saved, "--json"], 0)["rows"], asked["rows"]);
@@ -79,13 +74,13 @@ fn mistakes_are_told() {
 fn an_export_is_read_again() {
     let count = "SELECT rank, gpu_rows, host_rows FROM ranks ORDER BY rank";
     let before = json(&["query", count, MEGATRON, "--json"], 0);
-    let tar = target("merged.tar");
+    let tar = scratch("merged.tar");
     let written = run(&["export-perfetto", MEGATRON, "-o", &tar]);
     assert_eq!(written.code, 0, "{}", written.stderr);
     let after = json(&["query", count, &tar, "--json"], 0);
     std::fs::remove_file(&tar).expect("removed");
     assert_eq!(after["rows"], before["rows"]);
-    let merged = target("merged.json.gz");
+    let merged = scratch("merged.json.gz");
     assert_eq!(run(&["export", "--perfetto", MEGATRON, "-o", &merged]).code, 0);
     let rows = json(&["query", "SELECT count(*) FROM gpu", &merged, "--json"], 0);
     std::fs::remove_file(&merged).expect("removed");

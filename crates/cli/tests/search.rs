@@ -5,7 +5,7 @@ mod support;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{json, program, run, transcript};
+use support::{json, program, run, scratch, transcript};
 
 /// A space that is searched in a moment.
 const SMALL: [&str; 12] = [
@@ -33,11 +33,6 @@ fn candidates(answer: &Value) -> &Vec<Value> {
 
 fn number(value: &Value, pointer: &str) -> f64 {
     value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {value}"))
-}
-
-fn temporary(name: &str) -> String {
-    let path = std::env::temp_dir().join(format!("railwright-{}-{name}", std::process::id()));
-    path.to_str().expect("UTF-8").to_owned()
 }
 
 #[test]
@@ -159,7 +154,7 @@ fn pins_and_bounds_hold_in_every_result() {
 
 #[test]
 fn what_was_saved_reads_back_to_the_same_step_time() {
-    let path = temporary("best.toml");
+    let path = scratch("best.toml");
     let mut line: Vec<&str> = small(&["--json", "--tokens", "1T", "--price-per-device-hour", "2.5"]);
     line.extend(["--save", &path]);
     let answer = json(&line, 0);
@@ -173,7 +168,7 @@ fn what_was_saved_reads_back_to_the_same_step_time() {
 
 #[test]
 fn a_batch_in_tokens_divides_and_the_command_line_wins_over_the_file() {
-    let path = temporary("tokens.toml");
+    let path = scratch("tokens.toml");
     let text = "[model]\nname = \"llama-3-8b\"\n[cluster]\npreset = \"dgx-h100\"\ndevices = 8\n[plan]\nbatch_tokens = \"1M\"\nmicro_batch = 1\n\
                 context_parallel = 1\nvirtual_stages = 1\n";
     std::fs::write(&path, text).expect("a folder for temporary files");

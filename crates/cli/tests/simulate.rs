@@ -118,3 +118,35 @@ fn estimates_price_collectives_by_flows() {
     let thin = step(&["--network", "flow", "--topology", "clos", "--network", "leaf_oversubscription=4"]);
     assert!(thin > closed * 1.001, "{thin} {closed}");
 }
+
+/// A search ranked by flows: the same at any number of threads, never faster than without contention, and its command asks the same.
+#[test]
+fn a_search_ranks_by_flows() {
+    let search = |more: &[&'static str]| {
+        let plain = ["search", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "32", "--global-batch", "64"];
+        json(&[&plain[..], &["--space", "pp=1..2", "--top", "3", "--json"], more].concat(), 0)
+    };
+    let thin = ["--network", "flow", "--topology", "clos", "--network", "leaf_oversubscription=4"];
+    let wide = ["--network", "hosts_per_leaf=8"];
+    let (one, two) = (
+        search(&[&thin[..], &wide, &["--threads", "1"]].concat()),
+        search(&[&thin[..], &wide, &["--threads", "2"]].concat()),
+    );
+    assert_eq!(one, two);
+    assert!(one.to_string().contains("collectives simulated on clos"), "{one}");
+    let first = |answer: &serde_json::Value| answer["candidates"][0].clone();
+    assert!(
+        first(&one)["command"].as_str().is_some_and(|text| text.contains("--network flow")),
+        "{}",
+        first(&one)
+    );
+    let time = |answer: &serde_json::Value| {
+        first(answer)["ranked"]["candidate"]["step_time"].as_f64().expect("a time")
+    };
+    assert!(time(&one) >= time(&search(&[])) * (1.0 - 1e-9), "{} {}", time(&one), time(&search(&[])));
+    for more in [&["--network", "flow", "--topology", "cloz"][..], &["--topology", "clos"]] {
+        let output =
+            run(&[&["search", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "32"][..], more].concat());
+        assert_eq!(output.code, 2, "{more:?}");
+    }
+}

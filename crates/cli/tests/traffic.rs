@@ -118,7 +118,7 @@ fn files_hold_what_the_answer_sums() {
     let bytes = std::fs::read(&png).expect("written");
     assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() < 100_000);
     let reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().expect("a picture");
-    assert_eq!((reader.info().width, reader.info().height), (1024, 1024));
+    assert_eq!((reader.info().width, reader.info().height), (1270, 1108), "with ranks and a scale around it");
 }
 
 /// A page's heat map of rails: what the rows of the rails sum.

@@ -15,7 +15,7 @@ pub mod sample;
 pub mod state;
 
 use crate::topology::design::ClosNetwork;
-use crate::topology::{Design, Fabric, Routing};
+use crate::topology::{Design, Fabric};
 use railwright_spec::choice;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -95,8 +95,22 @@ fn beside_own(size: u64, lost: u64) -> f64 {
     }
 }
 
-/// What fails of a design, class by class, from the devices outwards.
+/// What fails of a design, class by class, from the devices outwards. Parts that stand in different places and take away the same are one
+/// class.
 pub fn classes(design: &Design) -> Vec<Class> {
+    let mut found: Vec<Class> = Vec::new();
+    for class in in_places(design) {
+        let is_alike = |known: &&mut Class| Class { count: class.count, ..(*known).clone() } == class;
+        match found.iter_mut().find(is_alike) {
+            Some(known) => known.count += class.count,
+            None => found.push(class),
+        }
+    }
+    found
+}
+
+/// The same place by place.
+fn in_places(design: &Design) -> Vec<Class> {
     let mut list = Vec::new();
     match &design.fabric {
         Fabric::None => {}
@@ -362,7 +376,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     if network.kept_tiers >= 3 {
         let all = design.devices / network.fabrics_per_plane;
         // Who hashes onto a spine does not know that it has fewer cores left; sprayed packets share the loss.
-        let is_even = design.routing == Routing::Spray;
+        let is_even = design.routing.is_spread();
         let (spines, cores) = (clos.spines_per_pod as f64, clos.core_groups as f64);
         let link = 1.0 / (clos.spine_uplinks as f64 * if is_even { spines } else { 1.0 });
         above("spine-core link", clos.spines_per_pod * clos.spine_uplinks, link, list);

@@ -6,6 +6,7 @@
 mod axis;
 mod bars;
 mod heat;
+mod letters;
 mod lines;
 mod scatter;
 

@@ -8,16 +8,18 @@ mod bundle;
 mod class;
 mod detour;
 mod exchange;
+mod lattice;
 mod load;
 mod part;
 mod rows;
 mod script;
 #[cfg(test)]
 mod tests;
+mod uniform;
 mod wiring;
 
 pub use bundle::{Bundle, FEW, Unit};
-pub use class::{Class, Edge, ideal};
+pub use class::{Block, Class, Edge, ideal};
 pub use exchange::{ExchangeTime, Together, class_time, exchange_time};
 pub use load::{LayerLoad, between, layers};
 pub use part::{Part, layer_name};

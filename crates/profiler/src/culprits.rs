@@ -12,6 +12,7 @@ mod replay;
 mod report;
 mod steps;
 
+pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
 pub use report::{Culprit, Moment, SlowGroup, StragglerReport, straggler_report, stragglers_of};
 

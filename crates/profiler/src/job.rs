@@ -1,11 +1,19 @@
 //! The ranks of one job together.
 //!
-//! Responsible for: which trace is which rank, and which ranks are missing. Refuses to look into the traces;
+//! Responsible for: which files are of one job ([`group`]), which trace is which rank, and which ranks are missing. Refuses to look into the traces;
 //! matching, aligning and judging are modules of their own that take a [`Job`].
+
+mod grouping;
+mod naming;
+
+pub use grouping::{Clue, Family, Found, Sighting, Standing, group};
+pub(crate) use naming::rank_in_name;
+pub use naming::skeleton;
 
 use crate::RankTrace;
 use crate::trace::{DamageKind, GpuKind, HostKind};
 use railwright_spec::problem::Warning;
+use std::collections::BTreeSet;
 
 /// One rank of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,14 +53,21 @@ impl Job {
                 job.members.push(Member { rank, trace });
             }
         }
+        // Names count where every one of them tells another rank.
+        let named: Option<BTreeSet<u32>> = silent.iter().map(|t| named_rank(&t.identity.label)).collect();
+        let by_name = named.is_some_and(|named| {
+            named.len() == silent.len() && job.members.iter().all(|member| !named.contains(&member.rank))
+        });
         let mut free = 0;
         for trace in silent {
             while job.members.iter().any(|m| m.rank == free) {
                 free += 1;
             }
-            let told = format!("{} says no rank; it is taken for rank {free}", trace.identity.label);
+            let rank = named_rank(&trace.identity.label).filter(|_| by_name).unwrap_or(free);
+            let why = if by_name { "by its name it" } else { "it" };
+            let told = format!("{} says no rank; {why} is taken for rank {rank}", trace.identity.label);
             job.warnings.push(Warning::new("trace-unknown-rank", told));
-            job.members.push(Member { rank: free, trace });
+            job.members.push(Member { rank, trace });
         }
         job.members.sort_by_key(|m| m.rank);
         let highest = job.members.last().map_or(0, |m| m.rank + 1);
@@ -100,6 +115,12 @@ impl Job {
     }
 }
 
+/// The rank that the name of a file or of its folder tells.
+fn named_rank(label: &str) -> Option<u32> {
+    let (folder, name) = label.rsplit_once(['/', '\\']).unwrap_or(("", label));
+    rank_in_name(name, false).or_else(|| naming::rank_in_folder(folder))
+}
+
 /// Whether anything that a device did was recorded.
 fn sees_device(trace: &RankTrace) -> bool {
     trace.gpu.kinds().iter().any(|kind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync))
@@ -131,6 +152,31 @@ mod tests {
         assert_eq!(
             job.warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(),
             ["trace-duplicate-rank", "trace-unknown-rank"]
+        );
+    }
+
+    #[test]
+    fn names_tell_ranks_where_traces_do_not() {
+        let ranks = |labels: &[&str]| {
+            let job = Job::new(labels.iter().map(|label| trace(label, None, None)).collect());
+            job.members.iter().map(|m| (m.rank, m.trace.identity.label.clone())).collect::<Vec<_>>()
+        };
+        let pairs = |pairs: &[(u32, &str)]| -> Vec<(u32, String)> {
+            pairs.iter().map(|(rank, label)| (*rank, (*label).to_owned())).collect()
+        };
+        // A hole in the numbers stays one, and the order of files does not matter.
+        assert_eq!(
+            ranks(&["x/rank3.json", "x/rank0.json"]),
+            pairs(&[(0, "x/rank0.json"), (3, "x/rank3.json")])
+        );
+        assert_eq!(
+            ranks(&["proc1/a.json", "proc0/a.json"]),
+            pairs(&[(0, "proc0/a.json"), (1, "proc1/a.json")])
+        );
+        // One without a number, and places count for all.
+        assert_eq!(
+            ranks(&["x/rank3.json", "x/other.json"]),
+            pairs(&[(0, "x/rank3.json"), (1, "x/other.json")])
         );
     }
 

@@ -224,6 +224,7 @@ impl Log {
                 continue;
             }
             collectives.push(CollectiveSample {
+                is_bound: false,
                 operation,
                 ranks,
                 hosts,

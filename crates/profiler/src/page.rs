@@ -260,7 +260,10 @@ svg{display:block;width:100%;height:auto;margin:8px 0 16px}svg text{fill:var(--f
 .tree summary,.tree .leaf{display:grid;grid-template-columns:minmax(0,1fr) 120px 90px 64px 130px;gap:10px;padding:3px 0;border-bottom:1px solid var(--rule)}\
 .tree summary{cursor:pointer}.tree .name{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}.tree summary .name::before{content:'\\25b8\\a0';color:var(--faint)}\
 .tree details[open]>summary .name::before{content:'\\25be\\a0'}.meter{align-self:center;height:8px;background:var(--rule);border-radius:2px}\
-.meter i{display:block;height:100%;background:var(--compute);border-radius:2px}";
+.meter i{display:block;height:100%;background:var(--compute);border-radius:2px}.n+td:not(.n),.n+th:not(.n){padding-left:14px}\
+@media(max-width:700px){table{display:block;overflow-x:auto}.facts{gap:16px 24px}\
+.tree summary,.tree .leaf{grid-template-columns:minmax(0,1fr) 80px 60px}.tree summary>:nth-child(2),.tree summary>:nth-child(n+5),\
+.tree .leaf>:nth-child(2),.tree .leaf>:nth-child(n+5){display:none}}";
 
 #[cfg(test)]
 mod tests;

@@ -54,6 +54,10 @@ pub fn manifest(job: &Job, with_marks: bool) -> String {
 /// The file of an archive with the marks that belong to no rank.
 pub const MARKS_FILE: &str = "railwright.json";
 
+/// What this file is known by among traces of ranks: a member of its head, and as it is written.
+const MARKS_MEMBER: (&str, Value) = ("railwrightMarks", Value::Bool(true));
+pub(crate) const MARKS_SIGN: &str = "\"railwrightMarks\":true";
+
 /// Writes all ranks and marks as one trace.
 pub fn write_merged(job: &Job, marks: &[Mark], options: Options, out: &mut impl Write) -> fmt::Result {
     let mut writer = Writer::start(job, &[], out)?;
@@ -79,7 +83,7 @@ pub fn write_rank(
 
 /// Writes the marks that belong to no rank as a trace of their own.
 pub fn write_marks(job: &Job, marks: &[Mark], out: &mut impl Write) -> fmt::Result {
-    let mut writer = Writer::start(job, &[], out)?;
+    let mut writer = Writer::start(job, &[MARKS_MEMBER], out)?;
     writer.marks_of_the_job(job, marks)?;
     writer.end()
 }

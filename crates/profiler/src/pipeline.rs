@@ -7,6 +7,7 @@
 
 mod bubbles;
 pub mod columns;
+mod critical;
 mod decomposition;
 
 pub mod from_job;
@@ -18,6 +19,7 @@ pub mod strip;
 mod verdict;
 
 pub use bubbles::{Bubble, Cause, Causes};
+pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
 pub use stalls::Stall;
 pub use verdict::Verdict;
@@ -108,6 +110,8 @@ pub struct ShownStep {
     pub expected: Vec<Row>,
     /// How long that would take, in nanoseconds.
     pub expected_duration: i64,
+    /// What makes it as long as it is.
+    pub critical: CriticalPath,
 }
 
 /// A line of the table of steps.
@@ -136,9 +140,9 @@ pub struct StageRow {
     pub stage: u32,
     /// How many ranks of it were recorded.
     pub ranks: usize,
-    /// Median forward pass, in nanoseconds.
+    /// The forward passes of a micro batch through all chunks of the stage, each chunk's the median, in nanoseconds.
     pub forward: i64,
-    /// Median backward pass with what belongs to it, in nanoseconds.
+    /// Its backward passes with what belongs to them, likewise, in nanoseconds.
     pub backward: i64,
     /// Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out.
     pub bubble: f64,
@@ -279,11 +283,20 @@ fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked,
 }
 
 impl PipelinePage {
+    /// How many stages there are: `8 stages`, or `7 of 8 stages` when some were not recorded.
+    pub fn extent(&self) -> String {
+        let all = self.shape.pipeline_parallel;
+        match self.missing_stages.len() {
+            0 => format!("{all} stages"),
+            _ => format!("{} of {all} stages", self.stages.len()),
+        }
+    }
+
     /// Notes what makes the page doubtful.
     fn doubt(&mut self, circular: u64) {
         if !self.missing_stages.is_empty() {
             let told = format!(
-                "{} of {} stages were not recorded; what they would have made others wait for shows as launch delays",
+                "{} of {} stages were not recorded; what they would have made others wait for shows as launch delays and messages, and what stalls and messages are said to cost may be far off",
                 self.missing_stages.len(),
                 self.shape.pipeline_parallel
             );
@@ -397,7 +410,19 @@ fn show(
             Row { stage, rank, causes: Causes::of(&bubbles), boxes, bubbles }
         })
         .collect();
-    Ok(ShownStep { step, replica, measured, parts, stall_cost, stalls, rows, expected, expected_duration })
+    let critical = critical::path(&walker);
+    Ok(ShownStep {
+        step,
+        replica,
+        measured,
+        parts,
+        stall_cost,
+        stalls,
+        rows,
+        expected,
+        expected_duration,
+        critical,
+    })
 }
 
 /// For every stage of a replica the rank that computed longest.
@@ -419,10 +444,12 @@ fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
 /// The table of stages.
 fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
     let mut busy: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
-    let mut lengths: BTreeMap<(u32, u8), Vec<i64>> = BTreeMap::new();
+    // By chunk and kind: one median over chunks would not see the one that has more to do.
+    let mut lengths: BTreeMap<(u32, bool, u32, PassKind), Vec<i64>> = BTreeMap::new();
     for p in passes.passes.iter().filter(|p| p.kind.is_compute()) {
         *busy.entry((p.stage, p.rank, p.step)).or_default() += p.duration();
-        lengths.entry((p.stage, u8::from(p.kind != PassKind::Forward))).or_default().push(p.duration());
+        let back = p.kind != PassKind::Forward;
+        lengths.entry((p.stage, back, p.chunk, p.kind)).or_default().push(p.duration());
     }
     // What a recorder says of a rank's own step, else the step of all.
     let mut own: BTreeMap<(u32, u32), i64> =
@@ -451,14 +478,17 @@ fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
         .map(|(stage, ranks)| {
             let all: Vec<(i64, i64)> = ranks.values().flatten().copied().collect();
             let each: Vec<f64> = ranks.values().map(|v| share(v)).collect();
-            let of = |back: u8| median(lengths.get(&(stage, back)).into_iter().flatten().copied());
+            let of = |back: bool| -> i64 {
+                let own = lengths.iter().filter(|((at, b, ..), _)| (*at, *b) == (stage, back));
+                own.map(|(_, times)| median(times.iter().copied())).sum()
+            };
             let memory = passes.steps.iter().filter(|s| ranks.contains_key(&s.rank));
             let single = |t: &(i64, i64)| ((1.0 - t.0 as f64 / t.1 as f64) * 1e9) as i64;
             StageRow {
                 stage,
                 ranks: ranks.len(),
-                forward: of(0),
-                backward: of(1),
+                forward: of(false),
+                backward: of(true),
                 bubble: share(&all),
                 bubble_median: median(all.iter().map(single)) as f64 / 1e9,
                 least: each.iter().copied().fold(1.0, f64::min),

@@ -5,15 +5,18 @@
 //! faults to rules ([`crate::findings`]), which fill [`Report::findings`].
 
 mod bubbles;
+mod heat;
+mod peak;
 mod report;
 
+pub use heat::RankSteps;
 pub use report::{Finding, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow};
 
 use crate::culprits::stragglers_of;
 use crate::findings;
 use crate::joined::Joined;
 use crate::view::{Tables, View};
-use crate::waterfall::{Exchanges, Ideal, Peak, RankWaterfall, Waterfall};
+use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
 use crate::windows::{Windows, windows};
 use crate::{Job, Names};
 use railwright_spec::precision::DataType;
@@ -47,10 +50,12 @@ pub struct Options {
     pub rank: Option<u32>,
     /// The model's operations of one step, all ranks together.
     pub flop_per_step: Option<Flop>,
+    /// How many ranks share these operations, where the run says it; else as many as the traces say.
+    pub sharers: Option<u32>,
     /// The accelerator, where it is another than the traces say or they say none.
     pub accelerator: Option<String>,
-    /// The format in which the peak is taken.
-    pub data_type: DataType,
+    /// The format in which the peak is taken; otherwise that of the kernels of matrix products.
+    pub data_type: Option<DataType>,
 }
 
 impl Default for Options {
@@ -60,8 +65,9 @@ impl Default for Options {
             step: None,
             rank: None,
             flop_per_step: None,
+            sharers: None,
             accelerator: None,
-            data_type: DataType::Bf16,
+            data_type: None,
         }
     }
 }
@@ -100,12 +106,23 @@ pub fn profile(
     });
     let names: Vec<&Names> = job.members.iter().map(|member| &member.trace.names).collect();
     let mut warnings = Vec::new();
-    let peak = peak(job, options, &mut warnings)?;
+    let peak = peak::peak(job, options, &ranks, &names, &mut warnings)?;
     let ideal = options.flop_per_step.zip(peak.as_ref()).map(|(flop_per_step, peak)| Ideal {
         flop_per_step,
-        ranks: job.world_size,
+        ranks: options.sharers.unwrap_or(job.world_size),
         peak: peak.rate,
     });
+    // Traces of one rank often do not say of how many; those that say of several are believed.
+    if let Some(sharers) = options.sharers.filter(|&sharers| job.world_size > 1 && sharers != job.world_size)
+    {
+        warnings.push(Warning::new(
+            "trace-other-run",
+            format!(
+                "the run has {sharers} ranks and the traced job {}: MFU is wrong if they are not the same run",
+                job.world_size
+            ),
+        ));
+    }
     let mut waterfall = Waterfall::join(ranks, &names, ideal);
     bubbles::divide(job, joined, &windows, &mut waterfall);
     let mut shown = names;
@@ -120,6 +137,7 @@ pub fn profile(
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
     let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
     let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication));
+    report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
     report.findings = findings::find(&findings::Context {
         job,
         joined,
@@ -147,29 +165,4 @@ fn no_rank(rank: u32, job: &Job) -> Problem {
     Problem::new(format!("there is no trace of rank {rank}"))
         .in_file("--rank")
         .hint(format!("there are traces of ranks {}", known.join(", ")))
-}
-
-/// The accelerator's peak: of what the user says, else of what the traces say. Only needed, and so only missed, when operations are known.
-fn peak(job: &Job, options: &Options, warnings: &mut Vec<Warning>) -> Result<Option<Peak>, Problem> {
-    if let Some(name) = &options.accelerator {
-        let accelerator =
-            railwright_spec::cluster::accelerator_by_name(name).map_err(|p| p.in_file("--accelerator"))?;
-        let rate = accelerator.peak_rate(options.data_type).ok_or_else(|| {
-            let told = format!("{} has no peak in {}", accelerator.name, options.data_type);
-            Problem::new(told).in_file("--precision").hint("name a format that it computes in")
-        })?;
-        return Ok(Some(Peak { accelerator: accelerator.name, data_type: options.data_type, rate }));
-    }
-    let device = job.members.iter().find_map(|member| report::device(&member.trace.identity));
-    let peak = device.and_then(|device| Peak::of(device, options.data_type));
-    if peak.is_none() && options.flop_per_step.is_some() {
-        let told = match device {
-            Some(device) => {
-                format!("`{device}` is no accelerator of the catalogue, so there is no peak and no MFU")
-            }
-            None => "the traces do not say on what they ran, so there is no peak and no MFU".to_owned(),
-        };
-        warnings.push(Warning::new("trace-unknown-mfu", told));
-    }
-    Ok(peak)
 }

@@ -14,6 +14,7 @@ mod records;
 pub use inflate::{inflate, open};
 
 use crate::flight::FlightRecord;
+use crate::job::{Clue, Family, Standing};
 use crate::log::TrainingLog;
 use crate::monitors::{inspector, xpu_timer};
 use crate::{RankTrace, passes::Passes};
@@ -63,6 +64,21 @@ pub trait Reader: Sync {
     /// Whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
     fn matches(&self, head: &[u8]) -> bool;
 
+    /// What kind of record its files are.
+    fn family(&self) -> Family {
+        Family::Ranks
+    }
+
+    /// How a file that begins like this belongs to a job.
+    fn standing(&self, _head: &[u8]) -> Standing {
+        Standing::Part
+    }
+
+    /// What the beginning of a file says of whose it is, without reading it.
+    fn clue(&self, _head: &[u8]) -> Clue {
+        Clue::default()
+    }
+
     /// Reads a whole inflated file. `label` is what errors call it.
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem>;
 
@@ -94,6 +110,15 @@ pub fn all() -> &'static [&'static dyn Reader] {
 /// The reader of bytes, if one knows them.
 pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     all().iter().copied().find(|reader| reader.matches(head))
+}
+
+/// The whole number behind the first appearance of a key.
+fn number_after(bytes: &[u8], key: &[u8]) -> Option<u64> {
+    let from = memchr::memmem::find(bytes, key)? + key.len();
+    let rest = bytes.get(from..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
 }
 
 #[cfg(test)]

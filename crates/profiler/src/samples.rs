@@ -8,6 +8,8 @@ mod products;
 mod shapes;
 mod steps;
 
+pub(crate) use shapes::format;
+
 use crate::Job;
 use crate::joined::Joined;
 use crate::profile::{OneByOne, Options, profile};

@@ -4,6 +4,7 @@
 //! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host. Refuses to cut quietly:
 //! ranks that are left out are listed, spans that are merged are counted.
 
+mod critical;
 mod marks;
 mod passes;
 mod rank;
@@ -95,6 +96,7 @@ pub fn columns(
     let tracks: usize = drawn.iter().map(|(_, drawn)| drawn.len()).sum();
     let most = question.most_spans.min(MOST_SPANS / tracks.max(1)).max(100);
     let mut names = Names::default();
+    let mut lanes: Vec<critical::Lane<'_>> = Vec::new();
     let mut rows_of: BTreeMap<(usize, u32), (u32, u32)> = BTreeMap::new();
     for ((at, drawn), stage) in drawn.iter().zip(&stages) {
         let rank = job.members[*at].rank;
@@ -103,6 +105,9 @@ pub fn columns(
             let rows = one.named(&mut names);
             let (track, went) = Track::of(one.head(&group, rank, *stage), &rows, columns.window, most);
             let track = columns.add(track);
+            if one.name == rank::DEVICE {
+                lanes.push(critical::Lane { member: *at, rank, drawn: one, track, went: went.clone() });
+            }
             for (row, span) in one.device_rows().zip(&went) {
                 if let (Some(row), Some(span)) = (row, span) {
                     rows_of.entry((*at, row)).or_insert((track, *span));
@@ -111,6 +116,7 @@ pub fn columns(
         }
     }
     columns.names = names.iter().map(str::to_owned).collect();
+    critical::mark(&mut columns, &lanes, joined, step.start);
     messages(&mut columns, joined, &rows_of);
     columns.bubbles = drawn
         .iter()

@@ -167,6 +167,31 @@ mod tests {
     }
 
     #[test]
+    fn operators_that_the_table_names_communicate_where_nothing_else_does() {
+        let host = |names: &[(&str, HostKind)]| {
+            let mut trace = RankTrace::default();
+            for (at, (name, kind)) in names.iter().enumerate() {
+                let (name, start) = (trace.names.intern(name), 10 * at as i64);
+                trace.host.push(HostActivity {
+                    start,
+                    end: start + 5,
+                    name,
+                    kind: *kind,
+                    ..HostActivity::default()
+                });
+            }
+            View::new(&trace, &Tables::shipped()).role
+        };
+        let message = ("SenRdmaSend_1 [sync=AllReduce] DmaO", HostKind::Operator);
+        let issue = ("c10d::allreduce_", HostKind::Operator);
+        assert_eq!(
+            host(&[("add_11 Cmpt Exec", HostKind::Operator), message, issue]),
+            [Role::Compute, Role::Communication]
+        );
+        assert_eq!(host(&[message, ("gloo:all_reduce", HostKind::Annotation), issue]), [Role::Communication]);
+    }
+
+    #[test]
     fn without_a_device_the_outermost_operators_are_it() {
         use HostKind::{Annotation, Collective, Operator};
         let mut trace = RankTrace::default();

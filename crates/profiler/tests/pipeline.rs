@@ -2,9 +2,13 @@
 
 mod support;
 
+#[path = "support/schedule.rs"]
+mod schedule;
+
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::passes::Passes;
 use railwright_profiler::pipeline::{Cause, PipelinePage, Question, page};
+use schedule::Made;
 
 fn primus(step: Option<u32>) -> PipelinePage {
     page(support::primus(), &Question { step, ..Question::default() }).expect("a page")
@@ -112,6 +116,21 @@ fn verdicts_name_the_last_stage_and_the_stalls() {
 }
 
 #[test]
+fn what_depends_on_a_stage_that_was_not_recorded_has_no_price() {
+    let mut passes = support::primus();
+    passes.passes.retain(|pass| pass.stage != 4);
+    let part = page(passes, &Question::default()).expect("a page");
+    assert_eq!((part.extent().as_str(), &part.missing_stages[..]), ("7 of 8 stages", &[4][..]));
+    assert_eq!(primus(None).extent(), "8 stages");
+    let told = |id: &str| part.verdicts.iter().find(|v| v.id == id);
+    let stalls = told("pipeline-stalls").expect("stalls are there all the same");
+    assert!(stalls.cost == 0 && stalls.message.contains("cost is not known"), "{stalls:?}");
+    for id in ["pipeline-messages", "pipeline-no-straggler"] {
+        assert_eq!(told(id), None);
+    }
+}
+
+#[test]
 fn questions_without_an_answer_say_what_there_is() {
     let wrong = |step, replica| {
         page(support::primus(), &Question { step, replica, ..Question::default() }).unwrap_err()
@@ -149,4 +168,47 @@ fn passes_of_traces() {
     assert!(page.stalls.iter().all(|s| s.excess < 25_000_000 || (s.step, s.rank) == (3, 2)));
     assert_eq!(page.verdicts.iter().filter(|v| v.id == "pipeline-stalls").count(), 1);
     assert!(page.verdicts.iter().all(|v| v.id != "pipeline-slow-worker"), "{:?}", page.verdicts);
+}
+
+/// The last chunk of the last stage has the output layer as well: one median over both chunks of the stage would not see it.
+#[test]
+fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
+    let made = Made { stages: 4, chunks: 2, micro_batches: 8, steps: 6, hop: 1_000_000 };
+    let (passes, _) = made.record(|_, stage, chunk, back, _| {
+        let heavy = if (stage, chunk) == (3, 1) { 3 } else { 1 };
+        heavy * if back { 20_000_000 } else { 10_000_000 }
+    });
+    let page = page(passes, &Question::default()).expect("a page");
+    let times: Vec<(i64, i64)> = page.stages.iter().map(|s| (s.forward, s.backward)).collect();
+    assert_eq!(times[0], (20_000_000, 40_000_000));
+    assert_eq!(times[3], (40_000_000, 80_000_000));
+    let told = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
+    // 120 ms against a mean of (3 x 60 + 120) / 4 = 75 ms.
+    assert!(told.message.contains("60.0 % more"), "{}", told.message);
+}
+
+/// The path holds the step together: its parts make the step, it goes forward in time, and the slow stage has most of it.
+#[test]
+fn the_critical_path_of_a_pipeline() {
+    let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
+    let (passes, _) = made.record(|_, stage, _, back, _| {
+        let heavy = if stage == 2 { 2 } else { 1 };
+        heavy * if back { 20_000_000 } else { 10_000_000 }
+    });
+    for page in [page(passes, &Question::default()).expect("a page"), primus(Some(16))] {
+        let path = &page.shown.critical;
+        let parts: i64 = path.ranks.iter().map(|r| r.compute + r.communication + r.waiting).sum();
+        assert_eq!(parts + path.outside, page.shown.measured, "{path:?}");
+        assert!(path.passes.windows(2).all(|two| two[0].end <= two[1].start && two[0].start <= two[0].end));
+        let columns = railwright_profiler::pipeline::columns::columns(&page, 50_000);
+        assert!(columns.critical.len() > path.passes.len() / 2, "{}", columns.critical.len());
+        let sum: i64 = columns.critical_parts.iter().map(|part| part.time_ns).sum();
+        assert_eq!(sum, page.shown.measured);
+    }
+    let (passes, _) = made.record(|_, stage, _, back, _| {
+        let heavy = if stage == 2 { 2 } else { 1 };
+        heavy * if back { 20_000_000 } else { 10_000_000 }
+    });
+    let page = page(passes, &Question::default()).expect("a page");
+    assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
 }

@@ -56,6 +56,27 @@ fn halves_of_a_trace_make_up_the_whole() {
     assert_eq!(first + second, all);
 }
 
+/// One rank of eight: the fastest of a kind stands for its transfer, in each half the half's own.
+#[test]
+fn halves_of_one_traced_side_do_not_know_each_other() {
+    let bounds = |part| {
+        let options = SampleOptions { part, ..SampleOptions::default() };
+        let all = of("modded_nanogpt_h100/ab", "hook", &options).collectives;
+        let scatters = all.into_iter().filter(|c| c.operation == CollectiveKind::ReduceScatter);
+        scatters.map(|c| (c.bytes as u64, c.times[0].get())).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (first, second, all) = (bounds(Part::FirstHalf), bounds(Part::SecondHalf), bounds(Part::All));
+    assert!(all.len() >= 5, "{all:?}");
+    let mut differ = 0;
+    for (bytes, fastest) in &all {
+        let halves: Vec<f64> =
+            [&first, &second].into_iter().filter_map(|of| of.get(bytes).copied()).collect();
+        assert_eq!(halves.iter().copied().fold(f64::INFINITY, f64::min), *fastest, "{bytes}");
+        differ += usize::from(halves.len() == 2 && (halves[0] - halves[1]).abs() > 0.0);
+    }
+    assert!(differ >= 3, "{first:?} {second:?}");
+}
+
 #[test]
 fn transfers_of_a_v100_pair() {
     let all = of("megatron_tp2_v100", "pt.trace", &SampleOptions::default());

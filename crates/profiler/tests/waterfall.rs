@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
+#[allow(dead_code, reason = "other tests use the rest")]
+mod jobs;
+
 use railwright_profiler::compare::compare;
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::measured::step;
@@ -293,6 +296,14 @@ fn the_parts_are_points_of_utilisation_when_operations_are_known() {
     let expected = 1.6e14 / (8.0 * peak.rate.get() * found.report.step_time * 1e-9);
     near(found.report.utilisation.unwrap(), expected, 1e-4);
     near(found.report.lines.iter().map(|line| line.part.share).sum(), 1.0, 1e-12);
+    let has_doubt = |found: &Profile| found.report.warnings.iter().any(|w| w.id == "trace-other-run");
+    assert!(!has_doubt(&found));
+    // A run of sixteen ranks shares its operations among sixteen, and a job of eight is another one.
+    let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");
+    let options = Options { flop_per_step: Some(flop), sharers: Some(16), ..Options::default() };
+    let other = profiled(vec![trace], &options);
+    near(other.report.utilisation.unwrap(), 0.5 * expected, 1e-4);
+    assert!(has_doubt(&other), "{:?}", other.report.warnings);
 }
 
 #[test]
@@ -337,4 +348,25 @@ fn a_rank_whose_device_was_lost_is_no_computer_of_its_own() {
     // Nobody knows when rank 3 came: the last of the others is a bound, the rest is not divided.
     let transfer = seven.lines.iter().flat_map(|l| &l.parts).find(|p| p.name.ends_with("transfer"));
     assert!(transfer.is_none(), "{transfer:?}");
+}
+
+/// What a rank waits for others is a part of its exposed communication, in every set of several ranks.
+#[test]
+fn waiting_never_exceeds_communication() {
+    use railwright_profiler::waterfall::Group;
+    for (folder, of) in [
+        ("generated_torch215_gloo_pp2dp2", "pt.trace"),
+        ("megatron_tp2_v100", "pt.trace"),
+        ("param_dlrm_8r", "pt.trace"),
+        ("torchrec_v100_4r/sst_long_a2a_optimizer_3", "pt.trace"),
+    ] {
+        let mut job = jobs::job(folder, of);
+        let joined = join(&mut job, &JoinOptions::default());
+        let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
+        let place = Group::ALL.iter().position(|group| *group == Group::Communication).expect("a place");
+        assert!(report.rows.iter().any(|row| row.waiting > 0.0), "{folder}");
+        for row in &report.rows {
+            assert!(row.waiting <= row.shares[place] + 1e-12, "{folder}: rank {}", row.rank);
+        }
+    }
 }

@@ -3,8 +3,10 @@
 use crate::desk::Desk;
 use crate::guard::{self, Admission, Guard};
 use crate::jobs::{self, Jobs};
+use crate::lanes::{Lanes, Turn};
 use crate::questions::Held;
 use crate::uploads::Uploads;
+use crate::visitors::Visitor;
 use crate::{Settings, assets, questions, replies};
 use axum::Router;
 use axum::body::Body;
@@ -13,9 +15,10 @@ use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, hea
 use axum::routing::{delete, get, post};
 use railwright_spec::problem::Problem;
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_service::Service as _;
@@ -27,12 +30,8 @@ pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) uploads: Uploads,
     pub(crate) jobs: Jobs,
-    /// Turns at the processors.
-    pub(crate) turns: Semaphore,
-    /// Threads for questions: those at their turn, and those whose work goes on though it was given up.
-    pub(crate) threads: Arc<Semaphore>,
-    /// Questions that wait for theirs.
-    pub(crate) waiting: AtomicUsize,
+    /// Places for questions.
+    pub(crate) lanes: Lanes,
     /// Bytes of questions that wait or are worked on.
     pub(crate) held: AtomicUsize,
     /// Whether the server ends.
@@ -45,7 +44,8 @@ type Shared = State<Arc<App>>;
 pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(|headers: HeaderMap| async move { assets::respond("index.html", &headers) }))
-        .route("/api/v1/start", get(|State(app): Shared| async move { replies::value(StatusCode::OK, &app.desk.start()) }))
+        .route("/api/v1/start", get(|State(app): Shared| look(app, Desk::start)))
+        .route("/api/v1/traces", get(|State(app): Shared| look(app, Desk::traces)))
         .route("/api/v1/openapi.json", get(|State(app): Shared| async move { replies::bytes(StatusCode::OK, replies::JSON, app.desk.openapi()) }))
         .route("/api/v1/uploads", post(upload))
         .route("/api/v1/jobs", post(start_job))
@@ -62,6 +62,21 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .fallback(|| async { replies::problem(StatusCode::NOT_FOUND, Problem::new("nothing is at this address")) })
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .with_state(app)
+}
+
+/// What the desk looks up on the disk, off the threads that serve connections.
+async fn look(app: Arc<App>, what: fn(&dyn Desk) -> Value) -> Response<Body> {
+    let Some(Turn { _turn, thread }) = app.lanes.quick.turn().await else { return questions::busy() };
+    let desk = Arc::clone(&app.desk);
+    let work = tokio::task::spawn_blocking(move || {
+        let value = what(desk.as_ref());
+        drop(thread);
+        value
+    });
+    match work.await {
+        Ok(value) => replies::value(StatusCode::OK, &value),
+        Err(_) => replies::problem(StatusCode::INTERNAL_SERVER_ERROR, replies::bug()),
+    }
 }
 
 async fn ask(State(app): Shared, Path(command): Path<String>, body: Body) -> Response<Body> {
@@ -104,7 +119,12 @@ async fn upload(
 }
 
 /// Admits a request and has it answered.
-pub(crate) async fn respond(app: &App, mut routes: Router, mut request: Request<Body>) -> Response<Body> {
+pub(crate) async fn respond(
+    app: &App,
+    visitor: &Visitor,
+    mut routes: Router,
+    mut request: Request<Body>,
+) -> Response<Body> {
     const TEXT: &str = "text/plain; charset=utf-8";
     let no_address = || replies::bytes(StatusCode::BAD_REQUEST, TEXT, "this is no address\n");
     // Kept by no browser: the next server has another token.
@@ -118,8 +138,14 @@ pub(crate) async fn respond(app: &App, mut routes: Router, mut request: Request<
             },
         )
     };
-    let mut response = match app.guard.admit(&request) {
+    let admission = app.guard.admit(&request);
+    let is_welcome = admission.is_ok() && visitor.shows_token();
+    let mut response = match admission {
         Err(refusal) => replies::bytes(refusal.status, TEXT, format!("{}\n", refusal.message)),
+        Ok(_) if !is_welcome => {
+            let told = "there are too many connections: close some of the pages\n";
+            replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, told)
+        }
         Ok(Admission::Ticket) => lead(format!("/{}/", app.guard.token())),
         // The page's addresses are relative to a folder.
         Ok(Admission::Path(rest)) if !rest.starts_with('/') => lead(format!("/{}/{rest}", app.guard.token())),
@@ -132,6 +158,10 @@ pub(crate) async fn respond(app: &App, mut routes: Router, mut request: Request<
             Err(_) => no_address(),
         },
     };
+    if !is_welcome && !visitor.is_guest() {
+        // Whoever has nothing to ask holds no connection.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     guard::harden(response.headers_mut());
     response
 }

@@ -4,8 +4,10 @@ use crate::app::{self, App};
 use crate::desk::Desk;
 use crate::guard::Guard;
 use crate::jobs::Jobs;
+use crate::lanes::Lanes;
 use crate::settings::Settings;
 use crate::uploads::Uploads;
+use crate::visitors::{Visitor, Visitors};
 use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{mpsc, watch};
 
 /// Bytes of the head of a request, at most.
 const HEAD: usize = 64 << 10;
@@ -94,9 +96,7 @@ impl Server {
         desk.uploads(self.uploads.folder());
         let mut end = self.end.subscribe();
         let app = Arc::new(App {
-            turns: Semaphore::new(self.settings.questions),
-            threads: Arc::new(Semaphore::new(self.settings.questions + self.settings.given_up)),
-            waiting: AtomicUsize::new(0),
+            lanes: Lanes::new(&self.settings),
             held: AtomicUsize::new(0),
             jobs: Jobs::default(),
             guard: self.guard,
@@ -106,11 +106,12 @@ impl Server {
             desk,
         });
         let routes = app::routes(Arc::clone(&app));
-        let places = Arc::new(Semaphore::new(app.settings.connections));
+        let visitors = Visitors::new(app.settings.strangers, app.settings.guests);
+        // Held by every connection: when all have ended, nothing can come any more.
+        let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
         loop {
             let next = async {
-                // The semaphore is never closed.
-                let place = Arc::clone(&places).acquire_owned().await.ok();
+                let place = visitors.place().await;
                 (place, listener.accept().await)
             };
             let (place, accepted) = tokio::select! {
@@ -119,42 +120,43 @@ impl Server {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let (app, routes) = (Arc::clone(&app), routes.clone());
+                    let (app, routes, alive) = (Arc::clone(&app), routes.clone(), alive.clone());
+                    let visitor = visitors.enter(place);
                     tokio::spawn(async move {
-                        connection(stream, app, routes).await;
-                        drop(place);
+                        connection(stream, &visitor, app, routes).await;
+                        drop(alive);
                     });
                 }
                 // Out of files, or the client went away before it was served: others may have more luck in a moment.
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         }
-        drop(listener);
+        drop((listener, alive));
         app.jobs.stop_all();
-        let everyone = u32::try_from(app.settings.connections).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(app.settings.grace, places.acquire_many(everyone)).await;
+        let _ = tokio::time::timeout(app.settings.grace, all_gone.recv()).await;
         Ok(())
     }
 }
 
 /// Serves one connection. What goes wrong on it concerns nobody else.
-async fn connection(stream: TcpStream, app: Arc<App>, routes: Router) {
+async fn connection(stream: TcpStream, visitor: &Visitor, app: Arc<App>, routes: Router) {
     // Answers are small and waited for.
     let _ = stream.set_nodelay(true);
-    let patience = app.settings.patience;
+    let (introduction, idle) = (app.settings.introduction, app.settings.idle);
     let mut end = app.end.clone();
     let service = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
         let (app, routes) = (Arc::clone(&app), routes.clone());
-        async move { Ok::<_, Infallible>(app::respond(&app, routes, request.map(Body::new)).await) }
+        async move { Ok::<_, Infallible>(app::respond(&app, visitor, routes, request.map(Body::new)).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience)
+        .header_read_timeout(idle)
         .max_buf_size(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut served = pin!(served);
     tokio::select! {
         _ = served.as_mut() => {}
+        () = visitor.has_to_go(introduction) => {}
         () = ended(&mut end) => {
             served.as_mut().graceful_shutdown();
             let _ = served.await;

@@ -76,11 +76,17 @@ pub trait Desk: Send + Sync + 'static {
     /// Answers, telling `watch` how far it is, and stopping early when `watch` says so.
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply;
 
+    /// Whether a question is of a kind that is answered in a moment. It has places of its own then.
+    fn is_quick(&self, question: &Question) -> bool;
+
     /// The description of all questions: OpenAPI 3.1, JSON.
     fn openapi(&self) -> Bytes;
 
     /// What was given when the server was started.
     fn start(&self) -> Value;
+
+    /// The jobs that can be opened below what was given, as they lie there now.
+    fn traces(&self) -> Value;
 
     /// Called once before the first question: where uploads lie, which may be read. `upload:ID/name` in an argument means `ID/name` there.
     fn uploads(&self, folder: &Path);

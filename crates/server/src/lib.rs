@@ -9,10 +9,12 @@ mod connections;
 mod desk;
 mod guard;
 mod jobs;
+mod lanes;
 mod questions;
 mod replies;
 mod settings;
 mod uploads;
+mod visitors;
 mod watch;
 
 pub use assets::page_file;

@@ -4,6 +4,7 @@
 
 use crate::app::App;
 use crate::desk::{Question, Reply};
+use crate::lanes::Turn;
 use crate::replies;
 use crate::{Settings, Watch};
 use axum::body::Body;
@@ -147,36 +148,17 @@ impl Drop for Wanted {
     }
 }
 
-/// Counts who waits.
-struct Waiting<'a>(&'a App);
-
-impl<'a> Waiting<'a> {
-    fn new(app: &'a App) -> Option<Self> {
-        let before = app.waiting.fetch_add(1, Ordering::SeqCst);
-        let one = Self(app);
-        (before < app.settings.waiting).then_some(one)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
-    }
+/// There is no place for another question.
+pub(crate) fn busy() -> Response<Body> {
+    let problem = Problem::new("too many questions at once").hint("ask again in a moment");
+    replies::problem(StatusCode::SERVICE_UNAVAILABLE, problem)
 }
 
 /// Answers a question in its turn.
 pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body> {
-    let busy = || {
-        replies::problem(
-            StatusCode::SERVICE_UNAVAILABLE,
-            Problem::new("too many questions at once").hint("ask again in a moment"),
-        )
-    };
-    let Some(waiting) = Waiting::new(app) else { return busy() };
-    // Given back when the answer is sent or nobody waits for it any more, whether or not the work listens to that.
-    let Ok(_turn) = app.turns.acquire().await else { return busy() };
-    let Ok(thread) = Arc::clone(&app.threads).try_acquire_owned() else { return busy() };
-    drop(waiting);
+    let lanes = &app.lanes;
+    let lane = if app.desk.is_quick(&question) { &lanes.quick } else { &lanes.long };
+    let Some(Turn { _turn, thread }) = lane.turn().await else { return busy() };
     let watch = Arc::new(Watch::default());
     let wanted = Wanted(Arc::clone(&watch));
     let desk = Arc::clone(&app.desk);

@@ -7,13 +7,17 @@ use std::time::Duration;
 pub struct Settings {
     /// The port; 0 for any that is free.
     pub port: u16,
-    /// Connections at once; more wait to be accepted.
-    pub connections: usize,
-    /// Questions that are worked on at once; they are work for processors.
+    /// Connections that have not shown the token, at most: when another comes, the oldest goes.
+    pub strangers: usize,
+    /// Connections that have shown it, at most.
+    pub guests: usize,
+    /// Quick questions that are worked on at once; they are work for processors.
     pub questions: usize,
-    /// Questions that were given up and whose work goes on all the same, at most.
+    /// Long questions that are worked on at once, beside the quick ones.
+    pub long_questions: usize,
+    /// Questions of each kind that were given up and whose work goes on all the same, at most.
     pub given_up: usize,
-    /// Questions that may wait for their turn; more are told to come back.
+    /// Questions of each kind that may wait for their turn; more are told to come back.
     pub waiting: usize,
     /// Jobs that run at once.
     pub jobs: usize,
@@ -27,7 +31,11 @@ pub struct Settings {
     pub upload_bytes: u64,
     /// Bytes of all uploaded files together, at most.
     pub all_upload_bytes: u64,
-    /// How long a client may take to send the head of a request, or be silent inside a body.
+    /// How long a client has from connecting to show the token.
+    pub introduction: Duration,
+    /// How long a connection that has shown the token may be silent between requests, or take for the head of one.
+    pub idle: Duration,
+    /// How long a client may be silent inside a body.
     pub patience: Duration,
     /// How long a question may take; longer ones are jobs.
     pub longest_question: Duration,
@@ -40,9 +48,11 @@ impl Default for Settings {
         let processors = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self {
             port: 0,
-            connections: 512,
+            strangers: 128,
+            guests: 384,
             // Some only wait for the disk.
             questions: (2 * processors).max(8),
+            long_questions: processors.max(4),
             given_up: 32,
             waiting: 1024,
             jobs: 4,
@@ -51,6 +61,8 @@ impl Default for Settings {
             all_question_bytes: 128 << 20,
             upload_bytes: 512 << 20,
             all_upload_bytes: 4 << 30,
+            introduction: Duration::from_secs(3),
+            idle: Duration::from_secs(60),
             patience: Duration::from_secs(30),
             longest_question: Duration::from_secs(120),
             grace: Duration::from_secs(3),

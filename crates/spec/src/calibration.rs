@@ -34,6 +34,20 @@ pub struct Evidence {
     pub error_before: f64,
     /// The same with it, in sample.
     pub error_after: f64,
+    /// How surely the figure is known: half of the 95 % interval of the median of measured over said times, as a share; 0 where it is not
+    /// worked out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub uncertainty: f64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_none(value: &u64) -> bool {
+    *value == 0
 }
 
 /// Alone or within a run.
@@ -79,7 +93,8 @@ pub struct Rate {
     pub evidence: Evidence,
 }
 
-/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests.
+/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is
+/// what the collective takes within the run once all ranks are there: nothing of the generation's comes on top.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveLaw {
@@ -103,6 +118,18 @@ pub struct CollectiveLaw {
     pub evidence: Evidence,
 }
 
+impl CollectiveLaw {
+    /// Whether some link could have it: two ranks or more, times from 0 to a second, a bandwidth above 0 and up to 100,000 GB/s.
+    pub fn is_sound(&self) -> bool {
+        let within = |value: f64, most: f64| (0.0..=most).contains(&value);
+        self.ranks >= 2
+            && within(self.base_us, 1e6)
+            && within(self.ramp_ns, 1e6)
+            && self.bandwidth_gb > 0.0
+            && within(self.bandwidth_gb, 1e5)
+    }
+}
+
 /// The network between scale-up domains.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -117,12 +144,25 @@ pub struct NetworkLaw {
     pub from_ranks: u64,
     /// Of the largest.
     pub to_ranks: u64,
+    /// Scale-up domains that the smallest group spanned; 0 where a file does not say it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub from_domains: u64,
+    /// The largest.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub to_domains: u64,
     /// The smallest message that was measured, bytes.
     pub from_bytes: f64,
     /// The largest.
     pub to_bytes: f64,
     /// What it stands on.
     pub evidence: Evidence,
+}
+
+impl NetworkLaw {
+    /// Whether groups over so many domains were measured; a file that does not say it is believed.
+    pub fn covers(&self, domains: u64) -> bool {
+        self.to_domains == 0 || (self.from_domains..=self.to_domains).contains(&domains)
+    }
 }
 
 /// What the host costs; holds for the calibration's software generation alone.
@@ -291,14 +331,14 @@ impl Calibration {
         of(format).or_else(|| other.and_then(of))
     }
 
-    /// The law of a collective among exactly so many ranks.
+    /// The law of a collective among exactly so many ranks: what runs keep of it before what it takes alone.
     pub fn collective(&self, operation: CollectiveKind, ranks: u64) -> Option<&CollectiveLaw> {
         let of = |regime| {
             self.collectives
                 .iter()
                 .find(|law| law.operation == operation && law.ranks == ranks && law.regime == regime)
         };
-        of(Regime::Burst).or_else(|| of(Regime::Sustained))
+        of(Regime::Sustained).or_else(|| of(Regime::Burst))
     }
 
     /// Every figure with its name and what it stands on.

@@ -92,8 +92,15 @@ impl Problem {
     }
 }
 
+/// The longest text that may be a mistyped name, in bytes.
+const LONGEST_NAME: usize = 256;
+
 /// The names nearest to a mistyped one, best first, at most three; empty when none is near.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    // No name is this long, and the distance from every one would take minutes to a text of a megabyte.
+    if name.len() > LONGEST_NAME {
+        return Vec::new();
+    }
     let wanted = name.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
@@ -148,6 +155,15 @@ mod tests {
         let place = problem.place.clone().expect("a place");
         assert_eq!((place.line, place.column, place.text.as_deref()), (Some(2), Some(5), Some("twö three")));
         assert_eq!(problem.to_string(), "a.toml:2:5: bad");
+    }
+
+    #[test]
+    fn a_text_of_a_megabyte_is_no_mistyped_name() {
+        let long = "x".repeat(1 << 20);
+        let known: Vec<String> = (0..1000).map(|n| format!("{}{n}", "x".repeat(200))).collect();
+        let begin = std::time::Instant::now();
+        assert!(nearest(&long, known.iter().map(String::as_str)).is_empty());
+        assert!(begin.elapsed() < std::time::Duration::from_secs(2), "{:?}", begin.elapsed());
     }
 
     #[test]

@@ -253,4 +253,22 @@ mod tests {
         assert!(!matches(&crate::parquet::names(other).expect("Parquet")));
         assert!(read("t", other).expect_err("another table").message.contains("no column `dp_rank`"));
     }
+
+    /// Receives are not recorded as waiting for the forward pass before them: what the slow rank computes meanwhile is no waiting.
+    #[test]
+    fn a_slow_rank_computes_and_does_not_wait() {
+        let passes = table("AR");
+        let page =
+            railwright_profiler::pipeline::page(passes, &railwright_profiler::pipeline::Question::default())
+                .expect("a page");
+        let path = &page.shown.critical;
+        let slow = path.ranks[0];
+        let share = |part: i64| part as f64 / page.shown.measured as f64;
+        assert_eq!(slow.rank, 0, "{}", path.words);
+        assert!(share(slow.compute) > 0.9 && share(slow.waiting) < 0.03, "{}", path.words);
+        // The path is one after the other.
+        assert!(path.passes.windows(2).all(|w| w[0].end <= w[1].start), "{}", path.words);
+        let sum: i64 = path.ranks.iter().map(|r| r.compute + r.communication + r.waiting).sum();
+        assert_eq!(sum + path.outside, page.shown.measured, "{}", path.words);
+    }
 }

@@ -11,7 +11,7 @@ mod projection;
 pub mod query;
 pub mod store;
 
-pub use parquet_table::ParquetTable;
+pub use parquet_table::{ParquetTable, parquet_kind};
 pub use projection::describe;
 
 use nsight::NsightExport;

@@ -4,12 +4,30 @@
 //! know; those that only describe others are known and hold no recording.
 
 use crate::{bytedance, parquet, projection};
+use railwright_profiler::job::{Family, Standing};
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_spec::problem::Problem;
 
 /// The reader of Parquet files.
 #[derive(Clone, Copy, Debug)]
 pub struct ParquetTable;
+
+/// What a Parquet file is by the columns that its end names: what kind of record, how it belongs to a job, and its format's name. `tail` is the
+/// end of the file, a mebibyte of it.
+pub fn parquet_kind(tail: &[u8]) -> Option<(Family, Standing, &'static str)> {
+    let names = parquet::names(tail)?;
+    if bytedance::matches(&names) {
+        Some((Family::Passes, Standing::Whole, "operator table"))
+    } else if projection::matches(&names) {
+        Some((Family::Ranks, Standing::Part, "Nsight Systems (projected ranges)"))
+    } else {
+        projection::describes(&names).then_some((
+            Family::Ranks,
+            Standing::Beside,
+            "Nsight Systems (projected ranges)",
+        ))
+    }
+}
 
 impl Reader for ParquetTable {
     fn name(&self) -> &'static str {

@@ -61,7 +61,7 @@ pub struct StageRow {
     pub busy: Seconds,
     /// The rest of the pipeline's duration.
     pub bubble: Seconds,
-    /// Of the pipeline's duration.
+    /// Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step.
     pub idle: f64,
     /// Memory that it takes, as an estimate says it.
     pub memory: Bytes,
@@ -79,7 +79,7 @@ pub struct Division {
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
-    /// Mean share of the pipeline's duration that stages are idle.
+    /// Mean over stages of the share of the pipeline's duration in which they run no pass.
     pub idle: f64,
     /// Longest time in passes of a stage over the mean, less one.
     pub imbalance: f64,

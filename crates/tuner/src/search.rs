@@ -25,7 +25,7 @@ mod walk;
 
 pub use candidate::{Candidate, Miss, difference_band, front, mark_ties, sort};
 pub use counts::Counts;
-pub use engine::{Objective, Options, Outcome, Search, Worker};
+pub use engine::{Objective, Options, Outcome, Runners, Search, Worker};
 pub use incumbent::Incumbent;
 pub use pieces::Degrees;
 pub use restrict::DIMENSIONS;

@@ -10,6 +10,7 @@
 
 mod knobs;
 
+use crate::flows::OnTopology;
 use crate::whatif::parts;
 use knobs::{Knob, Setup, knobs};
 use railwright_calculator::costing::Machine;
@@ -21,6 +22,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::Run;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The relative step of the differences.
 pub const STEP: f64 = 0.01;
@@ -115,9 +117,14 @@ pub struct Capacity {
 
 /// Takes a run's step time apart by what it hangs on.
 pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
+    sensitivity_on(run, None)
+}
+
+/// The same with collectives simulated on a topology.
+pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sensitivity, Problem> {
     let machine = Machine::new(&run.cluster);
     let software = machine.software(software::by_id(&run.plan.software)?);
-    let setup = Setup::new(run, software);
+    let setup = Setup::new(run, software, network);
     let mut workspace = Workspace::default();
     let (step_time, capacity) = setup.with_costing(run, |costing| {
         let evaluation = evaluate_with(costing, &mut workspace)?;

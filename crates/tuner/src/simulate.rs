@@ -22,13 +22,15 @@ use crate::flows;
 use classes::{Classes, Dim};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
-use railwright_network::simulate::{Bundle, FEW, LayerLoad, Played, Script, Wiring, Work, layers};
+use railwright_network::simulate::{Bundle, Class, FEW, LayerLoad, Played, Script, Wiring, Work, layers};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 /// More tasks than this are refused: nobody waits for them.
 const MOST_TASKS: usize = 2_000_000;
@@ -60,6 +62,9 @@ pub struct Simulation {
     pub layers: Vec<LayerLoad>,
     /// Whether groups of each exchange are alike to the network, so that replicas do march in step.
     pub is_exact: bool,
+    /// Exchanges that go through third groups of a dragonfly, where its routing chooses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub detours: Vec<String>,
     /// Passes and exchanges that were played.
     pub tasks: usize,
     /// Flows that stand for all of them.
@@ -133,6 +138,17 @@ pub fn simulate(
     plan: &Plan,
     setting: &Setting<'_>,
 ) -> Result<Simulation, Problem> {
+    simulate_watched(model, cluster, plan, setting, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// The same for somebody who watches: `watch` is told how many tasks of how many were played, and may end it, which is a problem.
+pub fn simulate_watched(
+    model: &Model,
+    cluster: &Cluster,
+    plan: &Plan,
+    setting: &Setting<'_>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Simulation, Problem> {
     if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
         return Err(problem);
     }
@@ -147,14 +163,32 @@ pub fn simulate(
     let evaluation = evaluate(&costing)?;
 
     let numbering = numbering(plan);
-    let mut classes = Classes::new(&costing, &evaluation, &numbering, &wiring.topology.design);
+    let mut classes = Classes::new(
+        &costing,
+        &evaluation,
+        &numbering,
+        &wiring.topology.design,
+        flows::is_torus_law(cluster, wiring),
+    );
     let staged = stage(&costing, &evaluation, &classes)?;
     let own_classes = classes.list.len();
     let idle =
         setting.background.map(|background| classes.add_background(background, wiring, ranks)).transpose()?;
 
     let after = After::new(&evaluation, &staged)?;
-    let alone = staged.script.play(&Bundle::free(classes.list.len()))?;
+    let is_broken = !wiring.failed.is_empty();
+    let plays = 2 + usize::from(is_broken || idle.is_some()) + usize::from(is_broken && idle.is_some());
+    let (all, mut before) = (plays * staged.script.len(), 0);
+    let mut watched = |script: &Script, bundle: &Bundle| {
+        // What is built between two plays takes its time, too.
+        if watch(before, all).is_break() {
+            return Err(Problem::new("stopped while the step was simulated"));
+        }
+        let played = script.play_watched(bundle, &mut |ended| watch(before + ended, all));
+        before += staged.script.len();
+        played
+    };
+    let alone = watched(&staged.script, &Bundle::free(classes.list.len()))?;
     let mut changes = Vec::new();
     let mut last = closed_form;
     let mut change = |what, step_time: Seconds| {
@@ -176,17 +210,16 @@ pub fn simulate(
     }
     change("exchanges started by what they wait for", after.total(&alone, &staged));
     // Only the network as it is needs every figure; the others say what it would be without.
-    let play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
+    let mut play = |wiring: &Wiring, with_background: bool| -> Result<(Bundle, Played), Problem> {
         let mut bundle = Bundle::new(wiring, &classes.list, FEW)?;
         let mut script = staged.script.clone();
         if let (Some((class, pace)), true) = (idle, with_background) {
             bundle.cap(class as usize, pace);
             script.add(Work::Endless { class }, []);
         }
-        let played = script.play(&bundle)?;
+        let played = watched(&script, &bundle)?;
         Ok((bundle, played))
     };
-    let is_broken = !wiring.failed.is_empty();
     if is_broken || idle.is_some() {
         let whole = Wiring::new(&wiring.topology.design, &[])?;
         let (_, played) = play(if is_broken { &whole } else { wiring }, false)?;
@@ -222,9 +255,17 @@ pub fn simulate(
         layers: busy,
         // Other jobs need not be alike: nobody waits for them.
         is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
+        detours: detours(&bundle, classes.list.get(..own_classes).unwrap_or_default()),
         tasks: staged.script.len(),
         flows: bundle.units.len(),
     })
+}
+
+/// Names of the classes that take detours, each once.
+fn detours(bundle: &Bundle, classes: &[Class]) -> Vec<String> {
+    let taken = classes.iter().zip(&bundle.detours).filter(|(_, taken)| **taken);
+    let names: BTreeSet<&str> = taken.map(|(class, _)| class.name.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> Result<Staged, Problem> {

@@ -120,8 +120,8 @@ impl WhatIf {
 pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Vec<Problem>> {
     let Run { model, cluster, plan, .. } = baseline.run;
     let warnings = railwright_spec::plan::warnings(model, cluster, plan);
-    let before = price::price(&Changed { run: baseline.run.clone(), slow: Vec::new(), warnings })
-        .map_err(|problem| vec![problem])?;
+    let unchanged = Changed { run: baseline.run.clone(), slow: Vec::new(), warnings };
+    let before = price::price(&unchanged, baseline.network).map_err(|problem| vec![problem])?;
     let run = |change: &Change| one(baseline, &before, change);
     let (mut alone, mut wrong) = (Vec::new(), Vec::new());
     for change in changes {
@@ -187,7 +187,7 @@ fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehe
         Err(Refusal::Impossible(problems)) => return Ok(impossible(name, Vec::new(), problems)),
     };
     let moved = facts::moved(baseline.run, &changed.run);
-    let priced = match price::price(&changed) {
+    let priced = match price::price(&changed, baseline.network) {
         Ok(priced) => priced,
         Err(problem) => return Ok(impossible(name, moved, vec![problem])),
     };

@@ -1,1 +1,1 @@
-import{R as e,U as t}from"./index.js";var n={railwright:e?.railwright??``,api:1,run:null,traces:[]},r;function i(){return e?Promise.resolve(n):(r??=t(`start`).then(e=>e.json()),r.catch(()=>{r=void 0}),r)}export{i as t};
+import{W as e,z as t}from"./format.js";var n={railwright:t?.railwright??``,api:1,run:null,traces:[]},r;function i(){return t?Promise.resolve(n):(r??=e(`start`).then(e=>e.json()),r.catch(()=>{r=void 0}),r)}export{i as t};

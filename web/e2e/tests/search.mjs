@@ -63,7 +63,7 @@ async function nothingFits(browser, url) {
 
 /** A search of hundreds of millions of strategies: progress is told, Escape stops it, what was found stands. */
 async function stopped(browser, url) {
-  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=2048,4096,8192,16384' })
+  const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-405b&cluster=dgx-h100&gpus=2048,4096,6144,8192,12288,16384,24576,32768,49152,65536' })
   const { page } = view
   await page.waitForSelector('text=Every strategy that the software can run')
   await page.keyboard.press('r')

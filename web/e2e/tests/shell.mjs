@@ -31,14 +31,19 @@ export default async function ({ browser, url }) {
 /** Loads without a cache, several times, because the machine is shared: the best must hold, the median is told. */
 async function firstPaint(browser, url) {
   const paints = []
+  const numbers = []
   for (let load = 0; load < 7; load += 1) {
     const { page, close } = await openPage(browser, url)
     await page.waitForSelector('nav.views a[aria-current=page]')
     await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0)
     paints.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime))
+    await page.waitForSelector('.headline .value')
+    numbers.push(await page.evaluate(() => performance.now()))
     await close()
   }
   paints.sort((a, b) => a - b)
+  numbers.sort((a, b) => a - b)
+  console.log(`     first numbers of the calculator: median ${numbers[3].toFixed(0)} ms, worst ${numbers[6].toFixed(0)} ms`)
   console.log(`     first paint: median ${paints[3].toFixed(0)} ms, best ${paints[0].toFixed(0)} ms, worst ${paints[6].toFixed(0)} ms of 7 loads`)
   check(paints[0] < 300, `first paint after ${paints[0]} ms at best, wanted below 300`)
 }

@@ -11,7 +11,11 @@ const at = (tab, more = '') => `#/traces?t.path=${encodeURIComponent(TRACES)}${t
 export default async ({ browser, url }) => {
   const view = await openPage(browser, url, { fragment: '#/traces' })
   const { page } = view
-  await page.getByText(TRACES).first().click()
+  // The jobs that the given folders hold: profiler's traces, dumps and timers each where they belong.
+  await page.waitForSelector('.open-jobs tbody tr')
+  check((await view.axe()).length === 0, `jobs: ${await view.axe()}`)
+  await page.locator('section[aria-label=Jobs] tbody tr', { hasText: 'rank*_step5' }).first().focus()
+  await page.keyboard.press('Enter')
   await page.waitForSelector('text=Where a step goes', { timeout: 60_000 })
   const tree = page.locator('[role=tree]')
   const before = await tree.locator('[role=treeitem]').count()
@@ -31,6 +35,15 @@ export default async ({ browser, url }) => {
     await page.evaluate((hash) => (location.hash = hash), at(tab).slice(1))
     await page.waitForSelector(`text=${text}`, { timeout: 60_000 })
   }
+  // Ranks over steps: another measure is in the address, and a cell leads to its place by key.
+  await page.evaluate((hash) => (location.hash = hash), at('ranks').slice(1))
+  const map = page.locator('section[aria-label="Ranks over steps"]')
+  await map.getByRole('button', { name: 'Waiting caused' }).click()
+  check((await page.evaluate(() => location.hash)).includes('t.heat=waiting_caused'), 'the measure is in the address')
+  await map.locator('svg.chart-svg').focus()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => /t\.tab=timeline/.test(location.hash) && /t\.rank=/.test(location.hash) && /t\.step=/.test(location.hash))
   await page.evaluate((hash) => (location.hash = hash), at('query').slice(1))
   await page.waitForSelector('#traces-sql')
   await page.fill('#traces-sql', 'SELECT rank, count(*) AS n FROM gpu GROUP BY rank')
@@ -48,7 +61,7 @@ export default async ({ browser, url }) => {
       name: `traces-${tab}`,
       ready: async ({ page: shown }) => {
         await shown.waitForSelector('#traces-tab', { timeout: 60_000 })
-        await shown.waitForFunction(() => !document.querySelector('#traces-tab [role=status]'), null, { timeout: 60_000 })
+        await shown.waitForFunction(() => !document.querySelector('#traces-tab .skeleton'), null, { timeout: 60_000 })
       },
     })
   }

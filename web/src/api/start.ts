@@ -9,6 +9,8 @@ export interface Start {
   readonly run: Arguments | null
   readonly traces: readonly string[]
   readonly folder_of_traces?: string | null
+  /** What lies in the folders; `useJobsOnDisk` lists it afresh. */
+  readonly jobs?: readonly unknown[]
   readonly examples?: readonly unknown[]
 }
 

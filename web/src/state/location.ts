@@ -31,6 +31,14 @@ export function go(next: string, own: Parameters = {}): void {
   write({ view: next, parameters: { ...run, ...(next === current ? views : left.get(next)), ...own } }, 'push')
 }
 
+/** Opens a view with nothing of its own but this: what it kept spoke of other files. */
+export function openAfresh(next: string, own: Parameters): void {
+  const { view: current, parameters } = location.value
+  const run = Object.fromEntries(Object.entries(parameters).filter(([key]) => ['', 'b'].includes(prefixOf(key))))
+  if (next !== current) left.set(current, Object.fromEntries(Object.entries(parameters).filter(([key]) => !['', 'b'].includes(prefixOf(key)))))
+  write({ view: next, parameters: { ...run, ...own } }, 'push')
+}
+
 /** Changes parameters; `undefined` or an empty text removes one. `replace` while a slider moves, `push` when it is let go. */
 export function change(changes: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
   const parameters: Record<string, string> = { ...location.value.parameters }

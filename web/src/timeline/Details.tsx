@@ -3,7 +3,7 @@
 import type { Controller, Range } from './controller'
 import { type Place, neighbours } from './data'
 import { className, facts, nameOf, within } from './describe'
-import { percent, span } from './time'
+import { instant, percent, span } from './time'
 import { Legend } from './Tools'
 
 export function Details({ controller }: { controller: Controller }) {
@@ -108,7 +108,7 @@ function Marked({ controller, range }: { controller: Controller; range: Range })
   return (
     <section aria-label="Marked range" class="timeline-selected">
       <h3>
-        {span(range.to - range.from)}, from {span(range.from)} until {span(range.to)}
+        {span(range.to - range.from)}, from {instant(range.from, range.to - range.from)} until {instant(range.to, range.to - range.from)}
       </h3>
       <dl>
         {parts.map((part) => (

@@ -3,7 +3,7 @@
 import type { Controller } from './controller'
 import { type Place, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'
-import { span } from './time'
+import { instant, span } from './time'
 
 const MOST = 300
 
@@ -57,7 +57,7 @@ export function SpanTable({ controller }: { controller: Controller }) {
                 </td>
                 <td>{className(model.classes[track.colours[place.span]!] ?? '')}</td>
                 <td class="number">{batch >= 0 ? batch : ''}</td>
-                <td class="number">{span(track.starts[place.span]!)}</td>
+                <td class="number">{instant(track.starts[place.span]!, track.ends[place.span]! - track.starts[place.span]!)}</td>
                 <td class="number">{span(track.ends[place.span]! - track.starts[place.span]!)}</td>
               </tr>
             )

@@ -1,7 +1,7 @@
 // A span in words: rows for the panel, a sentence for screen readers, a line for the tooltip.
 // Responsible for: words. Refuses to compute more than differences and shares of what the answer says.
 import { CRITICAL, type Model, type Place } from './data'
-import { bytes, percent, span } from './time'
+import { bytes, instant, percent, span } from './time'
 
 export const CLASS_NAMES: Readonly<Record<string, string>> = {
   forward: 'forward',
@@ -46,8 +46,8 @@ export function facts(model: Model, place: Place): Fact[] {
   const found: Fact[] = [
     { name: 'takes', value: span(length) },
     { name: 'of the step', value: percent(length / model.duration) },
-    { name: 'from', value: span(track.starts[at]!) },
-    { name: 'until', value: span(track.ends[at]!) },
+    { name: 'from', value: instant(track.starts[at]!, length) },
+    { name: 'until', value: instant(track.ends[at]!, length) },
     { name: 'class', value: className(model.classes[track.colours[at]!] ?? '') },
     { name: 'on', value: `${track.group}, ${track.name}` },
     { name: 'rank', value: String(track.rank) },
@@ -85,7 +85,7 @@ export function sentence(model: Model, place: Place): string {
     nameOf(model, place),
     batch >= 0 ? `micro batch ${batch}` : '',
     `${track.group}, ${track.name}`,
-    `takes ${span(track.ends[at]! - track.starts[at]!)} from ${span(track.starts[at]!)}`,
+    `takes ${span(track.ends[at]! - track.starts[at]!)} from ${instant(track.starts[at]!, track.ends[at]! - track.starts[at]!)}`,
     track.flags[at]! & CRITICAL ? 'on the critical path' : '',
     `span ${at + 1} of ${track.count}`,
   ]

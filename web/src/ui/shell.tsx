@@ -1,7 +1,7 @@
 // The frame of the page: header with views, theme and keys; the open view; dialogs and messages above it.
 import { signal } from '@preact/signals'
 import { Component, type ComponentChildren, type ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { report } from '../api/report'
 import { useKeys } from '../state/keys'
 import { go, view } from '../state/location'
@@ -11,6 +11,7 @@ import { DropAnywhere } from './drop'
 import { KeyOverlay } from './key-overlay'
 import { Empty, Loading } from './states'
 import { Toasts } from './toasts'
+import { useMoreBeyond } from './more-beyond'
 import { WhyBox } from './why'
 
 const keysShown = signal(false)
@@ -18,10 +19,14 @@ const keysShown = signal(false)
 export function Shell() {
   const open = views.find((one) => one.id === view.value)
   useEffect(() => {
+    // The HTML's own header marks the view that the address named at first; from here on the links do.
+    delete document.documentElement.dataset.view
     document.title = open ? `${open.title} · Railwright` : 'Railwright'
     // A phone's header has room for some views only: the open one is among them.
-    document.querySelector('.views [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    document.querySelector('.views [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [open])
+  const nav = useRef<HTMLElement>(null)
+  useMoreBeyond(nav)
   useKeys([
     ...views.map((one) => ({ keys: `g ${one.key}`, title: one.title, group: 'Views', run: () => go(one.id) })),
     { keys: '?', title: 'All keys', group: 'Page', run: () => void (keysShown.value = !keysShown.value) },
@@ -35,7 +40,7 @@ export function Shell() {
       <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById('main')?.focus())}>Skip to the content</a>
       <header class="header">
         <span class="brand"><Mark /><span>Railwright</span></span>
-        <nav class="views" aria-label="Views">
+        <nav class="views" aria-label="Views" ref={nav}>
           {(report ? views.filter((one) => one.id === view.value) : views).map((one) => (
             <a
               key={one.id}
@@ -58,7 +63,7 @@ export function Shell() {
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
-        {open && <h1 class="hidden-visually">{open.title}</h1>}
+        <h1 class="hidden-visually">{open?.title ?? 'Unknown view'}</h1>
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}

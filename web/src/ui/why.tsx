@@ -12,6 +12,8 @@ interface Open {
   readonly list: readonly Why[]
   readonly anchor: Element
   readonly pinned: boolean
+  /** What the page adds. */
+  readonly more: string | undefined
 }
 
 const open = signal<Open | null>(null)
@@ -26,12 +28,12 @@ function show(next: Open | null, delay: number): void {
 }
 
 /** A number with its explanation; plain text where there is none. */
-export function Explained(props: { id: string; list: readonly Why[] | undefined; children: ComponentChildren; class?: string }) {
+export function Explained(props: { id: string; list: readonly Why[] | undefined; children: ComponentChildren; class?: string; more?: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const known = props.list?.some((one) => one.id === props.id)
   if (!known || !props.list) return <span class={props.class}>{props.children}</span>
   const list = props.list
-  const at = (pinned: boolean): Open | null => (button.current ? { id: props.id, list, anchor: button.current, pinned } : null)
+  const at = (pinned: boolean): Open | null => (button.current ? { id: props.id, list, anchor: button.current, pinned, more: props.more } : null)
   return (
     <button
       ref={button}
@@ -120,7 +122,7 @@ export function WhyBox() {
         <span>{why.text}</span>
       </div>
       <code class="why-formula">{why.formula}</code>
-      <table class="why-inputs">
+      {why.inputs.length > 0 && <table class="why-inputs">
         <tbody>
           {why.inputs.map((input) => {
             const deeper = now.list.some((one) => one.id === input.source) && input.source !== id
@@ -135,7 +137,8 @@ export function WhyBox() {
             )
           })}
         </tbody>
-      </table>
+      </table>}
+      {now.more && path.length <= 1 && <p>{now.more}</p>}
       {why.source && <p class="muted">{why.source}</p>}
     </div>
   )

@@ -22,5 +22,8 @@ export const views: readonly View[] = [
   { id: 'machines', title: 'Machines', key: 'm', prefix: 'm', about: 'How many machines, for how many days and dollars', load: () => import('./machines') },
   { id: 'pipeline', title: 'Pipeline', key: 'p', prefix: 'p', about: 'All stages of the step on one timeline', load: () => import('./pipeline') },
   { id: 'traces', title: 'Traces', key: 't', prefix: 't', about: 'Where the time of a real job went', load: () => import('./traces') },
+  { id: 'log', title: 'Logs', key: 'l', prefix: 'l', about: 'What a training log alone says: step time and MFU over time, slow steps, restarts', load: () => import('./log') },
+  { id: 'hang', title: 'Hangs', key: 'h', prefix: 'h', about: 'Who waits for whom in a job that hangs', load: () => import('./hang') },
   { id: 'network', title: 'Network', key: 'n', prefix: 'n', about: 'Designs of networks, their traffic and cost', load: () => import('./network') },
+  { id: 'reference', title: 'Reference', key: 'r', prefix: 'r', about: 'Catalogues, words and keys; predictions beside measured runs', load: () => import('./reference') },
 ]

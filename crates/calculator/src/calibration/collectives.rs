@@ -3,7 +3,10 @@
 //! Responsible for: the three constants of each law by relative least squares without negative ones, and the one rate of a run. Refuses a
 //! law of its own where too few sizes were measured: there the catalogue's is scaled.
 
-use super::{Line, Observation, Voice, from, group, line, median, regime, rounded, significant, spread};
+use super::{
+    Line, Observation, Voice, from, is_local, line, median, regime, rounded, significant, spread, uncertainty,
+};
+use crate::collectives::{bus_factor, collective};
 use railwright_spec::calibration::{
     Calibration, CollectiveKind, CollectiveLaw, CollectiveRate, CollectiveSample, Evidence, Regime, Samples,
 };
@@ -11,23 +14,21 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Sizes that a law needs, and the factor between the largest and the smallest.
-const SIZES: usize = 4;
-const REACH: f64 = 64.0;
+pub(super) const SIZES: usize = 4;
+pub(super) const REACH: f64 = 64.0;
 /// Share of the largest size's time that a law must give to its bandwidth: below it the log tells latencies alone.
-const ON_THE_WIRE: f64 = 0.3;
-/// What a law can be: microseconds, GB/s, ns/sqrt(B), the limits that a calibration file is held to.
-const MOST: [f64; 3] = [1e6, 1e5, 1e6];
+pub(super) const ON_THE_WIRE: f64 = 0.3;
 /// Rounds of weighing measurements down that lie off.
 const ROUNDS: usize = 8;
 
 /// Measurements of one operation among one number of ranks.
 type Groups<'s> = BTreeMap<(CollectiveKind, u64), Vec<&'s CollectiveSample>>;
 
-/// Collectives that stay inside one domain, or those that cross domains.
+/// Collectives that stay inside one domain (or one node, where no scale-up link joins its devices), or those that cross domains.
 pub(super) fn by_place<'s>(
     cluster: &Cluster,
     samples: &'s [Samples],
@@ -37,7 +38,7 @@ pub(super) fn by_place<'s>(
     let mut groups = Groups::new();
     for sample in samples.iter().flat_map(|s| &s.collectives) {
         if sample.alone == alone
-            && group(cluster, sample).is_inside_domain() == inside
+            && is_local(cluster, sample) == inside
             && !sample.times.is_empty()
             && sample.bytes > 0.0
         {
@@ -55,7 +56,8 @@ pub(super) fn fit(
     remarks: &mut Vec<String>,
 ) {
     for ((operation, ranks), group) in by_place(before.cluster, samples, true, true) {
-        let factor = operation.bus_factor(ranks);
+        // Of one rank there is nothing to share; it is priced as two are.
+        let factor = bus_factor(collective(operation), ranks.max(2) as f64);
         let points: Vec<(f64, f64)> = group.iter().map(|s| (s.bytes, median(&s.times))).collect();
         let sizes = distinct(&points);
         let from_bytes = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
@@ -76,15 +78,7 @@ pub(super) fn fit(
             (None, Some(_)) => at_its_base(before, &group, factor),
             (None, None) => scaled(before, &group, factor),
         };
-        let figures = [base * 1e6, 1e-9 / per_wire, ramp * 1e9];
-        if figures.iter().zip(MOST).any(|(figure, most)| !(0.0..=most).contains(figure)) {
-            remarks.push(format!(
-                "{name} x{ranks}: no law of a link tells these times ({:.3e} us, {:.3e} GB/s); left out",
-                figures[0], figures[1]
-            ));
-            continue;
-        }
-        calibration.collectives.push(CollectiveLaw {
+        let law = CollectiveLaw {
             operation,
             ranks,
             regime: Regime::Burst,
@@ -98,9 +92,20 @@ pub(super) fn fit(
                     s.collectives.iter().any(|c| c.alone && c.operation == operation && c.ranks == ranks)
                 }),
                 samples: group.iter().map(|s| s.times.len() as u64).sum(),
+                uncertainty: uncertainty(
+                    points.iter().map(|(bytes, time)| time / value(&[base, per_wire, ramp], *bytes, factor)),
+                ),
                 ..Evidence::default()
             },
-        });
+        };
+        if law.is_sound() {
+            calibration.collectives.push(law);
+        } else {
+            remarks.push(format!(
+                "{name} x{ranks}: no law of a link tells these times ({:.3e} us, {:.3e} GB/s); left out",
+                law.base_us, law.bandwidth_gb
+            ));
+        }
     }
 }
 
@@ -127,7 +132,7 @@ pub(super) fn law(points: &[(f64, f64)], factor: f64) -> Option<[f64; 3]> {
     best
 }
 
-fn value([base, per_wire, ramp]: &[f64; 3], bytes: f64, factor: f64) -> f64 {
+pub(super) fn value([base, per_wire, ramp]: &[f64; 3], bytes: f64, factor: f64) -> f64 {
     base + factor * bytes * per_wire + ramp * bytes.sqrt()
 }
 
@@ -194,9 +199,9 @@ fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -
 }
 
 /// The catalogue's law, as its three constants.
-fn catalogued(before: &Voice<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
+pub(super) fn catalogued(before: &Voice<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
     let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..first.clone() });
-    // Three sizes tell the three constants of the law that stands behind.
+    // Sizes over all magnitudes tell the three constants of the law that stands behind.
     let points: Vec<(f64, f64)> = [1.0, 1e4, 1e6, 1e8, 1e10].map(|bytes| (bytes, at(bytes))).to_vec();
     law(&points, factor).unwrap_or([1e-5, 1e-11, 0.0])
 }
@@ -268,6 +273,9 @@ pub(super) fn fit_rate(
             from: from(samples, |s| s.collectives.iter().any(|c| !c.alone)),
             samples: count,
             spread: 0.0,
+            uncertainty: uncertainty(run.iter().flat_map(|(times, said, took)| {
+                std::iter::repeat_n(took / said.max(1e-12), *times as usize)
+            })),
             error_before: rounded(off_before / measured),
             error_after: rounded(off_after / measured),
         },
@@ -278,11 +286,15 @@ pub(super) fn fit_rate(
 /// Every operation and number of ranks against its measurements.
 pub(super) fn lines(before: &Voice<'_>, after: &Voice<'_>, samples: &[Samples]) -> Vec<Line> {
     let mut groups: BTreeMap<(CollectiveKind, u64, bool), Vec<Observation>> = BTreeMap::new();
-    for sample in samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty()) {
+    let all = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty());
+    let key = |s: &CollectiveSample| (s.operation, s.ranks, s.alone);
+    let known: BTreeSet<_> = all().filter(|s| !s.is_bound).map(key).collect();
+    // A bound says nothing where transfers themselves were measured.
+    for sample in all().filter(|s| !s.is_bound || !known.contains(&key(s))) {
         let within = |voice: &Voice<'_>| {
             voice.collective(sample) / if sample.alone { 1.0 } else { voice.software.collective_rate }
         };
-        groups.entry((sample.operation, sample.ranks, sample.alone)).or_default().push(Observation {
+        groups.entry(key(sample)).or_default().push(Observation {
             work: sample.bytes,
             count: sample.times.len() as f64,
             measured: median(&sample.times),

@@ -3,7 +3,7 @@
 //! Responsible for: three numbers, by coordinate descent on the calculator's own laws. Refuses measurements inside one domain.
 
 use super::collectives::by_place;
-use super::{from, group, median, rounded};
+use super::{from, group, is_local, median, rounded, uncertainty};
 use crate::collectives::{Fabric, ring_share};
 use railwright_spec::calibration::{
     Calibration, CollectiveKind, CollectiveSample, Evidence, NetworkLaw, Samples,
@@ -43,22 +43,27 @@ pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibra
     }
     let sizes = || all.iter().map(|s| s.bytes);
     let ranks = || all.iter().map(|s| s.ranks);
+    let domains = || all.iter().map(|s| group(bare, s).domains());
+    let fitted = with(bare, calibration, best);
+    let fabric = Fabric::new(&fitted);
+    let off = all.iter().map(|s| median(&s.times) / said(&fabric, &fitted, s).max(1e-12));
     let law = NetworkLaw {
         ring_share: rounded(best[0]),
         spread_share: rounded(best[1]),
         latency: rounded(best[2]),
         from_ranks: ranks().min().unwrap_or(0),
         to_ranks: ranks().max().unwrap_or(0),
+        from_domains: domains().min().unwrap_or(0),
+        to_domains: domains().max().unwrap_or(0),
         from_bytes: sizes().fold(f64::INFINITY, f64::min),
         to_bytes: sizes().fold(0.0, f64::max),
         evidence: Evidence {
-            from: from(samples, |s| {
-                s.collectives.iter().any(|c| c.alone && !group(bare, c).is_inside_domain())
-            }),
+            from: from(samples, |s| s.collectives.iter().any(|c| c.alone && !is_local(bare, c))),
             samples: all.iter().map(|s| s.times.len() as u64).sum(),
             spread: 0.0,
+            uncertainty: uncertainty(off),
             error_before: rounded(weighted(bare, &all)),
-            error_after: rounded(weighted(&with(bare, calibration, best), &all)),
+            error_after: rounded(weighted(&fitted, &all)),
         },
     };
     calibration.network = Some(law);
@@ -71,6 +76,8 @@ fn with(bare: &Cluster, calibration: &Calibration, [ring_share, spread_share, la
         latency,
         from_ranks: 0,
         to_ranks: 0,
+        from_domains: 0,
+        to_domains: 0,
         from_bytes: 0.0,
         to_bytes: 0.0,
         evidence: Evidence::default(),

@@ -6,8 +6,9 @@
 use super::{
     Case, Line, Observation, Voice, from, line, median, pass_of, regime, rounded, significant, spread,
 };
-use crate::operators::Pass;
+use crate::operators::{Cost, Pass};
 use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regime, Samples};
+use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
 /// Work of one point lies within this factor.
@@ -22,40 +23,42 @@ fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Sam
     for source in samples {
         let alone = source.alone;
         for sample in source.products.iter().filter(|s| s.batch == 1 && !s.times.is_empty()) {
-            let (law, with) = (before.product(sample), after.product(sample));
-            let rate = |voice: &Voice<'_>| if alone { 1.0 } else { voice.product_rate(sample.format) };
-            let observation = Observation {
-                work: law.flop.get(),
-                count: sample.times.len() as f64,
-                measured: median(&sample.times),
-                spread: spread(&sample.times),
-                before: law.time.get() / rate(before),
-                after: with.time.get() / rate(after),
-            };
+            let rates = [before, after].map(|voice| voice.product_rate(sample.format));
             let key = (Operators::Products(sample.format), regime(alone));
-            groups.entry(key).or_default().push((observation, law.time.get()));
+            let laws = [before, after].map(|voice| voice.product(sample));
+            groups.entry(key).or_default().push(observed(laws, rates, alone, &sample.times));
         }
         for sample in source.attention.iter().filter(|s| !s.times.is_empty()) {
-            let (law, with) =
-                (before.attention(sample, case.is_causal), after.attention(sample, case.is_causal));
             let pass = pass_of(sample);
-            let rate = |voice: &Voice<'_>| if alone { 1.0 } else { voice.attention_rate(pass) };
-            let observation = Observation {
-                work: law.flop.get(),
-                count: sample.times.len() as f64,
-                measured: median(&sample.times),
-                spread: spread(&sample.times),
-                before: law.time.get() / rate(before),
-                after: with.time.get() / rate(after),
-            };
             let operators = match pass {
                 Pass::Forward => Operators::AttentionForward,
                 _ => Operators::AttentionBackward,
             };
-            groups.entry((operators, regime(alone))).or_default().push((observation, law.time.get()));
+            let laws = [before, after].map(|voice| voice.attention(sample, case.is_causal));
+            let rates = [before, after].map(|voice| voice.attention_rate(pass));
+            groups.entry((operators, regime(alone))).or_default().push(observed(
+                laws,
+                rates,
+                alone,
+                &sample.times,
+            ));
         }
     }
     groups
+}
+
+/// One measurement beside its law before and after, with the bare law's time; what was measured alone keeps the law's whole rate.
+fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Seconds]) -> (Observation, f64) {
+    let [before, after] = rates.map(|rate| if alone { 1.0 } else { rate });
+    let observation = Observation {
+        work: law.flop.get(),
+        count: times.len() as f64,
+        measured: median(times),
+        spread: spread(times),
+        before: law.time.get() / before,
+        after: with.time.get() / after,
+    };
+    (observation, law.time.get())
 }
 
 /// Fits every kind that was measured.

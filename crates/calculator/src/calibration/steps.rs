@@ -56,7 +56,7 @@ pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
 }
 
 /// Whether a step's parts are known, and not the whole alone.
-fn has_parts(sample: &StepSample) -> bool {
+pub(super) fn has_parts(sample: &StepSample) -> bool {
     sample.products + sample.attention + sample.elementwise + sample.other > Seconds::ZERO
 }
 
@@ -103,6 +103,7 @@ pub(super) fn fit(
         from: source.clone(),
         samples: measured.steps,
         spread: 0.0,
+        uncertainty: 0.0,
         error_before: rounded((was - took).get().abs() / took.get().max(1e-12)),
         error_after: 0.0,
     };

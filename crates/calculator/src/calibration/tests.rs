@@ -7,7 +7,7 @@ use railwright_spec::cluster::by_name;
 use railwright_spec::model;
 use railwright_spec::run;
 
-fn case(cluster: &Cluster) -> Case<'_> {
+pub(super) fn case(cluster: &Cluster) -> Case<'_> {
     Case { cluster, software: "megatron-core-2024", run: None, is_causal: true }
 }
 
@@ -106,6 +106,7 @@ fn the_constants_of_a_collective_are_recovered_despite_two_wild_measurements() {
             hosts: Some(1),
             bytes,
             alone: true,
+            is_bound: false,
             times: vec![
                 all_reduce(bytes) * if bytes == 1024.0 || bytes == 1_048_576.0 { 3.0 } else { 1.0 };
                 2
@@ -149,6 +150,7 @@ fn three_sizes_scale_the_catalogues_law() {
             hosts: None,
             bytes,
             alone: true,
+            is_bound: false,
             times: Vec::new(),
         };
         one.times = vec![Seconds::new(2.0 * voice.collective(&one))];
@@ -179,6 +181,7 @@ fn the_networks_share_is_recovered_through_the_calculators_own_laws() {
                 hosts: Some(ranks / 8),
                 bytes: 2f64.powi(power),
                 alone: true,
+                is_bound: false,
                 times: Vec::new(),
             };
             one.times = vec![Seconds::new(voice.collective(&one))];
@@ -189,6 +192,7 @@ fn the_networks_share_is_recovered_through_the_calculators_own_laws() {
     let network = fitted.calibration.network.expect("a network");
     assert!((network.ring_share / (0.6 * 0.95) - 1.0).abs() < 0.03, "{network:?}");
     assert!((network.latency - 1.0).abs() < 0.1, "{network:?}");
+    assert_eq!((network.from_domains, network.to_domains), (2, 4));
     assert!(network.evidence.error_after < 0.01 && network.evidence.error_before > 0.2, "{network:?}");
 }
 
@@ -265,4 +269,13 @@ fn tables_of_micro_benchmarks_are_read_by_their_columns() {
     assert!(told("m,n,k,time_us\n1,2,x,4\n").contains("`k` is `x`"));
     assert!(told("m,n,k,format,time_us\n1,2,3,fp17,4\n").contains("no number format"));
     assert!(told("m,n,k,time_us\n").contains("no line"));
+}
+
+#[test]
+fn the_interval_of_a_median_narrows_with_measurements() {
+    // 1, 2, ..., 100: the 95 % interval of the median lies between the 41st and the 61st, 20 wide over 51.
+    let some = uncertainty((1..=100).map(f64::from));
+    assert!((some - 10.0 / 51.0).abs() < 0.03, "{some}");
+    assert!(uncertainty((1..=10_000).map(f64::from)) < some / 5.0);
+    assert_eq!(uncertainty([1.0].into_iter()), 0.0);
 }

@@ -1,11 +1,11 @@
 //! What a calibration makes of the laws inside a domain.
 //!
-//! Responsible for: measured laws where they were measured, and the catalogue's law scaled as the nearest measured rank count scales it in
+//! Responsible for: measured laws (those of runs over what runs keep, which whoever prices a run takes off again) where they were measured, and the catalogue's law scaled as the nearest measured rank count scales it in
 //! between. Refuses to say anything of operations that were not measured.
 
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};
-use railwright_spec::calibration::{Calibration, CollectiveKind};
+use railwright_spec::calibration::{Calibration, CollectiveKind, Regime};
 
 /// One measured law, and the catalogue's in the same place.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,11 @@ pub(super) struct Measured {
     ranks: u64,
     law: Law,
     catalogued: Law,
+}
+
+/// Whether messages between neighbours were measured themselves.
+pub(super) fn has_messages(measured: &[Measured]) -> bool {
+    measured.iter().any(|one| one.op == Collective::SendReceive)
 }
 
 /// What the calculator calls a collective of a calibration.
@@ -43,10 +48,14 @@ pub(super) fn measured(
         let (before, _) = catalogued(op, one.ranks);
         // Where the switch reduces, the law counts the buffer itself; nccl-tests counts the bus.
         let per_wire = if before.in_switch { bus_factor(op, one.ranks as f64) } else { 1.0 };
+        let kept = match best.regime {
+            Regime::Burst => 1.0,
+            Regime::Sustained => calibration.collective_rate.as_ref().map_or(1.0, |rate| rate.rate),
+        };
         let law = Law {
-            base: best.base_us * 1e-6,
-            per_byte: per_wire / (best.bandwidth_gb * 1e9),
-            ramp: best.ramp_ns * 1e-9,
+            base: best.base_us * 1e-6 * kept,
+            per_byte: per_wire / (best.bandwidth_gb * 1e9) * kept,
+            ramp: best.ramp_ns * 1e-9 * kept,
             in_switch: before.in_switch,
         };
         list.push(Measured { op, ranks: one.ranks, law, catalogued: before });

@@ -122,18 +122,24 @@ impl Links {
         }
     }
 
-    /// One message to a neighbour: the curves of a two-rank all-to-all, whose ranks each keep half of their buffer.
+    /// One message to a neighbour: as measured, else the curves of a two-rank all-to-all, whose ranks each keep half of their buffer.
     fn send(&self, bytes: f64) -> CollectiveCost {
         if let Some(torus) = &self.torus {
             return torus.time(Collective::SendReceive, bytes, 2);
         }
-        let (law, source) = self.law(Collective::AllToAll, 2);
+        let (law, source, buffer) = if calibrated::has_messages(&self.measured) {
+            let (law, source) = self.law(Collective::SendReceive, 2);
+            (law, source, bytes)
+        } else {
+            let (law, source) = self.law(Collective::AllToAll, 2);
+            (law, source.max(Source::Interpolated), 2.0 * bytes)
+        };
         CollectiveCost {
-            time: Seconds::new(law.base + law.growing(bytes, 2.0 * bytes)),
+            time: Seconds::new(law.base + law.growing(bytes, buffer)),
             latency: Seconds::new(law.base),
             wire_bytes_scale_up: Bytes::new(bytes),
             wire_bytes_network: Bytes::ZERO,
-            source: source.max(Source::Interpolated),
+            source,
             algorithm: "send",
         }
     }
@@ -152,9 +158,11 @@ impl Fabric {
         let node_size = cluster.devices_per_node.max(1);
         let calibration = cluster.calibration.as_deref();
         let of_links = calibration.filter(|c| c.link == cluster.scale_up.link);
+        // In a node whose devices no scale-up link joins, its bus is what was measured.
+        let (of_domain, of_node) = if domain > 1 { (of_links, None) } else { (None, of_links) };
         Self {
-            inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain, of_links),
-            node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size, None)),
+            inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain, of_domain),
+            node: (node_size > domain).then(|| Links::new(LinkClass::Pcie, host, false, node_size, of_node)),
             node_size,
             network: Network::new(cluster, class),
             timer: None,
@@ -193,18 +201,21 @@ impl Fabric {
         }
         let (links, local, least) = self.locality(group);
         if op == Collective::SendReceive {
-            return self.message(Bytes::new(bytes), local >= ranks, sharing);
+            return self.message(Bytes::new(bytes), least >= ranks, sharing);
         }
         if let Collective::ExpertDispatch { copies, most_domains } = op {
             let span = Span { ranks, local, least, stride: group.stride, sharing: sharing.max(1.0) };
             return expert::dispatch(links, &self.network, copies, most_domains, bytes, &span);
         }
-        if local >= ranks {
+        if least >= ranks {
             return links.time(op, bytes, ranks);
         }
         let span = Span { ranks, local, least, stride: group.stride, sharing: sharing.max(1.0) };
         let cost = self.network.time(links, op, bytes, &span);
-        if self.network.is_calibrated { CollectiveCost { source: Source::Calibrated, ..cost } } else { cost }
+        match self.network.founded(&span) {
+            Some(source) => CollectiveCost { source, ..cost },
+            None => cost,
+        }
     }
 
     /// One message from a rank of a group to the next, which lies in its domain if the whole group does.
@@ -228,6 +239,12 @@ impl Fabric {
         } else {
             self.network.send(bytes.get(), sharing.max(1.0))
         }
+    }
+
+    /// Whether links of one domain or node join all of a group, so that nothing of it crosses the network.
+    pub(crate) fn joins(&self, group: &Group) -> bool {
+        let (_, _, least) = self.locality(group);
+        least >= group.ranks
     }
 
     /// The links that join the group's neighbours, and how many of its ranks they join: most, and least.

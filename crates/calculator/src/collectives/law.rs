@@ -31,7 +31,7 @@ impl Law {
 }
 
 /// Bytes that each rank sends over bytes of the buffer: the busbw convention of nccl-tests (its PERFORMANCE.md).
-pub(super) fn bus_factor(op: Collective, ranks: f64) -> f64 {
+pub(crate) fn bus_factor(op: Collective, ranks: f64) -> f64 {
     let others = (ranks - 1.0) / ranks;
     match op {
         Collective::AllReduce => 2.0 * others,

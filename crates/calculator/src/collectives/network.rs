@@ -1,8 +1,9 @@
 //! The network between scale-up domains: NICs, hops, and how far oversubscription slows a group.
 
-use super::CollectiveCost;
 use super::across::cost;
 use super::link::LinkClass;
+use super::{CollectiveCost, Source};
+use railwright_spec::calibration::NetworkLaw;
 use railwright_spec::cluster::{Cluster, Tier};
 
 /// Share of its NIC that a lone point-to-point message reaches, and its latency beside the network's, seconds.
@@ -20,8 +21,8 @@ pub(super) struct Network {
     share: f64,
     /// Share of it that many-to-many traffic reaches.
     pub(super) spread_share: f64,
-    /// Whether the shares and the pace were measured on this fabric.
-    pub(super) is_calibrated: bool,
+    /// The measurements of this fabric that the shares and the pace come from, if any.
+    measured: Option<NetworkLaw>,
     latency: f64,
     /// Multiple of everything that passes before bytes flow; 1 is usual.
     pub(super) pace: f64,
@@ -44,8 +45,9 @@ pub(super) struct Span {
 }
 
 impl Span {
+    /// Domains that the group lies on: two where it would fit into one and does not lie in it.
     pub(super) fn domains(&self) -> u64 {
-        self.ranks.div_ceil(self.local)
+        self.ranks.div_ceil(self.local).max(if self.least < self.ranks { 2 } else { 1 })
     }
 
     /// Members of the group below one switch of a tier.
@@ -62,13 +64,29 @@ impl Network {
             nic: network.bandwidth.get().max(1e6),
             share: measured.map_or_else(|| ring_share(&network.kind), |law| law.ring_share),
             spread_share: measured.map_or(ALL_TO_ALL_SHARE, |law| law.spread_share),
-            is_calibrated: measured.is_some(),
+            measured: measured.cloned(),
             latency: network.latency.get().max(0.0),
             pace: measured.map_or(1.0, |law| law.latency),
             tiers: network.tiers.clone(),
             rail_forwarding: network.rail_forwarding.max(1.0),
             low_latency_cap: class.low_latency_cap(),
             has_ll128: cluster.accelerator.vendor.eq_ignore_ascii_case("nvidia"),
+        }
+    }
+
+    /// How well founded a group's cost is where this fabric was measured: as measured over so many domains, or carried on from there. Latencies
+    /// grow with the hops of the group, whose pace was measured, and bandwidth stays below its link's.
+    pub(super) fn founded(&self, span: &Span) -> Option<Source> {
+        let measured = self.measured.as_ref()?;
+        Some(if measured.covers(span.domains()) { Source::Calibrated } else { Source::Interpolated })
+    }
+
+    /// A share of the NICs for a group: more than all of one may have been measured where the cluster's figure is too low, but is not carried
+    /// over to groups that were not.
+    fn bounded(&self, share: f64, span: &Span) -> f64 {
+        match &self.measured {
+            Some(measured) if !measured.covers(span.domains()) => share.min(1.0),
+            _ => share,
         }
     }
 
@@ -93,7 +111,7 @@ impl Network {
 
     /// The same for traffic to all peers alike, of which the share beyond the switch climbs.
     fn spread_slowdown(&self, span: &Span) -> f64 {
-        let away = (span.ranks - span.local) as f64;
+        let away = (span.ranks - span.local.min(span.ranks - 1)) as f64;
         self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
             let climbing = (span.ranks - span.below(tier)) as f64 / away;
             slow.max(tier.oversubscription * climbing.min(1.0))
@@ -102,12 +120,12 @@ impl Network {
 
     /// Bytes a second per NIC for a ring or a tree with large messages.
     pub(super) fn ring_rate(&self, span: &Span) -> f64 {
-        self.nic * self.share / (span.sharing * self.ring_slowdown(span))
+        self.nic * self.bounded(self.share, span) / (span.sharing * self.ring_slowdown(span))
     }
 
     /// Bytes a second per NIC for traffic that goes to all peers alike.
     pub(super) fn spread_rate(&self, share: f64, span: &Span) -> f64 {
-        self.nic * share / (span.sharing * self.spread_slowdown(span))
+        self.nic * self.bounded(share, span) / (span.sharing * self.spread_slowdown(span))
     }
 
     /// The same for kernels that know no rails: those who leave from a shared domain are forwarded within it first, one step after the

@@ -5,7 +5,8 @@ use super::{Collective, CollectiveCost, Source};
 use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of the links that large transfers reach (no published curves; the usual figure of compilers that overlap them).
-const SHARE: f64 = 0.9;
+pub const TORUS_SHARE: f64 = 0.9;
+const SHARE: f64 = TORUS_SHARE;
 /// Seconds to start, and per hop.
 const BASE: f64 = 5e-6;
 const HOP: f64 = 1e-6;

@@ -210,7 +210,7 @@ impl Calls<'_, '_> {
             group: self.costing.layout.tensor,
             pass: Pass::Forward,
             count: 3.0,
-            rate: 1.0,
+            rate: self.costing.software.collective_rate,
         });
     }
 }

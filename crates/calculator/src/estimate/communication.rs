@@ -2,7 +2,7 @@
 
 use super::breakdown::{dimension_id, runs_per_chunk, stage_work};
 use super::calls::{self, Call, Pass};
-use crate::collectives::{Collective, CollectiveCost, Source};
+use crate::collectives::{Collective, CollectiveCost, Source, bus_factor};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
 use crate::layer::LayerCost;
@@ -41,20 +41,23 @@ pub struct CommunicationRow {
     pub algorithm: &'static str,
     /// How well founded the time is.
     pub source: Source,
+    /// Whether links of one domain or node join the group: a node's bus joins devices that are each a domain of their own.
+    #[serde(skip)]
+    pub is_joined: bool,
 }
 
 /// An operation's identifier, and its bus bandwidth over bytes per second (nccl-tests, PERFORMANCE.md).
 pub(crate) fn operation(operation: Collective, ranks: u64) -> (&'static str, f64) {
-    let n = ranks.max(1) as f64;
-    match operation {
-        Collective::AllReduce => ("all_reduce", 2.0 * (n - 1.0) / n),
-        Collective::AllGather => ("all_gather", (n - 1.0) / n),
-        Collective::ReduceScatter => ("reduce_scatter", (n - 1.0) / n),
-        Collective::AllToAll => ("all_to_all", (n - 1.0) / n),
-        Collective::ExpertDispatch { .. } => ("expert_dispatch", (n - 1.0) / n),
-        Collective::Broadcast => ("broadcast", 1.0),
-        Collective::SendReceive => ("send_receive", 1.0),
-    }
+    let name = match operation {
+        Collective::AllReduce => "all_reduce",
+        Collective::AllGather => "all_gather",
+        Collective::ReduceScatter => "reduce_scatter",
+        Collective::AllToAll => "all_to_all",
+        Collective::ExpertDispatch { .. } => "expert_dispatch",
+        Collective::Broadcast => "broadcast",
+        Collective::SendReceive => "send_receive",
+    };
+    (name, bus_factor(operation, ranks.max(1) as f64))
 }
 
 struct Row<'a> {
@@ -69,7 +72,10 @@ struct Row<'a> {
     cost: CollectiveCost,
 }
 
-fn row(row: &Row<'_>) -> CommunicationRow {
+fn row(costing: &Costing<'_>, row: &Row<'_>) -> CommunicationRow {
+    // Messages between neighbours know domains alone.
+    let is_message = row.operation == Collective::SendReceive;
+    let is_joined = row.group.domains() <= 1 || !is_message && costing.machine.fabric.joins(&row.group);
     let (operation, factor) = operation(row.operation, row.group.ranks);
     let each = row.time / row.count.max(f64::MIN_POSITIVE);
     let bus = if each > Seconds::ZERO { row.bytes * factor / each } else { BytesPerSecond::ZERO };
@@ -87,6 +93,7 @@ fn row(row: &Row<'_>) -> CommunicationRow {
         bus_bandwidth: bus,
         algorithm: row.cost.algorithm,
         source: row.cost.source,
+        is_joined,
     }
 }
 
@@ -120,17 +127,20 @@ pub(super) fn table(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<Commu
         .map(|call| {
             let (dimension, title) = dimension_id(call.dimension);
             let time = call.time(costing);
-            row(&Row {
-                dimension,
-                title,
-                operation: call.operation,
-                bytes: call.bytes,
-                group: call.group,
-                count: call.count,
-                time,
-                exposed: Some(time * exposed_share(evaluation, &work, call.dimension)),
-                cost: call.cost(costing),
-            })
+            row(
+                costing,
+                &Row {
+                    dimension,
+                    title,
+                    operation: call.operation,
+                    bytes: call.bytes,
+                    group: call.group,
+                    count: call.count,
+                    time,
+                    exposed: Some(time * exposed_share(evaluation, &work, call.dimension)),
+                    cost: call.cost(costing),
+                },
+            )
         })
         .collect();
     pipeline(costing, evaluation, &mut rows);
@@ -154,17 +164,20 @@ fn pipeline(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Commu
     let bytes = Bytes::new(costing.tokens * h * costing.activation_bytes / plan.tensor_parallel as f64);
     let group = costing.layout.pipeline;
     let count = sends * runs_per_chunk(costing);
-    rows.push(row(&Row {
-        dimension: "pipeline",
-        title: "stage to stage",
-        operation: Collective::SendReceive,
-        bytes,
-        group,
-        count,
-        time: evaluation.transfer * count,
-        exposed: None,
-        cost: costing.machine.fabric.send(bytes, &group, 1.0),
-    }));
+    rows.push(row(
+        costing,
+        &Row {
+            dimension: "pipeline",
+            title: "stage to stage",
+            operation: Collective::SendReceive,
+            bytes,
+            group,
+            count,
+            time: evaluation.transfer * count,
+            exposed: None,
+            cost: costing.machine.fabric.send(bytes, &group, 1.0),
+        },
+    ));
 }
 
 /// The reduction of gradients and the gathering of parameters around the optimizer step.
@@ -180,17 +193,20 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<Communi
         if time > Seconds::ZERO {
             let bytes = Bytes::new(local.total() * element);
             let cost = costing.machine.fabric.time(operation, bytes, &group, 1.0);
-            rows.push(row(&Row {
-                dimension: "data",
-                title,
-                operation,
-                bytes,
-                group,
-                count,
-                time,
-                exposed: Some(exposed),
-                cost,
-            }));
+            rows.push(row(
+                costing,
+                &Row {
+                    dimension: "data",
+                    title,
+                    operation,
+                    bytes,
+                    group,
+                    count,
+                    time,
+                    exposed: Some(exposed),
+                    cost,
+                },
+            ));
         }
     };
     let wire = plan.precision.gradient_reduce.bytes();

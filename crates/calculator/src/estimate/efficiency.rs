@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct Efficiency {
     /// The arithmetic that the model needs, by convention.
     pub model_flop: Vec<ModelFlop>,
-    /// Arithmetic that all devices execute in a step, recompute included and masked attention not.
+    /// Arithmetic that all devices execute in a step, recompute included and masked attention not: never less than the causal convention's.
     pub hardware_flop: Flop,
     /// The same per second and accelerator.
     pub hardware_flop_rate: FlopPerSecond,

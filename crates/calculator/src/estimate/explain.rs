@@ -3,6 +3,7 @@
 //! Responsible for: enough to redo the main numbers by hand. Refuses to compute anything that the estimate does not hold; a test
 //! redoes the arithmetic.
 
+mod calibrated;
 mod memory;
 mod operators;
 mod time;
@@ -236,7 +237,7 @@ fn utilisation(estimate: &Estimate) -> Vec<Explanation> {
     if let Some(used) = estimate.efficiency.hardware.first() {
         list.push(explanation(
             "hfu",
-            "HFU: what is executed, recompute included",
+            "HFU: what is executed, recompute included, attention as a causal mask leaves it",
             (used.share * 100.0, "%"),
             "100 x executed / (step x devices x peak)",
             vec![

@@ -118,12 +118,16 @@ mod tests {
     fn every_warning_that_is_given_has_a_topic_and_no_other_is_explained() {
         let sources = [
             include_str!("warnings.rs"),
+            include_str!("warnings/calibration.rs"),
             include_str!("../money.rs"),
             include_str!("../../../spec/src/plan/validate/warn.rs"),
         ];
         // Crates above have few warnings among much other text; theirs begin with the name of what they doubt.
         let above = [
             include_str!("../calibration.rs"),
+            include_str!("../calibration/plausible.rs"),
+            include_str!("../calibration/same_run.rs"),
+            include_str!("../../../cli/src/commands/calibrate/same_run.rs"),
             include_str!("../../../spec/src/calibration/text.rs"),
             include_str!("../../../launch/src/launch.rs"),
             include_str!("../../../launch/src/writer.rs"),

@@ -1,12 +1,14 @@
 //! What is doubtful about an estimate, each under an identifier that `railwright explain` knows.
 
+mod calibration;
+
 use super::{Estimate, breakdown::Part};
 use crate::collectives::Source;
 use crate::costing::Costing;
-use crate::layer::projections;
 use railwright_spec::human;
+use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
-use railwright_spec::quantity::{Bytes, Flop, Seconds};
+use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Margin below which a fit is called close, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
@@ -131,7 +133,25 @@ fn pipeline(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>)
 
 fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let layout = &costing.layout;
-    if !layout.tensor.is_inside_domain() {
+    let domain = costing.cluster.scale_up.domain_size;
+    let has_experts = costing.model.is_mixture_of_experts();
+    for (name, group) in layout.torn().filter(|(name, _)| has_experts || !name.starts_with("expert")) {
+        let whole = match Layout::segment(costing.plan, domain) {
+            Some(size) => format!(
+                "; `cluster.scale_up.domain={size}` keeps all of them whole and leaves {} of {domain} devices idle",
+                domain - size
+            ),
+            None => String::new(),
+        };
+        list.push(Warning::new(
+            "groups-across-two-domains",
+            format!(
+                "some {name}-parallel groups of {} ranks lie across two scale-up domains of {domain}, with {} ranks in one of them, and all wait for these{whole}",
+                group.ranks, group.least
+            ),
+        ));
+    }
+    if !layout.tensor.is_inside_domain() && !layout.tensor.is_torn() {
         list.push(Warning::new(
             "tensor-parallel-across-domains",
             format!(
@@ -142,7 +162,8 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
             ),
         ));
     }
-    if costing.plan.expert_parallel > 1 && !layout.expert.is_inside_domain() && !costing.plan.overlap.expert {
+    let is_wide = !layout.expert.is_inside_domain() && !layout.expert.is_torn();
+    if costing.plan.expert_parallel > 1 && is_wide && !costing.plan.overlap.expert {
         list.push(Warning::new(
             "expert-parallel-across-domains",
             format!(
@@ -185,7 +206,7 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
             ),
         ));
     }
-    calibration(costing, list);
+    calibration::warnings(costing, estimate, list);
     let software = costing.software;
     let architecture = costing.machine.architecture.as_str();
     let knows = costing.machine.device.sustains_products(costing.compute_type())
@@ -196,39 +217,6 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
             format!(
                 "the generation `{}` has no runs on {architecture} behind its constants; its defaults are used",
                 software.id
-            ),
-        ));
-    }
-}
-
-/// How far beyond the measured work a rate is believed, as a factor.
-const BEYOND: f64 = 8.0;
-
-/// What the calibration does not cover of this run.
-fn calibration(costing: &Costing<'_>, list: &mut Vec<Warning>) {
-    let Some(calibration) = &costing.cluster.calibration else { return };
-    list.extend(calibration.warnings(costing.cluster, &costing.plan.software));
-    let Some(rate) = calibration.products(costing.compute_type()) else { return };
-    let (from, to) = rate.range();
-    let mut work: Vec<f64> = Vec::new();
-    for layer in &costing.model.layer_kinds {
-        for product in projections::products(layer, costing.plan.tensor_parallel as f64) {
-            work.push(2.0 * costing.tokens * product.rows * product.columns);
-        }
-    }
-    let outside: Vec<f64> =
-        work.iter().copied().filter(|work| *work < from / BEYOND || *work > to * BEYOND).collect();
-    if let (Some(worst), false) = (outside.iter().copied().max_by(f64::total_cmp), work.is_empty()) {
-        list.push(Warning::new(
-            "calibration-extrapolated",
-            format!(
-                "{} of {} products of a layer have less or more work than the calibration `{}` measured ({} to {}), up to {}: its nearest rate is taken",
-                outside.len(),
-                work.len(),
-                calibration.file,
-                human::flop(Flop::new(from)),
-                human::flop(Flop::new(to)),
-                human::flop(Flop::new(worst))
             ),
         ));
     }

@@ -97,17 +97,22 @@ fn softmax(costing: &Costing<'_>, shape: &AttentionShape, cost: &mut LayerCost) 
     cost.backward_input.add_compute(Family::AttentionCore, backward, rate, 2.0 * launches);
 }
 
+/// Tokens of a chunk of a scan (`chunk_size` of Mamba 2's kernels).
+const CHUNK: f64 = 256.0;
+/// How often a chunk's state is written or read: by the kernels of chunk states, of passing states on and of the output.
+const STATE_PASSES: f64 = 6.0;
+
 /// A chunked scan over a recurrent state of `state` elements per token with `width` elements of input and output per token.
 ///
 /// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds a token as matrix products of chunk width,
 /// which sustain about a fifth of a large product's rate; it streams its inputs about four times, and writes and reads an fp32 state
-/// per chunk of 256 tokens about six times between its kernels.
+/// per chunk of 256 tokens about six times between its kernels: `bytes = 4 width tokens e passes + 6 x 4 state tokens / 256`.
 fn scan(costing: &Costing<'_>, state: f64, width: f64, cost: &mut LayerCost) {
     let tp = costing.plan.tensor_parallel as f64;
     let tokens = costing.tokens / tp;
     let flop = Flop::new(8.0 * state * tokens);
-    let bytes =
-        Bytes::new(4.0 * width * tokens * costing.activation_bytes * costing.software.elementwise_passes);
+    let inputs = 4.0 * width * tokens * costing.activation_bytes * costing.software.elementwise_passes;
+    let bytes = Bytes::new(inputs + STATE_PASSES * 4.0 * state * tokens / CHUNK);
     let device = &costing.machine.device;
     // A square product of the same arithmetic gives the rate of the matrix units at this size.
     let side = (flop.get() / 2.0).cbrt().max(1.0);

@@ -1,6 +1,6 @@
 //! The answer of `railwright validate`: every row predicted, and the errors summed up.
 
-use super::{Case, Machines, cases, evaluate_case, statistics};
+use super::{Case, Machines, evaluate_case, statistics};
 use crate::intervals;
 use crate::memory::{self, MemoryInput, MemorySoftware, SoftwareCatalogue};
 use crate::software;
@@ -10,6 +10,7 @@ use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use statistics::ErrorSummary;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The version of the JSON that this answer becomes.
@@ -26,6 +27,28 @@ pub struct Validation {
     pub rows: Vec<RowResult>,
     /// What they come to.
     pub summary: Summary,
+    /// The calibration that was given, and which rows used it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Used>,
+}
+
+/// What a calibration was used for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Used {
+    /// Its file.
+    pub file: String,
+    /// The accelerator whose rows use it.
+    pub accelerator: String,
+    /// Rows that it predicts otherwise than the catalogue.
+    pub rows: usize,
+    /// Rows that ran on its accelerator and hold nothing that it says, so that their prediction stays.
+    pub unchanged: usize,
+    /// Rows on its accelerator of another software generation than its own, for which what it says of the host and of streams does not hold.
+    pub other_software: usize,
+    /// Errors of these.
+    pub with: Errors,
+    /// Errors of the same rows without it.
+    pub without: Errors,
 }
 
 /// One row.
@@ -61,6 +84,9 @@ pub struct RowResult {
     pub software: Option<String>,
     /// Whether the model routes tokens to experts.
     pub mixture_of_experts: bool,
+    /// Whether the calibration that was given changed its prediction.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub calibrated: bool,
     /// Whether the run ran, as far as is known: neither out of memory nor failed for another reason.
     #[serde(skip)]
     pub(super) ran: bool,
@@ -145,17 +171,40 @@ pub fn validate_with(
     file: &str,
     calibration: Option<&Arc<Calibration>>,
 ) -> Result<Validation, Problem> {
+    validate_watched(text, file, calibration, &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// The same for somebody who watches: `watch` is told how many rows of how many are done, and may end it. The rows until then are the answer.
+pub fn validate_watched(
+    text: &str,
+    file: &str,
+    calibration: Option<&Arc<Calibration>>,
+    watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Validation, Problem> {
     let catalogue = SoftwareCatalogue::shared()?;
     let groups = Groups::bundled();
-    let mut machines = Machines::default();
-    let rows: Vec<RowResult> = cases(text, file)?
+    // Machines are kept by cluster, whatever calibration they have.
+    let (mut machines, mut bare) = (Machines::default(), Machines::default());
+    let mut without: Vec<RowResult> = Vec::new();
+    let (mut on_accelerator, mut other_software) = (0, 0);
+    // Row by row: a model of each at once would be gigabytes for a long table.
+    let table = super::table::read(text, file)?;
+    let all = table.len();
+    let rows: Vec<RowResult> = table
         .into_iter()
-        .map(|(cells, case)| {
-            let mut row = match case {
+        .enumerate()
+        .take_while(|(done, _)| watch(*done, all).is_continue())
+        .map(|(_, cells)| {
+            let mut row = match super::row::case(&cells) {
                 Ok(mut case) => {
                     let fits = |c: &&Arc<Calibration>| c.accelerator == case.cluster.accelerator.id;
-                    case.cluster.calibration = calibration.filter(fits).cloned();
-                    predict(case, &mut machines, catalogue)
+                    let own = calibration.filter(fits).cloned();
+                    let calibrated = own.is_some();
+                    if calibrated {
+                        without.push(predict(case.clone(), &mut bare, catalogue));
+                    }
+                    case.cluster.calibration = own;
+                    RowResult { calibrated, ..predict(case, &mut machines, catalogue) }
                 }
                 Err(reason) => RowResult { skipped: Some(reason), ..RowResult::default() },
             };
@@ -176,11 +225,43 @@ pub fn validate_with(
             let ratio = |p: Option<f64>, m: Option<f64>| Some(p? / m? - 1.0);
             row.step_time_error = ratio(row.predicted_step_time_s, row.measured_step_time_s);
             row.peak_memory_error = ratio(row.predicted_peak_memory_bytes, row.measured_peak_memory_bytes);
+            if row.calibrated && row.predicted_step_time_s.is_some() {
+                on_accelerator += 1;
+                let own = calibration.map(|c| c.software.as_str()).filter(|own| !own.is_empty());
+                other_software += usize::from(own.is_some() && row.software.as_deref() != own);
+            }
+            // The same to the last bit where nothing of the row was measured.
+            let before = without.last().and_then(|plain| plain.predicted_step_time_s).map(f64::to_bits);
+            row.calibrated &= row.predicted_step_time_s.is_some_and(|after| Some(after.to_bits()) != before);
+            if let Some(plain) = without.last_mut().filter(|plain| plain.id.is_empty())
+                && row.calibrated
+            {
+                // The same row, but for what the calibration changes.
+                *plain = RowResult {
+                    step_time_error: ratio(plain.predicted_step_time_s, row.measured_step_time_s),
+                    predicted_step_time_s: plain.predicted_step_time_s,
+                    predicted_step_time_low_s: plain.predicted_step_time_low_s,
+                    predicted_step_time_high_s: plain.predicted_step_time_high_s,
+                    ..row.clone()
+                };
+            }
             row
         })
         .collect();
     let summary = summarize(&rows);
-    Ok(Validation { schema_version: SCHEMA_VERSION, file: file.to_owned(), rows, summary })
+    let calibration = calibration.map(|calibration| {
+        let with: Vec<&RowResult> = rows.iter().filter(|row| row.calibrated).collect();
+        Used {
+            file: calibration.file.clone(),
+            accelerator: calibration.accelerator.clone(),
+            rows: with.len(),
+            unchanged: on_accelerator - with.len(),
+            other_software,
+            without: errors(&without.iter().filter(|row| row.calibrated).collect::<Vec<_>>()),
+            with: errors(&with),
+        }
+    });
+    Ok(Validation { schema_version: SCHEMA_VERSION, file: file.to_owned(), rows, summary, calibration })
 }
 
 /// Predicts one case.
@@ -375,5 +456,47 @@ impl Groups {
                 && g.fragments.iter().any(|f| text.contains(f.as_str()))
         });
         found.map(|g| g.name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::calibration::{Evidence, Operators, Rate, Regime};
+    use railwright_spec::precision::DataType;
+
+    /// A calibration marks the rows whose prediction it changes, and counts those of its accelerator that it does not.
+    #[test]
+    fn rows_are_calibrated_where_their_prediction_changes() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/inputs/runs.csv");
+        let text = std::fs::read_to_string(path).expect("three runs on A100 in fp16");
+        let of = |format, software: &str| {
+            let calibration = Calibration {
+                software: software.to_owned(),
+                rates: vec![Rate {
+                    operators: Operators::Products(format),
+                    regime: Regime::Sustained,
+                    points: vec![(1e12, 0.5)],
+                    evidence: Evidence::default(),
+                }],
+                ..Calibration::empty("a100-sxm4-80gb")
+            };
+            validate_with(&text, "runs.csv", Some(&Arc::new(calibration))).expect("a table")
+        };
+        let plain = validate(&text, "runs.csv").expect("a table");
+        let times = |all: &Validation| -> Vec<_> {
+            all.rows.iter().map(|row| row.predicted_step_time_s.map(f64::to_bits)).collect()
+        };
+        let told = |all: &Validation| {
+            let used = all.calibration.as_ref().expect("given");
+            let marked = all.rows.iter().filter(|row| row.calibrated).count();
+            (marked, used.rows, used.unchanged, used.other_software, used.without.rows)
+        };
+        let eight_bits = of(DataType::Fp8, "");
+        assert_eq!(times(&eight_bits), times(&plain));
+        assert_eq!(told(&eight_bits), (0, 0, 3, 0, 0));
+        let slower = of(DataType::Fp16, "torchtitan-2024-compile");
+        assert_ne!(times(&slower), times(&plain));
+        assert_eq!(told(&slower), (3, 3, 0, 3, 3));
     }
 }

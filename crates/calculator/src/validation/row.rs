@@ -10,7 +10,7 @@ use crate::stage;
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
-    self, AttentionKernel, ContextKind, Offload, Optimizer, Plan, Precision, RankOrder, Recompute,
+    self, AttentionKernel, ContextKind, Layout, Offload, Optimizer, Plan, Precision, RankOrder, Recompute,
     RecomputeModule, Schedule, Sharding,
 };
 use railwright_spec::precision::DataType;
@@ -87,7 +87,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let generation =
         software::generation(framework, &notes, gpu).ok_or("no software generation is bundled")?;
     let model = model(cells, &notes)?;
-    let cluster = cluster(cells, gpu, devices)?;
+    let mut cluster = cluster(cells, gpu, devices)?;
 
     let sequence_length = need("seq_len")?;
     let tensor_parallel = cells.count("tp").unwrap_or(1);
@@ -190,6 +190,12 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
             SoftwareCatalogue::shared().map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split);
         plan.layers_per_stage = Some(memory::layers_per_chunk(&model, &plan, split));
     }
+    // Whoever measures takes segments of racks, equally many nodes of each, and such that groups stay whole.
+    let per_node = cells.count("gpus_per_node").unwrap_or(1);
+    cluster.scale_up.domain_size = segment_of(cluster.scale_up.domain_size, devices, per_node);
+    if let Some(segment) = Layout::segment(&plan, cluster.scale_up.domain_size) {
+        cluster.scale_up.domain_size = segment;
+    }
     if let Some(problem) = plan::validate(&model, &cluster, &plan).first() {
         return Err(format!("impossible plan: {problem}"));
     }
@@ -208,6 +214,21 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         trust: cells.text("trust").unwrap_or_default().to_owned(),
     })
 }
+
+/// How many devices of each scale-up domain a job has whose size domains do not divide: the most, in whole nodes, that do divide it. NeMo's and
+/// Megatron-Bridge's launchers ask Slurm for the most nodes up to a rack's 18 that divide the job's (`segment` in `executors.py`), so 64 nodes
+/// get 16 in each of 4 racks, not 18, 18, 18 and 10. Less than half a domain is taken by nobody who can choose.
+fn segment_of(domain: u64, devices: u64, per_node: u64) -> u64 {
+    let node = per_node.clamp(1, domain.max(1));
+    if devices <= domain || devices.is_multiple_of(domain.max(1)) || domain > MOST_SEGMENTED {
+        return domain;
+    }
+    let nodes = (1..=domain / node).rev().find(|nodes| devices.is_multiple_of(nodes * node));
+    nodes.map(|nodes| nodes * node).filter(|segment| 2 * segment >= domain).unwrap_or(domain)
+}
+
+/// Domains of more devices are no racks.
+const MOST_SEGMENTED: u64 = 1024;
 
 /// The measured step time: printed, or through the throughput.
 pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
@@ -489,5 +510,28 @@ fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
         AttentionKernel::Flash1
     } else {
         AttentionKernel::Auto
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment_of;
+
+    #[test]
+    fn jobs_take_equally_much_of_every_rack() {
+        // (domain, devices, devices in a node): 64 nodes of 4 in racks of 18, as the launchers named there ask.
+        for (domain, devices, node, expected) in [
+            (72, 256, 4, 64),
+            (72, 512, 4, 64),
+            (72, 288, 4, 72),
+            (72, 64, 4, 72),
+            (72, 96, 4, 48),
+            (72, 292, 4, 72),
+            (8, 1024, 8, 8),
+            (8, 12, 1, 6),
+            (256, 6144, 4, 256),
+        ] {
+            assert_eq!(segment_of(domain, devices, node), expected, "{devices} in domains of {domain}");
+        }
     }
 }

@@ -147,7 +147,13 @@ pub(crate) struct Failures {
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
     /// Share of the step that is exposed network time; 0.2 without it or a run
-    #[arg(long, value_name = "X", conflicts_with = "run", help_heading = "Job")]
+    #[arg(
+        long,
+        value_name = "X",
+        conflicts_with = "run",
+        allow_negative_numbers = true,
+        help_heading = "Job"
+    )]
     pub(crate) exposed_share: Option<f64>,
     /// A run file: slow-downs are those of its step with less bandwidth
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]

@@ -1,5 +1,6 @@
 //! What `search` and `size` take: a run of which anything may be left open, several clusters and numbers of devices.
 
+use super::simulate::Pricing;
 use super::{Output, RunFlags};
 use clap::{Args, ValueEnum, ValueHint};
 
@@ -52,6 +53,8 @@ pub(crate) struct Search {
     pub(crate) run: OpenRun,
     #[command(flatten)]
     pub(crate) effort: Effort,
+    #[command(flatten)]
+    pub(crate) pricing: Pricing,
     /// What is best
     #[arg(long, value_name = "WHAT", default_value = "time", help_heading = "Search")]
     pub(crate) objective: Goal,
@@ -110,6 +113,8 @@ pub(crate) struct Size {
     pub(crate) worth: f64,
     #[command(flatten)]
     pub(crate) effort: Effort,
+    #[command(flatten)]
+    pub(crate) pricing: Pricing,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -1,5 +1,6 @@
 //! Arguments of `whatif` and `sensitivity`.
 
+use super::simulate::Pricing;
 use super::{Output, RunArguments};
 use clap::Args;
 
@@ -25,6 +26,8 @@ pub(crate) struct WhatIf {
     #[arg(long, short, value_name = "KEY=VALUE,...", required = true, help_heading = "Change")]
     pub(crate) change: Vec<String>,
     #[command(flatten)]
+    pub(crate) pricing: Pricing,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -40,6 +43,8 @@ pub(crate) const SENSITIVITY_EXAMPLES: &str = "Examples:\n  \
 pub(crate) struct Sensitivity {
     #[command(flatten)]
     pub(crate) run: RunArguments,
+    #[command(flatten)]
+    pub(crate) pricing: Pricing,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -4,15 +4,19 @@
 //! number of threads does not show. Refuses to choose: the tuner does.
 
 use super::batch::by_batch;
+use super::network::simulate::machines;
 use super::open_run::{Setting, dimension};
 use crate::args::Effort;
+use crate::args::simulate::Pricing;
 use crate::exit::Failure;
 use crate::printer::{Printer, Stop};
-use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate};
+use railwright_calculator::costing::Machine;
+use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
-use railwright_tuner::search::{Counters, Incumbent, Options, Results, Search, Space};
+use railwright_tuner::search::{Candidate, Counters, Incumbent, Options, Results, Runners, Search, Space};
+use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -37,6 +41,7 @@ pub(crate) struct Ran {
 /// Searches, one after another, until the user stops it.
 pub(crate) struct Searcher<'a> {
     effort: &'a Effort,
+    pricing: Option<&'a Pricing>,
     pool: rayon::ThreadPool,
     stop: Stop,
     printer: Printer,
@@ -46,6 +51,9 @@ pub(crate) struct Searcher<'a> {
 
 const MOST_THREADS: usize = 1024;
 const BAR: &str = "searching {bar:30} {percent}% {msg}, {eta} left";
+const SIMULATING: &str = "simulating {bar:30} {percent}% {msg}, {eta} left";
+/// As far as a bar that shows how many are simulated goes.
+const MOST_SIMULATED: usize = 50;
 /// Probability of fitting that is asked for where nobody says one: one run in ten may need another try.
 const FIT_PROBABILITY: f64 = 0.9;
 
@@ -67,12 +75,41 @@ impl<'a> Searcher<'a> {
         let considered = AtomicU64::new(0);
         Ok(Self {
             effort,
+            pricing: None,
             pool,
             stop: printer.stop(),
             printer: printer.clone(),
             begin: Instant::now(),
             considered,
         })
+    }
+
+    /// The same with candidates priced as was asked: by flows on a topology.
+    pub(crate) fn priced(self, pricing: &'a Pricing) -> Self {
+        Self { pricing: Some(pricing), ..self }
+    }
+
+    /// What a search of many found, best first: by flows if it is simulated, several at a time on all threads.
+    pub(crate) fn runners(
+        &self,
+        search: &Search<'_>,
+        results: &Results,
+        wanted: usize,
+    ) -> Result<Runners, Problem> {
+        let most = results.best.entries().len().min(MOST_SIMULATED) as u64;
+        let bar = self.printer.progress(SIMULATING, "simulating", most);
+        let runners = search.runners(results, wanted, |entries| {
+            if self.is_stopped() {
+                return None;
+            }
+            let priced: Vec<Result<Candidate, Problem>> = self.pool.install(|| {
+                entries.par_iter().map(|entry| Candidate::new(search, &entry.strategy)).collect()
+            });
+            bar.advance_to(entries.len() as u64, || None);
+            Some(priced.into_iter().collect())
+        });
+        bar.finish();
+        runners
     }
 
     /// Whether the user stopped it.
@@ -112,13 +149,23 @@ impl<'a> Searcher<'a> {
             price_per_device_hour: run.cost.price_per_device_hour,
             ..options
         };
-        Search::new(&run.model, &run.cluster, space, options).map_err(|problem| {
+        let search = Search::new(&run.model, &run.cluster, space, options).map_err(|problem| {
             // What was narrowed is at fault where nothing is pinned.
             let is_narrowed = !self.effort.space.is_empty();
             let place = if is_narrowed { Some(Box::default()) } else { problem.place.clone() };
             let problem = Problem { place, ..problem };
             one(if is_narrowed { problem.in_file("--space") } else { problem })
-        })
+        })?;
+        match self.pricing.map(|pricing| machines(pricing, &run.cluster)).transpose().map_err(one)? {
+            Some(Some(((quick, simulated), _))) => Ok(search.simulated(quick, simulated)),
+            _ => Ok(search),
+        }
+    }
+
+    /// How collectives are priced, if not in closed form.
+    pub(crate) fn said(&self, setting: &Setting) -> Option<String> {
+        let machines = machines(self.pricing?, &setting.run.cluster).ok()?;
+        machines.map(|(_, said)| said)
     }
 
     /// The space of a setting, narrowed as was asked but for some dimensions.
@@ -239,10 +286,18 @@ impl<'a> Searcher<'a> {
         };
         let ran = self.run(std::slice::from_ref(&search));
         let Some(Ran { results, is_complete }) = ran.first() else { return Ok(Found::Stopped) };
-        let outcome = search.outcome(results);
+        let outcome = if search.is_simulated() {
+            search.outcome_of(results, self.runners(&search, results, 1)?.candidates)
+        } else {
+            search.outcome(results)
+        };
         if let Some(best) = outcome.candidates.first() {
             let options = EstimateOptions { training: run.training, cost: run.cost };
-            let estimate = estimate(&run.model, &run.cluster, &best.plan, &options)?;
+            let machine = match self.pricing.map(|pricing| machines(pricing, &run.cluster)).transpose()? {
+                Some(Some(((_, simulated), _))) => simulated,
+                _ => Machine::new(&run.cluster),
+            };
+            let estimate = estimate_on(&machine, &run.model, &run.cluster, &best.plan, &options)?;
             return Ok(Found::Best(Box::new(estimate)));
         }
         if !is_complete {

@@ -1,6 +1,7 @@
 //! `calibrate`: measurements of the user's own machine to a file that the calculator prices with.
 
 mod measured;
+mod same_run;
 mod shown;
 mod tables;
 
@@ -53,11 +54,13 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
         run: place.run.as_ref().map(|run| (&run.model, &run.plan)),
         is_causal: !arguments.not_causal,
     };
+    let doubt = measured.belong(place.run.as_ref())?;
     let mut answer = match &arguments.judge {
         Some(path) => judged(&case, read(path)?, &measured)?,
         None if arguments.hold_out => held_out(&case, &measured)?,
         None => of_fit(fit(&case, &measured.samples(Part::All)?)?),
     };
+    answer.warnings.extend(doubt);
     answer.title = measured.title();
     answer.cluster.clone_from(&place.cluster.name);
     answer.remarks.extend(place.remarks.iter().cloned());

@@ -25,7 +25,7 @@ const RANKS: usize = 16;
 /// Reports communication.
 pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
-    let mut job = match joining::input(&arguments.joining, printer)? {
+    let mut job = match joining::input(&arguments.joining, "comm", printer)? {
         Input::Job(job) => job,
         Input::Monitored(seen) => return seen.answer(Question::Communication, &arguments.output, printer),
     };
@@ -103,21 +103,25 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
         return;
     }
     document.heading_with("By group and operation", "mean over ranks; bandwidth of the transfer alone");
+    // Whether a link is slow is what most come here for, where it can be told.
+    let of_link = Column::numbers("of link");
+    let is_told = groups.iter().any(|group| group.bus_bandwidth.is_some() && group.link.is_some());
+    let of_link = if is_told { of_link } else { of_link.expendable(8) };
     let columns = vec![
         Column::words("group"),
         Column::words("operation"),
-        Column::words("ranks").expendable(3),
-        Column::numbers("groups").expendable(4),
-        Column::numbers("count"),
+        Column::words("ranks").expendable(4),
+        Column::numbers("groups").expendable(5),
+        Column::numbers("count").expendable(1),
         Column::numbers("bytes"),
-        Column::numbers("time").expendable(2),
+        Column::numbers("time").expendable(3),
         Column::numbers("wait"),
         Column::numbers("transfer"),
-        Column::numbers("exposed"),
+        Column::numbers("exposed").expendable(2),
         Column::numbers("bus bandwidth"),
-        Column::numbers("of link").expendable(1),
-        Column::numbers("to hide").expendable(5),
-        Column::words("known by").expendable(6),
+        of_link,
+        Column::numbers("to hide").expendable(6),
+        Column::words("known by").expendable(7),
     ];
     let rows = groups.iter().map(|group| {
         let wait = time(group.wait);

@@ -43,7 +43,13 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     for path in sides {
         let mut options = profiled::options(tables.clone(), &args::Needed::default())?;
         options.step = arguments.step;
-        let read = profiled::read(std::slice::from_ref(path), &arguments.reading, &options.tables, printer)?;
+        let read = profiled::read(
+            std::slice::from_ref(path),
+            "compare",
+            &arguments.reading,
+            &options.tables,
+            printer,
+        )?;
         reports.push(profiled::profiled(&read, &options)?.report);
     }
     let comparison = compare(&reports[0], &reports[1]);

@@ -10,21 +10,34 @@ use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde_json::{Map, Value, json};
 
+/// What readers of records call a log, which may be a launch file's, too.
+const LOG: &str = "training log";
+
 /// What a file is taken for and what it says.
 struct Detected {
     file: String,
     sightings: Vec<Sighting>,
     launch: Option<Launch>,
+    /// The reader of traces and other records that knows it.
+    records: Option<&'static str>,
 }
 
 /// Looks at a file. The answer is no when it is of no known kind.
 pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result<Outcome, Failure> {
-    let text = input::read(&arguments.file, LOG_LIMIT)?;
+    // A trace is told by its head, compressed or not, and is seldom text.
+    let records = if arguments.file == "-" { None } else { input::shelf::format(&arguments.file) };
+    let text = match records {
+        Some(format) if format != LOG => String::new(),
+        _ => match input::read(&arguments.file, LOG_LIMIT) {
+            Err(_) if records.is_some() => String::new(),
+            text => text?,
+        },
+    };
     let file = if arguments.file == "-" { "standard input".to_owned() } else { arguments.file.clone() };
     let sightings = detect(&text);
     let launch = read(&text, &file).transpose()?;
-    let known = !sightings.is_empty();
-    let answer = Detected { file, sightings, launch };
+    let known = !sightings.is_empty() || records.is_some();
+    let answer = Detected { file, sightings, launch, records };
     printer.answer(&answer, &arguments.output)?;
     Ok(if known { Outcome::Yes } else { Outcome::No })
 }
@@ -37,6 +50,9 @@ impl Answer for Detected {
             ("file".to_owned(), json!(self.file)),
             ("seen".to_owned(), json!(self.sightings)),
         ]);
+        if let Some(records) = self.records {
+            fields.insert("records".to_owned(), json!(records));
+        }
         if let Some(launch) = &self.launch {
             fields.insert("format".to_owned(), json!(launch.format.name()));
             fields.insert("values".to_owned(), json!(launch.origins));
@@ -50,6 +66,16 @@ impl Answer for Detected {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         match self.sightings.split_first() {
+            None if self.records.is_some() => document.spans(vec![
+                Cell::new(self.file.as_str(), Tone::Strong),
+                " is of the format ".into(),
+                Cell::new(self.records.unwrap_or_default(), Tone::Name),
+                if self.records == Some(LOG) {
+                    ": `railwright log` reads it".into()
+                } else {
+                    ": `railwright profile`, `pipeline` and `hang` read such files".into()
+                },
+            ]),
             None => document.spans(vec![
                 Cell::new(self.file.as_str(), Tone::Strong),
                 " is nothing that is known: no launch file, no log, no model's config.json".into(),

@@ -1,5 +1,6 @@
 //! `estimate`: step time, memory and cost of one run.
 
+mod compared;
 mod measured;
 mod page;
 mod report;
@@ -13,7 +14,7 @@ use crate::printer::{self, Answer, Printer, Terminal};
 use crate::run::{self, Resolved};
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on, estimate_run};
 use railwright_launch::{Comparison, Measured};
-use railwright_spec::problem::Warning;
+use railwright_spec::problem::{Problem, Warning};
 use serde_json::{Map, Value, json};
 
 /// An estimate with what was chosen for its author.
@@ -28,6 +29,11 @@ pub(crate) struct Estimated {
 
 /// Estimates. The answer is no when the plan does not fit.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
+    if !arguments.compare.is_empty() && !printer::is_page(&arguments.output) {
+        let problem = Problem::new("two scenarios stand beside each other in a report only");
+        let hint = "add `--format html`; at the terminal `railwright whatif --change` compares plans";
+        return Err(problem.in_file("--compare").hint(hint).into());
+    }
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {

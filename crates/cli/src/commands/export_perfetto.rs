@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
             return Err(problem.in_file("--output").hint("end it with `.json.gz`, `.json` or `.tar`").into());
         }
     };
-    let (mut job, passes) = profile::load(&arguments.paths, Keep::default(), printer)?;
+    let (mut job, passes) = profile::load(&arguments.paths, "export-perfetto", Keep::default(), printer)?;
     if job.members.is_empty() {
         let problem = Problem::new("these files hold tables of passes, and no trace of a rank");
         return Err(problem

@@ -2,10 +2,12 @@
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input::jobs::Wanted;
 use crate::input::traces;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use railwright_profiler::hang::{Hang, Root, RootCause, State, hang};
+use railwright_profiler::hang::{Hang, Root, RootCause, State, hang, lost_rank};
+use railwright_profiler::job::Family;
 use railwright_profiler::monitors::xpu_timer::{self, Metrics};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::human;
@@ -15,14 +17,17 @@ use serde_json::{Map, Value, json};
 /// Frames of a stack that are shown; `--json` has all.
 const FRAMES: usize = 6;
 
+/// Dumps, with what monitors say of the same job.
+const WANTED: Wanted = Wanted::one("hang", &[&[Family::Flight, Family::Monitors]]);
+
 struct Verdict {
     hang: Option<Hang>,
     metrics: Option<Metrics>,
 }
 
-/// Judges dumps. The answer is no when something hangs.
+/// Judges dumps. The answer is no when something hangs, or may because dumps are missing.
 pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<Outcome, Failure> {
-    let loaded = traces::load(&arguments.paths, Keep::default(), printer)?;
+    let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
     super::tell(&loaded, printer);
     let (mut records, mut gauges, mut damaged, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {
@@ -44,14 +49,17 @@ pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<
     if others > 0 {
         printer.note(&format!("files of other kinds are left out: {others}"));
     }
+    let files = loaded.problems.iter().filter_map(|problem| Some(problem.place.as_deref()?.file.as_str()));
+    let lost: Vec<u32> = files.filter_map(|file| lost_rank(file, &records)).collect();
     let answer = Verdict {
-        hang: (!records.is_empty()).then(|| hang(&records)),
+        hang: (!records.is_empty()).then(|| hang(&records, &lost)),
         metrics: (!gauges.is_empty()).then(|| xpu_timer::judge(&gauges, damaged)),
     };
     if let Some(hang) = &answer.hang {
         printer.warnings(&hang.warnings);
     }
-    let hangs = answer.hang.as_ref().is_some_and(|h| !h.stuck.is_empty())
+    // Where dumps are missing, nobody knows that nothing hangs.
+    let hangs = answer.hang.as_ref().is_some_and(|h| h.hangs() != Some(false))
         || answer.metrics.as_ref().is_some_and(|m| m.ranks.iter().any(|r| r.hangs));
     printer.answer(&answer, &arguments.output)?;
     Ok(if hangs { Outcome::No } else { Outcome::Yes })
@@ -61,11 +69,16 @@ fn ranks(list: &[u32]) -> String {
     human::ranges(list)
 }
 
-fn sentence(root: &Root) -> String {
-    let who = match &root.ranks[..] {
+fn named(list: &[u32]) -> String {
+    match list {
         [one] => format!("rank {one}"),
         many => format!("ranks {}", ranks(many)),
-    };
+    }
+}
+
+fn sentence(root: &Root) -> String {
+    let who = named(&root.ranks);
+    let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
             format!("{who} is in no collective: its host does something else, or nothing")
@@ -73,13 +86,35 @@ fn sentence(root: &Root) -> String {
         RootCause::DifferentCall => {
             format!("{who} called something else than the others, or with other sizes")
         }
-        RootCause::NoDump => format!("{who} left no dump: dead, or its dump is not here"),
+        RootCause::NoDump => match &root.ranks[..] {
+            [one] => {
+                format!("rank {one}'s dump is missing or damaged: it may be the one that the others wait for")
+            }
+            many => format!(
+                "the dumps of ranks {} are missing or damaged: one of them may be the one that the others wait for",
+                ranks(many)
+            ),
+        },
+        RootCause::MembersUnknown => {
+            let wait = |list: &[u32]| if one(list) { "waits" } else { "wait" };
+            let idle = if root.ranks.is_empty() {
+                String::new()
+            } else {
+                format!("; {who} {} nowhere", wait(&root.ranks))
+            };
+            format!(
+                "{} {} in a group whose ranks the dumps do not list, so who does not come is not known{idle}",
+                named(&root.victims),
+                wait(&root.victims)
+            )
+        }
         RootCause::Circle => {
             format!("{who} wait for each other in a circle: collectives are called in different orders")
         }
         RootCause::Transfer => {
+            let are = if one(&root.ranks) { "is" } else { "are all" };
             format!(
-                "{who} are all there and nothing ends: a link, a device or a kernel, or the dump came too early"
+                "{who} {are} there and nothing ends: a link, a device or a kernel, or the dump came too early"
             )
         }
     }
@@ -89,9 +124,9 @@ impl Answer for Verdict {
     const KIND: &'static str = "hang";
 
     fn json(&self) -> Map<String, Value> {
-        let hangs = self.hang.as_ref().map(|h| !h.stuck.is_empty());
+        let hangs = self.hang.as_ref().map(Hang::hangs);
         Map::from_iter([
-            ("hangs".to_owned(), json!(hangs.or(self.metrics.as_ref().map(|m| m.all_hang)))),
+            ("hangs".to_owned(), json!(hangs.unwrap_or(self.metrics.as_ref().map(|m| m.all_hang)))),
             ("hang".to_owned(), json!(self.hang)),
             ("metrics".to_owned(), json!(self.metrics)),
         ])
@@ -110,7 +145,20 @@ impl Answer for Verdict {
 }
 
 fn of_records(hang: &Hang, document: &mut Document) {
-    let from = format!("from {} of {} ranks", hang.ranks.len(), hang.world_size);
+    let from = format!("from {}", hang.extent());
+    let lost = hang.without_dump.len();
+    if hang.stuck.is_empty() && lost > 0 {
+        let missing = if lost == 1 { "1 dump is".to_owned() } else { format!("{lost} dumps are") };
+        document.spans(vec![
+            Cell::new("nothing in these dumps hangs", Tone::Doubtful),
+            format!(
+                "; {missing} missing ({}), {from}: the job may still hang there",
+                named(&hang.without_dump)
+            )
+            .into(),
+        ]);
+        return;
+    }
     if hang.stuck.is_empty() {
         document.spans(vec![
             Cell::new("nothing hangs", Tone::Good),

@@ -6,6 +6,7 @@ use super::monitored::Monitored;
 use super::profiled;
 use crate::args::joining::{Clocks, Joining};
 use crate::exit::Failure;
+use crate::input::jobs::Wanted;
 use crate::input::{self, traces};
 use crate::printer::Printer;
 use crate::printer::document::Cell;
@@ -13,6 +14,7 @@ use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
+use railwright_profiler::job::Family;
 use railwright_profiler::joined::JoinOptions;
 use railwright_profiler::readers::Keep;
 use railwright_spec::human;
@@ -41,6 +43,9 @@ pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
     Ok(JoinOptions { names, layout, clocks })
 }
 
+/// Traces, else what monitors wrote.
+const KINDS: &[&[Family]] = &[&[Family::Ranks], &[Family::Monitors]];
+
 /// What paths name.
 pub(crate) enum Input {
     /// Traces of ranks.
@@ -50,8 +55,8 @@ pub(crate) enum Input {
 }
 
 /// Traces of the ranks of a job, else what monitors wrote of it.
-pub(crate) fn input(joining: &Joining, printer: &Printer) -> Result<Input, Failure> {
-    let loaded = traces::load(&joining.paths, Keep::default(), printer)?;
+pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer) -> Result<Input, Failure> {
+    let loaded = traces::load(&joining.paths, Wanted::one(command, KINDS), Keep::default(), printer)?;
     profiled::tell(&loaded, printer);
     let monitored = Monitored::of(&loaded.recordings);
     let mut job = Job::new(loaded.into_ranks());

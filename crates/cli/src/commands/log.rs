@@ -2,11 +2,13 @@
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input::jobs::Wanted;
 use crate::input::traces;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, chart, fields};
 use railwright_calculator::model_flop::{Convention, per_token};
-use railwright_profiler::log::{Judged, Known, Straggler, TrainingLog, judge};
+use railwright_profiler::job::Family;
+use railwright_profiler::log::{Judged, Known, Point, Straggler, TrainingLog, curve, judge};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name};
 use railwright_spec::human;
@@ -18,6 +20,10 @@ use serde_json::{Map, Value};
 
 /// Slow steps and timers that are shown; `--json` has all.
 const SHOWN: usize = 10;
+/// One log.
+const WANTED: Wanted = Wanted::one("log", &[&[Family::Log]]);
+/// Points of the curve.
+const POINTS: usize = 2000;
 /// Lines of the chart.
 const HEIGHT: usize = 6;
 
@@ -27,15 +33,14 @@ struct Read {
     log: Judged,
     /// The last line of straggler detectors for each measure.
     stragglers: Vec<Straggler>,
-    /// Iterations and seconds.
-    #[serde(skip)]
-    curve: Vec<(f64, f64)>,
+    /// Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
+    curve: Vec<Point>,
 }
 
 /// Judges a log.
 pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<Outcome, Failure> {
     let accelerator = arguments.accelerator.as_deref().map(accelerator_by_name).transpose()?;
-    let loaded = traces::load(std::slice::from_ref(&arguments.file), Keep::default(), printer)?;
+    let loaded = traces::load(std::slice::from_ref(&arguments.file), WANTED, Keep::default(), printer)?;
     let mut logs = loaded.recordings.into_iter().filter_map(|recording| match recording {
         Recording::Log(log) => Some(*log),
         _ => None,
@@ -62,12 +67,7 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     printer.warnings(&judged.warnings);
     let answer = Read {
         file: arguments.file.clone(),
-        curve: log
-            .reports
-            .iter()
-            .filter(|r| r.seconds.is_finite())
-            .map(|r| (r.iteration as f64, r.seconds))
-            .collect(),
+        curve: curve(&log, &known, POINTS),
         stragglers: last_of_each(&log),
         log: judged,
     };
@@ -163,10 +163,11 @@ impl Answer for Read {
             pairs.push(("memory", human::bytes(Bytes::new(reserved)).into()));
         }
         document.pairs(pairs);
-        if let (Some(first), Some(last)) = (self.curve.first(), self.curve.last()) {
+        let seconds: Vec<(f64, f64)> = self.curve.iter().map(|point| (point.0 as f64, point.1)).collect();
+        if let (Some(first), Some(last)) = (seconds.first(), seconds.last()) {
             document.heading("Seconds of an iteration");
             let width = terminal.width.clamp(40, 100) - 12;
-            let columns = chart::columns(&self.curve, first.0, last.0, width);
+            let columns = chart::columns(&seconds, first.0, last.0, width);
             let top = columns.iter().copied().fold(0.0, f64::max);
             let label = |value: f64| human::seconds(Seconds::new(value));
             document.blocks.push(Block::Verbatim(chart::area(&columns, top, HEIGHT, label, terminal)));

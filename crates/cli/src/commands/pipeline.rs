@@ -4,12 +4,14 @@ mod report;
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input::jobs::Wanted;
 use crate::input::traces;
 use crate::printer::document::Document;
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use crate::run;
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::Job;
+use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::passes::Passes;
 use railwright_profiler::pipeline::{self, PipelinePage, Question, from_job, from_step, picture};
@@ -20,6 +22,9 @@ use serde_json::{Map, Value, json};
 
 /// Spans of a stage in columns from which on small neighbours are merged.
 const MOST_SPANS: usize = 50_000;
+
+/// Tables of passes, else the traces that they can be read off.
+const WANTED: Wanted = Wanted::one("pipeline", &[&[Family::Passes], &[Family::Ranks]]);
 
 /// The page, and how much of its tables is shown.
 struct Page {
@@ -65,7 +70,7 @@ fn predicted(file: &str, printer: &Printer) -> Result<Passes, Failure> {
 
 /// The passes that files hold.
 fn recorded(paths: &[String], printer: &Printer) -> Result<Passes, Failure> {
-    let loaded = traces::load(paths, Keep::default(), printer)?;
+    let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
     super::tell(&loaded, printer);
     let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
     for recording in loaded.recordings {

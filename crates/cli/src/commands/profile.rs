@@ -8,9 +8,11 @@ use super::monitored::{self, Monitored};
 use super::{hang, log, pipeline, profiled, query};
 use crate::args;
 use crate::exit::{Failure, Outcome};
+use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal, fields};
+use railwright_profiler::job::Family;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
@@ -19,6 +21,12 @@ use railwright_profiler::timeline::{self, Question};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde_json::{Map, Value, json};
+
+/// Traces, else what other commands answer, whose answer is given.
+const WANTED: Wanted = Wanted::one(
+    "profile",
+    &[&[Family::Ranks], &[Family::Passes], &[Family::Flight], &[Family::Monitors], &[Family::Log]],
+);
 
 /// A report and how much of it is shown.
 pub(super) struct Shown {
@@ -44,12 +52,14 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     options.step = arguments.step;
     options.rank = arguments.rank;
     let layout = profiled::layout(&arguments.reading)?;
-    let loaded = traces::load(&arguments.paths, Keep::default(), printer)?;
+    let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
     profiled::tell(&loaded, printer);
     if let Some(answered) = handed_on(&loaded, arguments, printer) {
         return answered;
     }
-    let read = profiled::joined(loaded, &arguments.paths, layout, &options.tables)?;
+    let run =
+        arguments.needed.run.as_ref().map(|path| profiled::run_of(path, &arguments.needed)).transpose()?;
+    let read = profiled::joined(loaded, &arguments.paths, (layout, run.as_ref()), &options.tables)?;
     let profile = profiled::profiled(&read, &options)?;
     let answer = Shown {
         title: profiled::title(&arguments.paths),
@@ -79,7 +89,7 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
         most_spans: arguments.cut.most_spans as usize,
         host: arguments.host,
     };
-    let read = profiled::read(&arguments.paths, &arguments.reading, &options.tables, printer)?;
+    let read = profiled::read(&arguments.paths, "profile", &arguments.reading, &options.tables, printer)?;
     let profile = profiled::profiled(&read, options)?;
     let (job, joined) = (&read.job, &read.joined);
     let findings = &profile.report.findings;

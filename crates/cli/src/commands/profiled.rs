@@ -4,6 +4,7 @@
 
 use crate::args::{Needed, Reading};
 use crate::exit::Failure;
+use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
 use crate::input::{self, TABLE_LIMIT};
 use crate::printer::Printer;
@@ -12,15 +13,23 @@ use railwright_calculator::model_flop::{Convention, per_token};
 use railwright_profiler::Job;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
+use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::kernels::KernelTable;
 use railwright_profiler::profile::{Options, Profile, Workers, profile};
 use railwright_profiler::readers::Keep;
 use railwright_profiler::view::Tables;
+use railwright_spec::plan::RankOrder;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::Flop;
+use railwright_spec::run::Run;
 use rayon::prelude::*;
+
+/// Traces of ranks alone.
+pub(crate) const fn ranks(command: &'static str) -> Wanted {
+    Wanted::one(command, &[&[Family::Ranks]])
+}
 
 /// Ranks on all cores.
 pub(crate) struct AllCores;
@@ -40,14 +49,38 @@ pub(crate) struct Read {
 /// Reads traces and joins their ranks.
 pub(crate) fn read(
     paths: &[String],
+    command: &'static str,
     reading: &Reading,
     tables: &Tables,
     printer: &Printer,
 ) -> Result<Read, Failure> {
+    read_as(paths, command, (reading, None), tables, printer)
+}
+
+/// The same; where nobody says the sizes of dimensions, those of the run that was traced are taken.
+pub(crate) fn read_as(
+    paths: &[String],
+    command: &'static str,
+    (reading, run): (&Reading, Option<&Run>),
+    tables: &Tables,
+    printer: &Printer,
+) -> Result<Read, Failure> {
     let layout = layout(reading)?;
-    let loaded: Loaded = traces::load(paths, Keep::default(), printer)?;
+    let loaded: Loaded = traces::load(paths, ranks(command), Keep::default(), printer)?;
     tell(&loaded, printer);
-    joined(loaded, paths, layout, tables)
+    joined(loaded, paths, (layout, run), tables)
+}
+
+/// The sizes of a run's dimensions, the innermost first. Nothing with experts, whose groups cross the others.
+fn layout_of(run: &Run) -> Option<Layout> {
+    let plan = &run.plan;
+    let (dp, pp) = (plan.data_parallel, plan.pipeline_parallel);
+    let inner = format!("tp={},cp={}", plan.tensor_parallel, plan.context_parallel);
+    let text = match plan.rank_order {
+        RankOrder::TensorContextDataPipeline => format!("{inner},dp={dp},pp={pp}"),
+        RankOrder::TensorContextPipelineData => format!("{inner},pp={pp},dp={dp}"),
+    };
+    (plan.expert_parallel <= 1).then(|| Layout::read(&text).ok()).flatten()
 }
 
 /// Sizes of dimensions, as the user says them.
@@ -59,7 +92,7 @@ pub(super) fn layout(reading: &Reading) -> Result<Option<Layout>, Problem> {
 pub(super) fn joined(
     loaded: Loaded,
     paths: &[String],
-    layout: Option<Layout>,
+    (layout, run): (Option<Layout>, Option<&Run>),
     tables: &Tables,
 ) -> Result<Read, Failure> {
     let files = loaded.files;
@@ -73,6 +106,9 @@ pub(super) fn joined(
     }
     let mut job = Job::new(ranks);
     job.leave_out_blind();
+    // A run of another size is another run.
+    let world = u64::from(job.world_size);
+    let layout = layout.or_else(|| run.and_then(layout_of).filter(|layout| layout.world() == world));
     let names = Some(tables.communication.clone());
     let joined = join(&mut job, &JoinOptions { names, layout, ..JoinOptions::default() });
     Ok(Read { job, joined })
@@ -127,22 +163,26 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
     let mut options = Options { tables, accelerator: needed.accelerator.clone(), ..Options::default() };
     if let Some(name) = &needed.precision {
         let known = DataType::ALL.map(DataType::name);
-        options.data_type = DataType::ALL
-            .into_iter()
-            .find(|data| data.name() == name.to_ascii_lowercase())
-            .ok_or_else(|| {
+        let found = DataType::ALL.into_iter().find(|data| data.name() == name.to_ascii_lowercase());
+        options.data_type = Some(found.ok_or_else(|| {
             Problem::new(format!("`{name}` is no format")).in_file("--precision").hint(did_you_mean(
                 name,
                 known,
                 &format!("formats are {}", known.join(", ")),
             ))
-        })?;
+        })?);
     }
     if let Some(path) = &needed.run {
-        let Resolved { run, .. } = resolved(path, needed.accelerator.as_deref())?;
+        let run = run_of(path, needed)?;
         // The convention of most published MFU.
         let one = per_token(&run.model, run.plan.sequence_length, Convention::CausalAttention);
         options.flop_per_step = Some(one * run.plan.tokens_per_step() as f64);
+        options.sharers = u32::try_from(run.plan.world_size()).ok();
+        // As an estimate of this run has it: MFU against the peak of the format that it computes in.
+        let format = run.plan.precision.compute;
+        if needed.precision.is_none() && run.cluster.accelerator.peak_rate(format).is_some() {
+            options.data_type = Some(format);
+        }
         if options.accelerator.is_none() {
             options.accelerator = Some(run.cluster.accelerator.id.clone());
         }
@@ -159,6 +199,27 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
     Ok(options)
 }
 
+/// The run that says the model's operations.
+pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
+    let resolved = resolved(path, needed.accelerator.as_deref());
+    match resolved {
+        Ok(Resolved { run, .. }) => Ok(run),
+        // A launch file or log without a machine; the other commands name it otherwise.
+        Err(Failure::Input(mut problems)) if needed.accelerator.is_none() => {
+            for problem in &mut problems {
+                if problem.hint.as_ref().is_some_and(|hint| hint.contains("--cluster")) {
+                    problem.hint = Some(
+                        "add the device, as in `--accelerator h100`; `railwright gpus list` has the known ones"
+                            .to_owned(),
+                    );
+                }
+            }
+            Err(Failure::Input(problems))
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
 /// Profiles a job on all cores.
 pub(crate) fn profiled(read: &Read, options: &Options) -> Result<Profile, Failure> {
     Ok(profile(&read.job, &read.joined, options, &AllCores)?)
@@ -171,4 +232,18 @@ pub(crate) fn title(paths: &[String]) -> String {
         [first, .., last] => format!("{first} ... {last} ({} paths)", paths.len()),
         [] => String::new(),
     }
+}
+
+/// The accelerator that a driver's name means.
+pub(crate) fn accelerator_of(device: &str) -> Option<String> {
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let name = plain(device);
+    let by_pattern = railwright_spec::cluster::accelerators()
+        .into_iter()
+        .find(|a| a.device_name_patterns.iter().any(|pattern| plain(pattern) == name));
+    by_pattern
+        .map(|a| a.id)
+        .or_else(|| railwright_spec::cluster::accelerator_by_name(device).ok().map(|a| a.id))
 }

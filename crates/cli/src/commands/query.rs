@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     // A question that cannot be asked at all is told before gigabytes are read.
     database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
-    let (mut job, passes) = profile::load(&arguments.paths, keep, printer)?;
+    let (mut job, passes) = profile::load(&arguments.paths, "query", keep, printer)?;
     let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks));
     let steps = sql.to_ascii_lowercase().contains("steps");
     let windows = joined.as_ref().filter(|_| steps).map(|joined| profile::steps(&job, joined));
@@ -153,7 +153,7 @@ pub(super) fn save_as(
     keep: Keep,
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
-    let (job, passes) = profile::load(paths, keep, printer)?;
+    let (job, passes) = profile::load(paths, "save", keep, printer)?;
     profile::save(path, &job, &passes, printer)?;
     Ok(Outcome::Yes)
 }

@@ -13,11 +13,11 @@ use crate::input;
 use crate::printer::Printer;
 use railwright_calculator::estimate::EstimateOptions;
 use railwright_spec::human;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{Layout, Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_tuner::ranking::{self, Ranked};
-use railwright_tuner::search::{Candidate, Counters, Objective, Options, Search, front, mark_ties};
+use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, front, mark_ties};
 use railwright_tuner::why_not::WhyNot;
 use std::path::Path;
 
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let asked = open_run::ask(&arguments.run)?;
     arguments.save.as_deref().map(writable).transpose()?;
     open_run::tell_launch(&arguments.run, printer)?;
-    let searcher = Searcher::new(&arguments.effort, printer)?;
+    let searcher = Searcher::new(&arguments.effort, printer)?.priced(&arguments.pricing);
     let mut chosen = Vec::new();
     let batches = batches(&asked, &mut chosen);
     let options = options(arguments, pareto);
@@ -115,8 +115,11 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     for ran in &ran {
         counters.add(&ran.results.counters);
     }
-    let is_complete = ran.iter().all(|ran| ran.is_complete);
-    let all = candidates(&searches, &indices, &ran, &options, pareto, &mut chosen);
+    let mut is_complete = ran.iter().all(|ran| ran.is_complete);
+    let simulated = simulated(&searcher, &searches, &ran, arguments.top)?;
+    is_complete &= simulated.iter().flatten().all(|runners| !runners.is_stopped);
+    chosen.extend(told(&searcher, &asked.settings, &indices, &simulated));
+    let all = candidates(&searches, &indices, &ran, simulated, &options, pareto, &mut chosen);
     let ties = all.iter().filter(|(_, candidate)| candidate.tied_with_best).count();
     if all.is_empty() && is_complete && counters.enumerated == 0 {
         let found = indices.iter().zip(&searches).flat_map(|(&index, search)| {
@@ -130,8 +133,14 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         return Err(Failure::Input(unique(found.map(|problem| asked.told(problem)))));
     }
     let speed = searcher.speed(&counters);
-    let shown = shown(&asked, &all, positions(all.len(), arguments.top, pareto.is_some()))?;
-    let simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
+    let is_simulated = searches.iter().any(Search::is_simulated);
+    let mut shown = shown(&asked, &all, positions(all.len(), arguments.top, pareto.is_some()), is_simulated)?;
+    let mut simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
+    for shown in shown.iter_mut().chain(&mut simplest) {
+        shown.command.push_str(&arguments.pricing.flags());
+    }
+    let mut doubts: Vec<String> = asked.settings.iter().filter_map(Setting::doubt).collect();
+    doubts.extend(torn(&asked, &shown));
     let nothing = if all.is_empty() && is_complete {
         Some(nothing::Nothing::find(&asked, &searcher, &searches, &indices, &ran, &batches, printer))
     } else {
@@ -160,7 +169,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         }),
         why_not,
         chosen,
-        doubts: asked.settings.iter().filter_map(Setting::doubt).collect(),
+        doubts,
         shown,
     };
     printer.answer(&answer, &arguments.output)?;
@@ -255,18 +264,87 @@ fn said(setting: &Setting, batch: Option<u64>) -> PlanSpec {
     PlanSpec { global_batch: batch.or(plan.global_batch), batch_tokens, ..plan }
 }
 
+/// Layouts shown of which some groups lie across two scale-up domains.
+fn torn(asked: &Asked<'_>, shown: &[Shown]) -> Option<String> {
+    let domain = |shown: &Shown| asked.settings[shown.setting].run.cluster.scale_up.domain_size;
+    let is_torn =
+        |shown: &&Shown| Layout::new(&shown.ranked.candidate.plan, domain(shown)).torn().next().is_some();
+    let ranks: Vec<String> =
+        shown.iter().filter(is_torn).map(|shown| shown.ranked.rank.to_string()).collect();
+    let first = shown.iter().find(is_torn)?;
+    let plan = &first.ranked.candidate.plan;
+    let (name, group) = Layout::new(plan, domain(first)).torn().next()?;
+    let whole = Layout::segment(plan, domain(first)).map_or_else(String::new, |size| {
+        format!(
+            "; `--set cluster.scale_up.domain={size}` keeps them whole and leaves {} of each domain idle",
+            domain(first) - size
+        )
+    });
+    Some(format!(
+        "of {} some groups lie across two scale-up domains of {}: {name}-parallel groups of {} ranks in the first{whole}",
+        if let [only] = ranks.as_slice() {
+            format!("layout {only}")
+        } else {
+            format!("layouts {}", ranks.join(", "))
+        },
+        domain(first),
+        group.ranks
+    ))
+}
+
+/// Who is ahead when collectives are simulated, search by search; nobody where they are not.
+fn simulated(
+    searcher: &Searcher<'_>,
+    searches: &[Search<'_>],
+    ran: &[Ran],
+    wanted: usize,
+) -> Result<Vec<Option<Runners>>, Problem> {
+    let of = |(search, ran): (&Search<'_>, &Ran)| {
+        search.is_simulated().then(|| searcher.runners(search, &ran.results, wanted)).transpose()
+    };
+    searches.iter().zip(ran).map(of).collect()
+}
+
+/// What was simulated, in words.
+fn told(
+    searcher: &Searcher<'_>,
+    settings: &[Setting],
+    indices: &[usize],
+    simulated: &[Option<Runners>],
+) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for (runners, &index) in simulated.iter().zip(indices) {
+        let (Some(runners), Some(said)) = (runners, searcher.said(&settings[index])) else { continue };
+        let layouts = human::whole(runners.priced as u64);
+        let how = if runners.is_proven {
+            "no other layout can be better, since the closed form without contention bounds them"
+        } else {
+            "others may be better: the closed form without contention does not rule them out"
+        };
+        let one = format!("{said}: {layouts} layouts ranked by that, the best in closed form; {how}");
+        if !words.contains(&one) {
+            words.push(one);
+        }
+    }
+    words
+}
+
 /// Everything that was found, best first, or the front; ties marked.
 fn candidates(
     searches: &[Search<'_>],
     indices: &[usize],
     ran: &[Ran],
+    simulated: Vec<Option<Runners>>,
     options: &Options,
     pareto: Option<(Goal, Goal)>,
     chosen: &mut Vec<String>,
 ) -> Vec<(usize, Candidate)> {
     let mut all: Vec<(usize, Candidate)> = Vec::new();
-    for ((search, &index), ran) in searches.iter().zip(indices).zip(ran) {
-        let outcome = search.outcome(&ran.results);
+    for (((search, &index), ran), runners) in searches.iter().zip(indices).zip(ran).zip(simulated) {
+        let outcome = match runners {
+            Some(runners) => search.outcome_of(&ran.results, runners.candidates),
+            None => search.outcome(&ran.results),
+        };
         all.extend(outcome.candidates.into_iter().map(|candidate| (index, candidate)));
         all.extend(outcome.front.into_iter().map(|candidate| (index, candidate)));
         for words in outcome.chosen {
@@ -310,12 +388,14 @@ fn shown(
     asked: &Asked<'_>,
     all: &[(usize, Candidate)],
     positions: Vec<usize>,
+    is_simulated: bool,
 ) -> Result<Vec<Shown>, Failure> {
     let mut list = Vec::new();
     for position in positions {
         let mut shown = one(asked, all, position)?;
         let candidate = &shown.ranked.candidate;
-        if position == 0 || (position < RETIMED && candidate.tied_with_best) {
+        // The timeline that times again is in closed form.
+        if !is_simulated && (position == 0 || (position < RETIMED && candidate.tied_with_best)) {
             let run = &asked.settings[shown.setting].run;
             shown.ranked.retimed =
                 ranking::retime(&run.model, &run.cluster, &candidate.plan, candidate.step_time).ok();

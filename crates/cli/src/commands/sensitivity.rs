@@ -1,13 +1,15 @@
 //! `sensitivity`: what the step time hangs on, what to buy and what to fix.
 
+use super::network::simulate::on_topology;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use crate::run::{self, Resolved};
 use railwright_spec::human;
-use railwright_tuner::sensitivity::{Figure, Kind, Sensitivity, sensitivity};
+use railwright_tuner::sensitivity::{Figure, Kind, Sensitivity, sensitivity_on};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// Figures whose swing is below this share of the step are summed up in a line.
 const SMALL: f64 = 5e-5;
@@ -22,8 +24,12 @@ struct Hangs {
 
 /// Prices every figure. The answer is no when the run does not fit.
 pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Outcome, Failure> {
-    let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
-    let answer = sensitivity(&run)?;
+    let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
+    let network = on_topology(&arguments.pricing, &run.cluster)?.map(|(network, said)| {
+        chosen.push(said);
+        Arc::new(network)
+    });
+    let answer = sensitivity_on(&run, network)?;
     let fits = answer.capacity.fits;
     printer.warnings(&warnings);
     printer.answer(&Hangs { answer, chosen }, &arguments.output)?;

@@ -16,7 +16,7 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::access;
 use crate::printer::{Printer, Stop};
-use railwright_server::{Server, Settings};
+use railwright_server::{Reply, Server, Settings};
 use railwright_spec::problem::Problem;
 use std::sync::Arc;
 
@@ -45,6 +45,21 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     let desk = desk::Commands::new(given, Box::new(move |uploads| access::restrict(&roots, uploads)));
     server.run(Arc::new(desk)).map_err(|error| Problem::new(format!("the server failed: {error}")))?;
     Ok(Outcome::Yes)
+}
+
+/// A question as the command that answers it, and what to type for the same.
+pub(crate) fn line_of(
+    words: &[&str],
+    said: &serde_json::Map<String, serde_json::Value>,
+) -> Result<(args::Arguments, String), Vec<Problem>> {
+    let command = words.iter().map(|word| (*word).to_owned()).collect();
+    let question = railwright_server::Question { command, arguments: said.clone(), format: None };
+    match line::of(&question).and_then(|asked| asked.parse()) {
+        Ok(line::Line { arguments, command, .. }) => Ok((arguments, command)),
+        Err(Reply::Problems { problems, .. }) => Err(problems),
+        Err(Reply::Unknown(problem) | Reply::Broken(problem)) => Err(vec![problem]),
+        Err(Reply::Answer { .. }) => Err(vec![Problem::new("this is no question")]),
+    }
 }
 
 /// Whether a browser could show itself.

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     let fewest = kinds.iter().filter_map(|kind| kind.numbers.first()).min().copied().unwrap_or(1);
     let first_of_kind = first_of_kind(&asked);
     let mut sizing = Sizing::new(goal, kinds, !asked.says_devices);
-    let searcher = best::Searcher::new(&arguments.effort, printer)?;
+    let searcher = best::Searcher::new(&arguments.effort, printer)?.priced(&arguments.pricing);
     // What is wrong with every number of devices is a mistake, not an answer.
     for setting in &first_of_kind {
         let said =
@@ -70,7 +70,13 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
         }
     }
     let sized = sizing.finish();
-    let answer = answered(&asked, arguments, &first_of_kind, sized, &batch, tokens, searcher.is_stopped())?;
+    let mut answer =
+        answered(&asked, arguments, &first_of_kind, sized, &batch, tokens, searcher.is_stopped())?;
+    for said in first_of_kind.iter().filter_map(|setting| searcher.said(setting)) {
+        if !answer.chosen.contains(&said) {
+            answer.chosen.push(said);
+        }
+    }
     let is_no = answer.sized.verdict.is_no || answer.sized.rows.is_empty();
     printer.answer(&answer, &arguments.output)?;
     Ok(if answer.is_incomplete {

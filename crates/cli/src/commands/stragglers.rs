@@ -19,7 +19,7 @@ struct Stragglers {
 /// Finds stragglers. The answer is no when there is one.
 pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
-    let mut job = match joining::input(&arguments.joining, printer)? {
+    let mut job = match joining::input(&arguments.joining, "stragglers", printer)? {
         Input::Job(job) => job,
         Input::Monitored(seen) => return seen.answer(Question::Stragglers, &arguments.output, printer),
     };

@@ -7,8 +7,8 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT, TABLE_LIMIT};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use railwright_calculator::validation::report::{Errors, RowResult};
-use railwright_calculator::validation::{Validation, validate_with};
+use railwright_calculator::validation::report::{Errors, RowResult, Used};
+use railwright_calculator::validation::{Validation, validate_watched};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -22,18 +22,35 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     let label = if path == "-" { "standard input" } else { path };
     let read = |path: &String| Calibration::parse(&input::read(path, CONFIG_LIMIT)?, path).map(Arc::new);
     let calibration = arguments.calibration.as_ref().map(read).transpose()?;
+    let watching = printer.watching(BAR, "predicting");
     let validation =
-        validate_with(&text, label, calibration.as_ref()).map_err(|problem| problem.in_file(label))?;
+        validate_watched(&text, label, calibration.as_ref(), &mut |done, all| watching.tell(done, all))
+            .map_err(|problem| problem.in_file(label))?;
+    watching.finish();
+    if validation.rows.is_empty() && watching.is_stopped() {
+        return printer.stopped(Problem::new("stopped before a row was predicted").in_file(label));
+    }
     if validation.rows.is_empty() {
         return Err(Problem::new("the table has a header and no rows").in_file(label).into());
+    }
+    if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
+        let own = calibration.as_ref().map_or("", |c| c.software.as_str());
+        printer.note(&format!(
+            "{} of {} rows on {} are of another software generation than the calibration (`{own}`): what it says of their host and of what they stream is left out",
+            human::whole(used.other_software as u64),
+            human::whole((used.rows + used.unchanged) as u64),
+            used.accelerator
+        ));
     }
     if arguments.regret {
         regret::print(&validation, printer, &arguments.output)?;
     } else {
         printer.answer(&Validated(validation), &arguments.output)?;
     }
-    Ok(Outcome::Yes)
+    Ok(if watching.is_stopped() { Outcome::Interrupted } else { Outcome::Yes })
 }
+
+const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";
 
 struct Validated(Validation);
 
@@ -47,7 +64,7 @@ impl Answer for Validated {
     /// The rows; the summary is for people and JSON.
     fn csv(&self) -> String {
         let mut document = Document::default();
-        document.table(rows(&self.0.rows, false));
+        document.table(rows(&self.0.rows, false, self.0.calibration.is_some()));
         crate::printer::csv(&document)
     }
 
@@ -64,6 +81,9 @@ impl Answer for Validated {
             ),
         );
         document.table(errors(summary.groups.iter(), Some(&summary.overall)));
+        if let Some(used) = &self.0.calibration {
+            calibration(&mut document, used);
+        }
         let mut sources: Vec<(&String, &Errors)> = summary.sources.iter().collect();
         sources.sort_by(|a, b| b.1.rows.cmp(&a.1.rows).then(a.0.cmp(b.0)));
         let more = if sources.len() > MOST_SOURCES {
@@ -91,7 +111,7 @@ impl Answer for Validated {
         worst.truncate(WORST);
         if !worst.is_empty() {
             document.heading("furthest off");
-            document.table(rows(&worst, true));
+            document.table(rows(&worst, true, self.0.calibration.is_some()));
         }
         if !summary.skipped.is_empty() {
             document.heading("skipped");
@@ -107,6 +127,36 @@ impl Answer for Validated {
         }
         document
     }
+}
+
+/// Which rows used the calibration, and what it did to them.
+fn calibration(document: &mut Document, used: &Used) {
+    document.heading("the calibration");
+    if used.rows == 0 && used.unchanged > 0 {
+        document.paragraph(format!(
+            "{} rows ran on the accelerator of {} ({}), and it says nothing that changes them: all are predicted as without it",
+            human::whole(used.unchanged as u64),
+            used.file,
+            used.accelerator
+        ));
+        return;
+    }
+    if used.rows == 0 {
+        document.paragraph(format!(
+            "no row ran on the accelerator of {} ({}): all are predicted as without it",
+            used.file, used.accelerator
+        ));
+        return;
+    }
+    document.paragraph(format!(
+        "{} of {} rows that ran on {} are predicted otherwise with {}; all others as without it",
+        human::whole(used.rows as u64),
+        human::whole((used.rows + used.unchanged) as u64),
+        used.accelerator,
+        used.file
+    ));
+    let names = ["these rows without it".to_owned(), "these rows with it".to_owned()];
+    document.table(errors(names.iter().zip([&used.without, &used.with]), None));
 }
 
 /// Rows that are shown to people: the ones worth a look.
@@ -165,7 +215,7 @@ fn errors<'a>(sets: impl Iterator<Item = (&'a String, &'a Errors)>, overall: Opt
     Table { columns, rows }
 }
 
-fn rows(list: &[RowResult], for_people: bool) -> Table {
+fn rows(list: &[RowResult], for_people: bool, has_calibration: bool) -> Table {
     let mut columns = vec![
         Column::prose("id"),
         Column::numbers("predicted_step_time_s"),
@@ -186,6 +236,9 @@ fn rows(list: &[RowResult], for_people: bool) -> Table {
         for (column, rank) in columns.iter_mut().zip([0, 0, 0, 0, 2, 3, 4, 5]) {
             column.expendable = rank;
         }
+    }
+    if has_calibration {
+        columns.push(Column::words("calibrated"));
     }
     let time = |s: Option<f64>| {
         s.map_or_else(Cell::default, |s| {
@@ -214,7 +267,12 @@ fn rows(list: &[RowResult], for_people: bool) -> Table {
             .into(),
             row.skipped.clone().unwrap_or_default().into(),
         ];
-        cells.truncate(columns.len());
+        if for_people {
+            cells.truncate(short.len());
+        }
+        if has_calibration {
+            cells.push(if row.calibrated { "yes" } else { "no" }.into());
+        }
         cells
     });
     let rows = lines.collect();

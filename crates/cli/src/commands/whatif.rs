@@ -2,6 +2,7 @@
 
 mod report;
 
+use super::network::simulate::on_topology;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input;
@@ -21,7 +22,7 @@ pub(crate) struct Rehearsed {
 /// Rehearses. The answer is no when the run with all changes is impossible or does not fit.
 pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, spec, chosen, .. } = run::resolve(&arguments.run)?;
+    let Resolved { run, spec, mut chosen, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
@@ -36,7 +37,12 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
     if !problems.is_empty() {
         return Err(problems.into());
     }
-    let answer = rehearse(&Baseline { spec: &spec, run: &run, read: &input::config_text }, &changes)?;
+    let network = on_topology(&arguments.pricing, &run.cluster)?.map(|(network, said)| {
+        chosen.push(said);
+        network
+    });
+    let baseline = Baseline { spec: &spec, run: &run, read: &input::config_text, network: network.as_ref() };
+    let answer = rehearse(&baseline, &changes)?;
     let works = answer.works();
     printer.answer(&Rehearsed { answer, chosen }, &arguments.output)?;
     Ok(if works { Outcome::Yes } else { Outcome::No })

@@ -3,12 +3,14 @@
 //! Responsible for: gathering what files hold into one job, joining its ranks, and saving it, ranks side by side. Refuses recordings that are no
 //! profile (logs, flight records); how many were left out is told.
 
+use super::jobs::Wanted;
 use super::traces;
 use crate::args::tables::Clocks;
 use crate::exit::Failure;
 use crate::printer::Printer;
 use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
+use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::passes::Passes;
 use railwright_profiler::readers::{Keep, Recording};
@@ -19,8 +21,14 @@ use railwright_tables::store;
 use rayon::prelude::*;
 
 /// Reads ranks and passes.
-pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Job, Vec<Passes>), Failure> {
-    let loaded = traces::load(paths, keep, printer)?;
+pub(crate) fn load(
+    paths: &[String],
+    command: &'static str,
+    keep: Keep,
+    printer: &Printer,
+) -> Result<(Job, Vec<Passes>), Failure> {
+    let wanted = Wanted::one(command, &[&[Family::Ranks, Family::Passes]]);
+    let loaded = traces::load(paths, wanted, keep, printer)?;
     crate::commands::tell(&loaded, printer);
     let (mut ranks, mut passes, mut empty, mut others) = (Vec::new(), Vec::new(), 0, 0);
     for recording in loaded.recordings {

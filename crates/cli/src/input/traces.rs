@@ -3,17 +3,21 @@
 //! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
 //! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
 
+mod globs;
 mod kept;
-mod sources;
+pub(super) mod sources;
 
 use super::cannot;
+use super::jobs::{self, Wanted};
 use crate::printer::{Printer, Progress};
 use railwright_profiler::RankTrace;
+use railwright_profiler::job::skeleton;
 use railwright_profiler::readers::{self, Keep, Recording};
 use railwright_profiler::trace::Source;
 use railwright_spec::problem::Problem;
 use rayon::prelude::*;
 use sources::Stream;
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -47,19 +51,21 @@ enum Content {
     Recordings(Vec<Recording>),
     /// What says something of the traces beside it.
     Beside { label: String, bytes: Vec<u8> },
+    /// A member of an archive that belongs to another job.
+    OfAnother,
 }
 
 /// Bytes by which a format is told.
 const HEAD: u64 = 1 << 16;
 const BAR: &str = "reading {bar:30} {percent}% {decimal_bytes_per_sec}, {eta} left";
 
-/// Reads all that `paths` name: files, folders, globs, archives. Fails when none of it can be read.
-pub(crate) fn load(paths: &[String], keep: Keep, printer: &Printer) -> Result<Loaded, Problem> {
-    kept::or_read(paths, keep, || load_now(paths, keep, printer))
-}
-
-/// Reads them from the disk; how many bytes there are is told, too.
-fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, u64), Problem> {
+/// Reads the job that `paths` name: files, folders, globs, archives. Fails when none of it can be read, and when it is several jobs.
+pub(crate) fn load(
+    paths: &[String],
+    wanted: Wanted,
+    keep: Keep,
+    printer: &Printer,
+) -> Result<Loaded, Problem> {
     let mut problems = Vec::new();
     let mut sources = Vec::new();
     for path in paths {
@@ -68,6 +74,21 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
             Err(problem) => problems.push(problem),
         }
     }
+    let left_out = jobs::left_out(&jobs::part(&sources), wanted, paths, printer)?;
+    sources.retain(|source| !left_out.contains(&source.label()));
+    let labels: Vec<String> = sources.iter().map(Stream::label).collect();
+    kept::or_read(&labels, keep, || load_now(paths, &sources, &left_out, problems, keep, printer))
+}
+
+/// Reads them from the disk; how many bytes there are is told, too.
+fn load_now(
+    paths: &[String],
+    sources: &[Stream],
+    left_out: &BTreeSet<String>,
+    mut problems: Vec<Problem>,
+    keep: Keep,
+    printer: &Printer,
+) -> Result<(Loaded, u64), Problem> {
     let bytes = sources.iter().map(Stream::bytes).sum();
     let progress: Progress = printer.progress(BAR, "reading", bytes);
     // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
@@ -78,7 +99,10 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
             if printer.is_unheard() {
                 return Vec::new();
             }
-            source.each(&progress, &|label, stream| read(label, stream, keep))
+            source.each(&progress, &|label, stream| {
+                // A member of an archive that is read as a whole.
+                if left_out.contains(label) { Ok(Content::OfAnother) } else { read(label, stream, keep) }
+            })
         })
         .collect();
     progress.finish();
@@ -86,7 +110,8 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
         return Err(Problem::new("stopped while traces were read"));
     }
     let mut loaded = Loaded::default();
-    let (mut strange, mut beside) = (Vec::new(), Vec::new());
+    let (mut strange, mut beside, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = BTreeSet::new();
     for (source, results) in sources.iter().zip(read) {
         for result in results {
             let result = match result {
@@ -94,6 +119,7 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
                     beside.push((label, bytes));
                     continue;
                 }
+                Ok(Content::OfAnother) => continue,
                 Ok(Content::Recordings(recordings)) => Ok(recordings),
                 Err(problem) => Err(problem),
             };
@@ -102,6 +128,8 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
                 Ok(recordings) if recordings.is_empty() && !source.named() => {
                     if called_trace(&source.label()) {
                         strange.push(unknown(&source.label()));
+                    } else {
+                        others.push(source.label());
                     }
                 }
                 Ok(recordings) if recordings.is_empty() => {
@@ -110,6 +138,7 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
                 }
                 Ok(recordings) => {
                     loaded.files += 1;
+                    names.insert(skeleton(&source.label()));
                     loaded.recordings.extend(recordings);
                 }
                 Err(problem) => {
@@ -127,6 +156,9 @@ fn load_now(paths: &[String], keep: Keep, printer: &Printer) -> Result<(Loaded, 
         };
         return Err(problems.into_iter().next().unwrap_or_else(nothing));
     }
+    // What is called like what was read is missed.
+    strange
+        .extend(others.iter().filter(|label| names.contains(&skeleton(label))).map(|label| unknown(label)));
     problems.extend(strange);
     problems.extend(beside.iter().filter_map(|(label, bytes)| describe(&mut loaded, label, bytes).err()));
     loaded.problems = problems;
@@ -219,6 +251,7 @@ fn is_end(error: &std::io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use railwright_profiler::job::Family;
     use std::io::Write as _;
 
     fn folder(name: &str) -> std::path::PathBuf {
@@ -275,6 +308,7 @@ mod tests {
         let load = |paths: &[String]| {
             load(
                 paths,
+                Wanted::one("profile", &[&[Family::Ranks]]),
                 Keep::default(),
                 &Printer::heard_by(crate::printer::Listener::new(std::sync::Arc::default())),
             )

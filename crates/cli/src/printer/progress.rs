@@ -5,7 +5,8 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use railwright_server::Watch;
 use std::io::{self, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ pub(crate) struct Progress {
     wanted: bool,
     shown: AtomicBool,
     watch: Option<Arc<Watch>>,
+    reached: AtomicU64,
 }
 
 impl Progress {
@@ -42,7 +44,14 @@ impl Progress {
                 progress.best = None;
             });
         }
-        Self { bar, begin: Instant::now(), wanted, shown: AtomicBool::new(false), watch }
+        Self {
+            bar,
+            begin: Instant::now(),
+            wanted,
+            shown: AtomicBool::new(false),
+            watch,
+            reached: AtomicU64::new(0),
+        }
     }
 
     /// So many units more are done.
@@ -87,6 +96,18 @@ impl Progress {
         }
     }
 
+    /// So many units of so many are done.
+    pub(crate) fn reach(&self, done: u64, total: u64) {
+        let before = self.reached.swap(done, Ordering::SeqCst);
+        if self.bar.length() != Some(total) {
+            self.bar.set_length(total);
+            if let Some(watch) = &self.watch {
+                watch.report(|progress| progress.total = total);
+            }
+        }
+        self.advance(done.saturating_sub(before));
+    }
+
     /// The work is done.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
@@ -109,6 +130,30 @@ impl<R: Read> Read for Watched<'_, R> {
         let count = self.stream.read(buffer)?;
         self.progress.advance(count as u64);
         Ok(count)
+    }
+}
+
+/// Work of a core crate that is watched: what it tells moves a bar, and what it hears is whether to go on.
+pub(crate) struct Watching {
+    pub(super) progress: Progress,
+    pub(super) stop: Stop,
+}
+
+impl Watching {
+    /// So many units of so many are done.
+    pub(crate) fn tell(&self, done: usize, total: usize) -> ControlFlow<()> {
+        self.progress.reach(done as u64, total as u64);
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Whether it was stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_said()
+    }
+
+    /// The work has ended.
+    pub(crate) fn finish(&self) {
+        self.progress.finish();
     }
 }
 

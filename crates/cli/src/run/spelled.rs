@@ -3,7 +3,7 @@
 //! Responsible for: the names that the page calls arguments by, and for being exact: reading the arguments gives the same run. Refuses
 //! runs that arguments cannot say, whose file is then the argument.
 
-use crate::args::flag_of;
+use crate::args::{aliases_of, flag_of};
 use railwright_spec::run::{Key, RunSpec, Value, keys};
 
 /// Keys that the page calls by another name than their first flag.
@@ -28,6 +28,12 @@ fn name_of(key: &Key) -> Option<String> {
             called.or_else(|| flag_of(key))
         }
     }
+}
+
+/// What the page calls an argument that was said by any name of its flag.
+pub(crate) fn called(flag: &str) -> String {
+    let has = |key: &&Key| flag_of(key).is_some_and(|own| own == flag) || aliases_of(key).contains(&flag);
+    keys().iter().find(has).and_then(name_of).unwrap_or_else(|| flag.to_owned())
 }
 
 /// The arguments of a run, the model first; nothing when arguments cannot say it.

@@ -64,6 +64,12 @@ pub(crate) fn transcript(arguments: &[&str]) -> String {
     text + &format!("--- exit {}\n", said.code)
 }
 
+/// A file of this process's own in the system's folder for temporary files.
+pub(crate) fn scratch(name: &str) -> String {
+    let path = std::env::temp_dir().join(format!("railwright-{}-{name}", std::process::id()));
+    path.to_str().expect("UTF-8").to_owned()
+}
+
 /// JSON from a command that must end with a code.
 pub(crate) fn json(arguments: &[&str], code: i32) -> serde_json::Value {
     let said = run(arguments);

@@ -81,6 +81,20 @@ impl Served {
         self.send("POST", &format!("api/v1/{command}"), body.as_bytes())
     }
 
+    /// Asks a question and does not wait for its answer; it is given up when the connection is dropped.
+    pub(crate) fn begin(&self, command: &str, arguments: &Value) -> TcpStream {
+        let body = json!({ "arguments": arguments }).to_string();
+        let mut stream = TcpStream::connect(&self.host).expect("a connection");
+        let head = format!(
+            "POST /{}/api/v1/{command} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.token,
+            self.host,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("sent");
+        stream
+    }
+
     /// Asks a question for another form of its answer.
     pub(crate) fn ask_as(&self, command: &str, arguments: &Value, format: &str) -> Heard {
         let body = json!({ "arguments": arguments, "format": format }).to_string();
@@ -92,6 +106,25 @@ impl Served {
         let heard = self.send("POST", &format!("api/v1/uploads?name={name}"), bytes);
         assert_eq!(heard.status, 201, "{}", heard.text);
         heard.json()["path"].as_str().expect("a path").to_owned()
+    }
+
+    /// Waits until a job tells that something is done of a known whole; false when it ends first.
+    pub(crate) fn waits_for_progress(&self, job: &str) -> bool {
+        let mut stream = TcpStream::connect(&self.host).expect("a connection");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+        let head = format!(
+            "GET /{}/api/v1/jobs/{job}/events HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+            self.token, self.host
+        );
+        stream.write_all(head.as_bytes()).expect("sent");
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        for line in lines.filter(|line| line.starts_with("data: ")) {
+            let data: Value = serde_json::from_str(&line[6..]).unwrap_or_default();
+            if data["done"].as_u64() > Some(0) && data["total"].as_u64() > Some(0) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The events of a job to its end.

@@ -11,6 +11,7 @@ use crate::topology::Design;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 /// The most states that are drawn.
 pub const MOST_SAMPLES: u64 = 1_000_000;
@@ -61,8 +62,21 @@ pub fn sample(
     draw: &Draw,
     samples: u64,
     seed: u64,
-    (slowdown, recovery): (&dyn Fn(f64) -> Option<f64>, Recovery),
+    how: (&dyn Fn(f64) -> Option<f64>, Recovery),
 ) -> Result<Sampled, Problem> {
+    sample_watched(design, rates, draw, (samples, seed), how, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same for somebody who watches: `watch` is told how many states were drawn, and may end it. What was drawn until then is the answer.
+pub fn sample_watched(
+    design: &Design,
+    rates: &Rates,
+    draw: &Draw,
+    (samples, seed): (u64, u64),
+    (slowdown, recovery): (&dyn Fn(f64) -> Option<f64>, Recovery),
+    watch: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Sampled, Problem> {
+    let samples = samples.clamp(1, MOST_SAMPLES);
     let states = States::new(design)?;
     let mut counts: Vec<(&'static str, u64, f64)> = Vec::new();
     for (part, count) in parts(&classes(design)) {
@@ -77,7 +91,13 @@ pub fn sample(
     let mut sum = Sums::default();
     let mut failed = Vec::new();
     let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
-    for index in 0..samples.clamp(1, MOST_SAMPLES) {
+    let mut drawn = 0;
+    for index in 0..samples {
+        // One state at least: nothing was found of none.
+        if index > 0 && watch(index).is_break() {
+            break;
+        }
+        drawn += 1;
         let mut choices = Choices::new(seed, index, 0, 0);
         failed.clear();
         for &(class, count, chance) in &counts {
@@ -103,7 +123,7 @@ pub fn sample(
             None => sum.stopped += 1,
         }
     }
-    Ok(sum.close(draw.clone(), samples.clamp(1, MOST_SAMPLES), seed))
+    Ok(sum.close(draw.clone(), drawn, seed))
 }
 
 #[derive(Default)]

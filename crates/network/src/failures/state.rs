@@ -8,7 +8,7 @@
 
 use super::{Recovery, beside_own, headroom};
 use crate::topology::design::ClosNetwork;
-use crate::topology::{Design, Fabric, Routing};
+use crate::topology::{Design, Fabric};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -362,7 +362,7 @@ impl<'a> States<'a> {
             }
         }
         let all = sum / clos.spines_per_pod as f64;
-        if self.design.routing == Routing::Spray || all == 0.0 { all } else { worst.min(1.0) }
+        if self.design.routing.is_spread() || all == 0.0 { all } else { worst.min(1.0) }
     }
 }
 
@@ -390,7 +390,7 @@ fn narrow(n: u64) -> u32 {
 mod tests {
     use super::super::classes;
     use super::*;
-    use crate::topology::{DesignSpec, Kind};
+    use crate::topology::{DesignSpec, Kind, Routing};
 
     fn design(kind: Kind, devices: u64, domain: u64, radix: u64, routing: Routing) -> Design {
         let spec = DesignSpec {

@@ -3,6 +3,7 @@
 //! Responsible for: cells that are given by a function of (sender, receiver), one shade for each decade. Cells of equal shade in a row are one
 //! mark, so that thousands of devices stay a small file. Refuses more cells than a page has pixels: callers choose a stretch of devices.
 
+use super::letters::{HIGH, Sheet, wide};
 use super::{escape, open};
 use std::fmt::Write as _;
 
@@ -120,13 +121,22 @@ fn decade(bytes: f64) -> Option<i32> {
 /// A picture in pixels, three bytes each from the upper left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pixels {
-    /// Pixels along a side.
-    pub side: u32,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
     /// Red, green, blue.
     pub rgb: Vec<u8>,
 }
 
-/// The same square in pixels, without words: the more bytes, the darker, by the logarithm; white is nothing. `None` where it has more
+/// Around the square: room for ranks on the left and above, for the scale on the right.
+const LEFT: usize = 96;
+const TOP: usize = 60;
+const RIGHT: usize = 150;
+const BOTTOM: usize = 24;
+const INK: [u8; 3] = [60, 66, 76];
+
+/// The same square in pixels, with ranks along its sides and a scale of bytes: the more bytes, the darker, by the logarithm; white is nothing. `None` where it has more
 /// cells than fit.
 pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
     if chart.side == 0 || chart.side > MOST {
@@ -149,18 +159,40 @@ pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
         [(205.0, 12.0), (224.0, 35.0), (244.0, 90.0)]
             .map(|(light, dark)| (light + (dark - light) * share).round() as u8)
     };
-    let scale = (PIXELS / chart.side).max(1);
-    let side = scale * chart.side;
-    let mut rgb = Vec::with_capacity((side * side * 3) as usize);
-    for row in logs.chunks_exact(chart.side as usize) {
-        let mut line = Vec::with_capacity((side * 3) as usize);
-        for log in row {
-            let pixel = log.map_or([255; 3], shade);
-            line.extend(std::iter::repeat_n(pixel, scale as usize).flatten());
+    let scale = (PIXELS / chart.side).max(1) as usize;
+    let side = scale * chart.side as usize;
+    let mut sheet = Sheet::new(LEFT + side + RIGHT, TOP + side + BOTTOM);
+    sheet.fill((LEFT - 2, TOP - 2), (side + 4, side + 4), INK);
+    sheet.fill((LEFT, TOP), (side, side), [255; 3]);
+    for (i, row) in logs.chunks_exact(chart.side as usize).enumerate() {
+        for (j, log) in row.iter().enumerate() {
+            if let Some(log) = log {
+                sheet.fill((LEFT + j * scale, TOP + i * scale), (scale, scale), shade(*log));
+            }
         }
-        rgb.extend(std::iter::repeat_n(line, scale as usize).flatten());
     }
-    Some(Pixels { side, rgb })
+    // The first rank of every eighth of a side, or of every cell.
+    let step = chart.side.div_ceil(8).max(1);
+    for cell in (0..chart.side).step_by(step as usize) {
+        let name = (chart.first + cell * chart.per_cell.max(1)).to_string();
+        let at = cell as usize * scale;
+        sheet.fill((LEFT + at, TOP - 8), (2, 6), INK);
+        sheet.write(&name, (LEFT + at, TOP - 12 - HIGH));
+        sheet.fill((LEFT - 8, TOP + at), (6, 2), INK);
+        sheet.write(&name, ((LEFT - 14).saturating_sub(wide(&name)), TOP + at));
+    }
+    sheet.write("RECEIVER", (LEFT, 6));
+    sheet.write("SENDER", (4, TOP - 12 - HIGH));
+    let scale_at = LEFT + side + 20;
+    for (row, decade) in (least.floor() as i32..=most.floor() as i32).rev().enumerate() {
+        if logs.iter().all(Option::is_none) {
+            break;
+        }
+        let y = TOP + row * (HIGH + 10);
+        sheet.fill((scale_at, y), (HIGH, HIGH), shade(f64::from(decade).clamp(least, most)));
+        sheet.write(decade_name(decade).trim_start_matches("from "), (scale_at + HIGH + 8, y));
+    }
+    Some(Pixels { width: sheet.width as u32, height: sheet.height as u32, rgb: sheet.rgb })
 }
 
 /// A decade of bytes in words.
@@ -195,8 +227,14 @@ mod tests {
         let bytes = |i: u32, j: u32| if i == j { 0.0 } else { 10_f64.powf(f64::from(i + j)) };
         let chart = Heat { title: "t".to_owned(), side: 4, first: 0, per_cell: 2, bytes: &bytes };
         let pixels = heat_pixels(&chart).expect("small");
-        assert_eq!((pixels.side, pixels.rgb.len()), (1024, 1024 * 1024 * 3));
-        let at = |i: usize, j: usize| pixels.rgb[(i * 256 * 1024 + j * 256) * 3];
+        let (width, height) = (pixels.width as usize, pixels.height as usize);
+        assert_eq!((width, height), (1024 + LEFT + RIGHT, 1024 + TOP + BOTTOM));
+        assert_eq!(pixels.rgb.len(), width * height * 3);
+        let at = |i: usize, j: usize| pixels.rgb[((TOP + i * 256) * width + LEFT + j * 256) * 3];
+        // Ranks stand above the square, and the scale beside it has the darkest shade at its top.
+        let above = &pixels.rgb[(TOP - 20) * width * 3..(TOP - 12) * width * 3];
+        assert!(above.chunks(3).skip(LEFT).any(|pixel| pixel == INK));
+        assert_eq!(pixels.rgb[((TOP + 2) * width + LEFT + 1024 + 22) * 3], at(2, 3));
         assert_eq!((at(0, 0), at(0, 1), at(2, 3)), (255, 205, 12));
         assert!(at(0, 1) > at(0, 2) && at(1, 2) == at(0, 3));
         assert!(heat(&chart).expect("small").contains(">8</text>"), "the last device's number");

@@ -13,8 +13,9 @@
 //! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a long step. Then members of
 //! a class are made to keep step with their slowest, which is an approximation and said to be one ([`Bundle::alike`]).
 
-use super::class::{Class, Edge};
+use super::class::{Block, Class, Edge};
 use super::rows::{self, Load};
+use super::uniform;
 use super::wiring::Wiring;
 use crate::flow::{Allocator, Flow, Wires};
 use railwright_spec::problem::Problem;
@@ -46,6 +47,8 @@ pub struct Bundle {
     rows: Vec<f64>,
     /// Whether the groups of each class are alike to the network, so that they keep step of themselves.
     pub alike: Vec<bool>,
+    /// Whether each class goes through third groups, where routing chooses.
+    pub detours: Vec<bool>,
 }
 
 /// A flow that waits without sending: the sender's number in [`Flow::from`].
@@ -67,26 +70,35 @@ impl Bundle {
     pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
         let mut capacities = wiring.capacities();
         let mut scratch = vec![0.0; capacities.len()];
+        let mut taken = vec![false; classes.len()];
         let mut members = Members { loads: Vec::new(), class: Vec::new(), latency: Vec::new() };
         for (number, class) in classes.iter().enumerate() {
             let ideal = class.ideal;
             if ideal <= 0.0 {
                 continue;
             }
-            for edges in &class.members {
-                let (loads, latency) = loads(wiring, edges, ideal, &mut scratch)?;
-                if !loads.is_empty() {
-                    members.loads.push(loads);
-                    members.class.push(number as u32);
-                    members.latency.push(latency);
+            let mut laid = lay(wiring, class, &mut scratch)?;
+            if let Some(detours) = wiring.detours() {
+                let other = lay(detours, class, &mut scratch)?;
+                let (minimal, by_detours) =
+                    (busiest(&laid, &capacities, &mut scratch), busiest(&other, &capacities, &mut scratch));
+                // Where both are as fast, the shorter ways.
+                if by_detours < minimal * (1.0 - 1e-9) {
+                    laid = other;
+                    taken[number] = true;
                 }
+            }
+            for (loads, latency) in laid {
+                members.loads.push(loads);
+                members.class.push(number as u32);
+                members.latency.push(latency);
             }
         }
         capacities.pop();
         let colours = rows::refine(&members.loads, &members.class, &capacities);
         let most: Vec<usize> =
             classes.iter().map(|class| if class.apart { usize::MAX } else { most }).collect();
-        Ok(Self::of(&members, &colours, &capacities, &most))
+        Ok(Self { detours: taken, ..Self::of(&members, &colours, &capacities, &most) })
     }
 
     fn of(members: &Members, colours: &[u64], capacities: &[f64], most: &[usize]) -> Self {
@@ -102,6 +114,7 @@ impl Bundle {
             classes: vec![Vec::new(); classes],
             rows: Vec::new(),
             alike: per_class.iter().map(|colours| *colours <= 1).collect(),
+            detours: vec![false; classes],
         };
         // Too many colours of any class that shares links would drag the others along, so each class decides for itself.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
@@ -133,7 +146,12 @@ impl Bundle {
 
     /// Classes that share nothing: without flows, each takes its ideal time whenever it is started.
     pub fn free(classes: usize) -> Self {
-        Self { classes: vec![Vec::new(); classes], alike: vec![true; classes], ..Self::default() }
+        Self {
+            classes: vec![Vec::new(); classes],
+            alike: vec![true; classes],
+            detours: vec![false; classes],
+            ..Self::default()
+        }
     }
 
     /// How fast each class goes when it has the network for itself: 1 is its ideal speed.
@@ -160,29 +178,92 @@ impl Bundle {
     }
 }
 
-/// The pairs of one group on the links of the network: bytes a second at ideal speed, and the longest latency.
-fn loads(
-    wiring: &Wiring,
-    edges: &[Edge],
-    ideal: f64,
-    scratch: &mut [f64],
-) -> Result<(Vec<(u32, f64)>, f64), Problem> {
-    let mut touched: Vec<u32> = Vec::with_capacity(edges.len() * 8);
-    let mut latency = 0.0_f64;
-    for edge in edges {
-        let Some(way) = wiring.way(edge.from, edge.to, 0) else {
-            return Err(wiring.apart(edge.from, edge.to));
-        };
-        latency = latency.max(way.latency);
-        for (link, share) in way.links {
+/// What a group puts on links, bytes a second at ideal speed, and its longest latency.
+type Laid = (Vec<(u32, f64)>, f64);
+
+/// The groups of a class on the links of a network; those that meet no link are left out.
+fn lay(wiring: &Wiring, class: &Class, scratch: &mut [f64]) -> Result<Vec<Laid>, Problem> {
+    let of_edges = class.members.iter().map(|edges| Group::Edges(edges));
+    let groups = of_edges.chain(class.blocks.iter().map(|blocks| Group::Blocks(blocks)));
+    let mut laid = Vec::with_capacity(class.members.len() + class.blocks.len());
+    for group in groups {
+        let (loads, latency) = group.loads(wiring, class.ideal, scratch)?;
+        if !loads.is_empty() {
+            laid.push((loads, latency));
+        }
+    }
+    Ok(laid)
+}
+
+/// The share of its capacity that the busiest link carries when all go at ideal speed.
+fn busiest(laid: &[Laid], capacities: &[f64], scratch: &mut [f64]) -> f64 {
+    let loads = sum(laid.iter().map(|(loads, _)| loads.as_slice()), scratch);
+    loads.iter().map(|(link, load)| load / capacities[*link as usize]).fold(0.0, f64::max)
+}
+
+/// One group as its class has it.
+#[derive(Clone, Copy)]
+enum Group<'a> {
+    Edges(&'a [Edge]),
+    Blocks(&'a [Block]),
+}
+
+impl Group<'_> {
+    /// Its pairs on the links of the network: bytes a second at ideal speed, and the longest latency.
+    fn loads(self, wiring: &Wiring, ideal: f64, scratch: &mut [f64]) -> Result<Laid, Problem> {
+        let mut touched: Vec<u32> = Vec::new();
+        let mut latency = 0.0_f64;
+        let mut add = |link: u32, load: f64| {
             let sum = &mut scratch[link as usize];
             if *sum == 0.0 {
                 touched.push(link);
             }
-            *sum += edge.bytes / ideal * share;
+            *sum += load;
+        };
+        let mut pair = |edge: Edge, add: &mut dyn FnMut(u32, f64)| {
+            let Some(way) = wiring.way(edge.from, edge.to, 0) else {
+                return Err(wiring.apart(edge.from, edge.to));
+            };
+            latency = latency.max(way.latency);
+            for (link, share) in way.links {
+                add(link, edge.bytes / ideal * share);
+            }
+            Ok(())
+        };
+        match self {
+            Self::Edges(edges) => edges.iter().try_for_each(|edge| pair(*edge, &mut add))?,
+            Self::Blocks(blocks) if uniform::is_counted(wiring) => {
+                for block in blocks {
+                    uniform::loads(wiring, block, &mut |link, bytes| {
+                        if bytes > 0.0 {
+                            add(link.0, bytes / ideal);
+                        }
+                    });
+                    // The ways of a few members are as long as any.
+                    let members = &block.members;
+                    for from in [0, members.len() / 2, members.len() - 1].map(|n| members[n]) {
+                        for to in members.iter().filter(|to| **to != from) {
+                            pair(Edge { from, to: *to, bytes: 0.0 }, &mut |_, _| {})?;
+                        }
+                    }
+                }
+            }
+            Self::Blocks(blocks) => {
+                let mut problem = None;
+                for block in blocks {
+                    block.for_each(|edge| {
+                        if problem.is_none() {
+                            problem = pair(edge, &mut add).err();
+                        }
+                    });
+                }
+                if let Some(problem) = problem {
+                    return Err(problem);
+                }
+            }
         }
+        Ok((collect(touched, scratch), latency))
     }
-    Ok((collect(touched, scratch), latency))
 }
 
 fn sum<'a>(parts: impl Iterator<Item = &'a [(u32, f64)]>, scratch: &mut [f64]) -> Vec<(u32, f64)> {

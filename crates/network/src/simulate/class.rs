@@ -7,9 +7,11 @@
 //! crosses. So are the pairs of an all-to-all, which ends with its slowest. Whoever wants the messages one by one has
 //! [`crate::flow::program`]; on fabrics without contention both take the same time but for latency.
 
-use crate::topology::Design;
+use super::lattice;
+use crate::topology::{Design, Fabric};
 use crate::traffic::{Algorithm, Exchange, Numbering};
 use railwright_step::CollectiveKind;
+use std::collections::BTreeMap;
 
 /// Bytes between two devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +24,26 @@ pub struct Edge {
     pub bytes: f64,
 }
 
+/// Devices that all send as much to each other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// Who, in order.
+    pub members: Vec<u32>,
+    /// Bytes from each to each.
+    pub bytes: f64,
+}
+
+impl Block {
+    /// Calls `edge` for every pair.
+    pub(super) fn for_each(&self, mut edge: impl FnMut(Edge)) {
+        for &from in &self.members {
+            for &to in self.members.iter().filter(|to| **to != from) {
+                edge(Edge { from, to, bytes: self.bytes });
+            }
+        }
+    }
+}
+
 /// Exchanges of one kind that start together: one for every group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
@@ -29,6 +51,8 @@ pub struct Class {
     pub name: String,
     /// The pairs of each group.
     pub members: Vec<Vec<Edge>>,
+    /// Groups by their blocks, where pairs would be too many to list.
+    pub blocks: Vec<Vec<Block>>,
     /// Seconds for the members' bytes when only their own ports limit them.
     pub ideal: f64,
     /// Messages that follow each other: the latency is that of so many ways.
@@ -41,7 +65,7 @@ impl Class {
     /// Groups by their pairs.
     pub fn new(name: impl Into<String>, members: Vec<Vec<Edge>>, steps: f64, design: &Design) -> Self {
         let ideal = members.iter().map(|edges| ideal(edges, design)).fold(0.0, f64::max);
-        Self { name: name.into(), members, ideal, steps, apart: false }
+        Self { name: name.into(), members, blocks: Vec::new(), ideal, steps, apart: false }
     }
 
     /// One call of an exchange by all of its groups; of some of its stages if these are said.
@@ -52,20 +76,58 @@ impl Class {
             let at = exchange.groups.stages.get((group / per_stage.max(1)) as usize);
             stage.is_none_or(|stage| at == Some(&stage))
         };
-        let members = (0..exchange.groups.count())
-            .filter(|group| is_meant(*group))
-            .map(|group| {
-                exchange.groups.members(numbering, group, &mut ranks);
-                let mut edges = Vec::with_capacity(2 * ranks.len());
-                exchange.flows(&ranks, design.domain.size, &mut |from, to, bytes| {
-                    edges.push(Edge { from, to, bytes });
+        let (mut members, mut blocks) = (Vec::new(), Vec::new());
+        for group in (0..exchange.groups.count()).filter(|group| is_meant(*group)) {
+            exchange.groups.members(numbering, group, &mut ranks);
+            if ranks.len() >= MANY {
+                let mut own = Vec::new();
+                let is_blocks = exchange.blocks(&ranks, design.domain.size, |members, bytes| {
+                    own.push(Block { members, bytes });
                 });
-                edges
-            })
-            .collect();
+                if is_blocks {
+                    blocks.push(own);
+                    continue;
+                }
+            }
+            if let Fabric::Torus(torus) = &design.fabric
+                && let Some(edges) = lattice::edges(torus, exchange, &ranks)
+            {
+                members.push(edges);
+                continue;
+            }
+            let mut edges = Vec::with_capacity(2 * ranks.len());
+            exchange.flows(&ranks, design.domain.size, &mut |from, to, bytes| {
+                edges.push(Edge { from, to, bytes });
+            });
+            members.push(edges);
+        }
         let steps = steps(exchange, exchange.groups.members.extent as f64);
-        Self::new(exchange.purpose, members, steps, design)
+        let class = Self::new(exchange.purpose, members, steps, design);
+        let ideal = blocks.iter().map(|blocks| ideal_of(blocks, design)).fold(class.ideal, f64::max);
+        Self { blocks, ideal, ..class }
     }
+}
+
+/// From as many members on an all-to-all is kept as blocks.
+pub(super) const MANY: usize = 64;
+
+/// [`ideal`] of blocks: what a device sends it receives.
+fn ideal_of(blocks: &[Block], design: &Design) -> f64 {
+    let size = design.domain.size as u32;
+    let mut ports: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
+    for block in blocks {
+        let all = block.members.len() as f64;
+        for own in block.members.chunk_by(|a, b| a / size == b / size) {
+            let here = own.len() as f64;
+            for member in own {
+                let port = ports.entry(*member).or_default();
+                port[0] += (here - 1.0) * block.bytes;
+                port[1] += (all - here) * block.bytes;
+            }
+        }
+    }
+    let (inside, across) = (design.domain.bandwidth.get(), design.nic_bandwidth.get());
+    ports.values().map(|port| (port[0] / inside).max(port[1] / across)).fold(0.0, f64::max)
 }
 
 /// Messages of an exchange that follow each other among `n` members.

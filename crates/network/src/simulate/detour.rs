@@ -42,7 +42,13 @@ fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> 
     if is_hopeless(wiring, usual) {
         return None;
     }
-    if wiring.topology.design.routing == Routing::Spray {
+    if wiring.topology.design.routing == Routing::Valiant {
+        let past = wiring.topology.route_past(from, to, label, &|link| wiring.is_alive(link))?;
+        if wiring.is_whole(&past) {
+            return Some(wiring.plain(&past));
+        }
+    }
+    if wiring.topology.design.routing.is_spread() {
         return spread_anew(wiring, from, to, usual);
     }
     let hashed = wiring.hashed();

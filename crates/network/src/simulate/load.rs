@@ -72,7 +72,7 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
         .into_values()
         .map(|(layer, at)| LayerLoad {
             mean: layer.mean / layer.links as f64,
-            link: if is_pooled(at) { between_pooled(graph, at) } else { between(graph, at) },
+            link: if is_pooled(at) { between_pooled(&wiring.topology, at) } else { between(graph, at) },
             ..layer
         })
         .collect()
@@ -80,8 +80,7 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
 
 /// Cables that a link stands for: several where links of equal fate are pooled.
 fn together(topology: &Topology, class: &LinkClass) -> usize {
-    let is_pooled = topology.detail == Detail::Pooled;
-    if is_pooled && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
+    if topology.detail != Detail::Links && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
         ((class.capacity / topology.design.port_bandwidth).round() as usize).max(1)
     } else {
         1
@@ -89,8 +88,15 @@ fn together(topology: &Topology, class: &LinkClass) -> usize {
 }
 
 /// `leaf 3 to all its spines`: all links of one pool are as busy.
-fn between_pooled(graph: &Graph, link: LinkId) -> String {
+fn between_pooled(topology: &Topology, link: LinkId) -> String {
+    let graph = &topology.graph;
+    // Past broken parts there are several classes of switches.
+    let is_parted = topology.detail == Detail::Parted;
     let name = |id| match graph.node(id) {
+        Node::Switch(switch) if switch.tier >= 2 && is_parted => {
+            let word = if switch.tier >= 3 { "cores" } else { "spines" };
+            format!("{word} like number {}", switch.index)
+        }
         Node::Switch(switch) if switch.tier >= 3 => "all cores".to_owned(),
         Node::Switch(switch) if switch.tier == 2 => {
             format!("all spines of pod {}", switch.pod.unwrap_or_default())

@@ -6,6 +6,10 @@ use super::bundle::{Bundle, PAUSE};
 use crate::flow::{Flow, Start, Traffic, simulate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use std::ops::ControlFlow;
+
+/// Tasks that end between two words to who watches.
+const TOLD: usize = 256;
 
 /// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +83,16 @@ impl Script {
 
     /// Runs it.
     pub fn play(&self, bundle: &Bundle) -> Result<Played, Problem> {
+        self.play_watched(bundle, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The same for somebody who watches: `watch` is told now and then how many tasks have ended, and may end it, which is a problem: half a
+    /// step is no answer.
+    pub fn play_watched(
+        &self,
+        bundle: &Bundle,
+        watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Played, Problem> {
         let mut starts = vec![0_u32; self.work.len() + 1];
         for (before, _) in &self.links {
             starts[*before as usize + 1] += 1;
@@ -108,8 +122,13 @@ impl Script {
             },
             ended: 0,
             now: Seconds::ZERO,
+            watch,
+            is_stopped: false,
         };
         simulate(bundle, &mut player)?;
+        if player.is_stopped {
+            return Err(Problem::new("stopped while the step was simulated"));
+        }
         let endless = self.work.iter().filter(|work| matches!(work, Work::Endless { .. })).count();
         if player.ended + endless < self.work.len() {
             return Err(Problem::new("tasks of the step wait for each other in a circle"));
@@ -132,6 +151,8 @@ struct Player<'a> {
     played: Played,
     ended: usize,
     now: Seconds,
+    watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
+    is_stopped: bool,
 }
 
 impl Player<'_> {
@@ -181,10 +202,14 @@ impl Traffic for Player<'_> {
     fn arrived(&mut self, tag: u64, start: &mut Start) {
         let task = tag as usize;
         self.missing[task] -= 1;
-        if self.missing[task] > 0 {
+        // Whatever is under way arrives; nothing is begun any more.
+        if self.missing[task] > 0 || self.is_stopped {
             return;
         }
         self.ended += 1;
+        if self.ended.is_multiple_of(TOLD) {
+            self.is_stopped = (self.watch)(self.ended).is_break();
+        }
         self.played.ends[task] = self.now;
         for index in self.starts[task]..self.starts[task + 1] {
             let next = self.next[index as usize];

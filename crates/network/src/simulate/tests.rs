@@ -3,6 +3,9 @@
 
 mod agreement;
 mod broken;
+mod detours;
+mod parted;
+mod uniform;
 
 use super::{Class, Part, Together, Wiring, class_time, exchange_time};
 use crate::flow::program::{self, Phases, Ring};

@@ -9,7 +9,7 @@
 use super::detour;
 use super::part::Part;
 use crate::flow::{Flow, Wires};
-use crate::topology::{Design, Detail, Fabric, LinkId, Route, Routing, Topology};
+use crate::topology::{Design, Detail, LinkId, Route, Routing, Topology};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 
@@ -33,69 +33,56 @@ pub struct Wiring {
     broken: Vec<bool>,
     /// The same network with hashed routing, where the usual routing knows but one way.
     hashed: Option<Box<Topology>>,
+    /// The same network with Valiant's detours alone, where routing chooses between these and minimal ways.
+    detours: Option<Box<Self>>,
 }
 
 /// Where one sprayed message over every link of a tree would touch thousands, links of equal fate are pooled.
-fn detail(design: &Design, failed: &[Part]) -> Detail {
-    if failed.is_empty() && design.routing == Routing::Spray && design.kind.is_clos() {
-        Detail::Pooled
-    } else {
-        Detail::Links
-    }
+fn is_pooled(design: &Design) -> bool {
+    design.routing == Routing::Spray && design.kind.is_clos()
 }
 
-/// Links that sprayed messages of all devices may touch, one message each, where none can be pooled: some 10 seconds and half a gigabyte.
-const MOST_SPRAYED: u64 = 20_000_000;
-
-/// Links that all devices' messages touch when each sends one over every equal way:
-/// `devices x 2 planes (uplinks of a leaf + spines of a pod x uplinks of a spine)`.
-fn sprayed_links(design: &Design) -> u64 {
-    let Fabric::Clos(network) = &design.fabric else { return 0 };
-    let clos = &network.clos;
-    let spines = if network.kept_tiers >= 2 { clos.leaf_uplinks } else { 0 };
-    let cores =
-        if network.kept_tiers >= 3 { clos.spines_per_pod.saturating_mul(clos.spine_uplinks) } else { 0 };
-    design.devices.saturating_mul(2 * design.planes).saturating_mul(spines.saturating_add(cores))
-}
-
-/// Refuses what would take minutes and gigabytes.
-fn can_be_spread(design: &Design, failed: &[Part]) -> Result<(), Problem> {
-    let touched = sprayed_links(design);
-    if failed.is_empty() || design.routing != Routing::Spray || touched <= MOST_SPRAYED {
-        return Ok(());
+/// Which cables go with broken parts, by link number over two.
+fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem> {
+    let mut broken = vec![false; topology.graph.link_count() / 2];
+    for part in failed {
+        for link in part.cables(topology)? {
+            broken[link.index() / 2] = true;
+        }
     }
-    Err(Problem::new(format!(
-        "packets of {} devices sprayed past broken parts touch {} links, more than {}: beside a broken part links are no longer alike and cannot be pooled",
-        human::whole(design.devices),
-        human::whole(touched),
-        human::whole(MOST_SPRAYED)
-    ))
-    .at_key("design.routing")
-    .hint("say design.routing = ecmp, where each message takes one way, or simulate fewer devices"))
+    Ok(broken)
 }
 
 impl Wiring {
-    /// A design with so much broken. Sprays past broken parts of large trees are refused.
+    /// A design with so much broken. Where packets are sprayed over a tree, switches that are alike past what is broken are pooled.
     pub fn new(design: &Design, failed: &[Part]) -> Result<Self, Problem> {
-        can_be_spread(design, failed)?;
-        Self::of(Topology::build(design, detail(design, failed))?, failed)
+        if !is_pooled(design) {
+            return Self::of(Topology::build(design, Detail::Links)?, failed);
+        }
+        if failed.is_empty() {
+            return Self::of(Topology::build(design, Detail::Pooled)?, failed);
+        }
+        let whole = Topology::build(design, Detail::Links)?;
+        let (topology, broken) = whole.parted(&broken_in(&whole, failed)?);
+        Ok(Self { topology, failed: failed.to_vec(), broken, hashed: None, detours: None })
     }
 
     /// The same of a topology that is built.
     pub fn of(topology: Topology, failed: &[Part]) -> Result<Self, Problem> {
-        let mut broken = vec![false; topology.graph.link_count() / 2];
-        for part in failed {
-            for link in part.cables(&topology)? {
-                broken[link.index() / 2] = true;
-            }
-        }
+        let broken = broken_in(&topology, failed)?;
         let needs_hashes = !failed.is_empty() && topology.design.routing == Routing::Static;
         let hashed = needs_hashes.then(|| {
             let mut other = topology.clone();
             other.design.routing = Routing::Ecmp;
             Box::new(other)
         });
-        Ok(Self { topology, failed: failed.to_vec(), broken, hashed })
+        let detours = (topology.design.routing == Routing::Adaptive).then(|| {
+            let mut other = topology.clone();
+            other.design.routing = Routing::Valiant;
+            let (failed, broken) = (failed.to_vec(), broken.clone());
+            Box::new(Self { topology: other, failed, broken, hashed: None, detours: None })
+        });
+        Ok(Self { topology, failed: failed.to_vec(), broken, hashed, detours })
     }
 
     /// Devices of the network.
@@ -117,7 +104,12 @@ impl Wiring {
         self.hashed.as_deref().unwrap_or(&self.topology)
     }
 
-    /// The way of a message; `None` if nothing joins the two any more. Flows between the same devices choose by their label.
+    /// The same network by detours alone, where exchanges choose.
+    pub(super) fn detours(&self) -> Option<&Self> {
+        self.detours.as_deref()
+    }
+
+    /// The way of a message (the minimal one where exchanges choose); `None` if nothing joins the two any more. Flows between the same devices choose by their label.
     pub fn way(&self, from: u32, to: u32, label: u64) -> Option<Way> {
         match self.topology.route(from, to, label) {
             Some(route) if self.is_whole(&route) => Some(self.plain(&route)),

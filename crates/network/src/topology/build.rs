@@ -5,6 +5,7 @@
 
 mod clos;
 mod grouped;
+mod parted;
 
 use super::design::{Design, Fabric};
 use super::graph::{Builder, Graph, Layer, LinkClass, LinkId, Node, NodeId};
@@ -27,6 +28,8 @@ pub enum Detail {
     /// The spines of a pod as one node, the cores as one node, and the links of a leaf or a pod upwards as one link of their sum.
     /// This is what packet spraying makes of a healthy tree, with far fewer links.
     Pooled,
+    /// Spines and cores that are alike past broken cables as one node each (`parted`); packets are sprayed.
+    Parted,
 }
 
 /// A network: its design, its graph, and the ways through it ([`Topology::route`]).

@@ -112,11 +112,24 @@ impl Kind {
         )
     }
 
-    /// How messages may find their way in it: every kind with a network knows all ways of routing.
+    /// How messages may find their way in it: detours are for groups that few links join.
     pub const fn routings(self) -> &'static [Routing] {
         match self {
             Self::ScaleUp => &[],
+            Self::Dragonfly | Self::DragonflyPlus => {
+                &[Routing::Ecmp, Routing::Spray, Routing::Static, Routing::Valiant, Routing::Adaptive]
+            }
             _ => &[Routing::Ecmp, Routing::Spray, Routing::Static],
+        }
+    }
+
+    /// How simulated packets go where nobody says: evenly over all ways, and in dragonflies with the detours that such networks are built
+    /// for (their switches route adaptively).
+    pub const fn usual_routing(self) -> Option<Routing> {
+        match self {
+            Self::ScaleUp => None,
+            Self::Dragonfly | Self::DragonflyPlus => Some(Routing::Adaptive),
+            _ => Some(Routing::Spray),
         }
     }
 
@@ -168,12 +181,19 @@ pub enum Routing {
     Spray,
     /// The destination alone chooses the way (D-mod-k), so that a permutation does not collide on the way up.
     Static,
+    /// Packets between groups of a dragonfly go evenly over all third groups (Valiant's, not minimal): twice the links for messages
+    /// that would crowd few of them.
+    Valiant,
+    /// Sprayed over minimal ways or Valiant's detours, whichever is faster for a collective that has the network for itself.
+    Adaptive,
 }
 
 choice!(Routing {
     "ecmp" | "hash" => Self::Ecmp,
     "spray" | "packet-spray" => Self::Spray,
     "static" | "d-mod-k" => Self::Static,
+    "valiant" | "non-minimal" => Self::Valiant,
+    "adaptive" | "ugal" => Self::Adaptive,
 });
 
 impl Routing {
@@ -183,7 +203,14 @@ impl Routing {
             Self::Ecmp => "ecmp",
             Self::Spray => "spray",
             Self::Static => "static",
+            Self::Valiant => "valiant",
+            Self::Adaptive => "adaptive",
         }
+    }
+
+    /// Whether packets of one message go side by side over many ways.
+    pub const fn is_spread(self) -> bool {
+        matches!(self, Self::Spray | Self::Valiant | Self::Adaptive)
     }
 }
 

@@ -5,7 +5,7 @@
 use super::clos::{Clos, Request};
 use super::design::{Cabling, ClosNetwork, Design, Domain, Fabric};
 use super::dragonfly::{Dragonfly, DragonflyPlus, GroupRequest, SlimFly};
-use super::kind::{Forwarding, Kind, Medium};
+use super::kind::{Forwarding, Kind, Medium, Routing};
 use super::spec::DesignSpec;
 use super::torus::Torus;
 use railwright_spec::human;
@@ -53,6 +53,7 @@ impl DesignSpec {
             cabling: self.cabling()?,
         };
         design.fabric = self.fabric(&design)?;
+        check_routing(kind, self.routing)?;
         design.forwarding = match self.forwarding {
             Some(Forwarding::None) if design.separates_rails() => {
                 return Err(Problem::new(
@@ -348,4 +349,17 @@ fn ratio_from_one(key: &str, said: Option<f64>) -> Result<Option<f64>, Problem> 
         }
         other => Ok(other),
     }
+}
+
+/// Detours through third groups need groups.
+fn check_routing(kind: Kind, said: Option<Routing>) -> Result<(), Problem> {
+    let known = kind.routings();
+    let Some(routing) = said.filter(|routing| !known.is_empty() && !known.contains(routing)) else {
+        return Ok(());
+    };
+    let names: Vec<&str> = known.iter().map(|routing| routing.name()).collect();
+    let name = routing.name();
+    Err(Problem::new(format!("a {} has no third groups, which `{name}` routing goes through", kind.name()))
+        .at_key("design.routing")
+        .hint(format!("choose one of {}; `{name}` is for dragonflies", names.join(", "))))
 }

@@ -5,7 +5,9 @@
 
 mod clos;
 mod grouped;
+mod parted;
 mod torus;
+mod valiant;
 
 use super::build::{Detail, FabricLayout, Topology};
 use super::design::Fabric;
@@ -26,6 +28,17 @@ impl Topology {
     /// The way of a message from one device to another. Flows between the same devices choose by their label (a queue pair, a
     /// chunk). `None` if nothing joins them. The way to oneself is empty.
     pub fn route(&self, from: u32, to: u32, label: u64) -> Option<Route> {
+        self.route_past(from, to, label, &|_| true)
+    }
+
+    /// The same where detours leave out links that are broken; other ways do not look.
+    pub(crate) fn route_past(
+        &self,
+        from: u32,
+        to: u32,
+        label: u64,
+        is_alive: &dyn Fn(LinkId) -> bool,
+    ) -> Option<Route> {
         let design = &self.design;
         let devices = self.graph.devices();
         let mut route = Route::default();
@@ -44,15 +57,15 @@ impl Topology {
         let is_direct = design.rail(from) == design.rail(to)
             || (design.joins_rails() && design.forwarding == Forwarding::None);
         if is_direct {
-            self.network(Message { from, to, label }, &mut route)?;
+            self.network(Message { from, to, label }, is_alive, &mut route)?;
         } else if design.forwarding == Forwarding::After {
             let between = to / size * size + from % size;
-            self.network(Message { from, to: between, label }, &mut route)?;
+            self.network(Message { from, to: between, label }, is_alive, &mut route)?;
             self.through_domain(between, to, &mut route);
         } else {
             let between = from / size * size + to % size;
             self.through_domain(from, between, &mut route);
-            self.network(Message { from: between, to, label }, &mut route)?;
+            self.network(Message { from: between, to, label }, is_alive, &mut route)?;
         }
         Some(route)
     }
@@ -85,7 +98,7 @@ impl Topology {
         Choices::new(self.design.seed, message.from, message.to, message.label)
     }
 
-    fn network(&self, message: Message, route: &mut Route) -> Option<()> {
+    fn network(&self, message: Message, is_alive: &dyn Fn(LinkId) -> bool, route: &mut Route) -> Option<()> {
         let mut choices = self.choices(message);
         let Message { from, to, .. } = message;
         if let (FabricLayout::Torus(first), Fabric::Torus(torus)) = (&self.layout.fabric, &self.design.fabric)
@@ -97,7 +110,7 @@ impl Topology {
         // One plane of several, or all of them side by side.
         let planes = self.design.planes;
         let chosen = match self.design.routing {
-            Routing::Spray => 0..planes,
+            Routing::Spray | Routing::Valiant | Routing::Adaptive => 0..planes,
             Routing::Ecmp => {
                 let plane = choices.among(planes);
                 plane..plane + 1
@@ -116,13 +129,20 @@ impl Topology {
                 match self.detail {
                     Detail::Links => way.route(chosen.clone(), &mut choices, route),
                     Detail::Pooled => way.route_pooled(chosen.clone(), route),
+                    Detail::Parted => parted::route(self, chosen.clone(), (from, to), route)?,
                 }
             }
             (FabricLayout::Dragonfly(layout), Fabric::Dragonfly(dragonfly)) => {
-                grouped::route(dragonfly, layout, message, self.design.routing, &mut choices, route);
+                let is_detour = self.design.routing == Routing::Valiant;
+                if !(is_detour && valiant::route(dragonfly, layout, message, is_alive, route)) {
+                    grouped::route(dragonfly, layout, message, self.design.routing, &mut choices, route);
+                }
             }
             (FabricLayout::DragonflyPlus(layout), Fabric::DragonflyPlus(plus)) => {
-                grouped::route_plus(plus, layout, message, self.design.routing, &mut choices, route);
+                let is_detour = self.design.routing == Routing::Valiant;
+                if !(is_detour && valiant::route_plus(plus, layout, message, is_alive, route)) {
+                    grouped::route_plus(plus, layout, message, self.design.routing, &mut choices, route);
+                }
             }
             _ => return None,
         }

@@ -70,6 +70,40 @@ impl Exchange {
         }
     }
 
+    /// The same as sets whose members all send as much to each other, by `block(members, bytes)`; false, and nothing called, where a call is not made of
+    /// such.
+    pub fn blocks(&self, members: &[u32], domain: u64, mut block: impl FnMut(Vec<u32>, f64)) -> bool {
+        if self.kind != CollectiveKind::AllToAll || members.len() < 2 || self.bytes.get() <= 0.0 {
+            return false;
+        }
+        let (n, bytes) = (members.len() as f64, self.bytes.get());
+        let sorted = sorted(members).unwrap_or_else(|| members.to_vec());
+        match self.algorithm {
+            Algorithm::Direct | Algorithm::Ring | Algorithm::Message => block(sorted, bytes / n),
+            Algorithm::Hierarchical | Algorithm::Dispatch { .. } => {
+                let Some(local) = in_domains(&sorted, domain) else { return false };
+                let (near, far) = self.two_levels(n, local as f64);
+                for own in sorted.chunks_exact(local).filter(|own| own.len() > 1) {
+                    block(own.to_vec(), near);
+                }
+                for place in (0..local).filter(|_| sorted.len() > local) {
+                    block(sorted.iter().skip(place).step_by(local).copied().collect(), far);
+                }
+            }
+        }
+        true
+    }
+
+    /// Bytes to each other member of a domain, and to each of the same place in another, where domains have `l` of `n` members.
+    fn two_levels(&self, n: f64, l: f64) -> (f64, f64) {
+        let bytes = self.bytes.get();
+        match self.algorithm {
+            Algorithm::Dispatch { copies, most_domains } => dispatch(bytes, n, l, copies, most_domains),
+            // To each local member all that its place gets in any domain; then on the rail what L members gave.
+            _ => (bytes / n * (n / l), bytes / n * l),
+        }
+    }
+
     /// What each member of a group sends to each other in one call, where that is the same for all of them.
     pub(super) fn to_each(&self) -> Option<f64> {
         let volume = match (self.kind, self.algorithm) {
@@ -132,13 +166,8 @@ impl Exchange {
         let members = sorted.as_deref().unwrap_or(members);
         let local = if two_levels { in_domains(members, domain) } else { None };
         let (near, far) = match (self.algorithm, local) {
-            // To each local member all that its place gets in any domain; then on the rail what L members gave.
-            (Algorithm::Hierarchical, Some(local)) => {
-                let (l, d) = (local as f64, n / local as f64);
-                (bytes / n * d, bytes / n * l)
-            }
-            (Algorithm::Dispatch { copies, most_domains }, Some(local)) => {
-                dispatch(bytes, n, local as f64, copies, most_domains)
+            (Algorithm::Hierarchical | Algorithm::Dispatch { .. }, Some(local)) => {
+                self.two_levels(n, local as f64)
             }
             (Algorithm::Dispatch { copies, most_domains }, None) => {
                 return unevenly(members, domain, bytes, (copies, most_domains), flow);

@@ -23,6 +23,17 @@ struct Root {
     share: f64,
 }
 
+/// Waits for one collective that are charged to a member.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Charged {
+    /// The member, by its place in the job.
+    pub member: u32,
+    /// When the last rank entered the collective, in nanoseconds.
+    pub at: i64,
+    /// The waits of all ranks, in nanoseconds.
+    pub wait: f64,
+}
+
 /// What was charged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Charges {
@@ -36,6 +47,8 @@ pub(super) struct Charges {
     pub last: Vec<u32>,
     /// By member and place of the stretch: waits charged to it.
     pub stretches: BTreeMap<(u32, u32), f64>,
+    /// Each wait's root and the moment at which the last rank came.
+    pub list: Vec<Charged>,
     /// All waits.
     pub total: f64,
 }
@@ -85,6 +98,9 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
         for root in &roots {
             let wait = waits as f64 * root.share;
             charges.waits[root.member as usize] += wait;
+            if wait > 0.0 {
+                charges.list.push(Charged { member: root.member, at: last, wait });
+            }
             match root.place {
                 Some(place) => *charges.stretches.entry((root.member, place)).or_default() += wait,
                 None => charges.unexplained[root.member as usize] += wait,

@@ -150,10 +150,11 @@ pub(super) fn class(compared: &Compared, steps: f64) -> (CauseClass, Vec<Evidenc
     }
     match class {
         CauseClass::SlowChip => {
-            // Longer at the same count is the chip; a count that grows as time does is work.
+            // Longer at the same count is the chip; a count that grows is work, whatever its kernels take: they are not the same ones.
             let longer = per(&own) / per(&peers).max(1e-9);
             let counts = own.kernels as f64 / (peers.kernels as f64).max(1.0);
-            let class = if counts > 1.02 && counts > longer { CauseClass::MoreWork } else { class };
+            let is_work = counts > 1.05 || (counts > 1.02 && counts > longer);
+            let class = if is_work { CauseClass::MoreWork } else { class };
             (class, vec![compute, kernels, mean])
         }
         CauseClass::Copies => (class, vec![copy, compute, host]),

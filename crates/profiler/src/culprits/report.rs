@@ -3,7 +3,7 @@
 //! Responsible for: one value that the `stragglers` command shows: what every rank costs the step by replay, who is above the noise, why and when. Refuses to name
 //! a rank whose effect the steps' own noise would hide.
 
-use super::blame::{Charges, charge};
+use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared};
 use super::chain::{Chains, Event};
 use super::peers::{Stretch, Stretches};
@@ -118,6 +118,9 @@ pub struct StragglerReport {
     /// The job's first matched start, from which moments are counted, in nanoseconds.
     #[serde(skip)]
     pub origin: i64,
+    /// Every wait and its root, in order of time.
+    #[serde(skip)]
+    pub charged: Vec<Charged>,
     /// Groups with slow transfers.
     pub slow_groups: Vec<SlowGroup>,
     /// How the clocks were treated.
@@ -223,6 +226,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
         host_bound: has_devices && idle.iter().all(|rank| rank.1),
         culprits,
         origin,
+        charged: charges.list,
         slow_groups: slow_groups(joined),
         clocks: joined.clocks.clone(),
         warnings,

@@ -4,6 +4,8 @@
 
 use super::{Context, Rule, percent};
 use crate::profile::Finding;
+use railwright_spec::cluster::accelerator_by_name;
+use railwright_spec::precision::DataType;
 use railwright_step::OperatorFamily;
 
 pub(super) struct Float32;
@@ -15,6 +17,18 @@ fn is_float32(name: &str) -> bool {
         .any(|word| name.contains(word))
         && !name.contains("bf16")
         && !name.contains("f16f16")
+}
+
+/// What the chip offers instead.
+fn advice(context: &Context<'_>) -> &'static str {
+    let names = context.job.members.iter().flat_map(|member| &member.trace.identity.devices);
+    let mut known = names.filter_map(|device| accelerator_by_name(&device.name).ok());
+    match known.next().map(|accelerator| accelerator.peak) {
+        Some(peak) if !peak.contains_key(&DataType::Bf16) && peak.contains_key(&DataType::Fp16) => {
+            "run them in fp16 with loss scaling: this chip has no bf16 and no TF32"
+        }
+        _ => "run them in bf16, or at least allow TF32",
+    }
 }
 
 impl Rule for Float32 {
@@ -43,7 +57,7 @@ impl Rule for Float32 {
             message: format!("matrix products in float32 take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
             evidence: context.dearest(wide, 3),
-            advice: "run them in bf16, or at least allow TF32".to_owned(),
+            advice: advice(context).to_owned(),
             ..Finding::default()
         }]
     }

@@ -81,6 +81,37 @@ pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &
             group.dimension = GroupDimension::known(dimension, Evidence::Operations);
         }
     }
+    // Beside groups for other purposes the whole world is not for gradients.
+    let others = groups.groups.iter().any(|group| {
+        group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
+    });
+    for (at, group) in groups.groups.iter_mut().enumerate() {
+        let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
+        if world < 2 || size != world || group.dimension.evidence != Evidence::Nothing {
+            continue;
+        }
+        group.dimension = if !others && habits.get(at).is_some_and(reduces_many_sizes) {
+            GroupDimension::known(Dimension::Data, Evidence::Operations)
+        } else {
+            GroupDimension {
+                dimension: Dimension::Other,
+                label: "whole world".to_owned(),
+                evidence: Evidence::Nothing,
+            }
+        };
+    }
+}
+
+/// Whether most of what a group does is reducing and gathering, in several sizes: gradients and shards of parameters, where activations have one.
+fn reduces_many_sizes(habits: &Habits) -> bool {
+    let is_it = |operation: Operation| {
+        matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
+    };
+    let wanted = || habits.iter().filter(|((operation, _), _)| operation.is_some_and(is_it));
+    let count: u32 = wanted().map(|(_, count)| count).sum();
+    let sizes: BTreeSet<u64> = wanted().filter_map(|((_, bytes), _)| *bytes).collect();
+    let reduces = wanted().any(|((operation, _), _)| *operation != Some(Operation::AllGather));
+    reduces && sizes.len() >= 3 && count * 2 > habits.values().sum()
 }
 
 /// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).

@@ -118,6 +118,25 @@ fn what_a_group_does_is_the_last_word() {
     assert_eq!(of(&habits(Operation::Send, &[(100, 4)])).0, "0,1 pipeline");
     assert_eq!(
         of(&habits(Operation::Broadcast, &[(100, 4)])),
-        ("0,1 unknown (size 2, stride 1)".to_owned(), Evidence::Nothing)
+        ("0,1 whole world".to_owned(), Evidence::Nothing)
     );
+    // Shards of parameters of many sizes, more often than a plain step would have them.
+    let shards = |_: &Group| -> Habits {
+        [
+            (Operation::ReduceScatter, 100),
+            (Operation::AllGather, 100),
+            (Operation::ReduceScatter, 70),
+            (Operation::AllGather, 30),
+        ]
+        .map(|(operation, bytes)| ((Some(operation), Some(bytes)), 9))
+        .into()
+    };
+    assert_eq!(of(&shards), ("0,1 data".to_owned(), Evidence::Operations));
+    // Activations of sequence parallelism have one size: that is no sign of gradients.
+    let activations = |_: &Group| -> Habits {
+        [Operation::ReduceScatter, Operation::AllGather]
+            .map(|operation| ((Some(operation), Some(100)), 40))
+            .into()
+    };
+    assert_eq!(of(&activations).0, "0,1 whole world");
 }

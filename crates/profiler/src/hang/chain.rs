@@ -16,8 +16,10 @@ pub enum RootCause {
     OutsideOfCollectives,
     /// It called something else than the others.
     DifferentCall,
-    /// There is no dump of it: it may be dead.
+    /// There is no dump of it: it may be dead, and may be the one that the others wait for, in a group whose ranks are listed or may hold it.
     NoDump,
+    /// The group does not list its ranks and too few are known to be in it: whoever does not come is not known. The ranks are those that wait nowhere.
+    MembersUnknown,
     /// It waits, through others, for itself.
     Circle,
     /// Everyone is there and nothing ends: a link, a device or a kernel; or the dump was taken while all was well.
@@ -57,9 +59,17 @@ fn last(records: &[(u32, &FlightRecord)], rank: u32) -> Option<Entry> {
     record.entries.iter().max_by_key(|e| e.record).cloned()
 }
 
-/// Whom the ranks that wait at a place wait for, and why the search may end there.
-fn blamed(stuck: &Stuck) -> (Vec<u32>, Option<RootCause>) {
+/// Whom the ranks that wait at a place wait for, and why the search may end there. `idle` are the ranks that wait nowhere.
+fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
     match stuck.state {
+        // One rank alone in a group is no group: the others are not known.
+        State::PartlyFinished | State::NoneFinished if !stuck.listed && stuck.group.ranks.len() < 2 => {
+            (idle.to_vec(), Some(RootCause::MembersUnknown))
+        }
+        // One of those without a dump may be a member that has not come: not everybody is known to be there.
+        State::PartlyFinished | State::NoneFinished if !stuck.unknown.is_empty() => {
+            (stuck.unknown.clone(), Some(RootCause::NoDump))
+        }
         State::Mismatched => {
             // Those who called what fewest did; with two camps of one size, all.
             let camp = |call: &str| stuck.calls.iter().filter(|(_, other)| other == call).count();
@@ -106,6 +116,8 @@ pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root
                 last_frames: entry.map(|e| e.frames).unwrap_or_default(),
             });
         };
+    let idle: Vec<u32> =
+        records.iter().map(|&(rank, _)| rank).filter(|&rank| waits_at(all, rank).is_none()).collect();
     for (place, begun) in all.iter().enumerate() {
         let mut victims: BTreeSet<u32> = begun.waiting.iter().copied().collect();
         let mut open: Vec<(usize, Vec<u32>)> = vec![(place, Vec::new())];
@@ -113,10 +125,15 @@ pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root
         while let Some((at, path)) = open.pop() {
             let stuck = &all[at];
             victims.extend(&stuck.waiting);
-            let (ranks, end) = blamed(stuck);
+            let (ranks, end) = blamed(stuck, &idle);
             match end {
-                Some(cause @ (RootCause::Transfer | RootCause::DifferentCall | RootCause::NoDump)) => {
-                    let first = ranks.first().copied().unwrap_or_default();
+                Some(
+                    cause @ (RootCause::Transfer
+                    | RootCause::DifferentCall
+                    | RootCause::NoDump
+                    | RootCause::MembersUnknown),
+                ) => {
+                    let first = ranks.first().or(stuck.waiting.first()).copied().unwrap_or_default();
                     add(first, cause, ranks, at, &victims);
                 }
                 _ => {

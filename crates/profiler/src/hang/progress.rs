@@ -3,7 +3,7 @@
 //! Responsible for: joining groups across ranks (by their ranks where the dumps list them, else by name and purpose), and the first collective that is entered and
 //! not left. Refuses to follow ranks from one group to another; [`super::chain`] does.
 
-use crate::flight::{Entry, FlightRecord};
+use crate::flight::{Entry, FlightRecord, Group as Listed};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,8 +45,11 @@ pub struct Stuck {
     pub waiting: Vec<u32>,
     /// The ranks that never entered it, as far as their dumps are there.
     pub missing: Vec<u32>,
-    /// The ranks of the group of which there is no dump.
+    /// The ranks of the group of which there is no dump, or only a damaged one that does not hold it; where the group does not list its ranks, all
+    /// of which there is none.
     pub unknown: Vec<u32>,
+    /// Whether the dumps list the group's ranks. Otherwise only those that used it are known.
+    pub listed: bool,
     /// What each rank called, where they differ.
     pub calls: Vec<(u32, String)>,
     /// When the first rank entered it, in nanoseconds since the epoch.
@@ -73,18 +76,33 @@ fn ends(operation: &str) -> Option<(u32, u32)> {
     numbers(operation, "->").or_else(|| numbers(operation, "<-").map(|(to, from)| (from, to)))
 }
 
-/// The ranks of an entry's group as the dump lists them. A list that does not hold the rank that dumped numbers ranks within the group: no help.
-fn listed(record: &FlightRecord, rank: u32, entry: &Entry) -> Vec<u32> {
-    let group = record.groups.iter().find(|g| !g.name.is_empty() && g.name == entry.group_name);
-    group.filter(|g| g.ranks.contains(&rank)).map_or_else(Vec::new, |g| {
-        let mut ranks = g.ranks.clone();
-        ranks.sort_unstable();
-        ranks
-    })
+/// The ranks of an entry's group as the dump lists them, else as others' dumps list the one group of this name and purpose that holds the rank. A list that
+/// does not hold the rank that dumped numbers ranks within the group: no help.
+fn listed(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entry: &Entry) -> Vec<u32> {
+    let lists = |of: &FlightRecord, dumped: u32, any_purpose: bool| {
+        let named = |g: &&Listed| {
+            !g.name.is_empty()
+                && g.name == entry.group_name
+                && (any_purpose || g.description == entry.group_description)
+        };
+        let group = of.groups.iter().find(named);
+        group.filter(|g| g.ranks.contains(&dumped) && g.ranks.contains(&rank)).map(|g| {
+            let mut ranks = g.ranks.clone();
+            ranks.sort_unstable();
+            ranks.dedup();
+            ranks
+        })
+    };
+    if let Some(own) = lists(record, rank, true) {
+        return own;
+    }
+    let theirs: BTreeSet<Vec<u32>> =
+        records.iter().filter_map(|&(dumped, other)| lists(other, dumped, false)).collect();
+    if theirs.len() == 1 { theirs.into_iter().next().unwrap_or_default() } else { Vec::new() }
 }
 
-fn lane(record: &FlightRecord, rank: u32, entry: &Entry) -> Lane {
-    let ranks = listed(record, rank, entry);
+fn lane(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entry: &Entry) -> Lane {
+    let ranks = listed(records, record, rank, entry);
     let said = (&entry.group_description, &entry.group_name);
     let name = match said {
         (description, name) if description.is_empty() || description == "undefined" => name.clone(),
@@ -132,14 +150,22 @@ fn differs(a: &Entry, b: &Entry) -> bool {
     !uneven.iter().any(|word| kind_a.contains(word)) && a.inputs != b.inputs
 }
 
-/// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once.
-pub(super) fn stuck(records: &[(u32, &FlightRecord)]) -> Vec<Stuck> {
+/// Which ranks there are dumps of.
+struct Dumps<'a> {
+    /// Those of which all entries could be read.
+    whole: BTreeSet<u32>,
+    /// Those of which there is none, as far as is known.
+    none: &'a [u32],
+}
+
+/// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks that are known to have no dump.
+pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck> {
     let mut lanes: BTreeMap<Lane, BTreeMap<u32, Walk<'_>>> = BTreeMap::new();
     for &(rank, record) in records {
         // Messages are numbered by their place in their lane: the recorder numbers those of a group together.
         let mut counts: BTreeMap<Lane, u64> = BTreeMap::new();
         for entry in &record.entries {
-            let lane = lane(record, rank, entry);
+            let lane = lane(records, record, rank, entry);
             let sequence = if lane.message.is_some() {
                 let count = counts.entry(lane.clone()).or_default();
                 *count += 1;
@@ -151,14 +177,14 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)]) -> Vec<Stuck> {
             walk.entries.insert(sequence, (entry, left(record, entry)));
         }
     }
-    let dumped: BTreeSet<u32> = records.iter().map(|&(rank, _)| rank).collect();
-    let mut all: Vec<Stuck> =
-        lanes.iter().filter_map(|(lane, walks)| of_lane(lane, walks, &dumped)).collect();
+    let whole = records.iter().filter(|(_, record)| record.unreadable == 0).map(|&(rank, _)| rank).collect();
+    let dumps = Dumps { whole, none };
+    let mut all: Vec<Stuck> = lanes.iter().filter_map(|(lane, walks)| of_lane(lane, walks, &dumps)).collect();
     all.sort_by(|a, b| (a.since, &a.group, a.sequence).cmp(&(b.since, &b.group, b.sequence)));
     all
 }
 
-fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumped: &BTreeSet<u32>) -> Option<Stuck> {
+fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps<'_>) -> Option<Stuck> {
     let pending =
         |walk: &Walk<'_>| walk.entries.iter().find(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
     let sequence = walks.values().filter_map(pending).min()?;
@@ -173,15 +199,23 @@ fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumped: &BTreeSet<u32>)
     let later = |rank: &u32| {
         walks.get(rank).is_some_and(|w| w.entries.keys().next_back().is_some_and(|&last| last > sequence))
     };
-    let missing: Vec<u32> =
-        ranks.iter().copied().filter(|r| dumped.contains(r) && at(r).is_none() && !later(r)).collect();
-    let unknown: Vec<u32> = ranks.iter().copied().filter(|r| !dumped.contains(r)).collect();
+    let absent = ranks.iter().copied().filter(|r| at(r).is_none() && !later(r));
+    let (missing, mut unknown): (Vec<u32>, Vec<u32>) = absent.partition(|r| dumps.whole.contains(r));
+    let is_listed = lane.message.is_some() || !lane.ranks.is_empty();
+    if !is_listed {
+        // Any rank without a dump may be a member.
+        unknown.extend(dumps.none.iter().filter(|rank| !ranks.contains(rank)));
+        unknown.sort_unstable();
+    }
     let entered: Vec<(u32, &Entry)> = ranks.iter().filter_map(|r| Some((*r, at(r)?.0))).collect();
     let (_, first) = *entered.iter().min_by_key(|(_, entry)| entry.created)?;
     let mismatched = entered.iter().any(|&(_, entry)| differs(first, entry));
     let some_left = ranks.iter().any(|r| at(r).is_some_and(|&(_, left)| left) || later(r) && at(r).is_none());
+    // Whether anybody else belongs to the group of one rank alone is not known.
+    let alone = !is_listed && ranks.len() < 2;
     let state = match () {
         () if mismatched => State::Mismatched,
+        () if alone && !some_left => State::NoneFinished,
         () if !missing.is_empty() || (!unknown.is_empty() && !some_left) => State::NotEntered,
         () if some_left => State::PartlyFinished,
         () => State::NoneFinished,
@@ -199,6 +233,7 @@ fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumped: &BTreeSet<u32>)
         waiting,
         missing,
         unknown,
+        listed: is_listed,
         calls,
         since: first.created,
         timeout_ms: first.timeout_ms,

@@ -55,7 +55,7 @@ fn json_and_pickle_say_the_same() {
 
 #[test]
 fn a_good_run_does_not_hang() {
-    let verdict = hang(&good());
+    let verdict = hang(&good(), &[]);
     assert_eq!(verdict.stuck, []);
     assert_eq!(verdict.roots, []);
     assert_eq!((verdict.ranks, verdict.world_size), (vec![0, 1, 2, 3], 4));
@@ -67,7 +67,7 @@ fn the_rank_that_never_came_is_found() {
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
-    let verdict = hang(&dumps);
+    let verdict = hang(&dumps, &[]);
     assert_eq!(verdict.stuck.len(), 1, "{:#?}", verdict.stuck);
     let stuck = &verdict.stuck[0];
     assert_eq!((stuck.state, stuck.sequence), (State::NotEntered, 20));
@@ -89,7 +89,7 @@ fn the_chain_is_followed_to_its_end() {
     extra.record = 999;
     extra.retired = false;
     dumps[3].entries.push(extra);
-    let verdict = hang(&dumps);
+    let verdict = hang(&dumps, &[]);
     assert_eq!(verdict.stuck.len(), 2);
     assert_eq!(verdict.roots.len(), 1, "{:#?}", verdict.roots);
     let root = &verdict.roots[0];
@@ -103,7 +103,7 @@ fn who_called_something_else_is_found() {
     pend(&mut dumps[3], "mesh_dp", 20);
     let last = dumps[3].entries.iter_mut().rfind(|e| e.group_description == "mesh_dp").expect("one");
     last.inputs = "[[257]] [Float]".to_owned();
-    let verdict = hang(&dumps);
+    let verdict = hang(&dumps, &[]);
     assert_eq!(verdict.stuck[0].state, State::Mismatched);
     assert_eq!(verdict.roots[0].cause, RootCause::DifferentCall);
     assert_eq!(verdict.roots[0].ranks, [1, 3], "of two camps of one size both are named");
@@ -114,7 +114,7 @@ fn everyone_there_and_nothing_ends() {
     let mut dumps = good();
     pend(&mut dumps[0], "mesh_dp", 30);
     pend(&mut dumps[2], "mesh_dp", 30);
-    let verdict = hang(&dumps);
+    let verdict = hang(&dumps, &[]);
     assert_eq!(verdict.stuck[0].state, State::NoneFinished);
     assert_eq!(verdict.roots[0].cause, RootCause::Transfer);
 }
@@ -136,7 +136,7 @@ fn ranks_in_a_circle_are_named() {
             dumps[rank].entries.push(Entry { sequence: 2, record: 998, retired: false, ..other });
         }
     }
-    let verdict = hang(&dumps);
+    let verdict = hang(&dumps, &[]);
     assert_eq!(verdict.stuck.len(), 2);
     assert_eq!(verdict.roots[0].cause, RootCause::Circle, "{:#?}", verdict.roots);
     assert_eq!(verdict.roots[0].ranks, [1, 3]);
@@ -158,7 +158,7 @@ fn a_missing_dump_is_a_finding() {
     }
     pend(&mut dumps[1], "mesh_dp", 20);
     dumps.remove(3);
-    let verdict = hang(&dumps);
+    let verdict = hang(&dumps, &[]);
     assert_eq!((verdict.world_size, &verdict.without_dump[..]), (4, &[3][..]));
     assert_eq!((verdict.roots[0].rank, verdict.roots[0].cause), (3, RootCause::NoDump));
 }
@@ -181,11 +181,128 @@ fn a_message_that_nobody_receives() {
         entries,
         ..FlightRecord::default()
     };
-    let verdict = hang(&[
+    let dumps = [
         record(0, vec![entry(0, "nccl:send 0->1", true), entry(1, "nccl:send 0->1", false)]),
         record(1, vec![entry(0, "nccl:recv 1<-0", true)]),
-    ]);
+    ];
+    let verdict = hang(&dumps, &[]);
     assert_eq!(verdict.stuck.len(), 1);
     assert_eq!((verdict.stuck[0].sequence, &verdict.stuck[0].missing[..]), (2, &[1][..]));
     assert_eq!(verdict.roots[0].rank, 1);
+}
+
+/// All ranks that are there wait in a group of the whole world whose members no dump lists.
+fn unlisted(ranks: &[u32]) -> Vec<FlightRecord> {
+    let entry = |record: u64, retired: bool| Entry {
+        record,
+        group_name: "0".to_owned(),
+        group_description: "default_pg".to_owned(),
+        sequence: record + 1,
+        operation: "nccl:all_reduce".to_owned(),
+        created: 1_000 + record.cast_signed(),
+        retired,
+        ..Entry::default()
+    };
+    let dump = |&rank: &u32| FlightRecord {
+        label: format!("dumps/nccl_trace_rank_{rank}"),
+        rank: Some(rank),
+        entries: vec![entry(0, true), entry(1, false)],
+        ..FlightRecord::default()
+    };
+    ranks.iter().map(dump).collect()
+}
+
+#[test]
+fn a_rank_whose_dump_is_lost_may_be_the_one() {
+    let cause = |dumps: &[FlightRecord], lost: &[u32]| {
+        let verdict = hang(dumps, lost);
+        assert_eq!(verdict.roots.len(), 1, "{:#?}", verdict.roots);
+        let root = &verdict.roots[0];
+        (root.cause, root.ranks.clone(), root.victims.clone())
+    };
+    // The hole in the numbers tells, and so does the name of a file that could not be read, also beyond the last rank.
+    assert_eq!(cause(&unlisted(&[0, 1, 3]), &[]), (RootCause::NoDump, vec![2], vec![0, 1, 3]));
+    assert_eq!(cause(&unlisted(&[0, 1, 2]), &[3]), (RootCause::NoDump, vec![3], vec![0, 1, 2]));
+    // With all dumps there it is the transfer.
+    assert_eq!(cause(&unlisted(&[0, 1, 2]), &[]).0, RootCause::Transfer);
+    let dumps = unlisted(&[0, 1]);
+    assert_eq!(lost_rank("other/nccl_trace_rank_7", &dumps), Some(7));
+    assert_eq!(lost_rank("other/notes_7.txt", &dumps), None);
+}
+
+#[test]
+fn one_rank_alone_in_an_unlisted_group_is_no_transfer() {
+    let mut dumps = unlisted(&[0, 1]);
+    dumps[1].entries.clear();
+    let verdict = hang(&dumps, &[]);
+    assert_eq!(verdict.stuck[0].state, State::NoneFinished);
+    assert_eq!((verdict.roots[0].cause, &verdict.roots[0].ranks[..]), (RootCause::MembersUnknown, &[1][..]));
+    assert_eq!(verdict.roots[0].victims, [0]);
+    // Where another's dump lists the group, it is known after all.
+    dumps[1].groups =
+        vec![flight::Group { name: "0".to_owned(), description: "default_pg".to_owned(), ranks: vec![0, 1] }];
+    let verdict = hang(&dumps, &[]);
+    assert_eq!((verdict.roots[0].rank, verdict.roots[0].cause), (1, RootCause::OutsideOfCollectives));
+}
+
+#[test]
+fn a_damaged_dump_is_a_doubt_and_not_an_absence() {
+    let mut dumps = unlisted(&[0, 1]);
+    dumps[1].entries.pop();
+    assert_eq!(hang(&dumps, &[]).roots[0].cause, RootCause::OutsideOfCollectives);
+    dumps[1].unreadable = 1;
+    let verdict = hang(&dumps, &[]);
+    assert_eq!((verdict.roots[0].cause, &verdict.roots[0].ranks[..]), (RootCause::NoDump, &[1][..]));
+}
+
+#[test]
+fn one_dump_alone_blames_nobody_of_another_group() {
+    // Rank 1 waits for rank 3 in a group that gloo's dumps do not list; rank 0 is in another one.
+    let mut dump = dump(1, true);
+    pend(&mut dump, "mesh_dp", 20);
+    let verdict = hang(&[dump], &[]);
+    let root = &verdict.roots[0];
+    assert_eq!(
+        (root.cause, &root.ranks[..], &root.victims[..]),
+        (RootCause::MembersUnknown, &[][..], &[1][..])
+    );
+    assert_eq!(verdict.extent(), "1 of at least 2 ranks");
+    assert_eq!(verdict.hangs(), Some(true));
+}
+
+#[test]
+fn nothing_hangs_only_where_all_dumps_are_there() {
+    let some: Vec<FlightRecord> = [0, 2].map(|rank| dump(rank, true)).into();
+    let verdict = hang(&some, &[]);
+    assert_eq!((&verdict.stuck[..], verdict.hangs()), (&[][..], None), "dumps are missing");
+    assert_eq!(verdict.extent(), "2 of at least 3 ranks");
+    let mut all = good();
+    assert_eq!(hang(&all, &[]).hangs(), Some(false));
+    // A group of all ranks tells how many there are.
+    all[0].groups = vec![flight::Group {
+        name: "0".to_owned(),
+        description: "default_pg".to_owned(),
+        ranks: vec![0, 1, 2, 3],
+    }];
+    assert_eq!(hang(&all, &[]).extent(), "4 of 4 ranks");
+    all.pop();
+    let verdict = hang(&all, &[]);
+    assert_eq!((verdict.extent(), verdict.hangs()), ("3 of 4 ranks".to_owned(), None));
+    // A smaller group does not.
+    all[0].groups[0].ranks = vec![0, 2];
+    assert_eq!(hang(&all, &[]).extent(), "3 of at least 3 ranks");
+}
+
+#[test]
+fn nobody_says_all_are_there_while_a_member_may_have_no_dump() {
+    // Rank 1 left what rank 0 is still in: groups of one name are not told apart where they are not listed.
+    let mut dumps = unlisted(&[0, 1, 3]);
+    for rank in [1, 2] {
+        dumps[rank].entries[1].retired = true;
+    }
+    let verdict = hang(&dumps, &[]);
+    assert_eq!(verdict.stuck[0].state, State::PartlyFinished);
+    assert_eq!((verdict.roots[0].cause, &verdict.roots[0].ranks[..]), (RootCause::NoDump, &[2][..]));
+    dumps[2].rank = Some(2);
+    assert_eq!(hang(&dumps, &[]).roots[0].cause, RootCause::Transfer);
 }

@@ -5,7 +5,8 @@
 
 use super::chain::{Root, roots};
 use super::progress::{Stuck, stuck};
-use crate::flight::FlightRecord;
+use crate::flight::{FlightRecord, Group};
+use crate::job::{rank_in_name, skeleton};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -16,9 +17,11 @@ pub struct Hang {
     pub ranks: Vec<u32>,
     /// How many ranks the job has, as far as the dumps tell.
     pub world_size: u32,
-    /// Ranks that groups list and of which there is no dump.
+    /// Whether a group that the dumps list holds all of these ranks. Otherwise there may be more.
+    pub world_size_listed: bool,
+    /// Ranks of which there is no dump, or only one that could not be read.
     pub without_dump: Vec<u32>,
-    /// What is stuck, in order of time. Empty: nothing hangs.
+    /// What is stuck, in order of time. Empty: nothing hangs in these dumps.
     pub stuck: Vec<Stuck>,
     /// Who is to blame, those with most victims first.
     pub roots: Vec<Root>,
@@ -26,8 +29,29 @@ pub struct Hang {
     pub warnings: Vec<Warning>,
 }
 
-/// Judges the dumps of a job. Of two dumps of one rank the one with the later last entry counts.
-pub fn hang(records: &[FlightRecord]) -> Hang {
+impl Hang {
+    /// Whether the job hangs; not known where nothing hangs in the dumps that are there and some are missing.
+    pub fn hangs(&self) -> Option<bool> {
+        if self.stuck.is_empty() { self.without_dump.is_empty().then_some(false) } else { Some(true) }
+    }
+
+    /// Of how many ranks there are dumps: `3 of 4 ranks`, or `3 of at least 4 ranks` where no dump lists all.
+    pub fn extent(&self) -> String {
+        let least = if self.world_size_listed { "" } else { "at least " };
+        let plural = if self.world_size == 1 { "" } else { "s" };
+        format!("{} of {least}{} rank{plural}", self.ranks.len(), self.world_size)
+    }
+}
+
+/// The rank of a file that could not be read, if it is called like one of the dumps.
+pub fn lost_rank(label: &str, records: &[FlightRecord]) -> Option<u32> {
+    let name = |label: &str| label.rsplit(['/', '\\']).next().unwrap_or(label).to_owned();
+    let alike = records.iter().any(|record| skeleton(&name(&record.label)) == skeleton(&name(label)));
+    rank_in_name(&name(label), true).filter(|_| alike)
+}
+
+/// Judges the dumps of a job; `lost` are the ranks whose dumps are there and could not be read. Of two dumps of one rank the one with the later last entry counts.
+pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let mut warnings = Vec::new();
     let mut ranked: Vec<(u32, &FlightRecord)> = Vec::new();
     let latest = |record: &FlightRecord| record.entries.iter().map(|e| e.created).max().unwrap_or_default();
@@ -67,11 +91,28 @@ pub fn hang(records: &[FlightRecord]) -> Hang {
     let listed = ranked.iter().flat_map(|(rank, record)| {
         record.groups.iter().filter(|g| g.ranks.contains(rank)).flat_map(|g| g.ranks.iter().copied())
     });
-    let world_size = listed.chain(ranks.iter().copied()).max().map_or(0, |highest| highest + 1);
+    let world_size = listed
+        .chain(ranks.iter().copied())
+        .chain(lost.iter().copied())
+        .max()
+        .map_or(0, |highest| highest.saturating_add(1));
+    // The group of the whole world by PyTorch's name; another that holds all ranks seen may be one of several like it.
+    let whole = |group: &Group| {
+        let mut of = group.ranks.clone();
+        of.sort_unstable();
+        of.dedup();
+        group.description == "default_pg"
+            && of.len() as u64 == u64::from(world_size)
+            && of.last().is_some_and(|&last| last < world_size)
+    };
+    let lists_all = |(rank, record): &(u32, &FlightRecord)| {
+        record.groups.iter().any(|g| g.ranks.contains(rank) && whole(g))
+    };
+    let world_size_listed = ranked.iter().any(lists_all);
     // The highest listed rank may be nonsense: no list longer than what dumps could name.
     let without_dump: Vec<u32> =
         (0..world_size).filter(|r| ranks.binary_search(r).is_err()).take(1024).collect();
-    let stuck = stuck(&ranked);
+    let stuck = stuck(&ranked, &without_dump);
     let roots = roots(&stuck, &ranked);
-    Hang { ranks, world_size, without_dump, stuck, roots, warnings }
+    Hang { ranks, world_size, world_size_listed, without_dump, stuck, roots, warnings }
 }

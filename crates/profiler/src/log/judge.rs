@@ -20,6 +20,14 @@ pub struct Known {
     pub peak: Option<f64>,
 }
 
+impl Known {
+    /// Model TFLOP/s of one device when a step of `batch` sequences takes `seconds`: `flop_per_sequence · batch / seconds / devices`.
+    pub(super) fn tflops(&self, batch: Option<u64>, seconds: f64) -> Option<f64> {
+        let devices = self.devices.filter(|devices| *devices > 0.0)?;
+        Some(self.flop_per_sequence? * batch? as f64 / seconds / devices / 1e12)
+    }
+}
+
 /// A report that took long.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SlowStep {
@@ -339,13 +347,7 @@ fn describe(
         median(&rows[range.clone()].iter().filter_map(|r| value(&log.reports[r.at])).collect::<Vec<_>>())
     };
     let batch = rows[range.start].batch;
-    let derived = match (known.flop_per_sequence, known.devices, batch) {
-        (Some(flop), Some(devices), Some(batch)) if devices > 0.0 => {
-            Some(flop * batch as f64 / seconds / devices / 1e12)
-        }
-        _ => None,
-    };
-    let tflops = of(&|report| report.tflops).or(derived);
+    let tflops = of(&|report| report.tflops).or_else(|| known.tflops(batch, seconds));
     let mfu = of(&|report| report.mfu).or_else(|| Some(tflops? * 1e12 / known.peak?));
     let iterations = &rows[range.clone()];
     Segment {

@@ -136,15 +136,15 @@ pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
 
 /// Follows chains through a step.
 pub(super) struct Walker<'a, 'b> {
-    replay: &'b Replay<'a>,
-    at: usize,
-    of_step: &'a [Pass],
-    first: usize,
-    origin: i64,
-    end: i64,
+    pub(super) replay: &'b Replay<'a>,
+    pub(super) at: usize,
+    pub(super) of_step: &'a [Pass],
+    pub(super) first: usize,
+    pub(super) origin: i64,
+    pub(super) end: i64,
     /// Who meets whom.
     meets: Vec<u32>,
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
 }
 
 /// A wait that is being explained, from its end to its beginning.
@@ -231,7 +231,7 @@ impl<'a, 'b> Walker<'a, 'b> {
     }
 
     /// The one of those who meet in a communication that came last.
-    fn latest(&self, node: usize) -> usize {
+    pub(super) fn latest(&self, node: usize) -> usize {
         self.meets[node] as usize
     }
 

@@ -32,6 +32,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         columns.bubbles.push(bubbles(row, shown.measured));
     }
     columns.names = names.iter().map(str::to_owned).collect();
+    critical(&mut columns, page, &places);
     for (row, (track, went)) in shown.rows.iter().zip(&places) {
         for (at, one) in row.boxes.iter().enumerate() {
             let Some(stall) = one.stall.and_then(|stall| shown.stalls.get(stall)) else { continue };
@@ -62,6 +63,38 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         ..Mark::default()
     }));
     columns
+}
+
+/// The path's passes as places of spans, as far as their ranks are shown, and what it is made of.
+fn critical(columns: &mut Columns, page: &PipelinePage, places: &[(u32, Vec<Option<u32>>)]) {
+    let shown = &page.shown;
+    for pass in &shown.critical.passes {
+        let Some(at) = shown.rows.iter().position(|row| row.rank == pass.rank) else { continue };
+        let is_it = |one: &PassBox| {
+            (one.kind, one.micro_batch, one.chunk) == (pass.kind, pass.micro_batch, pass.chunk)
+                && one.start < pass.end
+                && pass.start < one.end
+        };
+        let Some(place) = shown.rows[at].boxes.iter().position(is_it) else { continue };
+        if let Some((track, Some(span))) = places.get(at).and_then(|(t, went)| Some((*t, *went.get(place)?)))
+        {
+            columns.critical.push([track, span]);
+        }
+    }
+    columns.critical.dedup();
+    let path = &shown.critical;
+    let mut parts: Vec<Part> = path
+        .ranks
+        .iter()
+        .flat_map(|of| {
+            [("compute", of.compute), ("communication", of.communication), ("waiting", of.waiting)]
+                .map(|(what, time_ns)| Part { name: format!("rank {}: {what}", of.rank), time_ns })
+        })
+        .chain([Part { name: "outside of the pipeline".to_owned(), time_ns: path.outside }])
+        .filter(|part| part.time_ns > 0)
+        .collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));
+    columns.critical_parts = parts;
 }
 
 fn head(row: &StageRow, name: &str) -> TrackHead {

@@ -1,7 +1,7 @@
 //! What to make of a page: in sentences with figures, the dearest first.
 //!
 //! Responsible for: which of stalls, a slow worker, a slow stage, micro batches of unequal work and messages cost a step more than steps differ anyway, and saying so when
-//! none does. Refuses to name a culprit below the noise.
+//! none does. Refuses to name a culprit below the noise, and to price what stages that were not recorded would have absorbed or caused.
 
 use super::PipelinePage;
 use railwright_spec::human;
@@ -46,7 +46,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     // Stalls are judged by what they cost the steps that they hit.
     found.extend(stalls(page));
     found.sort_by_key(|v| std::cmp::Reverse(v.cost));
-    if found.iter().all(|v| v.cost == 0) {
+    if found.iter().all(|v| v.cost == 0) && page.missing_stages.is_empty() {
         let message = format!("no straggler: nothing costs a step more than {}", time(threshold));
         found.insert(0, Verdict { id: "pipeline-no-straggler", message, cost: 0 });
     }
@@ -62,10 +62,27 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
         return None;
     }
     let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
-    let free = stalls.iter().filter(|s| s.cost == 0).count();
-    let hit = steps.len();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
+    if !page.missing_stages.is_empty() {
+        let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {
+            let name = s.kind.name();
+            format!(
+                "; the longest is a {name} on stage {} in step {}: {} longer than normal",
+                s.stage,
+                s.step,
+                time(s.excess)
+            )
+        });
+        let message = format!(
+            "{} in {}{longest}; what they cost is not known without the stages that were not recorded",
+            count(number, "stall"),
+            count(steps.len(), "step")
+        );
+        return Some(Verdict { id: "pipeline-stalls", message, cost: 0 });
+    }
+    let free = stalls.iter().filter(|s| s.cost == 0).count();
+    let hit = steps.len();
     let dearest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro batch {m}"));
         format!(
@@ -159,6 +176,10 @@ fn lengths(page: &PipelinePage) -> Option<Verdict> {
 }
 
 fn messages(page: &PipelinePage) -> Option<Verdict> {
+    // What a stage that was not recorded computed would be taken for messages.
+    if !page.missing_stages.is_empty() {
+        return None;
+    }
     let cost = page.typical.messages;
     let share = cost as f64 / (page.median_step as f64).max(1.0);
     let hop = if page.gaps.hop > 0 {

@@ -3,7 +3,7 @@
 //! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per rank
 //! and step). Refuses to judge: which share is too high is a finding.
 
-use super::Options;
+use super::{Options, RankSteps};
 use crate::job::Member;
 use crate::joined::Joined;
 use crate::phases::FoundBy;
@@ -11,7 +11,7 @@ use crate::trace::{DamageKind, Identity};
 use crate::tree::Node;
 use crate::view::{Role, View};
 use crate::waterfall::{
-    Group, Hardware, Label, Parts, Peak, RankWaterfall, Spread, Totals, Waterfall, spreads,
+    Group, Hardware, Label, Parts, Peak, RankWaterfall, Share, Spread, Totals, Waterfall, spreads,
 };
 use crate::windows::{CutBy, Windows};
 use crate::{Job, Names};
@@ -78,7 +78,7 @@ pub struct RankRow {
     pub host: Option<String>,
     /// Shares by line of the first page, in the order of [`Group::ALL`].
     pub shares: Vec<f64>,
-    /// The share in which it waits for other ranks within communication.
+    /// The part of its exposed communication in which it waits for other ranks.
     pub waiting: f64,
     /// All steps by label, in nanoseconds.
     pub parts: Parts,
@@ -218,6 +218,8 @@ pub struct Report {
     pub steps: Vec<StepRow>,
     /// Each rank, when they are few.
     pub rows: Vec<RankRow>,
+    /// Every rank in every step.
+    pub rank_steps: Option<RankSteps>,
     /// How labels spread over ranks, when there are several.
     pub spreads: Vec<Spread>,
     /// Ranks whose kernels take longer than the same ones of others, and by which factor.
@@ -311,6 +313,7 @@ pub(super) fn report(
         phases: phases(waterfall, part),
         steps: steps(windows, waterfall),
         rows: if waterfall.ranks.len() <= MOST_ROWS { rows(job, waterfall) } else { Vec::new() },
+        rank_steps: None,
         spreads: if waterfall.ranks.len() > 1 { spreads(&waterfall.ranks) } else { Vec::new() },
         slower_chips: waterfall.slower_chips.clone(),
         recorded: recorded(&waterfall.ranks),
@@ -402,7 +405,7 @@ fn rows(job: &Job, waterfall: &Waterfall) -> Vec<RankRow> {
             rank: rank.rank,
             host: member.and_then(|member| member.trace.identity.host.clone()),
             shares: Group::ALL.map(|group| share(rank.total.group(group))).to_vec(),
-            waiting: share(rank.total.sum(|label| label.hardware() == Hardware::OtherRanks)),
+            waiting: share(rank.total.sum(|label| label.is_exposed(Share::Wait))),
             parts: rank.total.clone(),
             recorded: rank.totals,
         }

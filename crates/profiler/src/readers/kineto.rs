@@ -19,6 +19,7 @@ mod tests;
 
 use super::{Keep, Reader, Recording};
 use crate::RankTrace;
+use crate::job::{Clue, Standing};
 use crate::trace::{DamageKind, Identity};
 use fill::{Fill, Spot};
 use head::Head;
@@ -48,6 +49,19 @@ impl Reader for Kineto {
             }
             _ => false,
         }
+    }
+
+    fn standing(&self, head: &[u8]) -> Standing {
+        // What an export says of ranks is no rank.
+        if memchr::memmem::find(head, crate::perfetto::MARKS_SIGN.as_bytes()).is_some() {
+            Standing::Beside
+        } else {
+            Standing::Part
+        }
+    }
+
+    fn clue(&self, head: &[u8]) -> Clue {
+        head::clue(head)
     }
 
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem> {

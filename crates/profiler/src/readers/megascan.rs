@@ -4,7 +4,8 @@
 //! beginning. Refuses other Chrome traces.
 
 use super::objects::objects;
-use super::{Keep, Reader, Recording};
+use super::{Keep, Reader, Recording, number_after};
+use crate::job::{Clue, Family};
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_spec::problem::Problem;
 use serde::Deserialize;
@@ -52,6 +53,15 @@ struct Open {
 impl Reader for MegaScan {
     fn name(&self) -> &'static str {
         "Megatron tracer"
+    }
+
+    fn family(&self) -> Family {
+        Family::Passes
+    }
+
+    fn clue(&self, head: &[u8]) -> Clue {
+        let first_step = number_after(head, b"\"iteration\"").and_then(|step| u32::try_from(step).ok());
+        Clue { first_step, ..Clue::default() }
     }
 
     fn matches(&self, head: &[u8]) -> bool {

@@ -5,6 +5,7 @@
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording};
+use crate::job::{Family, Standing};
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Deserialize;
@@ -85,6 +86,10 @@ fn has(head: &[u8], key: &str) -> bool {
 impl Reader for PrimusRank {
     fn name(&self) -> &'static str {
         "Primus pipeline timers"
+    }
+
+    fn family(&self) -> Family {
+        Family::Passes
     }
 
     fn matches(&self, head: &[u8]) -> bool {
@@ -175,6 +180,14 @@ fn add(passes: &mut Passes, step: u32, rank: u32, iteration: &Iteration) -> bool
 impl Reader for PrimusConfig {
     fn name(&self) -> &'static str {
         "Primus pipeline shape"
+    }
+
+    fn family(&self) -> Family {
+        Family::Passes
+    }
+
+    fn standing(&self, _: &[u8]) -> Standing {
+        Standing::Beside
     }
 
     fn matches(&self, head: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 //! Responsible for: joining [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers. Refuses nothing that these read.
 
 use super::{Keep, Reader, Recording};
+use crate::job::{Family, Standing};
 use crate::{flight, log::TrainingLog, monitors};
 use railwright_spec::problem::Problem;
 
@@ -12,6 +13,10 @@ pub(super) struct FlightRecords;
 impl Reader for FlightRecords {
     fn name(&self) -> &'static str {
         "flight record"
+    }
+
+    fn family(&self) -> Family {
+        Family::Flight
     }
 
     fn matches(&self, head: &[u8]) -> bool {
@@ -29,6 +34,10 @@ pub(super) struct Inspector;
 impl Reader for Inspector {
     fn name(&self) -> &'static str {
         "NCCL Inspector lines"
+    }
+
+    fn family(&self) -> Family {
+        Family::Monitors
     }
 
     fn matches(&self, head: &[u8]) -> bool {
@@ -49,6 +58,10 @@ impl Reader for XpuTimer {
         "XPUTimer metrics"
     }
 
+    fn family(&self) -> Family {
+        Family::Monitors
+    }
+
     fn matches(&self, head: &[u8]) -> bool {
         monitors::xpu_timer::matches(head)
     }
@@ -67,6 +80,14 @@ impl Reader for Logs {
         "training log"
     }
 
+    fn family(&self) -> Family {
+        Family::Log
+    }
+
+    fn standing(&self, _: &[u8]) -> Standing {
+        Standing::Whole
+    }
+
     fn matches(&self, head: &[u8]) -> bool {
         const MARKS: [&[u8]; 6] = [
             b"elapsed time per iteration (ms)",
@@ -76,6 +97,10 @@ impl Reader for Logs {
             b"[INFO] [",
             b"NCCL INFO",
         ];
+        // Pictures and the like may hold a mark by chance.
+        if head.contains(&0) {
+            return false;
+        }
         !matches!(head.iter().find(|b| !b.is_ascii_whitespace()), Some(b'{' | b'['))
             && MARKS.iter().any(|mark| memchr::memmem::find(head, mark).is_some())
             || memchr::memmem::find(head, MARKS[0]).is_some()

@@ -5,45 +5,64 @@
 
 use super::SampleOptions;
 use crate::Job;
-use crate::collectives::all_rows;
+use crate::collectives::{CollectiveRow, all_rows};
 use crate::communication::Operation;
 use crate::joined::Joined;
 use railwright_spec::calibration::{CollectiveKind, CollectiveSample, Samples};
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-fn kind(operation: Operation) -> Option<CollectiveKind> {
-    Some(match operation {
+/// What a row is to a law, and among how many: messages count the two ranks that they join.
+fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
+    let kind = match row.operation? {
         Operation::AllReduce => CollectiveKind::AllReduce,
         Operation::AllGather => CollectiveKind::AllGather,
         Operation::ReduceScatter => CollectiveKind::ReduceScatter,
         Operation::AllToAll => CollectiveKind::AllToAll,
         Operation::Broadcast => CollectiveKind::Broadcast,
+        // Both ends of a message have to be there: one alone may have waited for any time.
+        Operation::Send | Operation::Receive if row.parts.len() == 2 && !row.estimate => {
+            return Some((CollectiveKind::SendReceive, 2));
+        }
+        Operation::SendReceive if size == 2 => CollectiveKind::SendReceive,
         _ => return None,
-    })
+    };
+    (size >= 2).then_some((kind, u64::from(size)))
+}
+
+/// When a row's last rank entered and what it took from then on. Of what was traced on one side both are the recording's own: the bound of
+/// [`all_rows`] is the fastest of the whole recording, and one half of it must not know of the other.
+fn taken(row: &CollectiveRow) -> (i64, i64) {
+    if !row.estimate {
+        return (row.last_start, row.shortest);
+    }
+    let start = row.parts.iter().map(|part| part.start).max();
+    let took = row.parts.iter().map(|part| part.duration).min();
+    (start.unwrap_or(row.last_start), took.unwrap_or(row.shortest))
 }
 
 /// Takes the collectives of a job.
 pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: &mut Samples) {
     let table = &options.profile.tables.communication;
     let rows = all_rows(job, joined, table);
-    let starts = || rows.iter().map(|row| row.last_start);
+    let starts = || rows.iter().map(|row| taken(row).0);
     let extent = (starts().min().unwrap_or(0), starts().max().unwrap_or(0) + 1);
     let mut measured: BTreeMap<(CollectiveKind, u64, u64), Vec<i64>> = BTreeMap::new();
     let mut bounds: BTreeMap<(CollectiveKind, u64, u64), i64> = BTreeMap::new();
     for row in &rows {
-        let Some(kind) = row.operation.and_then(kind) else { continue };
         let Some(part) = row.parts.first() else { continue };
         let group = joined.matching.part(part.at).group.and_then(|id| joined.groups.get(id));
         let (Some(bytes), Some(group)) = (row.bytes.filter(|bytes| *bytes > 0), group) else { continue };
-        if group.size < 2 || row.shortest <= 0 || !options.part.takes(row.last_start, extent) {
+        let Some((kind, ranks)) = kind(row, group.size) else { continue };
+        let (start, took) = taken(row);
+        if took <= 0 || !options.part.takes(start, extent) {
             continue;
         }
-        let key = (kind, u64::from(group.size), bytes);
+        let key = (kind, ranks, bytes);
         if row.estimate {
-            bounds.entry(key).and_modify(|known| *known = (*known).min(row.shortest)).or_insert(row.shortest);
+            bounds.entry(key).and_modify(|known| *known = (*known).min(took)).or_insert(took);
         } else {
-            measured.entry(key).or_default().push(row.shortest);
+            measured.entry(key).or_default().push(took);
         }
     }
     bounds.retain(|key, _| !measured.contains_key(key));
@@ -53,13 +72,17 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
             bounds.len()
         ));
     }
-    measured.extend(bounds.into_iter().map(|(key, time)| (key, vec![time])));
-    all.collectives.extend(measured.into_iter().map(|((operation, ranks, bytes), times)| CollectiveSample {
-        operation,
-        ranks,
-        hosts: None,
-        bytes: bytes as f64,
-        alone: false,
-        times: times.into_iter().map(|t| Seconds::new(t as f64 * 1e-9)).collect(),
-    }));
+    let sample = |((operation, ranks, bytes), times): ((CollectiveKind, u64, u64), Vec<i64>), is_bound| {
+        CollectiveSample {
+            operation,
+            ranks,
+            hosts: None,
+            bytes: bytes as f64,
+            alone: false,
+            is_bound,
+            times: times.into_iter().map(|t| Seconds::new(t as f64 * 1e-9)).collect(),
+        }
+    };
+    all.collectives.extend(measured.into_iter().map(|one| sample(one, false)));
+    all.collectives.extend(bounds.into_iter().map(|(key, time)| sample((key, vec![time]), true)));
 }

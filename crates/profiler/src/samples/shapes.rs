@@ -72,7 +72,7 @@ pub(super) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
 ///
 /// cuBLAS: `sgemm`, `h16816gemm`, `s1688gemm` (TF32), `bf16`; `nvjet_` and a letter for each of inputs, output (`t` bf16, `h` fp16, `q`, `r` fp8,
 /// `s` fp32); Tensile: the types behind the layout, `_BBS_`, `_HHS_`, `_SB_`.
-pub(super) fn format(kernel: &str) -> Option<DataType> {
+pub(crate) fn format(kernel: &str) -> Option<DataType> {
     let lower = kernel.to_ascii_lowercase();
     if let Some(letters) = lower
         .strip_prefix("nvjet_")

@@ -10,6 +10,9 @@ use crate::waterfall::{Exchanges, Group, Idle, Label, sweep};
 use railwright_step::columns::{Class, Row};
 use std::collections::BTreeMap;
 
+/// What the track is called that shows every moment once.
+pub(super) const DEVICE: &str = "device";
+
 /// What all ranks share.
 pub(super) struct Inputs {
     /// All that is looked at: idle stretches are judged whole and then cut.
@@ -133,7 +136,7 @@ fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn 
         // What a stream shows is where messages are tied to.
         row.device = None;
     }
-    Drawn::of("device", rows)
+    Drawn::of(DEVICE, rows)
 }
 
 /// The streams of the device, in order of their numbers, those with arithmetic first.

@@ -81,6 +81,11 @@ impl Drawn {
         self.rows.iter().zip(&self.of).map(|(row, of)| Row { name: name(of), ..*row }).collect()
     }
 
+    /// What a row is called.
+    pub(super) fn text(&self, row: usize) -> &str {
+        self.of.get(row).and_then(|name| self.names.get(*name as usize)).map_or("", String::as_str)
+    }
+
     pub(super) fn head(&self, group: &str, rank: u32, stage: u32) -> TrackHead {
         TrackHead { group: group.to_owned(), name: self.name.clone(), rank, stage }
     }

@@ -99,3 +99,25 @@ fn little_room_merges_and_says_so() {
     assert_eq!(device.busy(), columns.duration_ns, "merging loses no time");
     assert!(device.colours.iter().all(|colour| usize::from(*colour) < Class::ALL.len()));
 }
+
+#[test]
+fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_who_holds_the_others_up() {
+    // Rank 2 stands still for 50 ms in every forward pass of step 3; the others wait for it.
+    let (job, joined) = job(&GLOO);
+    let columns = answer(&job, &joined, &Question { step: Some(3), ..Question::default() });
+    let sum: i64 = columns.critical_parts.iter().map(|part| part.time_ns).sum();
+    assert_eq!(sum, columns.duration_ns, "{:?}", columns.critical_parts);
+    assert!(!columns.critical.is_empty());
+    let mut before = i64::MIN;
+    let mut of = std::collections::BTreeMap::new();
+    for [track, span] in &columns.critical {
+        let track = &columns.tracks[*track as usize];
+        assert_eq!(track.name, "device");
+        let start = track.starts[*span as usize];
+        assert!(start >= before, "the path goes backwards");
+        before = start;
+        *of.entry(track.rank).or_insert(0) += track.lengths[*span as usize];
+    }
+    let most = of.iter().max_by_key(|(_, time)| **time).expect("a rank");
+    assert_eq!(*most.0, 2, "{:?}", columns.critical_parts);
+}

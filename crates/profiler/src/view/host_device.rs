@@ -1,7 +1,7 @@
 //! A device for a trace that has none.
 //!
 //! Responsible for: rows from the host: the outermost operator on each thread is arithmetic, what communicates is communication. Operators that
-//! only issue a communication are left out, as the communication itself is there. Refuses calls of a runtime: there is none.
+//! only issue a communication are left out where the communication itself is there; where it is not, operators that the table names are it. Refuses calls of a runtime: there is none.
 
 use crate::RankTrace;
 use crate::communication::NameTable;
@@ -15,6 +15,11 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
     let mut open: Vec<i64> = Vec::new();
     let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
     let said = trace.host.kinds().contains(&HostKind::Collective);
+    let is_apart = said
+        || trace
+            .host
+            .iter()
+            .any(|row| row.kind == HostKind::Annotation && communicates(trace.names.get(row.name), table));
     for (at, row) in trace.host.iter().enumerate() {
         let mut communication = || {
             known.get_mut(row.name.0 as usize).is_some_and(|cell| {
@@ -24,7 +29,9 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
         let kept = match row.kind {
             HostKind::Collective => true,
             HostKind::Annotation => !said && communication(),
-            HostKind::Operator if communication() => false,
+            HostKind::Operator if communication() => {
+                !is_apart && table.class(trace.names.get(row.name)).is_some()
+            }
             HostKind::Operator => {
                 let place = row.thread as usize;
                 if place >= open.len() {
@@ -41,7 +48,7 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
             HostKind::Runtime | HostKind::Overhead | HostKind::Python => false,
         };
         if kept && row.end > row.start {
-            let says = row.collective.is_some() || row.kind != HostKind::Operator;
+            let says = row.collective.is_some() || row.kind != HostKind::Operator || communication();
             gpu.push(GpuActivity {
                 start: row.start,
                 end: row.end,

@@ -187,6 +187,16 @@ impl Label {
         matches!(self.group(), Group::Ideal | Group::Compute)
     }
 
+    /// Whether the device does nothing.
+    pub const fn is_idle(self) -> bool {
+        matches!(self.group(), Group::Bubble | Group::Host | Group::Other)
+    }
+
+    /// Whether it is exposed communication of this kind, whatever its dimension.
+    pub fn is_exposed(self, share: Share) -> bool {
+        matches!(self, Self::Exposed(_, own) if own == share)
+    }
+
     /// Which part of the machine holds the rank up.
     pub const fn hardware(self) -> Hardware {
         match self {

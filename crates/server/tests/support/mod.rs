@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Commands for tests: `echo` says what was asked, `wait` works until it is stopped or `ms` have gone, `stubborn`
-/// listens to nobody, `panic` panics.
+/// listens to nobody, `panic` panics; `long/...` is the same as a long question.
 #[derive(Default)]
 pub(crate) struct Tester {
     pub(crate) asked: AtomicUsize,
@@ -34,12 +34,20 @@ impl Desk for Tester {
         reply
     }
 
+    fn is_quick(&self, question: &Question) -> bool {
+        question.command.first().is_some_and(|word| word != "long")
+    }
+
     fn openapi(&self) -> Bytes {
         Bytes::from_static(b"{\"openapi\":\"3.1.0\"}")
     }
 
     fn start(&self) -> Value {
         json!({ "api": 1 })
+    }
+
+    fn traces(&self) -> Value {
+        json!({ "jobs": [], "more": false })
     }
 
     fn uploads(&self, folder: &Path) {
@@ -49,7 +57,8 @@ impl Desk for Tester {
 
 impl Tester {
     fn reply(&self, question: &Question, watch: &Arc<Watch>) -> Reply {
-        let words: Vec<&str> = question.command.iter().map(String::as_str).collect();
+        let words: Vec<&str> =
+            question.command.iter().map(String::as_str).skip_while(|word| *word == "long").collect();
         let answer = |outcome, body: String| Reply::Answer {
             outcome,
             media: "application/json",

@@ -99,16 +99,6 @@ impl CollectiveKind {
             Self::SendReceive => "send_receive",
         }
     }
-
-    /// Bytes over a link for each byte of the buffer: bus bandwidth = factor x bytes / time (nccl-tests, PERFORMANCE.md).
-    pub fn bus_factor(self, ranks: u64) -> f64 {
-        let n = ranks.max(2) as f64;
-        match self {
-            Self::AllReduce => 2.0 * (n - 1.0) / n,
-            Self::AllGather | Self::ReduceScatter | Self::AllToAll => (n - 1.0) / n,
-            Self::Broadcast | Self::SendReceive => 1.0,
-        }
-    }
 }
 
 /// A collective of one size, as often as it was measured. Bytes by nccl-tests' convention: the gathered buffer of an all-gather, the
@@ -125,6 +115,8 @@ pub struct CollectiveSample {
     pub bytes: f64,
     /// Whether it was measured alone (nccl-tests) and not within a run.
     pub alone: bool,
+    /// Whether times hold waits for ranks that were not traced, so that they are bounds from above.
+    pub is_bound: bool,
     /// Times from the last rank's start to the end.
     pub times: Vec<Seconds>,
 }

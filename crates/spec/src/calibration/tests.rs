@@ -5,7 +5,14 @@ use crate::cluster::by_name;
 use std::sync::Arc;
 
 fn evidence(samples: u64) -> Evidence {
-    Evidence { from: "a".into(), samples, spread: 0.02, error_before: 0.3, error_after: 0.01 }
+    Evidence {
+        from: "a".into(),
+        samples,
+        spread: 0.02,
+        error_before: 0.3,
+        error_after: 0.01,
+        uncertainty: 0.02,
+    }
 }
 
 fn sample() -> Calibration {
@@ -59,14 +66,29 @@ fn what_was_written_is_read_back() {
         latency: 1.2,
         from_ranks: 16,
         to_ranks: 64,
+        from_domains: 2,
+        to_domains: 8,
         from_bytes: 8.0,
         to_bytes: 1e9,
         evidence: evidence(40),
     });
+    before.collectives.push(CollectiveLaw { regime: Regime::Sustained, ..before.collectives[0].clone() });
     let text = before.to_toml().expect("it can be written");
     let after = Calibration::parse(&text, "c.toml").expect("it can be read");
-    assert_eq!(Calibration { file: "c.toml".into(), ..before }, after);
+    assert_eq!(Calibration { file: "c.toml".into(), ..before.clone() }, after);
     assert!(text.contains("points = [[1000000000.0, 0.5], [100000000000.0, 0.9]]"), "{text}");
+    // What runs keep of a collective goes before what it takes alone.
+    let law = after.collective(CollectiveKind::AllReduce, 8).expect("two laws");
+    assert_eq!(law.regime, Regime::Sustained);
+    let network = after.network.as_ref().expect("a network");
+    assert!(network.covers(2) && network.covers(8) && !network.covers(9));
+    // Files from before domains were counted are believed at any scale, and such without uncertainty read.
+    let old = text.lines().filter(|line| !line.contains("_domains") && !line.contains("uncertainty"));
+    let old = Calibration::parse(&old.collect::<Vec<_>>().join("\n"), "c.toml").expect("an older file");
+    assert!(old.network.expect("a network").covers(1000) && old.rates[0].evidence.uncertainty == 0.0);
+    // A law within runs stands on the rate of the others.
+    let alone = Calibration { collective_rate: None, ..after };
+    assert!(alone.to_toml().expect_err("no rate").to_string().contains("collective_rate"));
 }
 
 #[test]

@@ -66,18 +66,20 @@ impl Calibration {
             }
         }
         for (at, law) in self.collectives.iter().enumerate() {
-            let sound = |value: f64, most: f64| value.is_finite() && (0.0..=most).contains(&value);
-            let is_sound = law.ranks >= 2
-                && sound(law.base_us, 1e6)
-                && sound(law.ramp_ns, 1e6)
-                && law.bandwidth_gb > 0.0
-                && sound(law.bandwidth_gb, 1e5);
-            if !is_sound {
+            if !law.is_sound() {
                 return wrong(
                     format!("collective.{at}"),
                     "a law needs 2 ranks or more, times from 0 to a second and a bandwidth above 0 and up to 100,000 GB/s",
                 );
             }
+        }
+        if self.collectives.iter().any(|law| law.regime == Regime::Sustained)
+            && self.collective_rate.is_none()
+        {
+            return wrong(
+                "collective_rate".to_owned(),
+                "laws of collectives within a run need the rate that other collectives have there",
+            );
         }
         if let Some(network) = &self.network
             && ![network.ring_share, network.spread_share, network.latency].into_iter().all(share)

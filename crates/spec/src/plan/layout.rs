@@ -8,9 +8,10 @@ use serde::Serialize;
 pub struct Group {
     /// Ranks in the group.
     pub ranks: u64,
-    /// How many of them share one scale-up domain (at least 1, at most `ranks`).
+    /// How many of them share one scale-up domain where that is most (at least 1, at most `ranks`).
     pub per_domain: u64,
-    /// The fewest that a domain has of any group of this kind, where groups span domains: they bring in all that the others have.
+    /// The fewest that a domain has of any group of this kind, where groups span domains: they bring in all that the others have. Less than
+    /// `per_domain = ranks` where groups would fit into a domain and some lie across two.
     pub least: u64,
     /// Distance between neighbouring ranks of the group, in ranks.
     pub stride: u64,
@@ -26,7 +27,7 @@ impl Group {
     pub fn among(ranks: u64, stride: u64, domain: u64, world: u64) -> Self {
         let (ranks, stride) = (ranks.max(1), stride.max(1));
         let per_domain = (domain / stride).clamp(1, ranks);
-        let least = if per_domain >= ranks { ranks } else { fewest(ranks, stride, domain.max(1), world) };
+        let least = if world <= domain { per_domain } else { fewest(ranks, stride, domain.max(1), world) };
         Self { ranks, per_domain, least, stride }
     }
 
@@ -38,12 +39,17 @@ impl Group {
 
     /// Domains that the group touches.
     pub fn domains(&self) -> u64 {
-        self.ranks.div_ceil(self.per_domain)
+        if self.is_torn() { 2 } else { self.ranks.div_ceil(self.per_domain) }
     }
 
-    /// Whether all of it lies in one domain.
+    /// Whether all groups of this kind lie in one domain each.
     pub fn is_inside_domain(&self) -> bool {
-        self.per_domain >= self.ranks
+        self.least >= self.ranks
+    }
+
+    /// Whether groups of this kind would fit into a domain, and some lie across two.
+    pub fn is_torn(&self) -> bool {
+        self.per_domain >= self.ranks && !self.is_inside_domain()
     }
 }
 
@@ -111,6 +117,9 @@ pub struct Layout {
     pub pipeline: Group,
 }
 
+/// Larger scale-up domains are not searched for segments.
+const MOST_SEGMENTED: u64 = 1024;
+
 /// So many neighbours of a group.
 fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
     let ranks = ranks.max(1);
@@ -120,6 +129,41 @@ fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
 }
 
 impl Layout {
+    /// Groups that talk in every layer and would fit into a scale-up domain, but some of which lie across two: what they are called, and
+    /// the group.
+    pub fn torn(&self) -> impl Iterator<Item = (&'static str, Group)> {
+        [
+            ("tensor", self.tensor),
+            ("context", self.context),
+            ("expert", self.expert),
+            ("expert tensor", self.expert_tensor),
+        ]
+        .into_iter()
+        .filter(|(_, group)| group.is_torn())
+    }
+
+    /// How many devices of each scale-up domain of `domain` a run may use, at most, such that no group is torn: what schedulers call a
+    /// segment. `None` where none is torn, or where groups would no longer fit.
+    pub fn segment(plan: &Plan, domain: u64) -> Option<u64> {
+        let own = Self::new(plan, domain);
+        let most = own.torn().map(|(_, group)| group.ranks * group.stride).max()?;
+        // Multiples of the widest group; beyond a rack or two nobody leaves devices idle.
+        let widest = domain.min(MOST_SEGMENTED);
+        (most..widest).rev().find(|size| {
+            let laid = Self::new(plan, *size);
+            laid.torn().next().is_none() && own.torn().all(|(name, _)| laid.is_inside(name))
+        })
+    }
+
+    fn is_inside(&self, name: &str) -> bool {
+        match name {
+            "tensor" => self.tensor.is_inside_domain(),
+            "context" => self.context.is_inside_domain(),
+            "expert" => self.expert.is_inside_domain(),
+            _ => self.expert_tensor.is_inside_domain(),
+        }
+    }
+
     /// Lays a plan out on scale-up domains of `domain` ranks.
     pub fn new(plan: &Plan, domain: u64) -> Self {
         let tp = plan.tensor_parallel;
@@ -238,16 +282,13 @@ mod tests {
     /// Against counting: every group of a run, domain by domain.
     #[test]
     fn the_fewest_members_of_a_domain_are_counted() {
-        let mut seen = 0;
+        let (mut seen, mut torn) = (0, 0);
         for (ranks, stride, domain) in (2..40).flat_map(|n| {
             (1..20).flat_map(move |stride| [4, 8, 9, 16, 18, 36, 72].map(|domain| (n, stride, domain)))
         }) {
             for groups in [1, 2, 3, 10] {
                 let world = ranks * stride * groups;
                 let group = Group::among(ranks, stride, domain, world);
-                if group.is_inside_domain() {
-                    continue;
-                }
                 let mut least = u64::MAX;
                 for first in (0..groups).flat_map(|n| (0..stride).map(move |m| n * ranks * stride + m)) {
                     let members: Vec<u64> = (0..ranks).map(|n| (first + n * stride) / domain).collect();
@@ -255,9 +296,24 @@ mod tests {
                     least = least.min(own.expect("members"));
                 }
                 assert_eq!(group.least, least, "{ranks} at {stride} on {domain}, {groups} groups");
+                torn += u32::from(group.is_torn());
                 seen += 1;
             }
         }
-        assert!(seen > 5000, "{seen}");
+        assert!(seen > 15_000 && torn > 500, "{seen} {torn}");
+    }
+
+    /// Racks of 72: sixteen tensor ranks fit, and the fifth group begins with the last eight of a rack.
+    #[test]
+    fn groups_that_fit_and_lie_across_two_domains_are_torn() {
+        assert!(Group::among(16, 1, 72, 64).is_inside_domain());
+        let torn = Group::among(16, 1, 72, 144);
+        assert!(torn.is_torn() && !torn.is_inside_domain());
+        assert_eq!((torn.per_domain, torn.least, torn.domains()), (16, 8, 2));
+        assert!(!Group::among(8, 1, 72, 144).is_torn() && !Group::among(144, 1, 72, 144).is_torn());
+        let plan = Plan { tensor_parallel: 16, pipeline_parallel: 1, data_parallel: 9, ..plan() };
+        let layout = Layout::new(&plan, 72);
+        assert_eq!(layout.torn().map(|(name, _)| name).collect::<Vec<_>>(), ["tensor"]);
+        assert_eq!((Layout::segment(&plan, 72), Layout::segment(&plan, 64)), (Some(64), None));
     }
 }

@@ -153,7 +153,7 @@ macro_rules! quantity_field {
                 if scaled * $scale == self.get() && format!("{scaled}").len() < 20 {
                     Value::Text(format!("{scaled} {}", $unit))
                 } else {
-                    Value::Text(format!("{} {}", self.get(), units::base($units)))
+                    Value::Text(format!("{} {}", units::written(self.get()), units::base($units)))
                 }
             }
         }

@@ -60,6 +60,9 @@ pub(crate) const AMOUNT: &[Unit] = &[
     ("", 1.0),
 ];
 
+/// Longer than this is no number that anybody typed.
+const MOST_DIGITS: usize = 40;
+
 /// Splits a text into number and unit and scales. Spaces and underscores between and within the number do not count.
 pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     let plain: String = text.trim().chars().filter(|c| *c != '_').collect();
@@ -85,6 +88,12 @@ pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     }
 }
 
+/// A number such that it is read again: the shortest digits, with an exponent where they would be too many.
+pub(crate) fn written(number: f64) -> String {
+    let plain = number.to_string();
+    if plain.len() < MOST_DIGITS { plain } else { format!("{number:e}") }
+}
+
 /// The spelling of the base unit among some.
 pub(crate) fn base(units: &[Unit]) -> &'static str {
     units.iter().find(|unit| unit.1 == 1.0).map_or("", |unit| unit.0)
@@ -99,13 +108,22 @@ fn is_number(text: &str) -> bool {
     let text = text.trim();
     text.ends_with(|c: char| c.is_ascii_digit() || c == '.')
         && text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
-        && text.len() < 40
+        && text.len() < MOST_DIGITS
         && text.parse::<f64>().is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for number in [301e30 * 1e9, 1e300, 1e-300, 1.0 / 3.0, 50e9, 1e38, 123_456_789.125] {
+            let text = format!("{} B/s", written(number));
+            assert_eq!(read(&text, BANDWIDTH), Ok(number), "{text}");
+        }
+        assert_eq!(written(50e9), "50000000000");
+    }
 
     #[test]
     fn units_of_data_sheets() {

@@ -52,7 +52,7 @@ impl Candidate {
 
     /// Works a plan out, whether it lies in the space or not.
     pub fn of_plan(search: &Search<'_>, plan: Plan) -> Result<Self, Problem> {
-        let costing = Costing::new(search.model, search.cluster, &plan, &search.machine)?;
+        let costing = Costing::new(search.model, search.cluster, &plan, search.pricing())?;
         let evaluation = evaluate(&costing)?;
         let memory = memory_of(search, &plan);
         let device_memory = search.cluster.accelerator.memory;

@@ -6,7 +6,7 @@
 use super::candidate::{self, Candidate, Miss};
 use super::incumbent::Incumbent;
 use super::pieces::{self, Degrees};
-use super::results::{Counters, Front, Results, Score, ShortList};
+use super::results::{Counters, Entry, Front, Results, Score, ShortList};
 use super::space::Space;
 use super::walk;
 use railwright_calculator::costing::Machine;
@@ -75,10 +75,29 @@ pub struct Search<'a> {
     /// What for.
     pub options: Options,
     pub(super) machine: Machine,
+    /// What candidates are priced with in the end, if that is another.
+    pricing: Option<Machine>,
     pub(super) software: &'static Software,
     pub(super) memory: &'static MemorySoftware,
     pieces: Vec<Degrees>,
     refused: u64,
+}
+
+/// Runners that a slow machine is asked about at least, if a quick one has found so many, and how many at once.
+const RUNNERS: usize = 50;
+const RUNNERS_AT_ONCE: usize = 10;
+
+/// What a slow machine makes of the best by a quick one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Runners {
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+    /// How many were priced.
+    pub priced: usize,
+    /// Whether those wanted are surely the best of the whole space.
+    pub is_proven: bool,
+    /// Whether it ended early.
+    pub is_stopped: bool,
 }
 
 /// Buffers of one thread.
@@ -134,6 +153,7 @@ impl<'a> Search<'a> {
             space,
             options,
             machine: Machine::new(cluster),
+            pricing: None,
             software,
             memory,
             pieces,
@@ -141,6 +161,79 @@ impl<'a> Search<'a> {
         };
         walk::sort(&mut search);
         Ok(search)
+    }
+
+    /// The same with candidates priced by another machine, which is slow (it simulates), and strategies weighed by a quick one that is
+    /// never slower than it: the quick one's order says whom the slow one is asked about ([`Search::runners`]).
+    #[must_use]
+    pub fn simulated(mut self, quick: Machine, pricing: Machine) -> Self {
+        self.machine = quick;
+        self.pricing = Some(pricing);
+        // More runners than are shown, since the slow machine may turn their order around.
+        self.options.keep = self.options.keep.max(RUNNERS);
+        walk::sort(&mut self);
+        self
+    }
+
+    /// Whether candidates are priced by a machine of their own.
+    pub fn is_simulated(&self) -> bool {
+        self.pricing.is_some()
+    }
+
+    pub(super) fn pricing(&self) -> &Machine {
+        self.pricing.as_ref().unwrap_or(&self.machine)
+    }
+
+    /// Prices runners in their order, some at a time by `price` (which may use threads), until `wanted` of them are surely the best: no other
+    /// strategy has a lower bound below their times. `None` from `price` stops it.
+    pub fn runners(
+        &self,
+        results: &Results,
+        wanted: usize,
+        mut price: impl FnMut(&[Entry]) -> Option<Result<Vec<Candidate>, Problem>>,
+    ) -> Result<Runners, Problem> {
+        let entries = results.best.entries();
+        let mut runners = Runners { candidates: Vec::new(), priced: 0, is_proven: true, is_stopped: false };
+        for some in entries.chunks(RUNNERS_AT_ONCE) {
+            if runners.have(wanted, some.first(), self.score()) {
+                return Ok(runners);
+            }
+            if runners.priced >= RUNNERS.max(wanted) {
+                break;
+            }
+            let Some(priced) = price(some) else {
+                return Ok(Runners { is_proven: false, is_stopped: true, ..runners });
+            };
+            runners.candidates.extend(priced?);
+            runners.priced += some.len();
+            candidate::sort(&mut runners.candidates, self.options.objective);
+        }
+        // A list that is not full is all there is; beyond a full one nothing is better than its last.
+        let last = entries.last().filter(|_| entries.len() >= self.options.keep);
+        let left = entries.get(runners.priced).or(last);
+        runners.is_proven = runners.have(wanted, left, self.score());
+        Ok(runners)
+    }
+
+    /// The answer of a search whose candidates were priced one by one.
+    pub fn outcome_of(&self, results: &Results, mut candidates: Vec<Candidate>) -> Outcome {
+        candidate::mark_ties(&mut candidates, self.options.objective);
+        let front = results.front.entries();
+        let front: Vec<Candidate> =
+            front.iter().filter_map(|e| Candidate::new(self, &e.strategy).ok()).collect();
+        let nearest_misses = if candidates.is_empty() {
+            results.misses.entries().iter().map(|e| Miss::new(self, &e.strategy)).collect()
+        } else {
+            Vec::new()
+        };
+        Outcome {
+            objective: self.options.objective,
+            candidates,
+            front,
+            nearest_misses,
+            counters: results.counters,
+            chosen: self.space.chosen.clone(),
+        }
     }
 
     /// The pieces, the most promising first. Each can be run by itself, in any order, on any thread.
@@ -207,24 +300,22 @@ impl<'a> Search<'a> {
 
     /// The answer, with everything about each candidate worked out.
     pub fn outcome(&self, results: &Results) -> Outcome {
-        let entries = |list: &[super::results::Entry]| {
-            list.iter().filter_map(|e| Candidate::new(self, &e.strategy).ok()).collect::<Vec<_>>()
-        };
-        let mut candidates = entries(results.best.entries());
-        candidate::mark_ties(&mut candidates, self.options.objective);
-        let nearest_misses = if candidates.is_empty() {
-            results.misses.entries().iter().map(|e| Miss::new(self, &e.strategy)).collect()
-        } else {
-            Vec::new()
-        };
-        Outcome {
-            objective: self.options.objective,
-            candidates,
-            front: entries(results.front.entries()),
-            nearest_misses,
-            counters: results.counters,
-            chosen: self.space.chosen.clone(),
+        let entries = results.best.entries();
+        let mut candidates: Vec<Candidate> =
+            entries.iter().filter_map(|e| Candidate::new(self, &e.strategy).ok()).collect();
+        if self.is_simulated() {
+            candidate::sort(&mut candidates, self.options.objective);
         }
+        self.outcome_of(results, candidates)
+    }
+}
+
+impl Runners {
+    /// Whether the first so many are at least as good as whoever comes next can be.
+    fn have(&self, wanted: usize, next: Option<&Entry>, score: Score) -> bool {
+        let Some(next) = next else { return true };
+        let Some(last) = self.candidates.get(wanted.saturating_sub(1)) else { return false };
+        score == Score::Time && last.expected_time.get() <= next.time * (1.0 + 1e-12)
     }
 }
 

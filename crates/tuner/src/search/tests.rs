@@ -1,5 +1,7 @@
 //! The search against brute force: every combination evaluated, nothing left out.
 
+mod simulated;
+
 use super::*;
 use crate::search::counts::divisors;
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};

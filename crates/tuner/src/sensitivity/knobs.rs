@@ -1,6 +1,7 @@
 //! The figures that can be turned: each is a name, a value, and what changes when it is a multiple of itself.
 
 use super::Kind;
+use crate::flows::OnTopology;
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::software::Software;
 use railwright_spec::cluster::Cluster;
@@ -10,6 +11,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A figure and how it is turned.
 pub(super) struct Knob {
@@ -66,10 +68,11 @@ pub(super) struct Setup {
     floors: f64,
     scale_up_latency: f64,
     network_latency: f64,
+    network: Option<Arc<OnTopology>>,
 }
 
 impl Setup {
-    pub(super) fn new(run: &Run, software: &Software) -> Self {
+    pub(super) fn new(run: &Run, software: &Software, network: Option<Arc<OnTopology>>) -> Self {
         Self {
             cluster: run.cluster.clone(),
             software: software.clone(),
@@ -77,6 +80,7 @@ impl Setup {
             floors: 1.0,
             scale_up_latency: 1.0,
             network_latency: 1.0,
+            network,
         }
     }
 
@@ -122,9 +126,15 @@ impl Setup {
         run: &Run,
         price: impl FnOnce(&Costing<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let mut machine = Machine::new(&self.cluster);
+        let pace = (self.scale_up_latency, self.network_latency);
+        let mut machine = if let Some(network) = &self.network {
+            network.paced(&self.cluster, pace)?
+        } else {
+            let mut machine = Machine::new(&self.cluster);
+            machine.fabric = machine.fabric.with_latencies(pace.0, pace.1);
+            machine
+        };
         machine.device = machine.device.with_floors(self.floors);
-        machine.fabric = machine.fabric.with_latencies(self.scale_up_latency, self.network_latency);
         // Refuses what cannot be priced, before the constants are replaced by turned ones.
         Costing::new(&run.model, &self.cluster, &self.plan, &machine)?;
         price(&Costing::with_software(&run.model, &self.cluster, &self.plan, &machine, &self.software))

@@ -5,7 +5,7 @@
 
 use super::Background;
 use crate::exchanges::convert;
-use railwright_calculator::collectives::Collective;
+use railwright_calculator::collectives::{Collective, TORUS_SHARE};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
 use railwright_calculator::exchanges::{StageExchange, of_chunk, of_step};
@@ -13,7 +13,7 @@ use railwright_network::simulate::{Class, Edge, Wiring};
 use railwright_network::topology::Design;
 use railwright_network::traffic::{Algorithm, Numbering};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 
@@ -110,6 +110,7 @@ impl Classes {
         evaluation: &Evaluation,
         numbering: &Numbering,
         design: &Design,
+        is_torus: bool,
     ) -> Self {
         let mut classes = Self { list: Vec::new(), parts: BTreeMap::new(), between: BTreeMap::new() };
         let mut known: BTreeMap<Key, u32> = BTreeMap::new();
@@ -125,7 +126,10 @@ impl Classes {
             let exchange = convert(costing, numbering, exchange);
             let key = (dim, stage, axis, family(exchange.kind), exchange.algorithm);
             let class = *known.entry(key).or_insert_with(|| {
-                let class = Class::of(&exchange, numbering, Some(stage), design);
+                let mut class = Class::of(&exchange, numbering, Some(stage), design);
+                if is_torus {
+                    class.ideal = (cost.time - cost.latency).get() * TORUS_SHARE;
+                }
                 classes.push(Class { name: dim.name().to_owned(), ..class })
             });
             let sum = sums.entry((dim, stage, when)).or_default().entry(class).or_default();
@@ -159,6 +163,13 @@ impl Classes {
             classes.parts.insert(at, parts.collect());
         }
         classes.ways(costing, numbering, design);
+        if is_torus {
+            // A message alone has one of a device's links.
+            let cost = costing.machine.fabric.send(Bytes::new(1e9), &costing.layout.pipeline, 1.0);
+            for class in classes.between.values() {
+                classes.list[*class as usize].ideal = (cost.time - cost.latency).get() / 1e9 * TORUS_SHARE;
+            }
+        }
         classes
     }
 

@@ -353,3 +353,24 @@ fn spares_of_one_domain_have_no_traffic_and_are_refused() {
         .expect_err("one domain is left");
     assert!(problem.message.contains("have no traffic"), "{}", problem.message);
 }
+
+/// Where nobody says how, a dragonfly routes adaptively: hardly slower than by minimal ways alone, and it says what goes through third groups.
+#[test]
+fn dragonflies_route_adaptively_and_say_what_takes_detours() {
+    let run = run("llama-3.1-8b", 128, |p| {
+        // Replicas far apart: rings go from group to group, many over the same link.
+        (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(4));
+    });
+    let on = |routing| {
+        // Groups of 8 routers with 4 devices each: one link between two routers, eight between two groups.
+        let said = DesignSpec { routing, radix: Some(15), ..DesignSpec::default() };
+        simulated(&run, &DesignSpec { kind: Some(Kind::Dragonfly), ..said }, &[], None)
+    };
+    let (usual, minimal) = (on(None), on(Some(Routing::Spray)));
+    assert_eq!((usual.routing, minimal.routing), ("adaptive", "spray"));
+    // Each kind chooses as if alone; what they lose by meeting on detours is little.
+    assert!(usual.step_time <= minimal.step_time * 1.05, "{usual:?} {minimal:?}");
+    assert!(minimal.detours.is_empty());
+    // Without detours both are the same ways.
+    assert!(!usual.detours.is_empty() || usual.step_time == minimal.step_time, "{usual:?} {minimal:?}");
+}

@@ -8,6 +8,7 @@ use super::change::{Amount, Change, Setting};
 use super::facts;
 use super::names::Slow;
 use super::price;
+use crate::flows::OnTopology;
 use railwright_calculator::defaults;
 use railwright_spec::cluster::{Cluster, accelerator_by_name, preset_names};
 use railwright_spec::plan::{validate, warnings};
@@ -26,6 +27,8 @@ pub struct Baseline<'a> {
     pub run: &'a Run,
     /// How a model's file is read, should a change name one.
     pub read: ReadConfig<'a>,
+    /// The topology that collectives are simulated on; in closed form without one.
+    pub network: Option<&'a OnTopology>,
 }
 
 /// A changed run that is possible.

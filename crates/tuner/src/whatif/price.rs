@@ -3,7 +3,8 @@
 use super::apply::{Changed, SlowMember};
 use super::names::Slow;
 use super::summary::{Priced, parts, summarise};
-use railwright_calculator::costing::{Costing, Machine};
+use crate::flows::{OnTopology, machine_on};
+use railwright_calculator::costing::Costing;
 use railwright_calculator::disturbance::{Disturbance, stage_of_rank};
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, tree};
 use railwright_calculator::evaluate::{evaluate_with, seen_from};
@@ -16,9 +17,9 @@ use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
 /// The figures of a run.
-pub(super) fn price(changed: &Changed) -> Result<Priced, Problem> {
+pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<Priced, Problem> {
     let Changed { run, slow, .. } = changed;
-    let machine = Machine::new(&run.cluster);
+    let machine = machine_on(network, &run.cluster)?;
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
     let mut workspace = Workspace::default();
     let mut disturbance = Disturbance::default();

@@ -60,7 +60,7 @@ const EXPERTS: &[&str] = &[
 fn what_if(settings: &[&str], changes: &[&str]) -> WhatIf {
     let (spec, run) = run(settings);
     let changes: Vec<Change> = changes.iter().map(|text| Change::parse(text).expect(text)).collect();
-    rehearse(&Baseline { spec: &spec, run: &run, read: &no_file }, &changes).expect("priced")
+    rehearse(&Baseline { spec: &spec, run: &run, read: &no_file, network: None }, &changes).expect("priced")
 }
 
 fn share(settings: &[&str], change: &str) -> f64 {
@@ -189,8 +189,8 @@ fn changes_that_make_no_sense_are_errors_all_at_once() {
     let (spec, run) = run(DENSE);
     let changes = ["tp=7", "power=-5 W", "slow.stage.16=0.5", "accelerator=bogus", "nodes=1.5", "hbm=x2"]
         .map(|text| Change::parse(text).expect(text));
-    let problems =
-        rehearse(&Baseline { spec: &spec, run: &run, read: &no_file }, &changes).expect_err("senseless");
+    let problems = rehearse(&Baseline { spec: &spec, run: &run, read: &no_file, network: None }, &changes)
+        .expect_err("senseless");
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     for (told, part) in told.iter().zip(["cluster.power", "there is no stage 16", "`bogus`", "found 1.5"]) {

@@ -24,6 +24,8 @@ interface Props {
   readonly picked?: string | null
   readonly onPick?: (id: string) => void
   readonly height?: number
+  /** A line on which both are the same. */
+  readonly equal?: boolean
   /** Labels of points that are nearer to each other are left out, in pixels. */
   readonly apart?: number
 }
@@ -37,7 +39,7 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
   return options.log && found[0] > 0 ? log(paddedLog(found), range) : linear(padded(found), range)
 }
 
-export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380, apart = 0 }: Props) {
+export function Scatter({ width, title, points, x, y, front = [], frontLabel, limit, picked, onPick, height = 380, apart = 0, equal = false }: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
   // A finger cannot hover: its first tap tells the point, the second picks it.
   const told = useRef<string | null | undefined>(undefined)
@@ -108,6 +110,7 @@ export function Scatter({ width, title, points, x, y, front = [], frontLabel, li
       >
         <AxisX scale={plot.scaleX} options={x} top={TOP} bottom={bottom} />
         <AxisY scale={plot.scaleY} options={y} left={plot.left} right={width - RIGHT} />
+        {equal && <path class="limit" d={diagonal(plot.scaleX, plot.scaleY)} />}
         {limit && (
           <g>
             <line class="limit" x1={plot.scaleX.at(limit.x)} x2={plot.scaleX.at(limit.x)} y1={TOP} y2={bottom} />
@@ -185,4 +188,10 @@ function Shape({ spot, large }: { spot: Spot & { point: Point }; large: boolean 
     default:
       return <circle class={css} style={style} cx={x} cy={y} r={r} />
   }
+}
+
+/** Where both axes say the same, as far as both reach. */
+function diagonal(x: Scale, y: Scale): string {
+  const [from, to] = [Math.max(x.domain[0], y.domain[0]), Math.min(x.domain[1], y.domain[1])]
+  return to > from ? `M${x.at(from)},${y.at(from)}L${x.at(to)},${y.at(to)}` : ''
 }

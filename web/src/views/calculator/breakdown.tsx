@@ -8,6 +8,7 @@ import { percent, seconds } from '../../charts/format'
 import { Icicle } from '../../charts/icicle'
 import { change } from '../../state/location'
 import { Explained } from '../../ui/why'
+import { BUBBLE_WORDS } from '../parts/bubble'
 import { Difference } from './headline'
 import { kept } from './scenarios'
 import { find, flat, merged } from './time-tree'
@@ -98,7 +99,7 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
                 {!props.b && (
                   <td class="right share">
                     <span class="share-bar" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(node.share, 1)) * 100}%`, background: node.id === 'step' ? 'var(--line-strong)' : timeColour(node.id) }} /></span>
-                    {percent(node.share)}
+                    {node.id === 'bubble' ? <Explained id="bubble.critical" list={BUBBLE_WORDS}>{percent(node.share)}</Explained> : percent(node.share)}
                   </td>
                 )}
                 {props.b && <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>{after ? seconds(after.time) : '–'}</Explained></td>}

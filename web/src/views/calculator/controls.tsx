@@ -69,7 +69,7 @@ function Plan(props: { estimate: Estimate | null; facts: Facts }) {
         )}
         <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} value={now.uneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
         <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && now.sequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
-        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} value={text.schedule ?? plan.schedule} options={SCHEDULES.filter(([name]) => name === '1f1b' || now.pp > 1)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
+        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} value={text.schedule ?? plan.schedule} options={SCHEDULES.filter(([name]) => name === '1f1b' || now.pp > 1).map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
       </Section>
       <Section title="Batch" note={estimate ? `${format.count(estimate.throughput.micro_batches)} micro batches` : ''}>
         <Degree name="global-batch" label="Global batch" about="Sequences per step" estimate={estimate} facts={facts} wide format={format.count} />

@@ -19,6 +19,9 @@ interface Headline {
   readonly of: (estimate: Estimate) => Shown
 }
 
+/** Beside what the program says of it. */
+const HFU_MORE = 'What is executed: recompute counts, and attention only as far as a causal mask leaves it. Compare it with the causal MFU; the MFU above counts attention in full, as papers do, and can be the larger of the two.'
+
 const HEADLINES: readonly Headline[] = [
   {
     title: 'Step time',
@@ -44,7 +47,7 @@ const HEADLINES: readonly Headline[] = [
         note: (
           <>
             {causal && <Explained id="mfu.causal_attention" list={why}>{format.percent(causal.share)} causal</Explained>}
-            {hardware && <><br /><Explained id="hfu" list={why}>HFU {format.percent(hardware.share)}</Explained></>}
+            {hardware && <><br /><Explained id="hfu" list={why} more={HFU_MORE}>HFU {format.percent(hardware.share)}</Explained></>}
           </>
         ),
       }

@@ -82,13 +82,16 @@ function Results(props: Shown) {
   if (!a) return null
   return (
     <>
-      <div class="first" data-of={props.a.of} data-of-b={props.b?.of}>
+      <div class={`first ${refused(props) ? 'outdated' : ''}`} data-of={props.a.of} data-of-b={props.b?.of}>
         <Headlines a={a} b={b} stale={dim(props.a)} staleB={props.b !== null && dim(props.b)} />
       </div>
       <Panels {...props} />
     </>
   )
 }
+
+/** Numbers of a plan that was possible, beneath a refusal: they stay readable, without colour. */
+const refused = (props: Pick<Shown, 'a' | 'b'>) => props.a.problems.length > 0 || (props.b?.problems.length ?? 0) > 0
 
 const dim = (live: Live<unknown>) => live.stale || live.problems.length > 0
 
@@ -109,7 +112,7 @@ function Drawn(props: Shown) {
   const either = dimA || dimB
   const memory = props.memoryA
   return (
-    <div class={`panels ${b ? 'of-two' : ''}`}>
+    <div class={`panels ${b ? 'of-two' : ''} ${refused(props) ? 'outdated' : ''}`}>
       <Breakdown a={a} b={b} stale={either} />
       <MemoryStages a={a} b={b} stale={either} />
       <MemoryInside live={memory} stage={chosenStage(a)} letter={b ? 'A: ' : ''} />

@@ -34,6 +34,13 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
   )
 }
 
+/** `stage 3, GiB`, or the stages of both scenarios where they differ. */
+function stagesOf(stages: readonly (number | undefined)[]): string {
+  const [a, b = a] = stages
+  if (a === undefined) return ''
+  return a === b ? `stage ${a}, GiB` : `stage ${a} of A, stage ${b} of B, GiB`
+}
+
 /** How full the stage is over the step. */
 export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null }) {
   const both = [{ letter: props.b ? 'A' : '', live: props.a }, ...(props.b ? [{ letter: 'B', live: props.b }] : [])]
@@ -41,7 +48,7 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
   return (
     <ChartFrame
       title="Memory over the step"
-      about={props.a.answer ? `stage ${props.a.answer.stage}, GiB` : ''}
+      about={stagesOf(both.map(({ live }) => live.answer?.stage))}
       name={`memory-over-time-stage-${props.a.answer?.stage ?? 0}`}
       class="time-chart"
       stale={props.a.stale || (props.b?.stale ?? false)}

@@ -22,13 +22,21 @@ export function suggestions(problem: Problem): Offer[] {
   const word = /\buse (1f1b|zb-v|bf16|fp16|fp8)\b/.exec(hint)
   if (word?.[1] && flag) offers.push(offer(flag, word[1]))
   if (/--uneven-stages|uneven_stages = true/.test(hint)) offers.push({ title: 'allow uneven stages', values: { 'uneven-stages': 'true' } })
-  const meant = /did you mean `([^`]+)`/.exec(hint)
-  if (meant?.[1] && flag) offers.push(offer(flag, meant[1]))
+  // Nearest names: each is one click away.
+  const meant = /did you mean ([^?]+)\?/.exec(hint)?.[1] ?? ''
+  const about = flag ?? namedKind(problem)
+  if (about) for (const [, name] of meant.matchAll(/`([^`]+)`/g)) offers.push({ title: name ?? '', values: { [about]: name } })
   return offers
 }
 
 function offer(flag: string, value: string): Offer {
   return { title: `${flag.replaceAll('-', ' ')} ${value}`, values: { [flag]: value } }
+}
+
+/** What an unknown name was to name, where no flag says it: the model stands without one. */
+function namedKind(problem: Problem): string | null {
+  const kind = /\bunknown (model|cluster|accelerator)\b|\bno (model|cluster|accelerator) is called\b/.exec(problem.message)
+  return kind?.[1] ?? kind?.[2] ?? null
 }
 
 /** The flag that a problem is about: from its place (`--pipeline-parallel`, `plan.pipeline_parallel`) or its message. */

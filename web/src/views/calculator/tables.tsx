@@ -68,9 +68,9 @@ const STAGE_COLUMNS: readonly Column<Stage>[] = [
 
 export function StageTable(props: { estimate: Estimate; letter: string; stale: boolean }) {
   return (
-    <div class={`panel titled ${props.stale ? 'stale' : ''}`}>
+    <div class={`panel titled stage-table ${props.stale ? 'stale' : ''}`}>
       <h2>Stages {props.letter} <span class="about">passes of one micro batch, then sums over the step</span></h2>
-      <Table caption={`Stages ${props.letter}`.trim()} columns={STAGE_COLUMNS} rows={props.estimate.stages} identify={(stage) => stage.stage} maxHeight="420px" rowClass={(stage) => (stage.critical ? 'current' : '')} />
+      <Table caption={`Stages ${props.letter}`.trim()} columns={STAGE_COLUMNS} rows={props.estimate.stages} identify={(stage) => stage.stage} maxHeight={props.estimate.stages.length > 32 ? '720px' : undefined} rowClass={(stage) => (stage.critical ? 'current' : '')} />
     </div>
   )
 }

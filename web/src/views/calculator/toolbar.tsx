@@ -80,11 +80,17 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
 
 const SUFFIX: Readonly<Record<string, readonly [string, string]>> = { html: ['html', 'text/html'], json: ['json', 'application/json'], csv: ['csv', 'text/csv'], md: ['md', 'text/markdown'] }
 
+/** Scenario B, which a report shows beside the run. */
+function beside(): Arguments {
+  const changes = Object.entries(overrides.value).filter(([key]) => key !== 'on')
+  return changes.length === 0 ? {} : { compare: changes.map(([key, value]) => `${key}=${value}`) }
+}
+
 async function save(values: Arguments, format: string): Promise<void> {
   const [suffix, type] = SUFFIX[format] ?? ['txt', 'text/plain']
   const name = `estimate-${String(values.model ?? 'run').replace(/^.*\//, '').replace(/[^\w.-]+/g, '-')}.${suffix}`
   try {
-    const { answer } = await askText('estimate', values, format)
+    const { answer } = await askText('estimate', format === 'html' ? { ...values, ...beside() } : values, format)
     download(name, answer, type)
     toast(`${name} saved`)
   } catch (error) {

@@ -1,7 +1,7 @@
 // The pipeline: all stages of the run's modelled step on one timeline, and a measured step with what was expected beneath it.
 // Responsible for: the question, the schedule switch, and the numbers beside the timeline. Refuses to compute a step.
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import { start } from '../../api/start'
+import { useMemo } from 'preact/hooks'
+import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { Timeline } from '../../timeline/Timeline'
@@ -26,17 +26,16 @@ const EXAMPLE = {
 export default function View() {
   const { detail, trace, step } = own('p')
   const values = run.value
-  const [given, setGiven] = useState<readonly string[]>([])
-  useEffect(() => {
-    start().then(
-      (known) => setGiven(known.traces),
-      () => {},
-    )
-  }, [])
+  const { jobs } = useJobsOnDisk()
+  const isPipeline = (job: JobOnDisk) => Number(/pipeline|operator table|Megatron tracer/i.test(job.format))
+  const given = jobs
+    .filter((job) => viewOf(job) === 'traces' && job.paths.length === 1)
+    .sort((one, other) => isPipeline(other) - isPipeline(one) || (other.ranks ?? 0) - (one.ranks ?? 0))
+    .map((job) => job.paths[0]!)
   const hasRun = values.model !== undefined || values.run !== undefined || values.launch !== undefined
   const question = hasRun ? { ...values, detail: detail ?? 'automatic' } : null
   const modelled = useColumns('timeline', question)
-  const measured = useColumns('pipeline', trace ? { paths: [trace], ...(step ? { step } : {}) } : null)
+  const measured = useColumns('pipeline', trace ? { paths: trace.split('\n'), ...(step ? { step } : {}) } : null)
   const columns = useMemo(() => {
     if (trace && measured.columns) {
       return modelled.columns && hasRun ? beside(measured.columns, modelled.columns, 'predicted') : measured.columns
@@ -51,7 +50,7 @@ export default function View() {
         <button type="button" class="button primary" onClick={() => change(EXAMPLE)}>
           Show an example: 405B on 16 stages
         </button>
-        {given.map((path) => (
+        {given.slice(0, 6).map((path) => (
           <button key={path} type="button" class="button" onClick={() => change({ 'p.trace': path })}>
             Open {path}
           </button>

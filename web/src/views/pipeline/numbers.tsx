@@ -3,11 +3,14 @@
 import type { BubbleRow, RawColumns } from '../../timeline/data'
 import { percent, span } from '../../timeline/time'
 import { Table, type Column } from '../../ui/table'
+import { Explained } from '../../ui/why'
+import { BUBBLE_WORDS } from '../parts/bubble'
 
 /** What the step comes to, in a line; `step` is its own length, `columns` may reach further for what stands beneath it. */
 export function Verdict({ columns, step, modelled }: { columns: RawColumns; step: number; modelled: RawColumns | null }) {
   const { bubbles = [] } = columns
   const mean = bubbles.reduce((sum, row) => sum + row.share, 0) / Math.max(1, bubbles.length)
+  const [batches, expected] = [microBatches(columns, 'measured'), modelled ? microBatches(modelled) : 0]
   const most = bubbles.reduce<BubbleRow | null>((worst, row) => (!worst || row.share > worst.share ? row : worst), null)
   return (
     <p class="pipeline-verdict">
@@ -26,14 +29,28 @@ export function Verdict({ columns, step, modelled }: { columns: RawColumns; step
           the run has {modelled.bubbles.length} stages, the trace {bubbles.length}: they are not the same job
         </span>
       )}
+      {modelled?.bubbles?.length === bubbles.length && batches > 0 && expected > 0 && batches !== expected && (
+        <span class="pipeline-differs" role="note">
+          the run has {expected} micro batches, the trace {batches}: they are not the same job
+        </span>
+      )}
       {bubbles.length > 0 && (
         <span>
-          bubbles <b>{percent(mean)}</b> on average{most && most.share > mean * 1.05 ? `, ${percent(most.share)} on stage ${most.stage}` : ''}
+          <Explained id="bubble.mean" list={BUBBLE_WORDS}>
+            bubbles <b>{percent(mean)}</b> of the pipeline, mean over stages
+          </Explained>
+          {most && most.share > mean * 1.05 ? `, ${percent(most.share)} on stage ${most.stage}` : ''}
         </span>
       )}
       <span>{(columns.spans ?? 0).toLocaleString('en')} spans</span>
     </p>
   )
+}
+
+/** How many micro batches go through the pipeline. */
+function microBatches({ tracks }: RawColumns, name?: string): number {
+  const own = name && tracks.some((track) => track.name === name) ? tracks.filter((track) => track.name === name) : tracks
+  return own.reduce((most, track) => (track.micro_batch ?? []).reduce((last, one) => Math.max(last, one + 1), most), 0)
 }
 
 export function Bubbles({ columns }: { columns: RawColumns }) {
@@ -49,6 +66,7 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
     {
       key: 'share',
       title: 'Of the pipeline',
+      about: 'All bubbles of the stage over the time from the first pass to the last; data parallel and optimizer are not part of it',
       value: (row) => row.share,
       align: 'right',
       cell: (row) => (
@@ -71,10 +89,16 @@ const CLASS_OF: readonly (readonly [RegExp, string])[] = [
   [/^backward_weight/, 'weight_gradient'],
   [/^backward/, 'backward'],
   [/^exposed (\w+)/, ''],
-  [/^idle|^bubble/, 'bubble'],
+  [/^idle|^bubble|^waiting/, 'bubble'],
+  [/^compute|^matrix/, 'forward'],
+  [/^host/, 'host'],
+  [/^copy|^copies/, 'copy'],
+  [/^communication/, 'tensor'],
 ]
 
-function classOf(name: string): string {
+/** The class of a part; measured ones say the rank first: `rank 2: waiting`. */
+function classOf(whole: string): string {
+  const name = whole.replace(/^(rank|stage) \d+: /, '')
   for (const [pattern, known] of CLASS_OF) {
     const match = pattern.exec(name)
     if (match) return known || match[1]!
@@ -82,9 +106,16 @@ function classOf(name: string): string {
   return name
 }
 
+const MOST_PARTS = 14
+
 export function CriticalParts({ columns }: { columns: RawColumns }) {
-  const parts = columns.critical_parts ?? []
-  if (parts.length === 0) return null
+  const all = columns.critical_parts ?? []
+  if (all.length === 0) return null
+  // Of many ranks only the longest parts; the rest as one.
+  const longest = all.length > MOST_PARTS ? [...all].sort((a, b) => b.time_ns - a.time_ns).slice(0, MOST_PARTS - 1) : all
+  const rest = all.length - longest.length
+  const whole = all.reduce((sum, part) => sum + part.time_ns, 0)
+  const parts = rest > 0 ? [...longest, { name: `${rest} shorter parts`, time_ns: whole - longest.reduce((sum, part) => sum + part.time_ns, 0) }] : longest
   const total = parts.reduce((sum, part) => sum + part.time_ns, 0)
   const most = Math.max(...parts.map((part) => part.time_ns), 1)
   return (

@@ -27,7 +27,7 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
             <select class="select" value={text('schedule') || '1f1b'} onChange={set('schedule')}>
               {SCHEDULES.map(([id, title]) => (
                 <option key={id} value={id}>
-                  {title}
+                  {id === '1f1b' && Number(text('vp') || 1) > 1 ? 'Interleaved 1F1B' : title}
                 </option>
               ))}
             </select>
@@ -52,7 +52,7 @@ export function Switches(props: { hasRun: boolean; traces: readonly string[]; co
       )}
       <label class="pipeline-trace">
         Measured
-        <input class="input" type="text" list="pipeline-traces" value={trace ?? ''} placeholder="a trace, to show beneath it what was expected" onChange={set('p.trace')} />
+        <input class="input" type="text" list="pipeline-traces" value={(trace ?? '').replaceAll('\n', ', ')} placeholder="a trace, to show beneath it what was expected" onChange={(event) => change({ 'p.trace': event.currentTarget.value.split(/,\s*/).filter(Boolean).join('\n') || undefined })} />
         <datalist id="pipeline-traces">
           {props.traces.map((path) => (
             <option key={path} value={path} />

@@ -1,5 +1,5 @@
 // The search view: the scope, the job that goes through all strategies, its answer as figures, a plot and a table.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../../charts/format'
 import { identity } from '../../api/ask'
 import { useKeys } from '../../state/keys'
@@ -42,6 +42,12 @@ export default function Search() {
     const base = question(scope)
     if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running) whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
   }, [scope.ran])
+  // An address says `ran` only of what was asked: a changed scope waits for the button, here and wherever the link is opened.
+  const before = useRef(wanted)
+  useEffect(() => {
+    if (before.current !== wanted && scope.ran && state.of !== wanted && state.asking !== wanted) set(PREFIX, 'ran', undefined, 'replace')
+    before.current = wanted
+  }, [wanted])
   // The rest of the front comes once the ranking stands: two searches at once would take longer than one after the other.
   const answered = state.answer && !state.running && state.of === wanted && state.answer.answer.complete && state.answer.answer.candidates.length > 0
   useEffect(() => {

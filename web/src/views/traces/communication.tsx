@@ -1,7 +1,7 @@
 // What communication took: waits apart from transfers, by group and by rank, with bandwidths.
 // Responsible for: the tables of `comm`. Refuses to call a wait a transfer: what could not be told apart is marked as an estimate.
 import { useAnswer } from '../../api/live'
-import { bandwidth } from '../../charts/format'
+import { bandwidth, volume } from '../../charts/format'
 import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
@@ -49,7 +49,7 @@ export function Communication({ paths }: TabProps) {
   if (!answer) return loading ? <Loading heights={[220, 160]} /> : null
   return (
     <div class="traces-grid">
-      <section class="panel traces-panel traces-wide" aria-label="Groups">
+      <section class="panel traces-panel traces-wide traces-half" aria-label="Groups">
         <h2>
           By group and operation <span class="muted">waiting for the last rank apart from moving data</span>
         </h2>
@@ -62,7 +62,7 @@ export function Communication({ paths }: TabProps) {
             { key: 'operation', title: 'Operation', value: (row) => (row.operation ?? 'unknown').replaceAll('_', ' ') },
             { key: 'ranks', title: 'Ranks', value: (row) => row.size ?? 0, cell: (row) => `${row.size ?? '?'}${row.groups > 1 ? ` × ${row.groups}` : ''}`, align: 'right' },
             { key: 'count', title: 'Calls', value: (row) => row.count, align: 'right' },
-            { key: 'bytes', title: 'Size', value: (row) => row.bytes, cell: (row) => (row.bytes ? size(row.bytes) : '–'), align: 'right' },
+            { key: 'bytes', title: 'Size', value: (row) => row.bytes, cell: (row) => (row.bytes ? volume(row.bytes) : '–'), align: 'right' },
             { key: 'wait', title: 'Waiting', value: (row) => row.wait, cell: (row) => span(row.wait), align: 'right' },
             { key: 'transfer', title: 'Transfer', value: (row) => row.transfer, cell: (row) => `${span(row.transfer)}${row.estimate ? ' ≈' : ''}`, align: 'right' },
             { key: 'split', title: 'Split', value: (row) => row.wait / Math.max(1, row.wait + row.transfer), cell: (row) => <Split wait={row.wait} transfer={row.transfer} />, about: 'hatched: waiting; solid: transfer' },
@@ -72,7 +72,7 @@ export function Communication({ paths }: TabProps) {
           ]}
         />
       </section>
-      <section class="panel traces-panel traces-wide" aria-label="Ranks">
+      <section class="panel traces-panel traces-wide traces-half" aria-label="Ranks">
         <h2>By rank</h2>
         <Table<Rank>
           caption="Communication by rank"
@@ -103,9 +103,4 @@ function Split({ wait, transfer }: { wait: number; transfer: number }) {
       <span style={{ width: `${(1 - share) * 100}%`, background: 'var(--class-tensor)' }} />
     </span>
   )
-}
-
-function size(bytes: number): string {
-  const scale = bytes >= 1e9 ? 1e9 : bytes >= 1e6 ? 1e6 : 1e3
-  return `${(bytes / scale).toPrecision(3)} ${scale === 1e9 ? 'GB' : scale === 1e6 ? 'MB' : 'kB'}`
 }

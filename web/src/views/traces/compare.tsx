@@ -1,6 +1,7 @@
 // These traces against others, or against what the calculator predicts of a run file.
 // Responsible for: the answer of `compare` as tables of differences. Refuses to say better or worse than by time.
 import { useState } from 'preact/hooks'
+import { useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { useAnswer } from '../../api/live'
 import { change, own } from '../../state/location'
 import { percent, span } from '../../timeline/time'
@@ -27,6 +28,8 @@ interface Comparison {
 export function Compare({ paths }: TabProps) {
   const { other } = own('t')
   const [text, setText] = useState(other ?? '')
+  const { jobs } = useJobsOnDisk()
+  const others = jobs.filter((job) => viewOf(job) === 'traces').flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? job.paths : []))
   const { answer, problems, loading } = useAnswer<Comparison>('compare', other ? { first: other, second: paths[0]! } : null)
   return (
     <div class="traces-query">
@@ -39,7 +42,12 @@ export function Compare({ paths }: TabProps) {
       >
         <label>
           Against
-          <input class="input" value={text} placeholder="other traces, or a run file (.toml): what the calculator predicts of it" onInput={(event) => setText(event.currentTarget.value)} />
+          <input class="input" list="compare-jobs" value={text} placeholder="other traces, or a run file (.toml): what the calculator predicts of it" onInput={(event) => setText(event.currentTarget.value)} />
+          <datalist id="compare-jobs">
+            {others.map((path) => (
+              <option key={path} value={path} />
+            ))}
+          </datalist>
         </label>
         <button type="submit" class="button primary">
           Compare
@@ -56,8 +64,10 @@ export function Compare({ paths }: TabProps) {
               {answer.step_time.relative !== null && ` (${answer.step_time.change >= 0 ? '+' : '−'}${percent(Math.abs(answer.step_time.relative))})`}.
             </p>
           )}
-          <Differences title="Where a step goes" rows={answer.labels} />
-          <Differences title="Families of operators" rows={answer.families} />
+          <div class="traces-grid">
+            <Differences title="Where a step goes" rows={answer.labels} />
+            <Differences title="Families of operators" rows={answer.families} />
+          </div>
         </>
       )}
     </div>
@@ -69,7 +79,7 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
   const most = Math.max(...rows.map((row) => Math.abs(row.change)), 1)
   const sign = (value: number) => (value < 0 ? '−' : value > 0 ? '+' : '')
   return (
-    <section class="panel traces-panel" aria-label={title}>
+    <section class="panel traces-panel traces-wide traces-half" aria-label={title}>
       <h2>{title}</h2>
       <Table<Difference>
         caption={`${title}, part by part`}
@@ -83,7 +93,7 @@ function Differences({ title, rows }: { title: string; rows: readonly Difference
           { key: 'change', title: 'Change', value: (row) => row.change, cell: (row) => `${sign(row.change)}${span(Math.abs(row.change))}`, align: 'right' },
           {
             key: 'bar',
-            title: '',
+            title: <span class="hidden-visually">Change as a bar</span>,
             value: (row) => row.change,
             cell: (row) => (
               <span class="traces-difference" aria-hidden="true">

@@ -203,7 +203,7 @@ function Kernels({ profile }: { profile: Profile }) {
         { key: 'longest', title: 'Longest', value: (row) => row.longest, cell: (row) => span(row.longest), align: 'right' },
         { key: 'phase', title: 'Phase', value: (row) => row.phase.replaceAll('_', ' ') },
         { key: 'family', title: 'Family', value: (row) => row.family.replaceAll('_', ' ') },
-        { key: 'name', title: 'Kernel', value: (row) => row.name, cell: (row) => <span class="traces-kernel">{row.name}</span>, wrap: true },
+        { key: 'name', title: 'Kernel', value: (row) => row.name, cell: (row) => <span class="traces-kernel" title={row.name}>{row.name}</span>, wrap: true },
       ]}
     />
   )

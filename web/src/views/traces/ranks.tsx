@@ -1,11 +1,13 @@
-// Ranks beside each other: a table of groups, and heat maps of every label over ranks and over steps.
-// Responsible for: colours by value with the value in every cell's title. Refuses to hide a rank: all that the answer lists are shown.
+// Ranks beside each other: ranks over steps, a table of groups, and heat maps of every label over ranks and over steps.
+// Responsible for: what a cell stands for and where on the timeline it leads. Refuses to hide a rank: all that the answer lists are shown.
 import { useState } from 'preact/hooks'
 import { ChartFrame } from '../../charts/frame'
+import { HeatTable } from '../../charts/heatmap/heat-table'
 import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Table, type Column } from '../../ui/table'
 import type { TabProps } from '.'
+import { RanksOverSteps } from './ranks-over-steps'
 import { GROUPS, type RankRow, words } from './types'
 
 export function Ranks({ profile }: TabProps) {
@@ -19,9 +21,18 @@ export function Ranks({ profile }: TabProps) {
   ]
   const labels = [...new Set(profile.rows.flatMap((row) => Object.keys(row.parts)))]
   const stepLabels = [...new Set(profile.steps.flatMap((row) => Object.keys(row.parts)))]
-  if (profile.rows.length === 0) return <p class="muted">The answer lists no ranks one by one.</p>
+  // Of many ranks the answer lists none one by one; the map of ranks over steps holds them all.
+  if (profile.rows.length === 0) {
+    return (
+      <div class="traces-grid">
+        <RanksOverSteps profile={profile} />
+        <p class="muted traces-wide">{profile.ranks.toLocaleString('en')} ranks are too many to list their labels one by one.</p>
+      </div>
+    )
+  }
   return (
     <div class="traces-grid">
+      <RanksOverSteps profile={profile} />
       <section class="panel traces-panel traces-wide" aria-label="Ranks">
         <h2>
           Ranks <span class="muted">shares of the step; Enter shows a rank on the timeline</span>
@@ -63,67 +74,41 @@ interface HeatProps {
   readonly choose: (column: number) => void
 }
 
-/** Each row from nothing to its own largest value, so that what stands out in a row is seen; the value itself where there is room. */
+/** Labels by what they come to, those that nobody would see left out. */
 function Heat(props: HeatProps) {
   const [own, setOwn] = useState(true)
-  const values = props.rows.map((row) => props.columns.map((_, at) => props.value(row, at)))
-  const all = Math.max(1, ...values.flat())
-  const order = props.rows.map((_, at) => at).sort((a, b) => Math.max(...values[b]!) - Math.max(...values[a]!))
-  const kept = order.filter((at) => Math.max(...values[at]!) / props.whole >= 0.001)
+  const all = props.rows.map((row) => ({ name: row, values: props.columns.map((_, at) => props.value(row, at)) }))
+  const kept = all.filter((row) => Math.max(...row.values) / props.whole >= 0.001).sort((a, b) => Math.max(...b.values) - Math.max(...a.values))
   return (
     <ChartFrame
       title={props.title}
       about={props.about}
       name={props.name}
       class={props.columns.length > 8 ? 'traces-wide' : ''}
-      rows={() => ({ columns: ['label', ...props.columns], rows: kept.map((at) => [props.rows[at]!, ...values[at]!]) })}
+      rows={() => ({ columns: ['label', ...props.columns], rows: kept.map((row) => [row.name, ...row.values]) })}
       tools={
         <label class="traces-check">
           <input type="checkbox" checked={own} onChange={() => setOwn(!own)} /> each row on its own scale
         </label>
       }
     >
-      {(width) => {
-        const left = Math.min(230, width * 0.38)
-        const cell = Math.max(3, Math.min(96, (width - left) / props.columns.length))
-        const row = 22
-        return (
-          <svg width={width} height={kept.length * row + 26} role="img" aria-label={`${props.title}: ${kept.length} labels, ${props.columns.length} columns`} font-size="11">
-            {kept.map((at, place) => {
-              const scale = own ? Math.max(1, ...values[at]!) : all
-              return (
-                <g key={props.rows[at]}>
-                  <text x={left - 8} y={place * row + 15} text-anchor="end" fill="var(--text)">
-                    {words(props.rows[at]!)}
-                  </text>
-                  {values[at]!.map((value, column) => {
-                    const strength = value / scale
-                    return (
-                      <g key={column} onClick={() => props.choose(column)} style={{ cursor: 'pointer' }}>
-                        <rect x={left + column * cell} y={place * row + 1} width={cell - (cell > 6 ? 1 : 0)} height={row - 2} fill={`color-mix(in srgb, var(--ramp-high) ${(strength * 100).toFixed(0)}%, var(--ramp-low))`}>
-                          <title>{`${words(props.rows[at]!)}, ${props.columns[column]}: ${span(value)}, ${percent(value / props.whole)} of the step`}</title>
-                        </rect>
-                        {cell > 52 && (
-                          <text x={left + (column + 0.5) * cell} y={place * row + 15} text-anchor="middle" style={{ fill: strength > 0.45 ? 'var(--surface)' : 'var(--text)' }} pointer-events="none">
-                            {span(value)}
-                          </text>
-                        )}
-                      </g>
-                    )
-                  })}
-                </g>
-              )
-            })}
-            {props.columns.map((name, column) =>
-              column % Math.ceil(58 / cell) === 0 ? (
-                <text key={name} x={left + (column + 0.5) * cell} y={kept.length * row + 16} text-anchor="middle" fill="var(--muted)">
-                  {name}
-                </text>
-              ) : null,
-            )}
-          </svg>
-        )
-      }}
+      {(width) => (
+        <HeatTable
+          width={width}
+          title={props.title}
+          rows={kept.map((row) => words(row.name))}
+          columns={props.columns}
+          values={kept.map((row) => row.values)}
+          own={own}
+          format={span}
+          tip={(row, column, value) => ({
+            title: `${words(kept[row]!.name)}, ${props.columns[column]}`,
+            lines: [{ name: 'time', value: span(value ?? 0) }, { name: 'of the step', value: percent((value ?? 0) / props.whole) }],
+            hint: 'Click or Enter shows it on the timeline.',
+          })}
+          onChoose={(_, column) => props.choose(column)}
+        />
+      )}
     </ChartFrame>
   )
 }

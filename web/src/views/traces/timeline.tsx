@@ -10,6 +10,8 @@ import type { Controller } from '../../timeline/controller'
 import type { Mark } from '../../timeline/data'
 import { span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
+import { CriticalParts } from '../pipeline/numbers'
+import '../pipeline/pipeline.css'
 import type { TabProps } from '.'
 
 export function MeasuredTimeline({ profile, paths }: TabProps) {
@@ -74,6 +76,7 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
       ) : (
         measured.loading && <Loading heights={[460]} label="reading the step" />
       )}
+      {measured.columns && <CriticalParts columns={measured.columns} />}
     </div>
   )
 }

@@ -62,6 +62,20 @@ export interface Warning {
   readonly message: string
 }
 
+/** Rank by step, in nanoseconds: rows are ranks, columns steps. All ranks, also those that `rows` does not list. */
+export interface RankSteps {
+  readonly ranks: readonly number[]
+  readonly steps: readonly (string | number)[]
+  /** Of each step, the same for all ranks. */
+  readonly step_time: readonly number[]
+  /** Without waiting for others. */
+  readonly own_time: readonly (readonly (number | null)[])[]
+  readonly compute: readonly (readonly (number | null)[])[]
+  readonly waiting: readonly (readonly (number | null)[])[]
+  /** Of all others, so it may exceed the step. */
+  readonly waiting_caused: readonly (readonly (number | null)[])[]
+}
+
 export interface Profile {
   readonly title: string
   readonly ranks: number
@@ -79,6 +93,7 @@ export interface Profile {
   readonly warnings: readonly Warning[]
   readonly clocks: string
   readonly recorded: Readonly<Record<string, number>>
+  readonly rank_steps?: RankSteps | null
 }
 
 /** Groups of labels in the order of `shares` and `groups`. */

@@ -1,9 +1,12 @@
 // Two solvers as actions on the run: which modules of which layers to recompute, how many layers each stage should hold.
 // Their answers are shown beside the run as it is, and loaded by a button. Refuses to decide.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from '../../api/ask'
 import { bytes, percent, relative, seconds } from '../../charts/format'
 import { Problems } from '../../ui/states'
+import { Explained } from '../../ui/why'
+import { BUBBLE_WORDS } from '../parts/bubble'
 import { loadStrategy } from '../parts/load'
 import type { Balance, Choice, Division, Recompute } from './answer'
 import { Scroll } from '../parts/scroll'
@@ -34,99 +37,139 @@ function flag(name: string, entries: readonly string[]): string {
   return `--${name} "${entries.join(',')}"`
 }
 
+/** A solver's panel: what it finds, its switches and its button, and below them what it said. */
+function SolverPanel<T>({ title, about, switches, solved, solve, children }: {
+  title: string
+  about: string
+  switches: ComponentChildren
+  solved: Solved<T>
+  solve: () => void
+  children: ComponentChildren
+}) {
+  return (
+    <section class="panel" aria-label={title}>
+      <div class="panel-head">
+        <h2>
+          {title} <span class="about">{about}</span>
+        </h2>
+        {switches}
+        <button type="button" class="button" disabled={solved.busy} onClick={solve}>
+          {solved.busy ? 'Solving' : 'Solve'}
+        </button>
+      </div>
+      {(solved.problems.length > 0 || solved.answer) && (
+        <div class="panel-body">
+          {solved.problems.length > 0 && <Problems problems={solved.problems} />}
+          {children}
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Switch({ text, on, set }: { text: string; on: boolean; set: (on: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={on} onChange={(event) => set(event.currentTarget.checked)} /> {text}
+    </label>
+  )
+}
+
 export function RecomputeSolver({ run }: { run: Arguments }) {
   const [uniform, setUniform] = useState(false)
   const [offload, setOffload] = useState(false)
   const [solved, solve] = useSolver<Recompute>('recompute', { ...run, uniform, 'allow-offload': offload })
   const answer = solved.answer?.answer.recompute
   const chosen = uniform ? (answer?.uniform ?? answer?.best) : answer?.best
-  const rows: Choice[] = answer ? [answer.given, answer.none, answer.full, answer.uniform, answer.best].filter((one) => one !== null) : []
+  const ways: readonly (readonly [string, Choice | null])[] = answer
+    ? [['As the run says', answer.given], ['Nothing', answer.none], ['Everything', answer.full], ['Best, the same on every stage', answer.uniform], ['Best, stage by stage', answer.best]]
+    : []
+  // A run that says nothing of it recomputes nothing: one row, not two alike.
+  const rows = ways.flatMap(([name, row]) => (row ? [{ name, row }] : [])).filter(({ name, row }) => !(name === 'As the run says' && row.what === 'none'))
   return (
-    <section class="panel" aria-label="Selective recompute">
-      <div class="panel-head">
-        <h2>
-          Selective recompute <span class="about">which modules of how many layers, so that it fits and loses least</span>
-        </h2>
-        <label class="check"><input type="checkbox" checked={uniform} onChange={(event) => setUniform(event.currentTarget.checked)} /> same on every stage</label>
-        <label class="check"><input type="checkbox" checked={offload} onChange={(event) => setOffload(event.currentTarget.checked)} /> allow offload</label>
-        <button type="button" class="button" disabled={solved.busy} onClick={solve}>
-          {solved.busy ? 'Solving' : 'Solve'}
-        </button>
-      </div>
-      {(solved.problems.length > 0 || answer) && (
-        <div class="panel-body">
-          {solved.problems.length > 0 && <Problems problems={solved.problems} />}
-          {answer && (
-            <>
-              <Scroll label="Ways to recompute: table">
-                <table class="table">
-                  <caption class="hidden-visually">Ways to recompute</caption>
-                  <thead>
-                    <tr>
-                      <th scope="col">Recompute</th>
-                      <th scope="col" class="right">Step</th>
-                      <th scope="col" class="right">Against none</th>
-                      <th scope="col" class="right">Memory</th>
-                      <th scope="col">Fits</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {rows.map((row, index) => (
-                      <tr key={`${row.what}${index}`} class={row === chosen ? 'chosen' : ''}>
-                        <th scope="row">{row.what}</th>
-                        <td class="right">{seconds(row.step_time)}</td>
-                        <td class="right">{relative(row.step_time, answer.none.step_time)}</td>
-                        <td class="right">{bytes(row.memory)}</td>
-                        <td><Fits fits={row.fits} with={row.probability_of_fitting} /></td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </Scroll>
-              {chosen ? (
-                <div class="actions">
-                  <button type="button" class="button primary" onClick={() => loadStrategy(withRun(run, flag('stage-recompute', answer.stages.map((stage) => stage.choice.join(' '))), ['recompute', 'stage-recompute']))}>
-                    Load it into the calculator
-                  </button>
-                  {answer.gain_over_full !== null && <span class="muted check">{percent(answer.gain_over_full)} more tokens a second than recomputing everything</span>}
-                </div>
-              ) : (
-                <p class="tone-bad">Nothing fits, whatever is recomputed.</p>
-              )}
-              <details>
-                <summary>Stage by stage</summary>
-                <Scroll label="Stage by stage: table">
-                  <table class="table">
-                    <thead>
-                      <tr>
-                        <th scope="col" class="right">Stage</th>
-                        <th scope="col" class="right">Layers</th>
-                        <th scope="col">Recompute</th>
-                        <th scope="col" class="right">Costs a micro batch</th>
-                        <th scope="col" class="right">Memory without</th>
-                        <th scope="col" class="right">Memory</th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {answer.stages.map((stage) => (
-                        <tr key={stage.stage}>
-                          <th scope="row" class="right">{stage.stage}</th>
-                          <td class="right">{stage.layers}</td>
-                          <td><code>{stage.choice.join(' ')}</code></td>
-                          <td class="right">{seconds(stage.recompute)}</td>
-                          <td class="right">{bytes(stage.memory_none)}</td>
-                          <td class="right">{bytes(stage.memory)}</td>
-                        </tr>
-                      ))}
-                    </tbody>
-                  </table>
-                </Scroll>
-              </details>
-            </>
+    <SolverPanel
+      title="Selective recompute"
+      about="which modules of how many layers, so that it fits and loses least"
+      switches={
+        <>
+          <Switch text="same on every stage" on={uniform} set={setUniform} />
+          <Switch text="allow offload" on={offload} set={setOffload} />
+        </>
+      }
+      solved={solved}
+      solve={solve}
+    >
+      {answer && (
+        <>
+          <Scroll label="Ways to recompute: table">
+            <table class="table">
+              <caption class="hidden-visually">Ways to recompute</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Recompute</th>
+                  <th scope="col" class="right">Step</th>
+                  <th scope="col" class="right">Against none</th>
+                  <th scope="col" class="right">Memory</th>
+                  <th scope="col">Fits</th>
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ name, row }) => (
+                  <tr key={name} class={row === chosen ? 'chosen' : ''}>
+                    <th scope="row">
+                      {name} {!['none', 'full', 'by stage'].includes(row.what) && <code class="muted">{row.what.replace(' on every stage', '')}</code>}
+                    </th>
+                    <td class="right">{seconds(row.step_time)}</td>
+                    <td class="right">{relative(row.step_time, answer.none.step_time)}</td>
+                    <td class="right">{bytes(row.memory)}</td>
+                    <td><Fits fits={row.fits} with={row.probability_of_fitting} /></td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </Scroll>
+          {chosen ? (
+            <div class="actions">
+              <button type="button" class="button primary" onClick={() => loadStrategy(withRun(run, flag('stage-recompute', answer.stages.map((stage) => stage.choice.join(' '))), ['recompute', 'stage-recompute']))}>
+                Load it into the calculator
+              </button>
+              {answer.gain_over_full !== null && <span class="muted check">{percent(answer.gain_over_full)} more tokens a second than recomputing everything</span>}
+            </div>
+          ) : (
+            <p class="tone-bad">Nothing fits, whatever is recomputed.</p>
           )}
-        </div>
+          <details>
+            <summary>Stage by stage</summary>
+            <Scroll label="Stage by stage: table">
+              <table class="table">
+                <thead>
+                  <tr>
+                    <th scope="col" class="right">Stage</th>
+                    <th scope="col" class="right">Layers</th>
+                    <th scope="col">Recompute</th>
+                    <th scope="col" class="right">Costs a micro batch</th>
+                    <th scope="col" class="right">Memory without</th>
+                    <th scope="col" class="right">Memory</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {answer.stages.map((stage) => (
+                    <tr key={stage.stage}>
+                      <th scope="row" class="right">{stage.stage}</th>
+                      <td class="right">{stage.layers}</td>
+                      <td><code>{stage.choice.join(' ')}</code></td>
+                      <td class="right">{seconds(stage.recompute)}</td>
+                      <td class="right">{bytes(stage.memory_none)}</td>
+                      <td class="right">{bytes(stage.memory)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          </details>
+        </>
       )}
-    </section>
+    </SolverPanel>
   )
 }
 
@@ -136,67 +179,61 @@ export function BalanceSolver({ run }: { run: Arguments }) {
   const answer = solved.answer?.answer.balance
   const { before, best } = answer ?? {}
   return (
-    <section class="panel" aria-label="Pipeline balance">
-      <div class="panel-head">
-        <h2>
-          Pipeline balance <span class="about">how many layers each stage should hold, embedding and head counted</span>
-        </h2>
-        <label class="check"><input type="checkbox" checked={recompute} onChange={(event) => setRecompute(event.currentTarget.checked)} /> with recompute</label>
-        <button type="button" class="button" disabled={solved.busy} onClick={solve}>
-          {solved.busy ? 'Solving' : 'Solve'}
-        </button>
-      </div>
-      {(solved.problems.length > 0 || answer) && (
-        <div class="panel-body">
-          {solved.problems.length > 0 && <Problems problems={solved.problems} />}
-          {before && (
-            <Scroll label="Divisions of layers: table">
-              <table class="table">
-                <caption class="hidden-visually">Divisions of layers</caption>
-                <thead>
-                  <tr>
-                    <th scope="col">Layers by stage</th>
-                    <th scope="col" class="right">Step</th>
-                    <th scope="col" class="right">Idle</th>
-                    <th scope="col" class="right">Uneven</th>
-                    <th scope="col" class="right">Memory</th>
-                    <th scope="col">Fits</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  <DivisionRow name="as it is" of={before} />
-                  {best && <DivisionRow name="best" of={best} chosen />}
-                </tbody>
-              </table>
-            </Scroll>
-          )}
-          {best && before && (
-            <>
-              <StageBars before={before} best={best} />
-              <div class="actions">
-                <button
-                  type="button"
-                  class="button primary"
-                  onClick={() =>
-                    loadStrategy(
-                      withRun(
-                        run,
-                        [flag('layers-per-stage', best.layers.map(String)), recompute ? flag('stage-recompute', best.stages.map((stage) => stage.recompute.join(' '))) : ''].join(' '),
-                        ['layers-per-stage', 'uneven-stages', ...(recompute ? ['recompute', 'stage-recompute'] : [])],
-                      ),
-                    )
-                  }
-                >
-                  Load it into the calculator
-                </button>
-                <span class="muted check">{answer?.priced} divisions priced</span>
-              </div>
-            </>
-          )}
-          {answer && !best && <p class="tone-bad">No division fits. Try it with recompute.</p>}
-        </div>
+    <SolverPanel
+      title="Pipeline balance"
+      about="how many layers each stage should hold, embedding and head counted"
+      switches={<Switch text="with recompute" on={recompute} set={setRecompute} />}
+      solved={solved}
+      solve={solve}
+    >
+      {before && (
+        <Scroll label="Divisions of layers: table">
+          <table class="table">
+            <caption class="hidden-visually">Divisions of layers</caption>
+            <thead>
+              <tr>
+                <th scope="col">Layers by stage</th>
+                <th scope="col" class="right">Step</th>
+                <th scope="col" class="right">
+                  <Explained id="bubble.idle" list={BUBBLE_WORDS}>Idle</Explained>
+                </th>
+                <th scope="col" class="right" title="How much longer the slowest stage takes than the mean of all">Uneven</th>
+                <th scope="col" class="right">Memory</th>
+                <th scope="col">Fits</th>
+              </tr>
+            </thead>
+            <tbody>
+              <DivisionRow name="as it is" of={before} />
+              {best && <DivisionRow name="best" of={best} chosen />}
+            </tbody>
+          </table>
+        </Scroll>
       )}
-    </section>
+      {best && before && (
+        <>
+          <StageBars before={before} best={best} />
+          <div class="actions">
+            <button
+              type="button"
+              class="button primary"
+              onClick={() =>
+                loadStrategy(
+                  withRun(
+                    run,
+                    [flag('layers-per-stage', best.layers.map(String)), recompute ? flag('stage-recompute', best.stages.map((stage) => stage.recompute.join(' '))) : ''].join(' '),
+                    ['layers-per-stage', 'uneven-stages', ...(recompute ? ['recompute', 'stage-recompute'] : [])],
+                  ),
+                )
+              }
+            >
+              Load it into the calculator
+            </button>
+            <span class="muted check">{answer?.priced} divisions priced</span>
+          </div>
+        </>
+      )}
+      {answer && !best && <p class="tone-bad">No division fits. Try it with recompute.</p>}
+    </SolverPanel>
   )
 }
 

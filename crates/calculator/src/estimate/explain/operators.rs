@@ -1,16 +1,16 @@
 //! The matrix products and the attention of the commonest layer, shape by shape.
 
-use super::{Explanation, explanation, given, measure};
+use super::{Explanation, calibrated, explanation, given, measure};
 use crate::costing::Costing;
 use crate::layer::projections as products;
 use crate::operators::{Pass, Source};
 use railwright_spec::model::Module;
+use railwright_spec::precision::DataType;
 
-fn source(costing: &Costing<'_>, source: Source) -> String {
+fn source(costing: &Costing<'_>, source: Source, data_type: DataType) -> String {
     let words = match source {
         Source::Calibrated => {
-            let file = costing.machine.calibration.as_ref().map_or("", |c| c.file.as_str());
-            return format!("calibrated from {file}");
+            return calibrated::products(costing, data_type);
         }
         Source::Measured => "law of this accelerator, corrected by measurements around this shape",
         Source::Fitted => "law fitted to measurements on this accelerator",
@@ -53,7 +53,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                         "burst_rate",
                         cost.flop.get() / cost.time.get(),
                         "FLOP/s",
-                        &source(costing, cost.source),
+                        &source(costing, cost.source, data_type),
                     ),
                     given(
                         "sustained",
@@ -65,7 +65,11 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
                         },
                     ),
                 ],
-                "catalog/operators/gemm.csv; sustained is what long runs keep of a short burst",
+                if cost.source == Source::Calibrated {
+                    "catalog/operators/gemm.csv at the calibration's rate"
+                } else {
+                    "catalog/operators/gemm.csv; sustained is what long runs keep of a short burst"
+                },
             )
         })
         .collect()

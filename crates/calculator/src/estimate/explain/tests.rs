@@ -81,3 +81,54 @@ fn what_is_sharded_can_be_redone_by_hand_with_and_without_experts() {
         near(input(get("memory.optimizer_moments"), "moments"), 2.0);
     }
 }
+
+/// Two V100 without a link between them are two domains of one node, whose bus was measured: every row over it says so, and costs what
+/// the law says, the softmax's small reductions too.
+#[test]
+fn collectives_over_a_nodes_bus_are_the_calibrations() {
+    use railwright_spec::calibration::{
+        Calibration, CollectiveKind, CollectiveLaw, CollectiveRate, Evidence, Regime,
+    };
+    let model = railwright_spec::model::by_name("llama-3-8b").expect("known");
+    let mut cluster = railwright_spec::cluster::by_name("v100-pcie-32gb", 2).expect("known");
+    cluster.devices_per_node = 2;
+    let spec = railwright_spec::plan::PlanSpec {
+        tensor_parallel: Some(2),
+        sequence_parallel: Some(false),
+        ..railwright_spec::plan::PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let law = CollectiveLaw {
+        operation: CollectiveKind::AllReduce,
+        ranks: 2,
+        regime: Regime::Sustained,
+        base_us: 20.0,
+        bandwidth_gb: 10.0,
+        ramp_ns: 0.0,
+        from_bytes: 512.0,
+        to_bytes: 1e9,
+        evidence: Evidence { samples: 13, ..Evidence::default() },
+    };
+    let calibration = Calibration {
+        software: plan.software.clone(),
+        link: cluster.scale_up.link.clone(),
+        file: "bus.toml".into(),
+        collectives: vec![law],
+        collective_rate: Some(CollectiveRate { rate: 0.73, evidence: Evidence::default() }),
+        ..Calibration::empty(&cluster.accelerator.id)
+    };
+    let cluster =
+        railwright_spec::cluster::Cluster { calibration: Some(std::sync::Arc::new(calibration)), ..cluster };
+    let estimate =
+        crate::estimate::estimate(&model, &cluster, &plan, &crate::estimate::EstimateOptions::default())
+            .expect("priced");
+    let rows: Vec<_> = estimate.communication.iter().filter(|row| row.dimension == "tensor").collect();
+    assert!(rows.len() >= 2 && rows.iter().all(|row| row.domains == 2), "{rows:?}");
+    for row in rows {
+        // base + bytes over the bandwidth of the bus, which two ranks fill with the buffer itself.
+        let said = 20e-6 + row.bytes.get() / 10e9;
+        assert!((row.time_each.get() / said - 1.0).abs() < 1e-6, "{row:?} {said}");
+    }
+    let exposed = estimate.explain("exposed.tensor").expect("explained");
+    assert!(exposed.inputs[1..].iter().all(|i| i.source.contains("bus.toml`: all_reduce x2")), "{exposed:?}");
+}

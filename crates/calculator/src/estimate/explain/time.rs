@@ -2,10 +2,11 @@
 
 use super::super::breakdown::{runs_per_chunk, stage_work};
 use super::super::{Estimate, identity::schedule_name};
-use super::{Explanation, Input, explanation, given, measure};
+use super::{Explanation, Input, calibrated, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
 use crate::work::Work;
+use railwright_spec::calibration::Operators;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 
@@ -113,14 +114,18 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
             );
             let names: Vec<&str> = family.children.iter().map(|c| c.title.as_str()).collect();
             let formula = format!("runs x ({})", names.join(" + "));
-            let source = "operator laws at the shapes of `operator.*`, over the sustained rate of the software generation";
+            let laws = "operator laws at the shapes of `operator.*`";
+            let source = match calibrated::family(costing, &family.id) {
+                Some(calibration) => format!("{laws}; {calibration}"),
+                None => format!("{laws}, over the sustained rate of the software generation"),
+            };
             list.push(explanation(
                 &family.id,
                 &family.title,
                 (family.time.get(), "s"),
                 &formula,
                 inputs,
-                source,
+                &source,
             ));
         }
     }
@@ -130,13 +135,15 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
         let all: Seconds = rows.clone().map(|r| r.time).sum();
         let mut inputs = vec![given("exposed_share", part.time / all, "what overlap leaves; see `overlap`")];
         for row in rows {
+            let behind = calibrated::collective(costing, row);
+            let behind = behind.map_or_else(String::new, |text| format!("; {text}"));
             let place = if row.domains > 1 { "across domains" } else { "inside a domain" };
             inputs.push(measure(
                 &format!("{} x {}", human::count(row.count), row.operation.replace('_', "-")),
                 row.time.get(),
                 "s",
                 &format!(
-                    "{} each among {} ranks {place}: {} at {} bus bandwidth ({})",
+                    "{} each among {} ranks {place}: {} at {} bus bandwidth ({}){behind}",
                     human::bytes_decimal(row.bytes),
                     row.ranks,
                     human::seconds(row.time_each),
@@ -146,8 +153,12 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
             ));
         }
         let formula = "exposed_share x (sum of the collectives' times)";
-        let source =
-            "collective laws of the link generation, over the sustained rate of the software generation";
+        let is_calibrated = inputs.iter().any(|input| input.source.contains("; calibration"));
+        let source = if is_calibrated {
+            "collective laws as the calibration has them, else of the link generation, over the sustained rate of the software generation"
+        } else {
+            "collective laws of the link generation, over the sustained rate of the software generation"
+        };
         list.push(explanation(&part.id, &part.title, (part.time.get(), "s"), formula, inputs, source));
     }
     list.push(host(
@@ -169,7 +180,8 @@ fn host(
     runs: f64,
 ) -> Explanation {
     let software = costing.software;
-    let name = format!("catalog/software.toml, `{}`", software.id);
+    let name =
+        calibrated::host(costing).unwrap_or_else(|| format!("catalog/software.toml, `{}`", software.id));
     let device: f64 = [forward, input, weight].iter().map(|w| w.time().get()).sum::<f64>() / runs;
     explanation(
         "host",
@@ -223,7 +235,8 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
     let mut stepped = super::shards(plan, held, &format!("stage {slowest}"), plan.sharding.zero_stage >= 1);
     let each = software.optimizer_bytes_per_parameter;
     let traffic = super::per_shard(&stepped) * each;
-    stepped.push(given("bytes_per_parameter", each, &name));
+    let behind = calibrated::operators(costing, Operators::Optimizer);
+    stepped.push(given("bytes_per_parameter", each, behind.as_deref().unwrap_or(&name)));
     let reached = traffic / of(estimate, "optimizer").max(f64::MIN_POSITIVE);
     stepped.push(measure(
         "rate",
@@ -256,7 +269,12 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
             "fixed per step",
             (of(estimate, "fixed"), "s"),
             "host_ms_per_step / 1000",
-            vec![measure("host_ms_per_step", software.host_ms_per_step, "ms", &name)],
+            vec![measure(
+                "host_ms_per_step",
+                software.host_ms_per_step,
+                "ms",
+                calibrated::host(costing).as_deref().unwrap_or(&name),
+            )],
             "data loader, logging, loss reduction, gradient norm",
         ),
         explanation(

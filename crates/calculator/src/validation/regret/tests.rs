@@ -26,6 +26,7 @@ fn judged(pairs: &[(f64, Option<f64>, bool)]) -> Regret {
         file: "table".to_owned(),
         rows: rows(pairs),
         summary: super::super::report::Summary::default(),
+        calibration: None,
     })
 }
 

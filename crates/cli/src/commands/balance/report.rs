@@ -121,7 +121,7 @@ impl Balance {
                 Column::words("division"),
                 Column::prose("layers"),
                 Column::numbers("step"),
-                Column::numbers("idle"),
+                Column::numbers("mean idle"),
                 Column::numbers("slowest over mean"),
                 Column::numbers("memory, GiB").expendable(1),
                 Column::numbers("chance").expendable(2),

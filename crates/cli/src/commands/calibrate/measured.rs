@@ -2,9 +2,11 @@
 //!
 //! Responsible for: reading them, and finding the cluster and the software generation. Refuses to fit.
 
+use super::same_run::{self, Said};
 use crate::args;
 use crate::commands::profiled;
 use crate::exit::Failure;
+use crate::input::jobs::Wanted;
 use crate::input::{self, LOG_LIMIT, TABLE_LIMIT, traces};
 use crate::printer::Printer;
 use crate::run;
@@ -12,6 +14,7 @@ use railwright_calculator::calibration::table;
 use railwright_calculator::{defaults, software};
 use railwright_profiler::Job;
 use railwright_profiler::groups::Layout;
+use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::log::{Known, judge};
 use railwright_profiler::nccl_tests;
@@ -19,11 +22,15 @@ use railwright_profiler::profile::Options;
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::samples::{Part, SampleOptions, samples};
 use railwright_spec::calibration::{Samples, StepSample};
-use railwright_spec::cluster::{Cluster, accelerators};
+use railwright_spec::cluster::Cluster;
 use railwright_spec::precision::DataType;
-use railwright_spec::problem::{Problem, did_you_mean};
+use railwright_spec::problem::{Problem, Warning, did_you_mean};
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
+
+/// Traces of one job, and any number of logs.
+const WANTED: Wanted =
+    Wanted { command: "calibrate", kinds: &[&[Family::Ranks, Family::Log]], several: &[Family::Log] };
 
 /// Everything that was read.
 pub(super) struct Measured {
@@ -31,6 +38,8 @@ pub(super) struct Measured {
     options: SampleOptions,
     /// What needs no trace.
     others: Vec<Samples>,
+    /// What logs say of their runs.
+    logs: Vec<Said>,
     names: Vec<String>,
 }
 
@@ -55,14 +64,20 @@ impl Measured {
             others.push(table::operators(&input::read(path, TABLE_LIMIT)?, path)?);
         }
         let mut job = None;
+        let mut logs = Vec::new();
         if !arguments.paths.is_empty() {
-            let loaded = traces::load(&arguments.paths, Keep::default(), printer)?;
+            let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
             profiled::tell(&loaded, printer);
             let mut ranks = Vec::new();
             for recording in loaded.recordings {
                 match recording {
                     Recording::Rank(trace) => ranks.push(*trace),
-                    Recording::Log(log) => others.extend(judge(&log, &Known::default()).as_ref().map(of_log)),
+                    Recording::Log(log) => {
+                        if let Some(judged) = judge(&log, &Known::default()) {
+                            logs.push(Said::of(&log, &judged, &profiled::title(&arguments.paths)));
+                            others.push(of_log(&judged));
+                        }
+                    }
                     _ => printer.note("a recording that is neither a trace nor a training log is left out"),
                 }
             }
@@ -82,7 +97,7 @@ impl Measured {
             }
         }
         let names = [&arguments.paths, &arguments.nccl_tests, &arguments.operators];
-        Ok(Self { job, options, others, names: names.into_iter().flatten().cloned().collect() })
+        Ok(Self { job, options, others, logs, names: names.into_iter().flatten().cloned().collect() })
     }
 
     /// What a part of the traces says, and everything else.
@@ -93,6 +108,17 @@ impl Measured {
         }
         all.extend(self.others.iter().cloned());
         Ok(all)
+    }
+
+    /// Ranks of the traced job, as far as its traces say it.
+    fn traced(&self) -> Option<u32> {
+        self.job.as_ref().map(|(job, _)| job.world_size)
+    }
+
+    /// Refuses logs of another run; what is doubtful about the traces.
+    pub(super) fn belong(&self, run: Option<&Run>) -> Result<Option<Warning>, Problem> {
+        same_run::check(&self.logs, run, self.traced())?;
+        Ok(same_run::doubt(run, self.traced()))
     }
 
     pub(super) fn title(&self) -> String {
@@ -120,7 +146,7 @@ impl Measured {
     fn of_one_accelerator(&self) -> Result<(), Problem> {
         let mut known: Vec<(String, &str)> = Vec::new();
         for name in self.devices() {
-            let Some(accelerator) = accelerator_of(name) else { continue };
+            let Some(accelerator) = profiled::accelerator_of(name) else { continue };
             if known.iter().all(|(id, _)| *id != accelerator) {
                 known.push((accelerator, name));
             }
@@ -166,7 +192,7 @@ impl Where {
     pub(super) fn of(arguments: &args::calibrate::Calibrate, measured: &Measured) -> Result<Self, Failure> {
         let mut remarks = Vec::new();
         measured.of_one_accelerator()?;
-        let by_device = measured.device().and_then(accelerator_of);
+        let by_device = measured.device().and_then(profiled::accelerator_of);
         let named = arguments.cluster.clone();
         if let Some(path) = &arguments.run {
             let is_run =
@@ -183,13 +209,14 @@ impl Where {
             let resolved = run::resolve(&typed)?;
             let cluster = Cluster { calibration: None, ..resolved.run.cluster.clone() };
             let software = resolved.run.plan.software.clone();
-            if let Some(device) = &by_device
-                && *device != cluster.accelerator.id
-            {
-                remarks.push(format!(
-                    "the measurements name a {device}, the run a {}: the run is believed",
+            if let Some(device) = by_device.filter(|device| *device != cluster.accelerator.id) {
+                return Err(Problem::new(format!(
+                    "the measurements name a {device}, the run `{path}` has {}",
                     cluster.accelerator.id
-                ));
+                ))
+                .in_file("--run")
+                .hint("name the run that was measured, or leave it out: the measurements' device says the accelerator")
+                .into());
             }
             return Ok(Self { cluster, software, run: Some(resolved.run), remarks });
         }
@@ -228,18 +255,4 @@ impl Where {
         }
         Ok(Self { cluster, software, run: None, remarks })
     }
-}
-
-/// The accelerator that a driver's name means.
-fn accelerator_of(device: &str) -> Option<String> {
-    let plain = |text: &str| -> String {
-        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let name = plain(device);
-    let by_pattern = accelerators()
-        .into_iter()
-        .find(|a| a.device_name_patterns.iter().any(|pattern| plain(pattern) == name));
-    by_pattern
-        .map(|a| a.id)
-        .or_else(|| railwright_spec::cluster::accelerator_by_name(device).ok().map(|a| a.id))
 }

@@ -50,6 +50,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         Column::words("value"),
         Column::numbers("samples"),
         Column::numbers("spread").expendable(4),
+        Column::numbers("give or take").expendable(5),
         Column::numbers("off before").expendable(1),
         Column::numbers("off after").expendable(1),
         Column::words("from").expendable(3),
@@ -65,6 +66,7 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
             value.into(),
             Cell::whole(evidence.samples),
             Cell::percent(evidence.spread),
+            if evidence.uncertainty > 0.0 { Cell::percent(evidence.uncertainty) } else { Cell::default() },
             Cell::percent(evidence.error_before),
             Cell::percent(evidence.error_after),
             evidence.from.as_str().into(),
@@ -101,11 +103,20 @@ pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
         ));
     }
     if let Some(network) = &calibration.network {
+        let range = |from: u64, to: u64, what: &str| match (from, to) {
+            (_, 0) => String::new(),
+            (from, to) if from == to => format!(", {to} {what}"),
+            (from, to) => format!(", {from} to {to} {what}"),
+        };
         let value = format!(
-            "rings {} and all-to-all {} of the NICs, latencies x{}",
+            "rings {} and all-to-all {} of the NICs, latencies x{}{}{}, {} to {}",
             human::percent(network.ring_share),
             human::percent(network.spread_share),
-            network.latency
+            network.latency,
+            range(network.from_domains, network.to_domains, "domains"),
+            range(network.from_ranks, network.to_ranks, "ranks"),
+            human::bytes_decimal(Bytes::new(network.from_bytes)),
+            human::bytes_decimal(Bytes::new(network.to_bytes))
         );
         rows.push(row("network".to_owned(), Regime::Burst, value, &network.evidence));
     }

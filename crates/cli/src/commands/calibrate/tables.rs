@@ -17,17 +17,27 @@ impl Answer for Calibrated {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
-        let done = if self.fitted { "calibrated by" } else { "judged by" };
-        document.spans(vec![
-            Cell::new(self.calibration.accelerator.clone(), Tone::Strong),
-            format!(" in {} {done} {}", self.cluster, self.title).into(),
-        ]);
-        lines(
-            &mut document,
-            "Operators and collectives",
-            "weighted by time, against what they were fitted to",
-            &self.lines,
-        );
+        let (subject, done) = if self.fitted {
+            (
+                self.calibration.accelerator.clone(),
+                format!(" in {} calibrated by {}", self.cluster, self.title),
+            )
+        } else {
+            let told =
+                format!(" ({}) judged by {} in {}", self.calibration.accelerator, self.title, self.cluster);
+            (self.calibration.file.clone(), told)
+        };
+        document.spans(vec![Cell::new(subject, Tone::Strong), done.into()]);
+        let against = if self.fitted {
+            "weighted by time, against what they were fitted to".to_owned()
+        } else {
+            format!(
+                "weighted by time; after is what {} says, fitted to {}",
+                self.calibration.file,
+                self.sources()
+            )
+        };
+        lines(&mut document, "Operators and collectives", &against, &self.lines);
         lines(&mut document, "Held out", "against measurements that nothing was fitted to", &self.held_out);
         steps(&mut document, &self.steps);
         super::shown::figures(&mut document, &self.calibration);
@@ -92,6 +102,19 @@ impl Answer for Calibrated {
             &header.map(str::to_owned),
             rows.chain(self.steps.iter().map(of_step)).collect(),
         )
+    }
+}
+
+impl Calibrated {
+    /// What the calibration was fitted to, each source once.
+    fn sources(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for (_, _, evidence) in self.calibration.evidence() {
+            if !evidence.from.is_empty() && !names.contains(&evidence.from.as_str()) {
+                names.push(&evidence.from);
+            }
+        }
+        if names.is_empty() { "measurements that it does not name".to_owned() } else { names.join(", ") }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A run's prediction beside its trace.
 
-use super::{change, differences, is_run, relative, value, verdicts};
+use super::{change, is_run, relative, value, verdicts};
 use crate::args;
 use crate::commands::profile::time;
 use crate::commands::profiled;
@@ -8,11 +8,13 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, fields};
 use crate::run::Resolved;
+use railwright_calculator::calibration::{Claim, differences};
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::compare::{Comparison, Condition, Verdict, steps};
 use railwright_profiler::measured;
 use railwright_spec::human;
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::run::Run;
 use serde_json::{Map, Value, json};
 
 /// How many operators of a family are shown of each side; `--json` has more.
@@ -43,7 +45,13 @@ pub(super) fn run(
     let tables = profiled::tables(&arguments.reading)?;
     let mut options = profiled::options(tables, &args::Needed::default())?;
     options.step = arguments.step;
-    let read = profiled::read(std::slice::from_ref(traces), &arguments.reading, &options.tables, printer)?;
+    let read = profiled::read_as(
+        std::slice::from_ref(traces),
+        "compare",
+        (&arguments.reading, Some(&run)),
+        &options.tables,
+        printer,
+    )?;
     let profile = profiled::profiled(&read, &options)?;
     // The step in the middle by its length stands for the measurement.
     let mut order: Vec<usize> = (0..profile.windows.steps.len()).collect();
@@ -52,15 +60,30 @@ pub(super) fn run(
     let measured = measured::step(&read.job, &read.joined, &options.tables, &profile.windows, typical)
         .ok_or_else(|| Problem::new("nothing was recorded").in_file(traces.as_str()))?;
     let name = format!("{traces}, step {}", profile.windows.name(typical));
-    let (titles, comparison) = if modelled_first {
+    let (titles, mut comparison) = if modelled_first {
         ([run_file.clone(), name], steps(&modelled, &measured))
     } else {
         ([name, run_file.clone()], steps(&measured, &modelled))
     };
+    comparison.warnings.extend(of_another_run(&run, read.job.world_size, profile.report.device.as_deref()));
     let verdicts = conditions.iter().map(|c| c.check(&comparison)).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);
     printer.answer(&Against { titles, comparison, verdicts }, &arguments.output)?;
     Ok(if fails { Outcome::No } else { Outcome::Yes })
+}
+
+/// A doubt where the traces say another number of devices than the run has, or another device.
+fn of_another_run(run: &Run, traced: u32, device: Option<&str>) -> Option<Warning> {
+    // Traces of one rank often do not say of how many; those that say of several are believed.
+    let ranks = (traced > 1).then(|| Claim { key: "cluster.devices".to_owned(), value: f64::from(traced) });
+    let mut differs = differences(ranks.as_slice(), &run.model, &run.plan);
+    let own = &run.cluster.accelerator.id;
+    if let Some(device) = device.and_then(profiled::accelerator_of).filter(|device| device != own) {
+        differs.push(format!("the device is a {device} there and {own} in the run"));
+    }
+    (!differs.is_empty()).then(|| {
+        Warning::new("runs-not-alike", format!("the traces are of another run: {}", differs.join(", ")))
+    })
 }
 
 impl Answer for Against {
@@ -88,7 +111,7 @@ impl Answer for Against {
             "where a step goes",
             "mean of the ranks that are shown, the largest difference first",
         );
-        document.table(differences("part", comparison.labels.iter()));
+        document.table(super::differences("part", comparison.labels.iter()));
         self.operators(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("doubts");

@@ -4,6 +4,7 @@
 //! page does, from the same answers as at the server.
 
 use super::Estimated;
+use super::compared::Second;
 use crate::args::{self, By, Output, RunArguments};
 use crate::commands::{explain, memory, models};
 use crate::exit::{Failure, Outcome};
@@ -26,11 +27,29 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
             .hint("build it with `npm run build` in web/, then build the program again")
             .into());
     };
+    let parameters = parameters(&arguments.run);
+    let mut fragment = fragment(&parameters);
+    let mut answers = answers(estimated, &arguments.run);
+    if let Some(second) = Second::new(&parameters, &arguments.compare)? {
+        for (name, value) in &second.changes {
+            // Writing to a String cannot fail.
+            let _ = write!(fragment, "&b.{name}={}", escaped(value));
+        }
+        fragment.push_str("&b.on=1");
+        let known = |answers: &[Value], one: &Value| {
+            answers.iter().any(|a| a["command"] == one["command"] && a["arguments"] == one["arguments"])
+        };
+        for one in second.answers()? {
+            if !known(&answers, &one) {
+                answers.push(one);
+            }
+        }
+    }
     let report = json!({
         "railwright": env!("CARGO_PKG_VERSION"),
         "title": format!("{} on {}", estimated.estimate.model.name, estimated.estimate.cluster.name),
-        "fragment": fragment(&parameters(&arguments.run)),
-        "answers": answers(estimated, &arguments.run),
+        "fragment": fragment,
+        "answers": answers,
     });
     // What looks like markup inside would end the element.
     let report = report.to_string().replace('<', "\\u003c");

@@ -137,7 +137,7 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
                 vec![
                     human::percent(hardware.share).into(),
                     format!(
-                        "  of the same peak: {}/GPU executed, recompute included",
+                        "  of the same peak: {}/GPU executed, with recompute and causal attention",
                         human::flop_rate(efficiency.hardware_flop_rate)
                     )
                     .into(),

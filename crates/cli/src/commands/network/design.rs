@@ -11,11 +11,12 @@ use super::{kind, on_run, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
-use crate::input;
+use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::DesignSpec;
-use railwright_spec::cluster::Cluster;
+use railwright_spec::calibration::Calibration;
+use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -55,7 +56,7 @@ pub(super) struct Answered {
 
 /// Designs networks. The answer is no when the model fits on none.
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
-    let (open, usual) = on_usual_machine(&arguments.run);
+    let (open, usual) = on_usual_machine(&arguments.run)?;
     let asked = open_run::ask(&open)?;
     open_run::tell_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
@@ -140,7 +141,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
 const USUAL_MACHINE: &str = "dgx-h100";
 
 /// The run with a machine, and what was chosen.
-fn on_usual_machine(run: &OpenRun) -> (OpenRun, Option<String>) {
+fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem> {
     let mut run = run.clone();
     let sets_cluster = |path: &str| {
         path.starts_with("cluster.") && !["cluster.devices", "cluster.calibration"].contains(&path)
@@ -150,10 +151,30 @@ fn on_usual_machine(run: &OpenRun) -> (OpenRun, Option<String>) {
         || run.flags.settings.iter().any(|(_, path, _)| sets_cluster(path))
         || run.set.iter().any(|text| sets_cluster(text.split('=').next().unwrap_or_default().trim()));
     if says_machine {
-        return (run, None);
+        return Ok((run, None));
     }
-    run.cluster.push(USUAL_MACHINE.to_owned());
-    (run, Some(format!("cluster {USUAL_MACHINE}")))
+    let set = run.set.iter().filter_map(|text| text.split_once('='));
+    let flags = run.flags.settings.iter().map(|(_, path, value)| (path.as_str(), value.as_str()));
+    let all = set.map(|(key, value)| (key.trim(), value.trim())).chain(flags);
+    let calibration =
+        all.filter(|(path, _)| *path == "cluster.calibration").map(|(_, value)| value.to_owned()).next_back();
+    let (machine, why) = match calibration {
+        // What was measured on one accelerator says nothing of another.
+        Some(file) => {
+            let file = file.trim_matches('"');
+            let accelerator = Calibration::parse(&input::read(file, CONFIG_LIMIT)?, file)?.accelerator;
+            (of_accelerator(&accelerator), ", that of the calibration")
+        }
+        None => (USUAL_MACHINE.to_owned(), ""),
+    };
+    run.cluster.push(machine.clone());
+    Ok((run, Some(format!("cluster {machine}{why}"))))
+}
+
+/// A preset with an accelerator, the usual machine first; the accelerator itself if there is none.
+fn of_accelerator(accelerator: &str) -> String {
+    let has_it = |name: &&str| by_name(name, 8).is_ok_and(|cluster| cluster.accelerator.id == accelerator);
+    std::iter::once(USUAL_MACHINE).chain(preset_names()).find(has_it).unwrap_or(accelerator).to_owned()
 }
 
 fn title(run: &Run) -> String {

@@ -9,7 +9,7 @@ use crate::input;
 use crate::printer::Printer;
 use railwright_network::failures::expected::{Expectation, INTERRUPTION_HOURS, Job, expectation};
 use railwright_network::failures::rates::Rates;
-use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample};
+use railwright_network::failures::sample::{Draw, MOST_FAILED, MOST_SAMPLES, Sampled, sample_watched};
 use railwright_network::failures::state::{Part, State, States};
 use railwright_network::failures::{Recovery, classes, parts, slowdown};
 use railwright_network::topology::Design;
@@ -24,6 +24,8 @@ const RATES_LIMIT: u64 = 1 << 20;
 const EXPOSED_SHARE: f64 = 0.2;
 /// States that are drawn where nobody says how many.
 const SAMPLES: u64 = 10_000;
+
+const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
 
 /// What is asked of one design.
 pub(super) struct Failing {
@@ -63,7 +65,11 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         arguments.designs.iter().map(|word| Some(word.as_str())).collect()
     };
     let mut list = Vec::new();
+    let watching = printer.watching(BAR, "drawing states");
     for word in words {
+        if watching.is_stopped() && !list.is_empty() {
+            break;
+        }
         let mut sheet = design(word, &arguments.flags)?;
         if let Some(run) = &run {
             on_run::fill(&mut sheet, run);
@@ -101,19 +107,32 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
             Some(draw) => {
                 let samples = arguments.samples.unwrap_or(SAMPLES);
                 let how = (&slower as &dyn Fn(f64) -> Option<f64>, job.recovery);
-                Some(sample(&design, &rates, &draw, samples, arguments.sample_seed, how)?)
+                let all = samples as usize;
+                Some(sample_watched(
+                    &design,
+                    &rates,
+                    &draw,
+                    (samples, arguments.sample_seed),
+                    how,
+                    &mut |drawn| watching.tell(drawn as usize, all),
+                )?)
             }
             None => None,
         };
         told()?;
         list.push(Failing { design, expectation, sampled, named });
     }
+    watching.finish();
     let is_cut =
         list.iter().any(|failing| failing.named.as_ref().is_some_and(|(_, _, factor)| factor.is_none()));
     let answer =
         Answered { list, job, run: arguments.run.clone(), says_share: arguments.exposed_share.is_some() };
     printer.answer(&answer, &arguments.output)?;
-    Ok(if is_cut { Outcome::No } else { Outcome::Yes })
+    Ok(match (watching.is_stopped(), is_cut) {
+        (true, _) => Outcome::Interrupted,
+        (false, true) => Outcome::No,
+        (false, false) => Outcome::Yes,
+    })
 }
 
 fn job(arguments: &Failures) -> Result<Job, Problem> {

@@ -16,8 +16,16 @@ pub(super) fn of(
     usual: Kind,
     cluster: &Cluster,
 ) -> Result<(Sheet<DesignSpec>, Design), Problem> {
-    let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
+    let mut sheet = said(on)?;
     sheet.spec.kind.get_or_insert(usual);
+    fill(&mut sheet.spec, cluster);
+    let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
+    Ok((sheet, design))
+}
+
+/// What is said of a design, whatever the cluster is.
+pub(super) fn said(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
+    let mut sheet = design(on.topology.as_deref(), &DesignFlags::default())?;
     for setting in &on.keys {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(Problem::new(format!("`{setting}` sets nothing")).in_file("--network").hint(
@@ -27,9 +35,7 @@ pub(super) fn of(
         let key = key.trim().trim_start_matches("design.").replace('-', "_");
         sheet.set_flag("--network", &key, &spelled_out(&key, value)).map_err(in_settings)?;
     }
-    fill(&mut sheet.spec, cluster);
-    let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
-    Ok((sheet, design))
+    Ok(sheet)
 }
 
 /// A problem of the design, told where it was said; else as a setting.
@@ -75,7 +81,8 @@ fn fill(spec: &mut DesignSpec, cluster: &Cluster) {
     }
     spec.domain_bandwidth.get_or_insert(cluster.scale_up.bandwidth);
     if spec.kind != Some(Kind::ScaleUp) {
-        spec.speed.get_or_insert(cluster.network.bandwidth);
+        let kind = spec.kind.unwrap_or(Kind::RailOptimized);
+        spec.speed.get_or_insert(railwright_tuner::flows::device_bandwidth(kind, cluster));
     }
 }
 

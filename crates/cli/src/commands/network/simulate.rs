@@ -10,13 +10,13 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_calculator::costing::Machine;
 use railwright_network::simulate::{Part, Wiring};
-use railwright_network::topology::{DesignSpec, Kind, Routing};
+use railwright_network::topology::{DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::Sheet;
-use railwright_tuner::flows;
-use railwright_tuner::simulate::{Background, Setting, Simulation, simulate};
+use railwright_tuner::flows::{self, OnTopology};
+use railwright_tuner::simulate::{Background, Setting, Simulation, simulate_watched};
 
 /// An answer with what was chosen for its author.
 struct Simulated {
@@ -24,6 +24,8 @@ struct Simulated {
     chosen: Vec<String>,
     simulation: Simulation,
 }
+
+const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// Simulates a step.
 pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Failure> {
@@ -47,8 +49,16 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
     chosen.extend(laid);
     let setting = Setting { wiring: &wiring, background };
-    let simulation = simulate(&run.model, &run.cluster, &run.plan, &setting)
-        .map_err(|problem| in_words(problem, &sheet))?;
+    let watching = printer.watching(BAR, "simulating");
+    let simulation = simulate_watched(&run.model, &run.cluster, &run.plan, &setting, &mut |done, all| {
+        watching.tell(done, all)
+    });
+    watching.finish();
+    let simulation = match simulation {
+        Ok(simulation) => simulation,
+        Err(problem) if watching.is_stopped() => return printer.stopped(problem),
+        Err(problem) => return Err(in_words(problem, &sheet).into()),
+    };
     // Where a topology is given, nothing travels on the cluster's own tiers.
     let warnings =
         if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
@@ -80,9 +90,9 @@ fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Result<Wired, Pr
     if on.topology.is_none() {
         chosen.push(format!("topology {}", kind.name()));
     }
-    if sheet.spec.routing.is_none() && kind.routings().contains(&Routing::Spray) {
-        sheet.spec.routing = Some(Routing::Spray);
-        chosen.push(format!("routing {}", Routing::Spray.name()));
+    if let (None, Some(routing)) = (sheet.spec.routing, kind.usual_routing()) {
+        sheet.spec.routing = Some(routing);
+        chosen.push(format!("routing {}", routing.name()));
     }
     let wiring = flows::wiring(cluster, &sheet.spec, failed).map_err(|problem| in_words(problem, &sheet))?;
     let chosen = (!chosen.is_empty()).then(|| chosen.join(", "));
@@ -106,6 +116,43 @@ fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
 
 /// The machine of a run whose collectives are simulated, if that is asked for, and what to say of it.
 pub(crate) fn machine(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Machine, String)>, Problem> {
+    network_of(pricing, cluster)?
+        .map(|(wiring, said)| flows::machine(cluster, wiring).map(|machine| (machine, said)))
+        .transpose()
+}
+
+/// A quick machine, and the one that simulates.
+type Machines = (Machine, Machine);
+
+/// The same with a quick machine before it that is never slower, for searches.
+pub(crate) fn machines(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Machines, String)>, Problem> {
+    network_of(pricing, cluster)?
+        .map(|(wiring, said)| flows::quick_and_simulated(cluster, wiring).map(|both| (both, said)))
+        .transpose()
+}
+
+/// The topology of collectives of a cluster that changes, with what to say of it; none in closed form.
+pub(crate) fn on_topology(
+    pricing: &Pricing,
+    cluster: &Cluster,
+) -> Result<Option<(OnTopology, String)>, Problem> {
+    let Some(on) = asked(pricing)? else { return Ok(None) };
+    let said = on_network::said(&on)?.spec;
+    Ok(network_of(pricing, cluster)?.map(|(_, words)| (OnTopology::new(said), words)))
+}
+
+/// The network that collectives are to be simulated on, if they are.
+fn network_of(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Wiring, String)>, Problem> {
+    let Some(on) = asked(pricing)? else { return Ok(None) };
+    let Wired { sheet, wiring, .. } = wired(&on, cluster, &[])?;
+    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized).name();
+    let routing = sheet.spec.routing.unwrap_or_default().name();
+    let said = format!("collectives simulated on {kind}, routing {routing}");
+    Ok(Some((wiring, said)))
+}
+
+/// What is said of a topology, if collectives are to be simulated.
+fn asked(pricing: &Pricing) -> Result<Option<OnNetwork>, Problem> {
     let (words, keys): (Vec<&String>, Vec<&String>) =
         pricing.network.iter().partition(|word| !word.contains('='));
     let mut is_flow = None;
@@ -138,10 +185,5 @@ pub(crate) fn machine(pricing: &Pricing, cluster: &Cluster) -> Result<Option<(Ma
         }
         return Ok(None);
     }
-    let on = OnNetwork { topology: pricing.topology.clone(), keys: keys.into_iter().cloned().collect() };
-    let Wired { sheet, wiring, .. } = wired(&on, cluster, &[])?;
-    let kind = sheet.spec.kind.unwrap_or(Kind::RailOptimized).name();
-    let routing = sheet.spec.routing.unwrap_or_default().name();
-    let said = format!("collectives simulated on {kind}, routing {routing}");
-    Ok(Some((flows::machine(cluster, wiring)?, said)))
+    Ok(Some(OnNetwork { topology: pricing.topology.clone(), keys: keys.into_iter().cloned().collect() }))
 }

@@ -30,6 +30,9 @@ pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) ->
     let mut document = Document::default();
     head(page, &mut document);
     timeline(page, &mut document, terminal);
+    if !page.shown.critical.words.is_empty() {
+        document.pairs(vec![("critical path", page.shown.critical.words.as_str().into())]);
+    }
     stalls(page, limit, &mut document);
     asked(page, &mut document);
     parts(page, &mut document);
@@ -41,7 +44,7 @@ pub(super) fn document(page: &PipelinePage, limit: usize, terminal: Terminal) ->
 
 fn head(page: &PipelinePage, document: &mut Document) {
     let shape = &page.shape;
-    let mut said = format!("{} stages", shape.pipeline_parallel);
+    let mut said = page.extent();
     if shape.virtual_pipeline > 1 {
         let _ = write!(said, " of {} chunks", shape.virtual_pipeline);
     }
@@ -258,7 +261,13 @@ fn parts(page: &PipelinePage, document: &mut Document) {
 }
 
 fn stages(page: &PipelinePage, document: &mut Document) {
-    document.heading_with("stages", format!("bubbles over all steps; causes in step {}", page.shown.step));
+    document.heading_with(
+        "stages",
+        format!(
+            "bubble: share of the time of steps in which the stage had no pass to run; causes in step {}",
+            page.shown.step
+        ),
+    );
     let several = page.stages.iter().any(|s| s.ranks > 1);
     let memory = page.stages.iter().any(|s| s.memory_bytes.is_some());
     let mut columns = vec![

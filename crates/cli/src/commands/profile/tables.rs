@@ -154,7 +154,7 @@ impl Shown {
             return;
         }
         document
-            .heading_with("ranks", "shares of the step; waiting is for other ranks, within communication");
+            .heading_with("ranks", "shares of the step; of comm. that is exposed, waiting is what other ranks cause; bubbles are apart");
         let groups = self.groups();
         let mut columns = vec![Column::numbers("rank")];
         columns.extend(groups.iter().map(|&at| Column::numbers(SHORT[at])));

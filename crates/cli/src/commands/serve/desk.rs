@@ -11,14 +11,41 @@ use super::voice;
 use crate::args::Arguments;
 use crate::commands;
 use crate::exit::{self, Failure};
-use crate::input::access;
+use crate::input::{access, shelf};
 use crate::printer::{Listener, Printer};
 use bytes::Bytes;
 use railwright_server::{Desk, Outcome, Question, Reply, Watch};
 use railwright_spec::problem::Problem;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Questions that take milliseconds whatever is asked: they read no traces, and go through no space.
+const QUICK: &[&[&str]] = &[
+    &["estimate"],
+    &["memory"],
+    &["timeline"],
+    &["explain"],
+    &["export"],
+    &["keys"],
+    &["examples"],
+    &["detect"],
+    &["whatif"],
+    &["models", "list"],
+    &["models", "show"],
+    &["gpus", "list"],
+    &["gpus", "show"],
+    &["clusters", "list"],
+    &["clusters", "show"],
+    &["network", "topologies"],
+    &["network", "show"],
+    &["network", "cost"],
+];
+
+/// More values than this are work for longer, such as what-ifs of a thousand changes.
+const SHORT_LIST: usize = 64;
+/// The same for a text, in bytes.
+const SHORT_TEXT: usize = 4096;
 
 /// What is done once uploads have a place.
 type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
@@ -55,12 +82,26 @@ impl Desk for Commands {
         reply
     }
 
+    fn is_quick(&self, question: &Question) -> bool {
+        let words: Vec<&str> = question.command.iter().map(String::as_str).collect();
+        let is_short = |value: &Value| match value {
+            Value::Array(list) => list.len() <= SHORT_LIST,
+            Value::String(text) => text.len() <= SHORT_TEXT,
+            _ => true,
+        };
+        QUICK.contains(&words.as_slice()) && question.arguments.values().all(is_short)
+    }
+
     fn openapi(&self) -> Bytes {
         Bytes::from(openapi::text())
     }
 
     fn start(&self) -> Value {
         self.given.json()
+    }
+
+    fn traces(&self) -> Value {
+        json!(shelf::list(&self.given.traces))
     }
 
     fn uploads(&self, folder: &Path) {

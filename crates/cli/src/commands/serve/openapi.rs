@@ -204,6 +204,11 @@ fn beside() -> Map<String, Value> {
             "summary": "What was given when the server was started",
             "responses": { "200": { "description": "Given", "content": content(json!({ "$ref": "#/components/schemas/Start" })) } },
         } },
+        "/api/v1/traces": { "get": {
+            "operationId": "traces",
+            "summary": "Jobs that can be opened below what was given, as they lie there now",
+            "responses": { "200": { "description": "Found", "content": content(json!({ "$ref": "#/components/schemas/Traces" })) } },
+        } },
         "/api/v1/openapi.json": { "get": {
             "operationId": "openapi",
             "summary": "This description",
@@ -295,9 +300,33 @@ fn schemas() -> Value {
                 "run": { "type": ["object", "null"], "description": "Arguments of `estimate`" },
                 "traces": { "type": "array", "items": { "type": "string" } },
                 "folder_of_traces": text(),
+                "jobs": { "type": "array", "items": { "$ref": "#/components/schemas/TracedJob" } },
+                "more_jobs": { "type": "boolean", "description": "Whether there are more than are told" },
                 "examples": { "type": "array", "items": {
                     "type": "object", "properties": { "name": { "type": "string" }, "about": { "type": "string" }, "run": { "type": "object" } } } },
             },
+        },
+        "Traces": {
+            "type": "object",
+            "properties": {
+                "jobs": { "type": "array", "items": { "$ref": "#/components/schemas/TracedJob" } },
+                "more": { "type": "boolean", "description": "Whether there are more than are told" },
+            },
+            "required": ["jobs", "more"],
+        },
+        "TracedJob": {
+            "type": "object",
+            "description": "Files that are one job, as far as their heads tell",
+            "properties": {
+                "name": { "type": "string", "description": "Its place below what was given" },
+                "folder": { "type": "string" },
+                "paths": { "type": "array", "items": { "type": "string" }, "description": "The argument `paths` of commands that read it" },
+                "format": { "type": "string" },
+                "ranks": count(),
+                "files": { "type": "integer" },
+                "bytes": { "type": "integer" },
+            },
+            "required": ["name", "folder", "paths", "format", "files", "bytes"],
         },
         "Upload": {
             "type": "object",

@@ -4,7 +4,7 @@
 
 use crate::commands::examples;
 use crate::exit::Failure;
-use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT};
+use crate::input::{self, CONFIG_LIMIT, LOG_LIMIT, shelf};
 use crate::run;
 use crate::run::spelled::spelled;
 use railwright_launch::{Format, detect};
@@ -47,12 +47,15 @@ impl Given {
                 json!({ "name": name, "about": about, "run": run })
             })
             .collect();
+        let shelf = shelf::list(&self.traces);
         json!({
             "railwright": env!("CARGO_PKG_VERSION"),
             "api": super::openapi::VERSION,
             "run": self.run,
             "traces": self.traces,
             "folder_of_traces": self.folder,
+            "jobs": shelf.jobs,
+            "more_jobs": shelf.more,
             "examples": examples,
         })
     }

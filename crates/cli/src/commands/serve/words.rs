@@ -14,6 +14,9 @@ use serde_json::Value;
 /// The most values of a list.
 const MOST: usize = 10_000;
 
+/// The most arguments of a question: more than any command has.
+const MOST_ARGUMENTS: usize = 400;
+
 /// The words of a command line: for the parser, and for people.
 #[derive(Default)]
 pub(super) struct Words {
@@ -27,6 +30,9 @@ impl Words {
     /// Puts the arguments of a question into words.
     pub(super) fn arguments(&mut self, command: &Command, question: &Question) -> Vec<Problem> {
         let mut problems = Vec::new();
+        if question.arguments.len() > MOST_ARGUMENTS {
+            return vec![Problem::new(format!("a question has at most {MOST_ARGUMENTS} arguments"))];
+        }
         let mut given: Vec<(&Arg, &str, &Value)> = Vec::new();
         for (name, value) in &question.arguments {
             if value.is_null() {

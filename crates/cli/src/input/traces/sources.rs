@@ -3,7 +3,7 @@
 //! Responsible for: the list of streams to read, in an order that people expect (`rank2` before `rank10`). Members of a plain archive are
 //! streams of their own, so that they can be read side by side. Refuses to look at contents beyond telling an archive.
 
-use super::{Content, is_end};
+use super::{Content, HEAD, globs, is_end};
 use crate::input::{access, cannot, missing};
 use crate::printer::Progress;
 use railwright_profiler::readers;
@@ -14,10 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// The most files that one path may stand for.
 const MOST: usize = 1 << 20;
+/// How far down folders are looked into.
+const DEEPEST: u32 = 8;
 
 /// Something to read.
 #[derive(Clone, Debug)]
-pub(super) struct Stream {
+pub(in crate::input) struct Stream {
     path: PathBuf,
     bytes: u64,
     named: bool,
@@ -41,7 +43,7 @@ type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Content, Problem> 
 
 impl Stream {
     /// Bytes on the disk.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::input) fn bytes(&self) -> u64 {
         self.bytes
     }
 
@@ -56,6 +58,63 @@ impl Stream {
             Part::Member { name, .. } => format!("{}/{name}", self.path.display()),
             _ => self.path.display().to_string(),
         }
+    }
+
+    /// Whether it has to be unpacked from its beginning to tell what is in it.
+    pub(in crate::input) fn is_packed(&self) -> bool {
+        matches!(self.part, Part::Archive)
+    }
+
+    /// The archive that it lies in, or is.
+    pub(in crate::input) fn archive(&self) -> Option<String> {
+        matches!(self.part, Part::Member { .. } | Part::Archive).then(|| self.path.display().to_string())
+    }
+
+    /// The first inflated bytes of every stream in it, with what errors call it; nothing of one that cannot be read.
+    pub(in crate::input) fn heads(&self) -> Vec<(String, Vec<u8>)> {
+        let head = |stream: &mut dyn Read| {
+            let mut bytes = Vec::new();
+            // A broken end leaves what came before it.
+            if let Ok(mut stream) = readers::open(stream) {
+                let _ = (&mut stream).take(HEAD).read_to_end(&mut bytes);
+            }
+            bytes
+        };
+        let Ok(mut file) = open(&self.path) else { return Vec::new() };
+        let label = self.label();
+        match &self.part {
+            Part::Whole | Part::Database => vec![(label, head(&mut file))],
+            Part::Member { offset, .. } => match file.seek(SeekFrom::Start(*offset)) {
+                Ok(_) => vec![(label, head(&mut file.take(self.bytes)))],
+                Err(_) => Vec::new(),
+            },
+            Part::Archive => {
+                let mut heads = Vec::new();
+                each_member(&label, &mut file, &mut |name, member| {
+                    if let Ok(member) = member {
+                        heads.push((name.to_owned(), head(member)));
+                    }
+                });
+                heads
+            }
+        }
+    }
+
+    /// The last mebibyte, as it lies on the disk; of a member of a compressed archive, its head is all there is.
+    pub(in crate::input) fn tail(&self, head: &[u8]) -> Vec<u8> {
+        const TAIL: u64 = 1 << 20;
+        let from = match &self.part {
+            Part::Whole | Part::Database => 0,
+            Part::Member { offset, .. } => *offset,
+            Part::Archive => return head.to_owned(),
+        };
+        let mut bytes = Vec::new();
+        if let Ok(mut file) = open(&self.path)
+            && file.seek(SeekFrom::Start(from + self.bytes.saturating_sub(TAIL))).is_ok()
+        {
+            let _ = file.take(self.bytes.min(TAIL)).read_to_end(&mut bytes);
+        }
+        bytes
     }
 
     /// Reads every stream in it.
@@ -84,47 +143,53 @@ impl Stream {
 
 /// The members of a compressed archive, one after another; a broken end costs what is after it.
 fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
-    let failed = |error: &std::io::Error| Err(cannot(error, label));
-    let stream = match readers::open(stream) {
-        Ok(stream) => stream,
-        Err(error) => return vec![failed(&error)],
-    };
-    let mut archive = tar::Archive::new(stream);
     let mut results = Vec::new();
+    each_member(label, stream, &mut |name, member| {
+        results.push(match member {
+            Ok(member) => read(name, member),
+            Err(error) => Err(cannot(&error, label)),
+        });
+    });
+    results
+}
+
+/// What becomes of a member of an archive: its name, and its bytes or why there are none.
+type Taking<'a> = dyn FnMut(&str, Result<&mut dyn Read, std::io::Error>) + 'a;
+
+/// Hands the members of a compressed archive on, or why it could not be read further.
+fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
+    let mut archive = match readers::open(stream) {
+        Ok(stream) => tar::Archive::new(stream),
+        Err(error) => return take(label, Err(error)),
+    };
     let entries = match archive.entries() {
         Ok(entries) => entries,
-        Err(error) => return vec![failed(&error)],
+        Err(error) => return take(label, Err(error)),
     };
     for entry in entries {
         match entry {
             Ok(mut entry) if entry.header().entry_type().is_file() => {
                 let name = entry.path().map(|p| p.display().to_string()).unwrap_or_default();
                 if !hidden(Path::new(&name)) {
-                    results.push(read(&format!("{label}/{name}"), &mut entry));
+                    take(&format!("{label}/{name}"), Ok(&mut entry));
                 }
             }
             Ok(_) => {}
-            Err(error) => {
-                results.push(failed(&error));
-                break;
-            }
+            Err(error) => return take(label, Err(error)),
         }
     }
-    results
 }
 
 /// What a path stands for.
-pub(super) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
+pub(in crate::input) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     let named = Path::new(path);
     let files = if access::is_folder(named) {
         folder(named, 0)?
-    } else if access::is_restricted() || named.exists() || !path.contains(['*', '?', '[']) {
+    } else if access::exists(named) || !globs::is_pattern(path) {
         access::to_read(named)?;
         return file(named, true).map_err(|error| cannot(&error, path));
     } else {
-        let pattern =
-            glob::glob(path).map_err(|e| Problem::new(format!("this is no pattern: {e}")).in_file(path))?;
-        let mut found: Vec<PathBuf> = pattern.flatten().take(MOST).collect();
+        let mut found = globs::find(path)?;
         sort(&mut found);
         if found.is_empty() {
             return Err(Problem::new("no file matches this pattern").in_file(path).hint(missing(named)));
@@ -145,7 +210,7 @@ pub(super) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
         .map(|all| all.into_iter().flatten().collect())
 }
 
-/// The files of a folder; of its folders only when it holds none itself.
+/// The files of a folder and of the folders in it, its own first.
 fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
     let entries =
         fs::read_dir(access::to_read(path)?).map_err(|error| cannot(&error, &path.display().to_string()))?;
@@ -157,14 +222,13 @@ fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
         .collect();
     sort(&mut all);
     let (folders, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|p| access::is_folder(p));
-    if !files.is_empty() || depth >= 8 {
-        return Ok(files);
+    let mut files = files;
+    for path in folders.iter().filter(|_| depth < DEEPEST) {
+        // A folder that may not be looked into costs itself.
+        files.extend(folder(path, depth + 1).unwrap_or_default());
+        files.truncate(MOST);
     }
-    let mut inner = Vec::new();
-    for path in folders {
-        inner.extend(folder(&path, depth + 1)?);
-    }
-    Ok(inner)
+    Ok(files)
 }
 
 /// Opens a file that may be read.

@@ -29,12 +29,13 @@ prop_compose! {
         domains in 1_u64..9,
         domain in prop_oneof![Just(1_u64), Just(2), Just(4), Just(8)],
         radix in prop_oneof![Just(4_u64), Just(8), Just(12), Just(16)],
-        routing in proptest::sample::select(vec![Routing::Ecmp, Routing::Spray, Routing::Static]),
+        routing in proptest::sample::select(vec![Routing::Ecmp, Routing::Spray, Routing::Static, Routing::Valiant]),
         after in any::<bool>(),
         leaf in prop_oneof![2 => Just(1.0), 1 => Just(2.0), 1 => Just(3.0)],
         seed in 0_u64..4,
     ) -> DesignSpec {
         let domain = if kind == Kind::Torus { 1 } else { domain };
+        let routing = if kind.routings().contains(&routing) { routing } else { Routing::Spray };
         DesignSpec {
             routing: Some(routing),
             forwarding: (after && kind == Kind::RailOnly && domain > 1).then_some(Forwarding::After),
@@ -155,7 +156,8 @@ proptest! {
     }
 }
 
-/// Rings as flows that keep step against rings of messages, all groups at once, where the network is symmetric.
+/// Rings as flows that keep step against rings of messages, all groups at once, where the network is symmetric. (On a torus collectives are no
+/// rings: `simulate::lattice`.)
 #[test]
 fn flows_that_keep_step_take_as_long_as_their_messages() {
     let no_latency = |spec: DesignSpec| DesignSpec {
@@ -170,11 +172,6 @@ fn flows_that_keep_step_take_as_long_as_their_messages() {
             routing: Some(Routing::Spray),
             leaf_oversubscription: Some(3.0),
             ..spec(Kind::Clos, 64, 1, 16)
-        }),
-        no_latency(DesignSpec {
-            dimensions: Some(vec![4, 4, 4]),
-            routing: Some(Routing::Static),
-            ..spec(Kind::Torus, 64, 1, 16)
         }),
     ];
     for spec in designs {

@@ -89,26 +89,11 @@ proptest! {
     }
 }
 
-#[test]
-fn sprays_past_broken_parts_of_large_trees_are_refused() {
-    let of = |devices: u64, routing: Routing, failed: &[Part]| {
-        let design = resolve(&DesignSpec { routing: Some(routing), ..spec(Kind::Clos, devices, 8, 64) });
-        Wiring::new(&design, failed).map(|_| ())
-    };
-    let spine = [Part::parse("spine:0").expect("a part")];
-    let told = of(32_768, Routing::Spray, &spine).expect_err("too many links");
-    assert!(told.message.contains("32,768 devices") && told.message.contains("pooled"), "{}", told.message);
-    assert!(told.hint.is_some_and(|hint| hint.contains("ecmp")));
-    assert_eq!(of(32_768, Routing::Ecmp, &spine), Ok(()));
-    assert_eq!(of(32_768, Routing::Spray, &[]), Ok(()));
-    assert_eq!(of(2048, Routing::Spray, &spine), Ok(()));
-}
-
-fn neighbours(devices: u64, domain: u64) -> (Numbering, Exchange) {
+pub(super) fn neighbours(devices: u64, domain: u64) -> (Numbering, Exchange) {
     exchange(devices, Shape::Gather, devices / domain, domain, 1e9)
 }
 
-fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering, Exchange)) -> f64 {
+pub(super) fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering, Exchange)) -> f64 {
     alone(&wiring(spec, failed), exchange).exchanges[0].slowdown
 }
 

@@ -84,7 +84,7 @@ pub(super) fn join(
         let rail = separate.then_some(fabric);
         let joiner = Joiner { design, network, plane, rail };
         fabrics.push(match detail {
-            Detail::Links => joiner.join(leaves, &mut numbers, builder),
+            Detail::Links | Detail::Parted => joiner.join(leaves, &mut numbers, builder),
             Detail::Pooled => joiner.join_pooled(leaves, &mut numbers, builder),
         });
     }

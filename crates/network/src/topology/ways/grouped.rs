@@ -1,7 +1,7 @@
 //! Shortest ways through dragonflies: within the group, over one global link, within the other group.
 //!
-//! Responsible for: the links between the routers of both ends. Refuses detours through third groups (Valiant's), which spread
-//! adversarial traffic at the price of twice the global links.
+//! Responsible for: the links between the routers of both ends. Refuses detours through third groups, which are
+//! `valiant`'s.
 
 use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -16,14 +16,14 @@ fn chosen<T: Copy>(ways: Vec<T>, routing: Routing, by_destination: u64, choices:
     let n = ways.len() as u64;
     match routing {
         _ if n < 2 => ways,
-        Routing::Spray => ways,
+        Routing::Spray | Routing::Valiant | Routing::Adaptive => ways,
         Routing::Ecmp => vec![ways[choices.among(n) as usize]],
         Routing::Static => vec![ways[(by_destination % n) as usize]],
     }
 }
 
 /// Puts equal links together, in the order of their numbers.
-fn merged(mut links: Vec<(LinkId, f64)>) -> Vec<(LinkId, f64)> {
+pub(super) fn merged(mut links: Vec<(LinkId, f64)>) -> Vec<(LinkId, f64)> {
     links.sort_by_key(|(link, _)| *link);
     let mut out: Vec<(LinkId, f64)> = Vec::with_capacity(links.len());
     for (link, share) in links {

@@ -1,7 +1,7 @@
 //! Ways are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
 
 use crate::topology::build::{Detail, Topology};
-use crate::topology::graph::{Layer, NodeId};
+use crate::topology::graph::{Layer, LinkId, NodeId};
 use crate::topology::kind::{Forwarding, Kind, Routing};
 use crate::topology::route::Route;
 use crate::topology::spec::DesignSpec;
@@ -84,7 +84,7 @@ fn every_kind() -> Vec<DesignSpec> {
 #[test]
 fn ways_are_flows_from_end_to_end() {
     for spec in every_kind() {
-        for routing in [Routing::Ecmp, Routing::Spray, Routing::Static] {
+        for &routing in spec.kind.expect("said").routings() {
             for forwarding in [None, Some(Forwarding::Before), Some(Forwarding::After)] {
                 let spec = DesignSpec { routing: Some(routing), forwarding, ..spec.clone() };
                 let mut details = vec![Detail::Links];
@@ -256,4 +256,72 @@ fn hashed_ways_spread_over_labels() {
         .collect();
     // Between pods of a k-ary tree there are k^2/4 ways.
     assert_eq!(ways.len(), 16);
+}
+
+/// The example of Kim et al. (ISCA 2008): p = h = 4, a = 8, so 33 groups of 32 devices, one link between any two groups.
+fn kims_dragonfly(routing: Routing) -> Topology {
+    let spec = DesignSpec { routing: Some(routing), ..DesignSpec::of(Kind::Dragonfly, 1056, 1, 15) };
+    build(&spec, Detail::Links)
+}
+
+/// Messages on the busiest global link, and on the busiest of all, when each device sends one to its like `shift` groups further.
+fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
+    let mut load = vec![0.0; topology.graph.link_count()];
+    let devices = topology.graph.devices();
+    for from in 0..devices {
+        for hop in topology.route(from, (from + 32 * shift) % devices, 0).expect("joined").hops {
+            load[hop.link.index()] += hop.share;
+        }
+    }
+    let most = |is_meant: &dyn Fn(Layer) -> bool| {
+        let links = load.iter().enumerate();
+        links
+            .filter(|(link, _)| is_meant(topology.graph.class(LinkId(*link as u32)).layer))
+            .map(|(_, load)| *load)
+            .fold(0.0, f64::max)
+    };
+    (most(&|layer| layer == Layer::Global), most(&|_| true))
+}
+
+/// Kim et al., section 4.2 with figure 8(b): when every group sends to one other, minimal routing reaches 1/(a h) of the bandwidth, "the
+/// single channel" between the two, and Valiant's somewhat under a half. In closed form: 32 messages on one link; or, over 31 third groups and
+/// each link once as the first and once as the second half of a detour, 2 * 32 / 31.
+#[test]
+fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
+    let (minimal, valiant) = (kims_dragonfly(Routing::Spray), kims_dragonfly(Routing::Valiant));
+    let mut best = f64::INFINITY;
+    for shift in 1..33 {
+        assert_eq!(crowd(&minimal, shift), (32.0, 32.0), "1/(a h) = 1/32, shift {shift}");
+        let (global, all) = crowd(&valiant, shift);
+        assert!(
+            (global - 64.0 / 31.0).abs() < 1e-9,
+            "shift {shift}: {global}, 31/64 = 0.484 of the bandwidth"
+        );
+        // Within third groups some shifts crowd links between two routers, which detours through one more router would relieve.
+        assert!(all < 32.0 / 5.0, "shift {shift}: {all}");
+        best = all.min(best);
+    }
+    assert!((best - 64.0 / 31.0).abs() < 1e-9, "some shift is limited by global links alone: {best}");
+    // Everyone to everyone is what minimal ways are for: detours load global links twice.
+    let twice = |topology: &Topology| {
+        let mut sum = 0.0;
+        for to in (32..1056).step_by(7) {
+            let hops = topology.route(0, to, 0).expect("joined").hops;
+            let is_global = |link| topology.graph.class(link).layer == Layer::Global;
+            sum += hops.iter().filter(|hop| is_global(hop.link)).map(|hop| hop.share).sum::<f64>();
+        }
+        sum
+    };
+    assert!((twice(&valiant) / twice(&minimal) - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn detours_are_for_dragonflies() {
+    let spec = DesignSpec { routing: Some(Routing::Valiant), ..DesignSpec::of(Kind::Clos, 64, 8, 16) };
+    let problem = spec.resolve().expect_err("no groups");
+    assert_eq!(problem.message, "a clos has no third groups, which `valiant` routing goes through");
+    assert_eq!(
+        problem.hint.as_deref(),
+        Some("choose one of ecmp, spray, static; `valiant` is for dragonflies")
+    );
 }

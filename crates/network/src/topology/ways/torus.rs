@@ -27,7 +27,9 @@ pub(super) fn route(
     let ways: Vec<([usize; 3], [bool; 3])> = match routing {
         Routing::Static => vec![(ORDERS[0], [false; 3])],
         Routing::Ecmp => vec![(ORDERS[choices.among(6) as usize], sides(choices.among(8) as usize))],
-        Routing::Spray => ORDERS.iter().flat_map(|order| (0..8).map(|n| (*order, sides(n)))).collect(),
+        Routing::Spray | Routing::Valiant | Routing::Adaptive => {
+            ORDERS.iter().flat_map(|order| (0..8).map(|n| (*order, sides(n)))).collect()
+        }
     };
     let share = 1.0 / ways.len() as f64;
     let mut shares: BTreeMap<(usize, LinkId), f64> = BTreeMap::new();

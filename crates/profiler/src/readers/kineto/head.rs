@@ -5,6 +5,8 @@
 
 use super::collective::{self, Groups};
 use super::numbers;
+use crate::job::Clue;
+use crate::readers::number_after;
 use crate::trace::{Device, Identity, RankGroup};
 use serde::Deserialize;
 use serde_json::Value;
@@ -72,6 +74,24 @@ impl Head {
     }
 }
 
+/// What the first bytes of a file say of whose it is, though the values may be cut off.
+pub(super) fn clue(head: &[u8]) -> Clue {
+    let mut clue = Clue::default();
+    if let Some(at) = memchr::memmem::find(head, b"\"distributedInfo\"") {
+        // Rank and size stand before the list of groups, which may be long.
+        let info = &head[at..];
+        let end = memchr::memmem::find(info, b"\"traceEvents\"").unwrap_or(info.len());
+        let number = |key| number_after(&info[..end], key).and_then(|number| u32::try_from(number).ok());
+        clue.rank = number(b"\"rank\"");
+        clue.world_size = number(b"\"world_size\"").filter(|&size| size > 0);
+    }
+    let base = number_after(head, b"\"baseTimeNanoseconds\"").unwrap_or(0) / 1_000;
+    let first = number_after(head, b"\"ts\"").and_then(|ts| ts.checked_add(base));
+    // Times that count from the start of a machine are no dates.
+    clue.start = first.filter(|&time| time > 1_000_000_000_000_000);
+    clue
+}
+
 fn text(value: &Value) -> String {
     value
         .as_str()
@@ -130,6 +150,9 @@ mod tests {
             (groups[0].description.as_deref(), groups[1].ranks.clone()),
             (Some("default_pg"), Some(vec![3]))
         );
+        let start = br#"{"distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_config": [{"ranks": [0, 1"#;
+        let clue = clue(start);
+        assert_eq!((clue.rank, clue.world_size, clue.start), (Some(3), Some(8), None));
         assert!(head.take(b"distributedInfo", b"[1", &mut identity, &mut Groups::default()).is_err());
     }
 }

@@ -110,8 +110,8 @@ fn rehearsed(pair: &Pair) -> f64 {
         .map(|moved| format!("{}={}", moved.key, moved.after.as_deref().unwrap_or("none")))
         .collect();
     let change = Change::parse(&text.join(",")).expect("a change");
-    let answer =
-        rehearse(&Baseline { spec: &spec, run: &before, read: &no_file }, &[change]).expect("priced");
+    let answer = rehearse(&Baseline { spec: &spec, run: &before, read: &no_file, network: None }, &[change])
+        .expect("priced");
     let possible = answer.alone[0].possible().unwrap_or_else(|| panic!("{:?}", answer.alone[0]));
     possible.after.step_time / answer.before.step_time
 }

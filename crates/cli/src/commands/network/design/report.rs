@@ -35,6 +35,12 @@ impl Answer for Answered {
                 human::whole(self.codesign.classes.len() as u64)
             ),
         );
+        if rows.iter().all(|row| row.step_time.is_none()) {
+            // An empty table has no reason in it.
+            let reasons = self.codesign.classes.iter().map(|class| class.reason.as_str());
+            let reason = reasons.clone().find(|reason| !reason.is_empty()).unwrap_or("nothing was searched");
+            document.paragraph(format!("no network has a step: {reason}"));
+        }
         document.table(self.table());
         document.blocks.push(Block::Bullets(self.remarks()));
         document

@@ -193,11 +193,19 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("GPU-hours each").expendable(4),
         Column::numbers("GPU-hours a month"),
     ];
-    let rows = failing.expectation.classes.iter().map(|loss| {
+    let all = &failing.expectation.classes;
+    let rows = all.iter().map(|loss| {
         let class = &loss.class;
         let stranded = number(class.stranded);
+        // Parts of one name stand in different places: over more devices or fewer.
+        let is_one_of_several = all.iter().filter(|other| other.class.part == class.part).count() > 1;
+        let part = if is_one_of_several {
+            format!("{} over {}", class.part, human::whole(class.slowed.max(class.cut_off)))
+        } else {
+            class.part.to_owned()
+        };
         vec![
-            class.part.into(),
+            part.into(),
             number(class.count),
             number(class.cut_off),
             if class.stranded > 0 { stranded.toned(Tone::Bad) } else { stranded },

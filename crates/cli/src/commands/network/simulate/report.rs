@@ -142,5 +142,15 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     } else {
         "approximate: groups of an exchange differ on this network and end with the slowest of them"
     }));
+    if simulation.routing == "adaptive" {
+        remarks.push(Cell::from(if simulation.detours.is_empty() {
+            "adaptive routing: minimal ways are at least as fast for every exchange alone".to_owned()
+        } else {
+            format!(
+                "adaptive routing: through third groups go {}, minimally all others",
+                simulation.detours.join(", ")
+            )
+        }));
+    }
     remarks
 }

@@ -114,7 +114,7 @@ fn draw(path: &str, name: &str, cells: &Cells) -> Result<(), Failure> {
     if picture(path) == Some(Picture::Png) {
         let Some(pixels) = heat_pixels(&chart) else { return Ok(()) };
         input::write_with(path, |file| {
-            let mut encoder = png::Encoder::new(file, pixels.side, pixels.side);
+            let mut encoder = png::Encoder::new(file, pixels.width, pixels.height);
             encoder.set_color(png::ColorType::Rgb);
             encoder.set_depth(png::BitDepth::Eight);
             let whole = |error: png::EncodingError| std::io::Error::other(error);

@@ -1,0 +1,263 @@
+//! Laws of collectives as runs see them: each operation among each number of ranks by itself.
+//!
+//! Responsible for: sizes joined so that each stands on several transfers, and a law from them where they reach far enough, else the known law
+//! at their pace. Refuses bounds (transfers that hold waits for ranks that were not traced), groups that cross domains, and few transfers:
+//! these share one rate.
+
+use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
+use super::{Voice, from, like, median, significant, uncertainty};
+use crate::collectives::{bus_factor, collective};
+use railwright_spec::calibration::{
+    Calibration, CollectiveLaw, CollectiveSample, Evidence, FEW, Regime, Samples,
+};
+use railwright_spec::cluster::Cluster;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use std::sync::Arc;
+
+/// Transfers that one size must have been measured by.
+const EACH: usize = 3;
+/// Sizes within this factor are one.
+const BIN: f64 = 1.25;
+
+/// Fits what runs keep of collectives, beside the laws of what they take alone, which are there already.
+pub(super) fn fit(
+    bare: &Cluster,
+    software: &str,
+    samples: &[Samples],
+    calibration: &mut Calibration,
+    remarks: &mut Vec<String>,
+) -> Result<(), Problem> {
+    let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
+    let voice = Voice::new(&with, software)?;
+    // What a run keeps of bandwidths, where its own sizes do not say it.
+    let kept = Voice::new(bare, software)?.software.collective_rate;
+    for ((operation, ranks), group) in by_place(bare, samples, true, false) {
+        let sizes = joined(&group);
+        let transfers: usize = group.iter().filter(|s| !s.is_bound).map(|s| s.times.len()).sum();
+        let taken: usize = sizes.iter().map(|size| size.times.len()).sum();
+        if transfers == 0 {
+            continue;
+        }
+        let name = format!("{} x{ranks}", operation.name());
+        let Some((first, true)) = sizes.first().map(|first| (first, taken as u64 >= FEW)) else {
+            remarks.push(format!(
+                "{name}: {transfers} transfers in the run are too few for a law of their own ({FEW} of sizes met {EACH} times are needed); all such collectives share one rate"
+            ));
+            continue;
+        };
+        // Of one rank there is nothing to share; it is priced as two are.
+        let factor = bus_factor(collective(operation), ranks.max(2) as f64);
+        let points: Vec<(f64, f64)> = sizes.iter().map(|size| (size.bytes, median(&size.times))).collect();
+        let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
+        let told = (points.len() >= SIZES && to_bytes >= REACH * first.bytes)
+            .then(|| law(&points, factor))
+            .flatten()
+            .filter(|law| factor * to_bytes * law[1] >= ON_THE_WIRE * value(law, to_bytes, factor));
+        let known = catalogued(&voice, &like(operation, ranks, 1.0), factor);
+        let constants = told.unwrap_or_else(|| paced(known, kept, &sizes, factor));
+        let uncertainty = uncertainty(
+            sizes
+                .iter()
+                .flat_map(|size| size.times.iter().map(|t| t.get() / value(&constants, size.bytes, factor))),
+        );
+        let [base, per_wire, ramp] = constants;
+        let law = CollectiveLaw {
+            operation,
+            ranks,
+            regime: Regime::Sustained,
+            base_us: significant(base * 1e6),
+            bandwidth_gb: significant(1e-9 / per_wire),
+            ramp_ns: significant(ramp * 1e9),
+            from_bytes: first.bytes,
+            to_bytes,
+            evidence: Evidence {
+                from: from(samples, |s| {
+                    s.collectives
+                        .iter()
+                        .any(|c| !c.alone && !c.is_bound && (c.operation, c.ranks) == (operation, ranks))
+                }),
+                samples: taken as u64,
+                uncertainty,
+                ..Evidence::default()
+            },
+        };
+        if law.is_sound() {
+            calibration.collectives.push(law);
+        } else {
+            remarks.push(format!("{name}: no law of a link tells these transfers in the run; left out"));
+        }
+    }
+    Ok(())
+}
+
+/// Sizes that are one, with all their transfers.
+struct Size {
+    bytes: f64,
+    times: Vec<Seconds>,
+}
+
+/// Sizes by growing bytes, those within [`BIN`] joined at their mean, each measured [`EACH`] times or more.
+fn joined(group: &[&CollectiveSample]) -> Vec<Size> {
+    let mut known: Vec<&CollectiveSample> = group.iter().copied().filter(|s| !s.is_bound).collect();
+    known.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
+    let mut sizes: Vec<(f64, f64, Size)> = Vec::new();
+    for sample in known {
+        let count = sample.times.len() as f64;
+        match sizes.last_mut() {
+            Some((from, sum, size)) if sample.bytes <= *from * BIN => {
+                *sum += sample.bytes * count;
+                size.times.extend_from_slice(&sample.times);
+            }
+            _ => sizes.push((
+                sample.bytes,
+                sample.bytes * count,
+                Size { bytes: sample.bytes, times: sample.times.clone() },
+            )),
+        }
+    }
+    let mean = |(_, sum, size): (f64, f64, Size)| Size { bytes: sum / size.times.len() as f64, ..size };
+    sizes.into_iter().map(mean).filter(|size| size.times.len() >= EACH).collect()
+}
+
+/// The known law at the pace that was measured, by the median of all transfers. Transfers so small that the law gives them to latency tell
+/// its base alone: the bandwidth is then what runs of this generation keep of the known one.
+fn paced(known: [f64; 3], kept: f64, sizes: &[Size], factor: f64) -> [f64; 3] {
+    let middle = |of: &dyn Fn(f64, f64) -> f64| {
+        let all = sizes.iter().flat_map(|size| size.times.iter().map(|time| of(size.bytes, time.get())));
+        median(&all.map(Seconds::new).collect::<Vec<_>>())
+    };
+    let largest = sizes.iter().map(|size| size.bytes).fold(0.0, f64::max);
+    let on_the_wire = factor * largest * known[1];
+    if on_the_wire >= ON_THE_WIRE * value(&known, largest, factor) {
+        let pace = middle(&|bytes, time| time / value(&known, bytes, factor));
+        return known.map(|constant| constant * pace);
+    }
+    let [_, per_wire, ramp] = known.map(|constant| constant / kept);
+    let base = middle(&|bytes, time| time - value(&[0.0, per_wire, ramp], bytes, factor));
+    [base.max(0.0), per_wire, ramp]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::case;
+    use super::super::{fit, judge};
+    use super::*;
+    use railwright_spec::calibration::CollectiveKind;
+    use railwright_spec::cluster::by_name;
+
+    /// Transfers of a run: `time(bytes)` as often as asked, every seventh three times as long.
+    fn run(
+        operation: CollectiveKind,
+        sizes: &[f64],
+        often: usize,
+        time: impl Fn(f64) -> f64,
+    ) -> Vec<CollectiveSample> {
+        let one = |&bytes: &f64| CollectiveSample {
+            times: (0..often)
+                .map(|at| Seconds::new(time(bytes) * if at % 7 == 3 { 3.0 } else { 1.0 }))
+                .collect(),
+            ..like(operation, 8, bytes)
+        };
+        sizes.iter().map(one).collect()
+    }
+
+    fn of(collectives: Vec<CollectiveSample>) -> Samples {
+        Samples { from: "ranks".into(), collectives, ..Samples::default() }
+    }
+
+    #[test]
+    fn each_operation_gets_its_own_law_despite_disturbed_transfers() {
+        let cluster = by_name("dgx-h100", 8).expect("known");
+        let gather = |b: f64| 30e-6 + 0.875 * b / 250e9;
+        let scatter = |b: f64| 50e-6 + 0.875 * b / 150e9;
+        let sizes = [1e5, 1e6, 1e7, 1e8, 1e9];
+        let mut all = run(CollectiveKind::AllGather, &sizes, 7, gather);
+        all.extend(run(CollectiveKind::ReduceScatter, &sizes, 7, scatter));
+        let fitted = fit(&case(&cluster), &[of(all.clone())]).expect("fitted");
+        let law = |kind| fitted.calibration.collective(kind, 8).expect("a law");
+        let (gathers, scatters) = (law(CollectiveKind::AllGather), law(CollectiveKind::ReduceScatter));
+        assert!((gathers.bandwidth_gb / 250.0 - 1.0).abs() < 0.02, "{gathers:?}");
+        assert!((scatters.bandwidth_gb / 150.0 - 1.0).abs() < 0.02, "{scatters:?}");
+        assert!((scatters.base_us / 50.0 - 1.0).abs() < 0.05, "{scatters:?}");
+        assert_eq!((gathers.regime, gathers.evidence.samples), (Regime::Sustained, 35));
+        // One transfer of seven is late: the median stands firm, and says so.
+        assert!(gathers.evidence.uncertainty < 0.02, "{gathers:?}");
+        // Judged by a size that nothing was fitted to, through the fabric, the generation's rate and all.
+        let held = judge(
+            &case(&cluster),
+            &fitted.calibration,
+            &[of(run(CollectiveKind::ReduceScatter, &[3e7], 1, scatter))],
+        )
+        .expect("judged");
+        assert!(held[0].error_after < 0.02 && held[0].error_before > 0.3, "{held:?}");
+    }
+
+    /// Two devices on a node's bus: no scale-up link, and no network either.
+    #[test]
+    fn a_bus_has_laws_of_its_own() {
+        let cluster = railwright_spec::cluster::ClusterSpec {
+            accelerator: Some("v100-pcie-32gb".into()),
+            devices: Some(2),
+            devices_per_node: Some(2),
+            ..Default::default()
+        };
+        let cluster = cluster.resolve().expect("a pair");
+        let time = |b: f64| 20e-6 + b / 8e9;
+        let pair: Vec<CollectiveSample> = run(CollectiveKind::AllReduce, &[1e4, 1e5, 1e6, 1e7], 5, time)
+            .into_iter()
+            .map(|one| CollectiveSample { ranks: 2, ..one })
+            .collect();
+        let fitted = fit(&case(&cluster), &[of(pair)]).expect("fitted");
+        assert!(fitted.calibration.network.is_none());
+        let law = fitted.calibration.collective(CollectiveKind::AllReduce, 2).expect("a law");
+        assert!((law.bandwidth_gb / 8.0 - 1.0).abs() < 0.02, "{law:?}");
+        assert!(fitted.lines[0].error_after < 0.01, "{:?}", fitted.lines);
+    }
+
+    #[test]
+    fn small_transfers_tell_the_base_alone() {
+        let cluster = by_name("dgx-h100", 8).expect("known");
+        let all = run(CollectiveKind::AllReduce, &[2048.0, 8192.0], 5, |_| 60e-6);
+        let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
+        let law = fitted.calibration.collective(CollectiveKind::AllReduce, 8).expect("a law");
+        assert!((law.base_us / 60.0 - 1.0).abs() < 0.05, "{law:?}");
+        // Ten transfers of one size outweigh three of another.
+        let mut uneven = run(CollectiveKind::AllReduce, &[8192.0], 10, |_| 60e-6);
+        uneven.extend(run(CollectiveKind::AllReduce, &[2048.0], 3, |_| 40e-6));
+        let fitted = fit(&case(&cluster), &[of(uneven)]).expect("fitted");
+        let base = fitted.calibration.collective(CollectiveKind::AllReduce, 8).expect("a law").base_us;
+        assert!((base / 60.0 - 1.0).abs() < 0.05, "{base}");
+        // 480 GB/s at the generation's rate, not an eighth of it.
+        assert!(law.bandwidth_gb > 300.0, "{law:?}");
+    }
+
+    #[test]
+    fn few_transfers_and_bounds_have_no_law() {
+        let cluster = by_name("dgx-h100", 8).expect("known");
+        let time = |b: f64| 30e-6 + b / 100e9;
+        let bounds: Vec<CollectiveSample> = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e8], 7, time)
+            .into_iter()
+            .map(|one| CollectiveSample { is_bound: true, ..one })
+            .collect();
+        let mut all = bounds;
+        all.extend(run(CollectiveKind::AllReduce, &[1e5, 1e6, 1e7, 1e8], 1, time));
+        let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
+        assert!(fitted.calibration.collectives.is_empty(), "{:?}", fitted.calibration.collectives);
+        assert!(fitted.calibration.collective_rate.is_some());
+        assert!(
+            fitted.remarks.iter().any(|r| r.starts_with("all_reduce x8: 4 transfers")),
+            "{:?}",
+            fitted.remarks
+        );
+    }
+
+    #[test]
+    fn sizes_that_lie_close_are_one() {
+        let time = |b: f64| b * 1e-9;
+        let all = run(CollectiveKind::AllToAll, &[1000.0, 1100.0, 1200.0, 5000.0], 1, time);
+        let sizes = joined(&all.iter().collect::<Vec<_>>());
+        assert_eq!(sizes.len(), 1);
+        assert!((sizes[0].bytes - 1100.0).abs() < 1e-9 && sizes[0].times.len() == 3);
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether the logs, the traces and the run that were named belong together.
+//!
+//! Responsible for: what a log's arguments and reports say of its run, and refusing it where that is another run. Refuses nothing that a log
+//! leaves unsaid.
+
+use railwright_calculator::calibration::{Claim, differences};
+use railwright_profiler::log::{Judged, TrainingLog};
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::run::Run;
+
+/// What a log says of its run.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    file: String,
+    claims: Vec<Claim>,
+}
+
+impl Said {
+    /// By the arguments that it prints, where it prints any, and the batch of its last reports.
+    pub(super) fn of(log: &TrainingLog, judged: &Judged, file: &str) -> Self {
+        let mut claims: Vec<Claim> = Vec::new();
+        if let Some(Ok(launch)) = railwright_launch::read(&log.head, file) {
+            for origin in launch.origins.iter().filter(|origin| origin.line.is_some()) {
+                if let Ok(value) = origin.value.parse::<f64>() {
+                    claims.push(Claim { key: origin.key.clone(), value });
+                }
+            }
+        }
+        // Reports know a batch that grows better than the arguments do.
+        if let Some(batch) = judged.segments.last().and_then(|segment| segment.batch) {
+            claims.retain(|claim| claim.key != "plan.global_batch");
+            claims.push(Claim { key: "plan.global_batch".to_owned(), value: batch as f64 });
+        }
+        Self { file: file.to_owned(), claims }
+    }
+
+    fn devices(&self) -> Option<f64> {
+        self.claims.iter().find(|claim| claim.key == "cluster.devices").map(|claim| claim.value)
+    }
+}
+
+/// Refuses logs of another run than the one that was named, or of another number of devices than were traced.
+pub(super) fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Result<(), Problem> {
+    for log in logs {
+        let mut differs = run.map_or_else(Vec::new, |run| differences(&log.claims, &run.model, &run.plan));
+        if let (None, Some(devices), Some(traced)) = (run, log.devices(), traced)
+            && (devices - f64::from(traced)).abs() > 0.5
+        {
+            differs.push(format!("it had {devices} devices and the traced job {traced}"));
+        }
+        if !differs.is_empty() {
+            return Err(Problem::new(format!("this log is of another run: {}", differs.join(", ")))
+                .in_file(&log.file)
+                .hint(
+                    "name the run that the log is of with --run, change it with --set, or leave the log out",
+                ));
+        }
+    }
+    Ok(())
+}
+
+/// A doubt where the traced job is not as large as the run; a part of its ranks may have been traced without saying so.
+pub(super) fn doubt(run: Option<&Run>, traced: Option<u32>) -> Option<Warning> {
+    let (run, traced) = (run?, traced?);
+    let own = run.plan.world_size();
+    (traced > 1 && u64::from(traced) != own).then(|| {
+        Warning::new(
+            "calibration-other-run",
+            format!(
+                "the traces are of a job of {traced} ranks and the run has {own}: they may be of different runs"
+            ),
+        )
+    })
+}

@@ -1,0 +1,130 @@
+//! A second scenario beside the first in a report: the run with some arguments otherwise, as the page's scenario B.
+//!
+//! Responsible for: what the second scenario says in the page's names, and the answers that the page asks about it, by running the commands
+//! themselves. Refuses to compare: the page shows both.
+
+use crate::args::Arguments;
+use crate::commands;
+use crate::commands::serve::line_of;
+use crate::exit::{Failure, Outcome};
+use crate::printer::{Listener, Printer};
+use crate::run::spelled::called;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What takes an argument away.
+const NONE: &str = "-";
+/// What only money depends on, which the page leaves out of the question about memory.
+const MONEY: [&str; 2] = ["tokens", "availability"];
+
+/// What the second scenario says otherwise, and all that it says.
+pub(super) struct Second {
+    pub(super) changes: Vec<(String, String)>,
+    parameters: Map<String, Value>,
+}
+
+impl Second {
+    /// The first scenario with `NAME=VALUE` instead, `NAME=-` without; nothing when nothing is otherwise.
+    pub(super) fn new(first: &Map<String, Value>, compare: &[String]) -> Result<Option<Self>, Problem> {
+        let mut parameters = first.clone();
+        let mut changes: Vec<(String, String)> = Vec::new();
+        for text in compare {
+            let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
+                let problem =
+                    Problem::new(format!("`{}` is no argument with its value", human::shorten(text)));
+                return Err(problem.in_file("--compare").hint("write `tp=4`, or `tp=-` to leave it out"));
+            };
+            let name = called(name.trim().trim_start_matches('-'));
+            let value = value.trim();
+            if value == NONE {
+                parameters.remove(&name);
+            } else {
+                parameters.insert(name.clone(), json!(value));
+            }
+            changes.retain(|(known, _)| *known != name);
+            changes.push((name, value.to_owned()));
+        }
+        Ok((!changes.is_empty()).then_some(Self { changes, parameters }))
+    }
+
+    /// The answers that the page asks about it: the estimate first.
+    pub(super) fn answers(&self) -> Result<Vec<Value>, Failure> {
+        let said: Map<String, Value> = self
+            .parameters
+            .iter()
+            .map(|(name, value)| (name.clone(), if value == "true" { json!(true) } else { value.clone() }))
+            .collect();
+        let estimate = asked(&["estimate"], &said)?;
+        let warnings: Vec<Value> = estimate["answer"]["warnings"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|one| one["id"].clone())
+            .collect();
+        let mut answers = vec![estimate];
+        let lasting = said.iter().filter(|(name, _)| !MONEY.contains(&name.as_str()));
+        let lasting: Map<String, Value> =
+            lasting.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let mut more = vec![(vec!["memory"], lasting)];
+        if let Some(model) = said.get("model") {
+            more.push((vec!["models", "show"], Map::from_iter([("name".to_owned(), model.clone())])));
+        }
+        let explain = |id| (vec!["explain"], Map::from_iter([("id".to_owned(), id)]));
+        more.extend(warnings.into_iter().map(explain));
+        // What cannot be answered is missing, and the page says so there.
+        answers.extend(more.iter().filter_map(|(words, said)| asked(words, said).ok()));
+        Ok(answers)
+    }
+}
+
+/// A question that the page will ask, with its answer.
+fn asked(words: &[&str], said: &Map<String, Value>) -> Result<Value, Failure> {
+    let told = |problems: Vec<Problem>| {
+        let place =
+            |problem: Problem| if problem.place.is_some() { problem } else { problem.in_file("--compare") };
+        Failure::Input(problems.into_iter().map(place).collect())
+    };
+    let (Arguments { command, .. }, line) = line_of(words, said).map_err(told)?;
+    let listener = Listener::new(Arc::default());
+    let outcome = commands::run(&command, &Printer::heard_by(Arc::clone(&listener)))?;
+    let answer: Value = serde_json::from_str(&listener.take())
+        .map_err(|error| Problem::new(format!("the second scenario has no answer: {error}")))?;
+    Ok(json!({
+        "command": words.join("/"),
+        "arguments": said,
+        "outcome": if outcome == Outcome::No { "no" } else { "yes" },
+        "command_line": line,
+        "answer": answer,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_scenario_is_the_first_with_changes() {
+        let first = Map::from_iter([("model".to_owned(), json!("m")), ("tp".to_owned(), json!("8"))]);
+        let second = |compare: &[&str]| {
+            let compare: Vec<String> = compare.iter().map(|text| (*text).to_owned()).collect();
+            Second::new(&first, &compare)
+        };
+        assert!(second(&[]).expect("fine").is_none());
+        // By any name that a flag has.
+        let changed =
+            second(&["tensor-parallel=4", "--pp=2", "micro-batch-size=1"]).expect("fine").expect("changes");
+        assert_eq!(
+            json!(changed.parameters),
+            json!({ "model": "m", "tp": "4", "pp": "2", "micro-batch": "1" })
+        );
+        let without = second(&["tp=2", "tp=-"]).expect("fine").expect("changes");
+        assert_eq!(json!(without.parameters), json!({ "model": "m" }));
+        assert_eq!(without.changes, [("tp".to_owned(), "-".to_owned())]);
+        for wrong in ["tp", "=4", ""] {
+            let problem = second(&[wrong]).err().expect("refused");
+            assert!(problem.hint.is_some_and(|hint| hint.contains("tp=4")), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What lies below the folders that a server was given: jobs that can be opened.
+//!
+//! Responsible for: bounds on folders, files and heads, so that a shelf of any size is listed in a moment; jobs are those of [`jobs`], so that the
+//! list and what a command refuses agree. Refuses to follow what leads out of the folders, to read a trace, and to unpack an archive.
+
+use super::traces::sources::{self, Stream};
+use super::{access, jobs};
+use railwright_profiler::job::Found;
+use railwright_profiler::readers;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How deep folders are looked into.
+const DEPTH: usize = 6;
+/// Files and folders that are looked at, at most.
+const ENTRIES: usize = 20_000;
+/// Files whose heads are read, at most.
+const HEADS: usize = 2_000;
+/// Jobs that are told, at most.
+const JOBS: usize = 200;
+/// Paths that stand for a job that is not a whole folder, at most.
+const PATHS: usize = 4_096;
+
+/// What was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Shelf {
+    /// Jobs, by folder and name.
+    pub(crate) jobs: Vec<Job>,
+    /// Whether there is more than is told.
+    pub(crate) more: bool,
+}
+
+/// Files that are one job, as far as their heads tell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Job {
+    /// What people call it: its place below what was given.
+    pub(crate) name: String,
+    /// The folder that holds it.
+    pub(crate) folder: String,
+    /// What to name to the commands that read it.
+    pub(crate) paths: Vec<String>,
+    /// The format, as its reader is called.
+    pub(crate) format: String,
+    /// How many ranks there are records of, if it can be told.
+    pub(crate) ranks: Option<u32>,
+    /// How many ranks the job says it has.
+    pub(crate) world_size: Option<u32>,
+    /// How many files.
+    pub(crate) files: usize,
+    /// Their bytes.
+    pub(crate) bytes: u64,
+}
+
+/// Looks below `given`: files and folders as they were named.
+pub(crate) fn list(given: &[String]) -> Shelf {
+    let mut look = Look { entries: ENTRIES, more: false };
+    let mut files = Vec::new();
+    for path in given {
+        let root = PathBuf::from(path);
+        if access::is_folder(&root) {
+            look.folder(&root, 0, &mut files);
+        } else {
+            files.push(root);
+        }
+    }
+    look.more |= files.len() > HEADS;
+    files.truncate(HEADS);
+    let (packed, streams): (Vec<Stream>, Vec<Stream>) = files
+        .iter()
+        .flat_map(|path| sources::of(&path.display().to_string()).unwrap_or_default())
+        .partition(Stream::is_packed);
+    let found = jobs::part(&streams).jobs;
+    let mut jobs: Vec<Job> = found.iter().map(|job| of(job, given)).collect();
+    jobs.extend(packed.iter().map(|stream| archive(stream, given)));
+    jobs.sort_by(|a, b| (&a.folder, &a.name, &a.format).cmp(&(&b.folder, &b.name, &b.format)));
+    jobs.dedup();
+    let more = look.more || jobs.len() > JOBS || jobs.iter().any(|job| job.paths.len() > PATHS);
+    jobs.truncate(JOBS);
+    for job in &mut jobs {
+        job.paths.truncate(PATHS);
+    }
+    Shelf { jobs, more }
+}
+
+/// How much may still be looked at.
+struct Look {
+    entries: usize,
+    more: bool,
+}
+
+impl Look {
+    /// The files of a folder and of its folders.
+    fn folder(&mut self, folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+        let Ok(real) = access::to_read(folder) else { return };
+        let Ok(entries) = fs::read_dir(real) else { return };
+        let mut names = Vec::new();
+        for entry in entries.flatten() {
+            if self.entries == 0 {
+                self.more = true;
+                break;
+            }
+            self.entries -= 1;
+            let name = entry.file_name();
+            if !name.to_string_lossy().starts_with('.') {
+                names.push(folder.join(name));
+            }
+        }
+        names.sort();
+        let (folders, inner): (Vec<_>, Vec<_>) = names.into_iter().partition(|path| access::is_folder(path));
+        files.extend(inner.into_iter().filter(|path| access::is_file(path)));
+        for inner in folders {
+            if depth + 1 >= DEPTH {
+                self.more = true;
+                return;
+            }
+            self.folder(&inner, depth + 1, files);
+        }
+    }
+}
+
+fn of(job: &Found, given: &[String]) -> Job {
+    // What is part of an archive is opened with all of it, which then says what else there is.
+    let path = if job.path.is_empty() { job.paths.first().map_or("", String::as_str) } else { &job.path };
+    let is_folder = job.paths.len() == 1 && access::is_folder(Path::new(&job.paths[0]));
+    let folder = if is_folder { job.paths[0].clone() } else { above(path) };
+    let name = if job.path.is_empty() {
+        format!("{}: {}", within(&folder, given), job.name)
+    } else {
+        within(path, given)
+    };
+    Job {
+        name,
+        folder,
+        paths: job.paths.clone(),
+        format: job.format.clone(),
+        ranks: job.ranks,
+        world_size: job.world_size,
+        files: job.files,
+        bytes: job.bytes,
+    }
+}
+
+fn archive(stream: &Stream, given: &[String]) -> Job {
+    let path = stream.archive().unwrap_or_default();
+    Job {
+        name: within(&path, given),
+        folder: above(&path),
+        paths: vec![path],
+        format: "archive".to_owned(),
+        ranks: None,
+        world_size: None,
+        files: 1,
+        bytes: stream.bytes(),
+    }
+}
+
+/// The folder that a path lies in.
+fn above(path: &str) -> String {
+    Path::new(path).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
+}
+
+/// A path's place below what was given, or its last name where it is that.
+fn within(path: &str, given: &[String]) -> String {
+    let path = Path::new(path);
+    let place = given
+        .iter()
+        .filter_map(|root| path.strip_prefix(root).ok())
+        .min_by_key(|place| place.as_os_str().len());
+    let place = place.filter(|place| *place != Path::new(""));
+    let name = || path.file_name().map(PathBuf::from).unwrap_or_default();
+    place.map_or_else(name, Path::to_owned).display().to_string()
+}
+
+/// The format of a file that may be read, if a reader of records knows it.
+pub(crate) fn format(path: &str) -> Option<&'static str> {
+    let streams = sources::of(path).ok()?;
+    let head = streams.first().filter(|stream| !stream.is_packed())?.heads().pop()?.1;
+    let reader = railwright_tables::detect(&head).or_else(|| readers::detect(&head))?;
+    Some(reader.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixtures() -> String {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces").to_owned()
+    }
+
+    #[test]
+    fn jobs_are_found_below_a_folder() {
+        let shelf = list(&[fixtures()]);
+        assert!(!shelf.more);
+        let named = |name: &str| shelf.jobs.iter().find(|job| job.name == name);
+        let dlrm = named("param_dlrm_8r").expect("a job");
+        assert_eq!(
+            (dlrm.files, dlrm.format.as_str(), dlrm.ranks, dlrm.paths.len()),
+            (8, "PyTorch profiler", Some(8), 1)
+        );
+        assert!(dlrm.paths[0].ends_with("param_dlrm_8r") && dlrm.bytes > 400_000, "{dlrm:?}");
+        // A folder that holds two kinds of things is two jobs, each by its files.
+        let of_gloo =
+            || shelf.jobs.iter().filter(|job| job.folder.ends_with("generated_torch215_gloo_pp2dp2"));
+        assert!(of_gloo().any(|job| job.format == "flight record"));
+        let traces = of_gloo().find(|job| job.format == "PyTorch profiler").expect("a job");
+        assert_eq!((traces.files, traces.ranks, traces.paths.len()), (4, Some(4), 4));
+        // Folders below folders, by their place.
+        assert!(named("torchrec_v100_4r/resnet18").is_some());
+        assert!(
+            shelf
+                .jobs
+                .iter()
+                .all(|job| job.files > 0 && !job.name.contains(".csv") && !job.name.contains(".png"))
+        );
+        let one = list(&[format!("{}/logs/megatron_deepspeed_gpt3_0.125B_moe.log.gz", fixtures())]);
+        assert_eq!(one.jobs.len(), 1);
+        assert_eq!((one.jobs[0].format.as_str(), one.jobs[0].files), ("training log", 1));
+    }
+
+    #[test]
+    fn a_shelf_of_any_size_is_bounded() {
+        let top = std::env::temp_dir().join(format!("railwright-shelf-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&top);
+        let mut deep = top.clone();
+        for _ in 0..DEPTH + 2 {
+            deep.push("d");
+        }
+        fs::create_dir_all(&deep).expect("made");
+        let trace = r#"{"schemaVersion": 1, "traceEvents": []}"#;
+        fs::write(deep.join("rank0.json"), trace).expect("written");
+        for job in 0..JOBS + 5 {
+            let folder = top.join(format!("run{job}"));
+            fs::create_dir_all(&folder).expect("made");
+            fs::write(folder.join("rank0.json"), trace).expect("written");
+        }
+        let shelf = list(&[top.display().to_string()]);
+        assert_eq!((shelf.jobs.len(), shelf.more), (JOBS, true));
+        let _ = fs::remove_dir_all(&top);
+    }
+}

@@ -1,0 +1,82 @@
+//! Folders that hold several jobs: what is refused, and what is told of what is left out.
+
+use std::process::{Command, Output};
+
+const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces");
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_railwright")).args(arguments).output().expect("it runs")
+}
+
+fn talk(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_folder_of_several_jobs_is_refused_with_the_command_for_one() {
+    let folder = format!("{TRACES}/torchrec_v100_4r");
+    for command in ["profile", "comm", "stragglers"] {
+        let output = run(&[command, &folder]);
+        let told = talk(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("3 jobs are here"), "{told}");
+        for job in
+            ["resnet18 (PyTorch profiler, 2 ranks", "sst_long_a2a_optimizer_3 (PyTorch profiler, 4 ranks"]
+        {
+            assert!(told.contains(job), "{command}: {told}");
+        }
+        assert!(told.contains(&format!("`railwright {command} {folder}/resnet18`")), "{told}");
+        assert!(output.stdout.is_empty(), "no half an answer");
+    }
+    let one = run(&["comm", &format!("{folder}/resnet18"), "--json"]);
+    assert_eq!(one.status.code(), Some(0), "{}", talk(&one));
+}
+
+#[test]
+fn tables_beside_traces_are_not_dropped_silently() {
+    let folder = format!("{TRACES}/bytedance_whatif");
+    for (command, job) in
+        [("pipeline", "trace-AR.parquet (operator table"), ("profile", "timeline-ST.json.gz")]
+    {
+        let output = run(&[command, &folder]);
+        let told = talk(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("6 jobs are here") && told.contains(job), "{told}");
+    }
+    // One job of traces beside others: it is looked at, and the others are told with their command.
+    let mixed = format!("{TRACES}/generated_torch215_gloo_pp2dp2");
+    let output = run(&["comm", &mixed]);
+    let told = talk(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("left out: fr_ok_* (flight record, 4 ranks"), "{told}");
+    assert!(told.contains("`railwright hang"), "{told}");
+    // Dumps that are there as JSON and as pickle are one job, each rank taken once.
+    let hang = run(&["hang", &mixed]);
+    assert_eq!(hang.status.code(), Some(0), "{}", talk(&hang));
+    assert!(talk(&hang).contains("are both of rank 0"), "{}", talk(&hang));
+}
+
+/// Who names files together says that they belong together, as long as no rank comes twice.
+#[test]
+fn what_is_named_together_is_one_job() {
+    let file = |folder: &str, begins: &str| {
+        let all = std::fs::read_dir(format!("{TRACES}/{folder}")).expect("a folder").flatten();
+        let mut all: Vec<String> = all.map(|entry| entry.path().display().to_string()).collect();
+        all.sort();
+        all.into_iter().find(|path| path.contains(begins)).expect("a file")
+    };
+    let (zero, one) = (file("megatron_tp2_v100", "/rank0"), file("param_dlrm_8r", "/worker1"));
+    let output = run(&["comm", &zero, &one, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
+    assert!(talk(&output).contains("look like 2 jobs"), "{}", talk(&output));
+    let output = run(&["comm", &zero, &file("param_dlrm_8r", "/worker0")]);
+    assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
+}
+
+#[test]
+fn two_runs_of_one_rank_are_told_apart_by_their_names() {
+    let folder = format!("{TRACES}/modded_nanogpt_h100");
+    let told = talk(&run(&["stragglers", &folder]));
+    assert!(told.contains("current-rank0.json.gz (PyTorch profiler, 1 of 8 ranks"), "{told}");
+    assert!(told.contains("hook-rank0.json.gz"), "{told}");
+}

@@ -1,0 +1,145 @@
+//! Ways through a third group of a dragonfly: Valiant's routing.
+//!
+//! Responsible for: a message's packets evenly over all groups that are neither end, minimally into each and minimally on. Refuses
+//! to know how busy anything is; who chooses between these ways and the minimal ones is `simulate`.
+//!
+//! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's algorithm at the level of
+//! groups. Within a group messages stay minimal, as there. The draw of each packet is an even share here.
+
+use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
+use super::super::dragonfly::{Dragonfly, DragonflyPlus};
+use super::super::graph::LinkId;
+use super::super::route::Route;
+use super::Message;
+use super::grouped::merged;
+
+/// Ways of one message over which its packets go, unless there are more groups than this: then one through each. Few enough that a job of
+/// tens of thousands of ranks stays within a computer; messages of neighbouring devices take the ways next to these.
+const WAYS: u64 = 64;
+
+/// Links from one switch of a group to another group: the switch at the near end, the link, the switch at the far end.
+type Crossing = (u64, LinkId, u64);
+
+/// What a network of groups has on the way from one switch to another.
+struct Groups<'a> {
+    count: u64,
+    between: &'a dyn Fn(u64, u64) -> Vec<Crossing>,
+    /// The link of each position: within the first group, into the third, within it (one link or two), out of it, within the last.
+    path: &'a dyn Fn(u64, Crossing, Crossing) -> [Option<LinkId>; 6],
+}
+
+impl Groups<'_> {
+    /// Adds the links between both ends of a message from one group to another. Leaves out ways on which a link is broken. False if no way
+    /// is left.
+    fn spread(
+        &self,
+        (here, there): (u64, u64),
+        start: u64,
+        is_alive: &dyn Fn(LinkId) -> bool,
+        route: &mut Route,
+    ) -> bool {
+        let thirds = (0..self.count).filter(|third| *third != here && *third != there);
+        let each = (WAYS / self.count.saturating_sub(2).max(1)).max(1);
+        let mut of_groups: Vec<Vec<[Option<LinkId>; 6]>> = Vec::new();
+        for third in thirds {
+            let (into, out) = ((self.between)(here, third), (self.between)(third, there));
+            if into.is_empty() || out.is_empty() {
+                continue;
+            }
+            let ways = each.min(into.len().max(out.len()) as u64);
+            // Ways that stand next to each other, from where the device's number begins.
+            let numbers = (0..ways).map(|way| (start * ways + way) as usize);
+            let paths = numbers.map(|n| (self.path)(third, into[n % into.len()], out[n % out.len()]));
+            let whole: Vec<_> =
+                paths.filter(|path| path.iter().flatten().all(|link| is_alive(*link))).collect();
+            if !whole.is_empty() {
+                of_groups.push(whole);
+            }
+        }
+        let by_group = 1.0 / of_groups.len() as f64;
+        for position in 0..6 {
+            let links = of_groups.iter().flat_map(|ways| {
+                let share = by_group / ways.len() as f64;
+                ways.iter().filter_map(move |way| way[position].map(|link| (link, share)))
+            });
+            let links = merged(links.collect());
+            if !links.is_empty() {
+                route.side_by_side(links);
+            }
+        }
+        !of_groups.is_empty()
+    }
+}
+
+/// Through third groups of a dragonfly. False if the ends are in one group, or no third group leads on.
+pub(super) fn route(
+    dragonfly: &Dragonfly,
+    layout: &DragonflyLayout,
+    message: Message,
+    is_alive: &dyn Fn(LinkId) -> bool,
+    route: &mut Route,
+) -> bool {
+    let place = |device: u64| {
+        let router = device / dragonfly.hosts;
+        (router / dragonfly.routers, router % dragonfly.routers)
+    };
+    let ((here, from), (there, to)) = (place(message.from), place(message.to));
+    if here == there {
+        return false;
+    }
+    let path = |third: u64, into: Crossing, out: Crossing| {
+        [
+            layout.local(dragonfly, here, from, into.0),
+            Some(into.1),
+            layout.local(dragonfly, third, into.2, out.0),
+            None,
+            Some(out.1),
+            layout.local(dragonfly, there, out.2, to),
+        ]
+    };
+    let between = |a: u64, b: u64| layout.between(dragonfly, a, b);
+    Groups { count: dragonfly.groups, between: &between, path: &path }.spread(
+        (here, there),
+        message.from,
+        is_alive,
+        route,
+    )
+}
+
+/// The same of a dragonfly+: a third group's spines are joined by its leaves, over which such packets go in turn.
+pub(super) fn route_plus(
+    plus: &DragonflyPlus,
+    layout: &DragonflyPlusLayout,
+    message: Message,
+    is_alive: &dyn Fn(LinkId) -> bool,
+    route: &mut Route,
+) -> bool {
+    let (from, to) = (message.from / plus.hosts, message.to / plus.hosts);
+    let (here, there) = (from / plus.leaves, to / plus.leaves);
+    if here == there {
+        return false;
+    }
+    let path = |third: u64, into: Crossing, out: Crossing| {
+        let leaf = third * plus.leaves + (message.from + into.2 + out.0) % plus.leaves;
+        let (down, up) = if into.2 == out.0 {
+            (None, None)
+        } else {
+            (Some(layout.local(plus, leaf, into.2).reverse()), Some(layout.local(plus, leaf, out.0)))
+        };
+        [
+            Some(layout.local(plus, from, into.0)),
+            Some(into.1),
+            down,
+            up,
+            Some(out.1),
+            Some(layout.local(plus, to, out.2).reverse()),
+        ]
+    };
+    let between = |a: u64, b: u64| layout.between(plus, a, b);
+    Groups { count: plus.groups, between: &between, path: &path }.spread(
+        (here, there),
+        message.from,
+        is_alive,
+        route,
+    )
+}

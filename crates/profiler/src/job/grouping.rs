@@ -1,0 +1,442 @@
+//! Which of many files are of one job.
+//!
+//! Responsible for: parting the files below some paths into jobs by what their first bytes and their names say: format, rank, number of ranks, start.
+//! Two files of one rank are of two jobs (or of two recordings of one job, which are looked at apart just as well); two folders are one job when
+//! they are called alike and hold different ranks. Refuses to open anything, and to believe a file's name where its content says more.
+
+use super::naming::{rank_in_folder, rank_in_name, skeleton, time_in_name};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What kind of record a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Traces of ranks.
+    #[default]
+    Ranks,
+    /// Passes of a pipeline.
+    Passes,
+    /// Dumps of flight recorders.
+    Flight,
+    /// What monitors write of collectives and metrics.
+    Monitors,
+    /// Training logs.
+    Log,
+}
+
+/// What the beginning of a file says of whose it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clue {
+    /// The rank.
+    pub rank: Option<u32>,
+    /// How many ranks the job has.
+    pub world_size: Option<u32>,
+    /// When it begins, in microseconds since 1970.
+    pub start: Option<u64>,
+    /// The first step in a file of all ranks: such files follow one another.
+    pub first_step: Option<u32>,
+}
+
+/// How a file belongs to a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standing {
+    /// It is a part of one, such as a rank.
+    #[default]
+    Part,
+    /// It is a whole one.
+    Whole,
+    /// It only describes what lies beside it.
+    Beside,
+}
+
+/// A file, as little as is known of it before it is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sighting {
+    /// Its path.
+    pub path: String,
+    /// The archive that it lies in.
+    pub archive: Option<String>,
+    /// Its size on the disk.
+    pub bytes: u64,
+    /// The name of its format.
+    pub format: String,
+    /// What kind of record it is.
+    pub family: Family,
+    /// How it belongs to a job.
+    pub standing: Standing,
+    /// What its beginning says.
+    pub clue: Clue,
+    /// A digest of its beginning: copies of a file are told by it.
+    pub digest: u64,
+}
+
+/// A job that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// A folder, a file, or a pattern that stands for exactly its files; empty when nothing shorter than the list of files does.
+    pub path: String,
+    /// What to call it, beside the others.
+    pub name: String,
+    /// The name of its files' format.
+    pub format: String,
+    /// What kind of record it is.
+    pub family: Family,
+    /// How many ranks there are records of; of a file that holds a whole job, none is counted.
+    pub ranks: Option<u32>,
+    /// How many ranks the job says it has.
+    pub world_size: Option<u32>,
+    /// How many files.
+    pub files: usize,
+    /// Their size on the disk.
+    pub bytes: u64,
+    /// What to give to a command, without patterns: a folder or files. Empty for a part of an archive, which has to be unpacked.
+    pub paths: Vec<String>,
+    /// Its files among those that were looked at.
+    #[serde(skip)]
+    pub members: Vec<usize>,
+    /// The ranks themselves, where all files say theirs.
+    #[serde(skip)]
+    pub own_ranks: Option<BTreeSet<u32>>,
+}
+
+/// Starts of one job lie this near to each other, in microseconds.
+const TOGETHER: u64 = 600_000_000;
+/// Clocks of one job's hosts are not further from each other than this, in microseconds: six hours.
+const WRONG_CLOCKS: u64 = 6 * 3_600_000_000;
+
+fn split(path: &str) -> (&str, &str) {
+    path.rfind(['/', '\\']).map_or(("", path), |at| (&path[..at], &path[at + 1..]))
+}
+
+/// What files of one job have in common beyond doubt: folder, archive, family, format and size of the world.
+type Kindred<'a> = (&'a str, Option<&'a str>, Family, &'a str, Option<u32>);
+
+/// What is known of a file from its name and its head together.
+struct Seen<'a> {
+    at: usize,
+    of: &'a Sighting,
+    folder: &'a str,
+    name: &'a str,
+    rank: Option<u32>,
+    start: Option<u64>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(at: usize, of: &'a Sighting) -> Self {
+        let (folder, name) = split(&of.path);
+        let by_name = || rank_in_name(name, of.family != Family::Ranks).or_else(|| rank_in_folder(folder));
+        // A file of all ranks is numbered by its steps.
+        let rank = of.clue.rank.or_else(|| by_name().filter(|_| of.clue.first_step.is_none()));
+        Self { at, of, folder, name, rank, start: of.clue.start.or_else(|| time_in_name(name)) }
+    }
+}
+
+impl Seen<'_> {
+    /// The folder that the file, or its archive, lies in.
+    fn place(&self) -> &str {
+        self.of.archive.as_deref().map_or(self.folder, |archive| split(archive).0)
+    }
+}
+
+/// Files of one job in the making.
+struct Bunch<'a> {
+    parts: Vec<Seen<'a>>,
+}
+
+impl Bunch<'_> {
+    fn ranks(&self) -> Option<BTreeSet<u32>> {
+        self.parts.iter().map(|part| part.rank).collect()
+    }
+
+    fn world(&self) -> Option<u32> {
+        self.parts.iter().find_map(|part| part.of.clue.world_size)
+    }
+
+    fn start(&self) -> Option<u64> {
+        self.parts.iter().filter_map(|part| part.start).min()
+    }
+
+    /// Whether two bunches of different folders are ranks of one job.
+    fn is_one_job_with(&self, other: &Self) -> bool {
+        let ([a, ..], [b, ..]) = (self.parts.as_slice(), other.parts.as_slice()) else { return false };
+        if (a.of.family, &a.of.format) != (b.of.family, &b.of.format) || a.of.standing == Standing::Whole {
+            return false;
+        }
+        let worlds = [self.world(), other.world()];
+        let is_beside = a.of.archive == b.of.archive && a.folder == b.folder;
+        if worlds[0] != worlds[1] && !(is_beside && worlds.contains(&None)) {
+            return false;
+        }
+        // A head that is damaged or says nothing is of the job that it lies in, if it is called like its files.
+        if is_beside && self.ranks().is_none() != other.ranks().is_none() {
+            return skeleton(a.name) == skeleton(b.name);
+        }
+        let (Some(mine), Some(theirs)) = (self.ranks(), other.ranks()) else { return false };
+        let world = worlds[0].or(worlds[1]);
+        let room = world.is_none_or(|world| mine.len() + theirs.len() <= world as usize);
+        if !mine.is_disjoint(&theirs) || !room {
+            return false;
+        }
+        let apart = self.start().zip(other.start()).map(|(a, b)| a.abs_diff(b));
+        if apart.is_some_and(|apart| apart > WRONG_CLOCKS) {
+            return false;
+        }
+        if is_beside {
+            return worlds[0] != worlds[1];
+        }
+        // Ranks that go on where the others end are no job of their own.
+        let together = apart.is_some_and(|apart| apart <= TOGETHER);
+        let go_on = mine.union(&theirs).copied().eq(0..(mine.len() + theirs.len()) as u32)
+            && (together || (apart.is_none() && a.of.family == Family::Flight));
+        // Archives are read with what lies beside them, as long as the ranks of one world do not come twice.
+        if a.of.archive != b.of.archive {
+            return (world.is_some() || go_on) && a.place() == b.place();
+        }
+        if split(a.folder).0 == split(b.folder).0 {
+            // Folders of hosts may be called anything: then the time must tell, or the numbers.
+            skeleton(a.folder) == skeleton(b.folder) || (world.is_some() && together) || go_on
+        } else {
+            together && (world.is_some() || go_on) && skeleton(a.folder) == skeleton(b.folder)
+        }
+    }
+}
+
+/// The jobs among files, in the order in which they first appear.
+pub fn group(sightings: &[Sighting]) -> Vec<Found> {
+    let mut folders: BTreeMap<Kindred<'_>, Vec<Seen<'_>>> = BTreeMap::new();
+    let mut bunches: Vec<Bunch<'_>> = Vec::new();
+    for (at, of) in sightings.iter().enumerate() {
+        let seen = Seen::new(at, of);
+        match of.standing {
+            Standing::Beside => {}
+            Standing::Whole => bunches.push(Bunch { parts: vec![seen] }),
+            Standing::Part => {
+                let key =
+                    (seen.folder, of.archive.as_deref(), of.family, of.format.as_str(), of.clue.world_size);
+                folders.entry(key).or_default().push(seen);
+            }
+        }
+    }
+    for (_, parts) in folders {
+        for bunch in part(parts) {
+            match bunches.iter_mut().find(|other| other.is_one_job_with(&bunch)) {
+                Some(other) => other.parts.extend(bunch.parts),
+                None => bunches.push(bunch),
+            }
+        }
+    }
+    for bunch in &mut bunches {
+        bunch.parts.sort_by_key(|part| part.at);
+    }
+    bunches.sort_by_key(|bunch| bunch.parts.first().map(|part| part.at));
+    let members: Vec<Vec<usize>> = bunches.iter().map(|bunch| with_neighbours(bunch, sightings)).collect();
+    bunches.iter().zip(&members).map(|(bunch, own)| found(bunch, own, sightings)).collect()
+}
+
+/// The files of one format and one folder, parted where ranks come twice.
+fn part(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
+    // Who says no rank is of the job of those that are called alike.
+    let (known, silent): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.rank.is_some());
+    let firsts: Option<BTreeSet<u32>> = silent.iter().map(|part| part.of.clue.first_step).collect();
+    let follow = firsts.is_some_and(|firsts| firsts.len() == silent.len());
+    let mut bunches =
+        if follow && !silent.is_empty() { vec![Bunch { parts: silent }] } else { alike(silent) };
+    if !comes_twice(&known) {
+        bunches.extend(by_time(known));
+        return bunches;
+    }
+    let classes = alike(known);
+    if in_two_forms(&classes) {
+        bunches.push(Bunch { parts: classes.into_iter().flat_map(|class| class.parts).collect() });
+        return bunches;
+    }
+    if classes.len() > 1 && classes.iter().all(|class| !comes_twice(&class.parts)) {
+        // Names tell jobs apart; classes of different ranks, such as those of two hosts, are one.
+        let mut jobs: Vec<Bunch<'_>> = Vec::new();
+        for class in classes {
+            let ranks = class.ranks().unwrap_or_default();
+            match jobs.iter_mut().find(|job| job.ranks().is_some_and(|r| r.is_disjoint(&ranks))) {
+                Some(job) => job.parts.extend(class.parts),
+                None => jobs.push(class),
+            }
+        }
+        bunches.extend(jobs);
+    } else {
+        bunches.extend(runs(classes.into_iter().flat_map(|class| class.parts).collect()));
+    }
+    bunches
+}
+
+/// Whether a rank comes twice, copies of a file aside, packed or not.
+fn comes_twice(parts: &[Seen<'_>]) -> bool {
+    let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
+    parts.iter().any(|part| {
+        part.rank.is_some_and(|rank| *seen.entry(rank).or_insert(part.of.digest) != part.of.digest)
+    })
+}
+
+/// Dumps that a recorder wrote in two forms, such as JSON and pickle, each of the same ranks: one job, of which the reader takes each rank once.
+fn in_two_forms(classes: &[Bunch<'_>]) -> bool {
+    let ending = |class: &Bunch<'_>| {
+        class.parts.first().and_then(|part| part.name.rsplit_once('.')).map(|(_, ending)| ending.to_owned())
+    };
+    let endings: BTreeSet<Option<String>> = classes.iter().map(ending).collect();
+    let ranks: BTreeSet<Option<BTreeSet<u32>>> = classes.iter().map(Bunch::ranks).collect();
+    let is_flight = |class: &Bunch<'_>| class.parts.iter().all(|part| part.of.family == Family::Flight);
+    classes.iter().all(|class| is_flight(class) && !comes_twice(&class.parts))
+        && ranks.len() == 1
+        && endings.len() == classes.len()
+}
+
+/// Different ranks of one folder: one job, but for files that are called otherwise and began at another time.
+fn by_time(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
+    let mut jobs: Vec<Bunch<'_>> = Vec::new();
+    for class in alike(parts) {
+        let fits = |job: &Bunch<'_>| {
+            job.start().zip(class.start()).is_none_or(|(a, b)| a.abs_diff(b) <= WRONG_CLOCKS)
+        };
+        match jobs.iter_mut().find(|job| fits(job)) {
+            Some(job) => job.parts.extend(class.parts),
+            None => jobs.push(class),
+        }
+    }
+    jobs
+}
+
+/// Parts that are called alike but for numbers.
+fn alike(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
+    let mut classes: BTreeMap<String, Vec<Seen<'_>>> = BTreeMap::new();
+    for part in parts {
+        classes.entry(skeleton(part.name)).or_default().push(part);
+    }
+    classes.into_values().map(|parts| Bunch { parts }).collect()
+}
+
+/// Recordings one after another: a rank that comes again begins the next.
+fn runs(mut parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
+    let is_timed = parts.iter().all(|part| part.start.is_some());
+    parts.sort_by_key(|part| (part.start.filter(|_| is_timed), part.at));
+    let mut counts: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+    for part in &parts {
+        *counts.entry(part.rank).or_default() += 1;
+    }
+    let is_even = counts.values().all(|&count| Some(count) == counts.values().next().copied());
+    let mut bunches: Vec<Bunch<'_>> = Vec::new();
+    let mut turns: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+    for part in parts {
+        let turn = turns.entry(part.rank).or_default();
+        let now = bunches.len().saturating_sub(1);
+        let to = if is_even || !is_timed {
+            *turn
+        } else if bunches.get(now).is_some_and(|b| b.parts.iter().any(|p| p.rank == part.rank)) {
+            now + 1
+        } else {
+            now
+        };
+        *turn += 1;
+        if to >= bunches.len() {
+            bunches.push(Bunch { parts: Vec::new() });
+        }
+        let last = bunches.len() - 1;
+        bunches[to.min(last)].parts.push(part);
+    }
+    bunches
+}
+
+/// The places of a bunch's files and of what describes them.
+fn with_neighbours(bunch: &Bunch<'_>, sightings: &[Sighting]) -> Vec<usize> {
+    let folders: BTreeSet<&str> = bunch.parts.iter().map(|part| part.folder).collect();
+    // A whole job in one file needs no description.
+    let family =
+        bunch.parts.first().filter(|part| part.of.standing == Standing::Part).map(|part| part.of.family);
+    let beside = sightings.iter().enumerate().filter(|(_, of)| {
+        of.standing == Standing::Beside && Some(of.family) == family && folders.contains(split(&of.path).0)
+    });
+    let mut all: Vec<usize> =
+        bunch.parts.iter().map(|part| part.at).chain(beside.map(|(at, _)| at)).collect();
+    all.sort_unstable();
+    all
+}
+
+fn found(bunch: &Bunch<'_>, own: &[usize], sightings: &[Sighting]) -> Found {
+    let is_own = |at: usize| own.binary_search(&at).is_ok();
+    // Of archives beside other files, the archive.
+    let is_mixed = bunch.parts.iter().any(|part| part.of.archive.is_none());
+    let path =
+        |at: usize| sightings[at].archive.as_deref().filter(|_| is_mixed).unwrap_or(&sightings[at].path);
+    let mut paths: Vec<&str> = own.iter().map(|&at| path(at)).collect();
+    paths.dedup();
+    let first = bunch.parts.first().map(|part| part.of);
+    let archives: BTreeSet<Option<&str>> =
+        bunch.parts.iter().map(|part| part.of.archive.as_deref()).collect();
+    let archive = archives.first().copied().flatten().filter(|_| archives.len() == 1);
+    // The narrowest folder around them, if there is nothing else in it.
+    let mut folder = paths.first().map_or("", |path| split(path).0);
+    while !folder.is_empty() && !paths.iter().all(|path| is_within(path, folder)) {
+        folder = split(folder).0;
+    }
+    let is_free = |folder: &str| {
+        !folder.is_empty()
+            && sightings.iter().enumerate().all(|(at, of)| is_own(at) || !is_within(&of.path, folder))
+    };
+    let (path, names) = match (archive, paths.as_slice()) {
+        (Some(archive), _) if is_free(archive) => (archive.to_owned(), vec![archive.to_owned()]),
+        (Some(_), _) => (String::new(), Vec::new()),
+        (None, [one]) => ((*one).to_owned(), vec![(*one).to_owned()]),
+        (None, _) if is_free(folder) => (folder.to_owned(), vec![folder.to_owned()]),
+        (None, all) => (
+            pattern(folder, all, sightings).unwrap_or_default(),
+            all.iter().map(|&path| path.to_owned()).collect(),
+        ),
+    };
+    let whole = first.is_some_and(|of| of.standing == Standing::Whole);
+    let ranks = bunch.ranks().map_or(bunch.parts.len(), |ranks| ranks.len());
+    let label = if path.is_empty() { folder } else { path.as_str() };
+    Found {
+        name: split(label).1.to_owned(),
+        path,
+        format: first.map(|of| of.format.clone()).unwrap_or_default(),
+        family: first.map(|of| of.family).unwrap_or_default(),
+        ranks: (!whole).then(|| u32::try_from(ranks).unwrap_or(u32::MAX)),
+        world_size: bunch.world(),
+        files: own.len(),
+        bytes: own.iter().map(|&at| sightings[at].bytes).sum(),
+        paths: names,
+        members: own.to_vec(),
+        own_ranks: bunch.ranks().filter(|_| !whole),
+    }
+}
+
+fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with(['/', '\\']))
+}
+
+/// A pattern with one `*` that stands for these files of a folder and no others that were looked at.
+fn pattern(folder: &str, paths: &[&str], sightings: &[Sighting]) -> Option<String> {
+    let names: Vec<&str> = paths.iter().map(|path| split(path).1).collect();
+    if paths.iter().any(|path| split(path).0 != folder) {
+        return None;
+    }
+    let first = *names.first()?;
+    let common =
+        |same: fn(&str, &str) -> usize| names.iter().map(|name| same(first, name)).min().unwrap_or(0);
+    let front = common(|a, b| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count());
+    let shortest = names.iter().map(|name| name.len()).min().unwrap_or(0);
+    let back = common(|a, b| a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count());
+    let (head, tail) = (first.get(..front)?, first.get(first.len() - back.min(shortest - front)..)?);
+    let matching = sightings.iter().filter(|of| {
+        let (other, name) = split(&of.path);
+        other == folder
+            && name.len() >= head.len() + tail.len()
+            && name.starts_with(head)
+            && name.ends_with(tail)
+    });
+    let slash = if folder.is_empty() { "" } else { "/" };
+    (matching.count() == names.len() && !(head.is_empty() && tail.is_empty()))
+        .then(|| format!("{folder}{slash}{head}*{tail}"))
+}
+
+#[cfg(test)]
+#[path = "grouping_tests.rs"]
+mod tests;

@@ -1,0 +1,270 @@
+//! Tests of parting files into jobs.
+
+use super::*;
+
+/// A trace: its path, what its head says of rank and world, and its start in seconds.
+fn trace(path: &str, rank: Option<u32>, world_size: Option<u32>, start: Option<u64>) -> Sighting {
+    let digest =
+        path.bytes().fold(7, |digest: u64, byte| digest.wrapping_mul(31).wrapping_add(u64::from(byte)));
+    Sighting {
+        path: path.to_owned(),
+        bytes: 10,
+        format: "PyTorch profiler".to_owned(),
+        clue: Clue { rank, world_size, start: start.map(|s| s * 1_000_000), first_step: None },
+        digest,
+        ..Sighting::default()
+    }
+}
+
+fn paths(found: &[Found]) -> Vec<(&str, Option<u32>, usize)> {
+    found.iter().map(|job| (job.path.as_str(), job.ranks, job.files)).collect()
+}
+
+#[test]
+fn folders_with_the_same_ranks_are_jobs_of_their_own() {
+    let ranks = |folder: &'static str, ranks: std::ops::Range<u32>, world| {
+        ranks.map(move |rank| {
+            trace(&format!("all/{folder}/host_{}.pt.json", 900 + rank), Some(rank), Some(world), None)
+        })
+    };
+    let all: Vec<_> =
+        ranks("a_3", 0..4, 4).chain(ranks("a_4", 0..4, 4)).chain(ranks("resnet18", 0..2, 2)).collect();
+    let found = group(&all);
+    assert_eq!(
+        paths(&found),
+        [("all/a_3", Some(4), 4), ("all/a_4", Some(4), 4), ("all/resnet18", Some(2), 2)]
+    );
+    assert_eq!(
+        (found[2].world_size, found[2].bytes, &found[2].paths),
+        (Some(2), 20, &vec!["all/resnet18".to_owned()])
+    );
+    // One of them alone is named by its folder, and so is the folder of folders when it holds only one.
+    assert_eq!(paths(&group(&all[..4])), [("all/a_3", Some(4), 4)]);
+}
+
+#[test]
+fn folders_of_hosts_or_ranks_are_one_job() {
+    let hosts: Vec<_> = (0..4)
+        .map(|rank| trace(&format!("run/node{}/r{rank}.json", rank / 2), Some(rank), Some(4), None))
+        .collect();
+    assert_eq!(paths(&group(&hosts)), [("run", Some(4), 4)]);
+    let silent: Vec<_> =
+        (0..2).map(|p| trace(&format!("run/proc{p}/trace.json"), None, None, None)).collect();
+    assert_eq!(paths(&group(&silent)), [("run", Some(2), 2)]);
+    // Hosts may be called anything as long as they began together.
+    let named = |later: u64| {
+        vec![
+            trace("run/amber/t.json", Some(0), Some(2), Some(1_700_000_000)),
+            trace("run/coral/t.json", Some(1), Some(2), Some(1_700_000_000 + later)),
+        ]
+    };
+    assert_eq!(group(&named(3)).len(), 1);
+    assert_eq!(group(&named(9_000)).len(), 2);
+    // More ranks than the job has are two jobs.
+    let many: Vec<_> = [("n1", 0), ("n2", 1), ("n3", 2)]
+        .map(|(node, rank)| trace(&format!("run/{node}/t.json"), Some(rank), Some(2), None))
+        .into();
+    assert_eq!(group(&many).len(), 2);
+}
+
+#[test]
+fn one_folder_of_two_jobs_is_parted_by_names_or_by_time() {
+    let named: Vec<_> = ["hook", "current"]
+        .iter()
+        .flat_map(|job| (0..2).map(move |r| trace(&format!("ab/{job}-rank{r}.json"), Some(r), Some(2), None)))
+        .collect();
+    assert_eq!(
+        paths(&group(&named)),
+        [("ab/hook-rank*.json", Some(2), 2), ("ab/current-rank*.json", Some(2), 2)]
+    );
+    // Two runs whose files are called alike: those that begin together are together.
+    let timed: Vec<_> = [(0, 100), (1, 101), (0, 200), (1, 199), (2, 201)]
+        .iter()
+        .map(|&(r, at)| {
+            trace(&format!("x/h_{}{at}.json", 40 + r), Some(r), Some(4), Some(1_700_000_000 + at))
+        })
+        .collect();
+    let found = group(&timed);
+    assert_eq!(found.iter().map(|job| job.members.clone()).collect::<Vec<_>>(), [vec![0, 1], vec![2, 3, 4]]);
+    assert_eq!(found[0].paths, ["x/h_40100.json", "x/h_41101.json"]);
+    // Worlds of other sizes are other jobs, whatever the ranks.
+    let worlds = [trace("y/a.json", Some(0), Some(2), None), trace("y/b.json", Some(1), Some(4), None)];
+    assert_eq!(group(&worlds).len(), 2);
+}
+
+#[test]
+fn files_that_say_nothing_are_jobs_by_their_names_and_copies_are_no_jobs() {
+    let silent = ["s/worker_a.json", "s/torch_compile.json", "s/h_11.77.json", "s/h_12.78.json"]
+        .map(|path| trace(path, None, None, None));
+    assert_eq!(group(&silent).len(), 3);
+    let mut copy = vec![
+        trace("s/rank0.json", Some(0), Some(2), None),
+        trace("s/rank1.json", Some(1), Some(2), None),
+        trace("s/rank1 copy.json", Some(1), Some(2), None),
+    ];
+    assert_eq!(group(&copy).len(), 2);
+    copy[2].digest = copy[1].digest;
+    assert_eq!(paths(&group(&copy)), [("s", Some(2), 3)]);
+}
+
+#[test]
+fn families_are_apart_and_what_describes_goes_with_its_neighbours() {
+    let of = |path: &str, family, standing| Sighting {
+        family,
+        standing,
+        format: "f".to_owned(),
+        ..trace(path, None, None, None)
+    };
+    let all = [
+        trace("d/rank0.json", Some(0), None, None),
+        of("d/pp_rank_0.json", Family::Passes, Standing::Part),
+        of("d/pp_rank_1.json", Family::Passes, Standing::Part),
+        of("d/config.json", Family::Passes, Standing::Beside),
+        of("d/trace-A.parquet", Family::Passes, Standing::Whole),
+        of("d/trace-B.parquet", Family::Passes, Standing::Whole),
+    ];
+    let found = group(&all);
+    assert_eq!(
+        paths(&found),
+        [
+            ("d/rank0.json", Some(1), 1),
+            ("", Some(2), 3),
+            ("d/trace-A.parquet", None, 1),
+            ("d/trace-B.parquet", None, 1)
+        ]
+    );
+    assert_eq!(found[1].members, [1, 2, 3]);
+    let step = |path: &str, first_step| {
+        let mut of = of(path, Family::Passes, Standing::Part);
+        of.clue.first_step = Some(first_step);
+        of
+    };
+    assert_eq!(group(&[step("m/all.json", 0), step("m/all-iter10.json", 10)]).len(), 1);
+    assert_eq!(group(&[step("m/a.json", 0), step("m/b.json", 0)]).len(), 2);
+}
+
+#[test]
+fn an_archive_stands_for_the_only_job_in_it() {
+    let within = |path: &str, rank, archive: &str| Sighting {
+        archive: Some(archive.to_owned()),
+        ..trace(path, Some(rank), Some(2), None)
+    };
+    let one = [within("a.tar/x/0.json", 0, "a.tar"), within("a.tar/x/1.json", 1, "a.tar")];
+    assert_eq!(paths(&group(&one)), [("a.tar", Some(2), 2)]);
+    let two = [within("a.tar/x/0.json", 0, "a.tar"), within("a.tar/y/0.json", 0, "a.tar")];
+    let found = group(&two);
+    assert_eq!((found.len(), found[0].paths.len()), (2, 0));
+}
+
+#[test]
+fn neither_the_order_nor_the_names_of_files_matter_where_heads_tell_ranks() {
+    let named = |name: &dyn Fn(u32) -> String| -> Vec<Sighting> {
+        (0..8).map(|rank| trace(&format!("run/{}", name(rank)), Some(rank), Some(8), None)).collect()
+    };
+    for mut all in [
+        named(&|rank| format!("rank{rank}.json")),
+        named(&|rank| {
+            format!("{}.json", ["kiwi", "fig", "plum", "pear", "lime", "date", "nut", "pea"][rank as usize])
+        }),
+        named(&|rank| format!("h_{}.1698955894942173530.pt.trace.json.gz", 900 - rank)),
+    ] {
+        for turn in 0..8 {
+            all.rotate_left(turn);
+            all.swap(0, 5);
+            assert_eq!(paths(&group(&all)), [("run", Some(8), 8)]);
+        }
+        // Some of them alone are a part of the job.
+        all.truncate(3);
+        let found = group(&all);
+        assert_eq!((found.len(), found[0].ranks, found[0].world_size), (1, Some(3), Some(8)));
+    }
+}
+
+#[test]
+fn a_rank_whose_head_says_nothing_is_of_the_job_that_it_lies_in() {
+    let mut all: Vec<_> =
+        (0..3).map(|rank| trace(&format!("run/rank{rank}.json"), Some(rank), Some(4), None)).collect();
+    all.push(trace("run/rank3.json", None, None, None));
+    assert_eq!(paths(&group(&all)), [("run", Some(4), 4)]);
+    // By its name's form alone where even that says no rank.
+    let mut hosts: Vec<_> =
+        (0..3).map(|rank| trace(&format!("run/h_{}.json", 90 + rank), Some(rank), Some(4), None)).collect();
+    hosts.push(trace("run/h_93.json", None, None, None));
+    assert_eq!(group(&hosts).len(), 1);
+    hosts.push(trace("run/other.json", None, None, None));
+    assert_eq!(group(&hosts).len(), 2);
+    // A fifth of four is of another job.
+    all.push(trace("run/rank4.json", None, None, None));
+    assert_eq!(group(&all).len(), 2);
+}
+
+#[test]
+fn an_archive_and_the_ranks_beside_it_are_one_job() {
+    let within = |rank: u32| Sighting {
+        archive: Some("run/both.tar".to_owned()),
+        ..trace(&format!("run/both.tar/r{rank}.json"), Some(rank), Some(4), None)
+    };
+    let beside = |rank: u32| trace(&format!("run/rank{rank}.json"), Some(rank), Some(4), None);
+    let found = group(&[within(0), within(1), beside(2), beside(3)]);
+    assert_eq!(paths(&found), [("run", Some(4), 4)]);
+    assert_eq!(found[0].paths, ["run"]);
+    // A rank that comes twice is of another job.
+    assert_eq!(group(&[within(0), within(1), beside(1), beside(2)]).len(), 2);
+}
+
+#[test]
+fn ranks_that_go_on_where_others_end_are_of_their_job() {
+    let of = |folder: &str, ranks: std::ops::Range<u32>, world, start| -> Vec<Sighting> {
+        let path = |rank| format!("run/{folder}/rank{rank}.json");
+        ranks.map(|rank| trace(&path(rank), Some(rank), world, start)).collect()
+    };
+    let count = |a: Vec<Sighting>, b: Vec<Sighting>| group(&[a, b].concat()).len();
+    // Hosts of any name, without worlds.
+    let of_start = |ranks, folder: &'static str| of(folder, ranks, None, Some(1_700_000_000));
+    assert_eq!(count(of_start(0..4, "alpha"), of_start(4..8, "beta")), 1);
+    assert_eq!(count(of_start(0..4, "alpha"), of_start(5..8, "beta")), 2);
+    // Without times, other names are other jobs, but of dumps, which never say one.
+    let silent = |family| {
+        let with = |mut one: Sighting| {
+            one.family = family;
+            one
+        };
+        let all = [of("alpha", 0..4, None, None), of("beta", 4..8, None, None)].concat();
+        group(&all.into_iter().map(with).collect::<Vec<_>>()).len()
+    };
+    assert_eq!((silent(Family::Ranks), silent(Family::Flight)), (2, 1));
+    // Folders within the folders of hosts.
+    let soon = Some(1_700_000_060);
+    let begun = Some(1_700_000_000);
+    assert_eq!(count(of("node0/it_10", 0..4, Some(8), begun), of("node1/it_10", 4..8, Some(8), soon)), 1);
+    assert_eq!(count(of("node0/it_10", 0..4, Some(8), begun), of("node1/it_20", 0..4, Some(8), soon)), 2);
+    // A clock that is twenty minutes off, and another day.
+    let late = Some(1_700_001_200);
+    assert_eq!(count(of("node0", 0..4, Some(8), begun), of("node1", 4..8, Some(8), late)), 1);
+    let tomorrow = Some(1_700_086_400);
+    assert_eq!(count(of("node0", 0..4, Some(8), begun), of("node1", 4..8, Some(8), tomorrow)), 2);
+}
+
+#[test]
+fn what_is_called_otherwise_and_began_another_day_is_another_job() {
+    let one = trace("run/current-rank0.json", Some(0), Some(8), Some(1_700_000_000));
+    let other = |start| trace("run/worker1_step.json", Some(1), Some(8), Some(start));
+    assert_eq!(group(&[one.clone(), other(1_600_000_000)]).len(), 2);
+    assert_eq!(group(&[one, other(1_700_000_030)]).len(), 1);
+}
+
+#[test]
+fn dumps_in_two_forms_are_one_job() {
+    let dump = |rank: u32, ending: &str| Sighting {
+        family: Family::Flight,
+        format: "flight record".to_owned(),
+        ..trace(&format!("run/fr_{ending}_{rank}.{ending}"), Some(rank), None, None)
+    };
+    let all = [dump(0, "json"), dump(1, "json"), dump(0, "pickle"), dump(1, "pickle")];
+    assert_eq!(group(&all).len(), 1);
+    // Traces of the same ranks are two recordings, packed copies are one.
+    let plain = |name: &str| trace(&format!("run/{name}"), Some(0), Some(2), None);
+    assert_eq!(group(&[plain("a.json"), plain("b.json")]).len(), 2);
+    let copy = Sighting { path: "run/a.json.gz".to_owned(), bytes: 3, ..plain("a.json") };
+    assert_eq!(group(&[plain("a.json"), copy]).len(), 1);
+}

@@ -1,0 +1,124 @@
+//! What names of files and folders tell: a rank, a time, which others are called alike.
+//!
+//! Responsible for: the words before numbers that people and recorders use. Refuses to take any number for a rank: only behind such a word, but where
+//! a recorder is known to number its files.
+
+/// Words whose number is a rank.
+const WORDS: [&str; 6] = ["rank", "worker", "process", "proc", "gpu", "device"];
+
+/// Runs of digits with the text before them.
+fn numbers(name: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let from = at + name.get(at..)?.find(|c: char| c.is_ascii_digit())?;
+        let rest = name.get(from..)?;
+        let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        at = from + length;
+        Some((name.get(..from)?, rest.get(..length)?))
+    })
+}
+
+/// The number of a run of digits, if it can be that of a rank.
+fn rank(digits: &str) -> Option<u32> {
+    digits.parse().ok().filter(|&rank| rank < 1 << 20)
+}
+
+/// The rank that a file's name says. `numbered`: its recorder is known to end names with it.
+pub(crate) fn rank_in_name(name: &str, numbered: bool) -> Option<u32> {
+    let lower = name.to_ascii_lowercase();
+    let said = numbers(&lower)
+        .find(|(before, _)| {
+            let before = before.trim_end_matches(['_', '-', '.', '=', '[', '(', ' ']);
+            WORDS.iter().any(|word| before.ends_with(word))
+        })
+        .and_then(|(_, digits)| rank(digits));
+    let last = || numbers(&lower).filter(|(_, digits)| rank(digits).is_some()).last();
+    said.or_else(|| last().filter(|_| numbered).and_then(|(_, digits)| rank(digits)))
+}
+
+/// The rank that the innermost folder's name says.
+pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
+    let name = folder.rsplit(['/', '\\']).next().unwrap_or(folder);
+    rank_in_name(name, false)
+}
+
+/// The time that a name holds, in microseconds since 1970: seconds, milli-, micro- or nanoseconds by the number of digits.
+pub(crate) fn time_in_name(name: &str) -> Option<u64> {
+    numbers(name).find_map(|(_, digits)| {
+        let number: u64 = digits.parse().ok()?;
+        match digits.len() {
+            10 => number.checked_mul(1_000_000),
+            13 => number.checked_mul(1_000),
+            16 => Some(number),
+            19 => Some(number / 1_000),
+            _ => None,
+        }
+        // From 2001 on, and not in the far future.
+        .filter(|time| (1_000_000_000_000_000..4_000_000_000_000_000).contains(time))
+    })
+}
+
+/// A name with its numbers and hexadecimal identifiers taken out: equal for files that are called alike.
+pub fn skeleton(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for token in name.to_lowercase().split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let word = token.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_number = word.len() >= 6
+            && word.bytes().all(|b| b.is_ascii_hexdigit())
+            && word.bytes().any(|b| b.is_ascii_digit());
+        if is_number {
+            text.push('#');
+        } else {
+            let mut within = false;
+            for letter in word.chars() {
+                if !letter.is_ascii_digit() {
+                    text.push(letter);
+                } else if !within {
+                    text.push('#');
+                }
+                within = letter.is_ascii_digit();
+            }
+        }
+        text.push_str(&token[word.len()..]);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_stand_behind_their_words() {
+        for (name, said) in [
+            ("rank0_step5.pt.trace.json.gz", Some(0)),
+            ("sampled_rank-1.json.gz", Some(1)),
+            ("worker7_step_12.1694128201553.pt.trace.json.gz", Some(7)),
+            ("trace_rank[12].json", Some(12)),
+            ("RANK_3", Some(3)),
+            ("h100_gaunernst_bert-small-uncased__1016001.json.gz", None),
+            ("ip-172-31-16-248_29223.1698955894942173530.pt.trace.json.gz", None),
+            ("step_5.json", None),
+        ] {
+            assert_eq!(rank_in_name(name, false), said, "{name}");
+        }
+        assert_eq!(rank_in_name("nccl_trace_13", true), Some(13));
+        assert_eq!(rank_in_folder("a/rank3/proc1"), Some(1));
+        assert_eq!(rank_in_folder("a/rank3/step_1"), None);
+    }
+
+    #[test]
+    fn times_are_told_by_their_digits() {
+        assert_eq!(time_in_name("worker0.1694128201545.pt"), Some(1_694_128_201_545_000));
+        assert_eq!(time_in_name("x_29223.1698955894942173530.pt"), Some(1_698_955_894_942_173));
+        assert_eq!(time_in_name("job_1234567"), None);
+    }
+
+    #[test]
+    fn names_that_differ_in_numbers_are_alike() {
+        assert_eq!(skeleton("rank10.json"), skeleton("Rank2.json"));
+        assert_eq!(skeleton("a.9c44bd29b3f0_1375.pt"), skeleton("a.77aa01_1376.pt"));
+        assert_ne!(skeleton("hook-rank0.json"), skeleton("current-rank0.json"));
+        assert_ne!(skeleton("pp8"), skeleton("pp8_vpp2"));
+    }
+}

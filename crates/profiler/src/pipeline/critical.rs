@@ -1,0 +1,175 @@
+//! The critical path of a recorded step of the pipeline: the chain of passes that makes it as long as it is.
+//!
+//! Responsible for: walking back from the pass that ended last, each time to the pass that was waited for last (the one before on its rank, the
+//! message's other end, the latest of those who met), or to the pass that its rank was in meanwhile, and what the chain is made of, by rank. Refuses to judge what could be saved: replay does.
+
+use super::bubbles::Walker;
+use super::verdict::time;
+use crate::passes::{Pass, PassKind};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A pass on the path. Times are nanoseconds since the step began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CriticalPass {
+    /// Of which rank.
+    pub rank: u32,
+    /// On which stage.
+    pub stage: u32,
+    /// What it does.
+    pub kind: PassKind,
+    /// For which micro batch.
+    pub micro_batch: Option<u32>,
+    /// On which virtual stage of its rank.
+    pub chunk: u32,
+    /// From when it counts.
+    pub start: i64,
+    /// Until when.
+    pub end: i64,
+}
+
+/// What the path has of a rank, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CriticalRank {
+    /// Which.
+    pub rank: u32,
+    /// Its stage.
+    pub stage: u32,
+    /// In passes.
+    pub compute: i64,
+    /// In messages to it and in communication.
+    pub communication: i64,
+    /// Between what it waited for and its next pass: launches, and what no pass explains.
+    pub waiting: i64,
+}
+
+impl CriticalRank {
+    fn total(&self) -> i64 {
+        self.compute + self.communication + self.waiting
+    }
+}
+
+/// The path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CriticalPath {
+    /// Its passes, first to last.
+    pub passes: Vec<CriticalPass>,
+    /// What it has of each rank, most first.
+    pub ranks: Vec<CriticalRank>,
+    /// Before the first pass and after the last, in nanoseconds.
+    pub outside: i64,
+    /// How often it goes from one rank to another.
+    pub crossings: usize,
+    /// In a sentence.
+    pub words: String,
+}
+
+/// The path of the step that a walker stands on.
+pub(super) fn path(walker: &Walker<'_, '_>) -> CriticalPath {
+    let mut path = CriticalPath::default();
+    let Some(last) = walker.last else { return path };
+    let mut ranks: BTreeMap<u32, CriticalRank> = BTreeMap::new();
+    let mut until = walker.end;
+    path.outside = (until - walker.of_step[last].end).max(0);
+    until = until.min(walker.of_step[last].end);
+    let mut node = walker.latest(last);
+    let computed = computed(walker.of_step);
+    // No path is longer than all passes; more would be a circle.
+    for _ in 0..walker.of_step.len() {
+        let pass = &walker.of_step[node];
+        let of = ranks.entry(pass.rank).or_insert(CriticalRank {
+            rank: pass.rank,
+            stage: pass.stage,
+            ..CriticalRank::default()
+        });
+        // Of a communication only the transfer counts: what came before was waiting for who came last.
+        let start = (pass.end - walker.replay.duration(walker.first + node)).min(until);
+        let spent = until.min(pass.end) - start;
+        if pass.kind.is_compute() {
+            of.compute += spent;
+        } else {
+            of.communication += spent;
+        }
+        of.waiting += (until - pass.end).max(0);
+        path.crossings += usize::from(path.passes.last().is_some_and(|after| after.rank != pass.rank));
+        path.passes.push(CriticalPass {
+            rank: pass.rank,
+            stage: pass.stage,
+            kind: pass.kind,
+            micro_batch: pass.micro_batch,
+            chunk: pass.chunk,
+            start: start - walker.origin,
+            end: until.min(pass.end) - walker.origin,
+        });
+        until = start;
+        let Some((from, lag)) = walker.replay.binding(walker.at, node) else { break };
+        let before = walker.of_step[from].end.min(until);
+        let own = walker.of_step[from].rank == pass.rank;
+        let hop = if own { 0 } else { lag.clamp(0, until - before) };
+        // What no message waits for may still keep its rank busy: a receive is not told to wait for the pass before it.
+        if let Some(busy) = busy(&computed, walker.of_step, pass.rank, (before + hop, until)) {
+            node = busy;
+            continue;
+        }
+        // A message that was not recorded is the fitted hop; the rest is the rank's own delay.
+        of.communication += hop;
+        of.waiting += until - before - hop;
+        until = before;
+        node = walker.latest(from);
+    }
+    path.outside += until - walker.origin;
+    path.passes.reverse();
+    path.ranks = ranks.into_values().collect();
+    path.ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.total()), rank.rank));
+    path.words = words(&path, walker.end - walker.origin);
+    path
+}
+
+/// The passes of every rank that compute, in order of time.
+fn computed(of_step: &[Pass]) -> BTreeMap<u32, Vec<usize>> {
+    let mut ranks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, _) in of_step.iter().enumerate().filter(|(_, pass)| pass.kind.is_compute()) {
+        ranks.entry(of_step[at].rank).or_default().push(at);
+    }
+    for places in ranks.values_mut() {
+        places.sort_by_key(|&at| (of_step[at].start, of_step[at].end));
+    }
+    ranks
+}
+
+/// The last pass that a rank computed in a time. It began before the time ended, so the walk gets on.
+fn busy(
+    computed: &BTreeMap<u32, Vec<usize>>,
+    of_step: &[Pass],
+    rank: u32,
+    (from, until): (i64, i64),
+) -> Option<usize> {
+    let places = computed.get(&rank)?;
+    let after = places.partition_point(|&at| of_step[at].start < until);
+    let at = places[after.checked_sub(1)?];
+    (of_step[at].end > from && from < until).then_some(at)
+}
+
+fn words(path: &CriticalPath, step: i64) -> String {
+    const MOST: usize = 4;
+    let share = |part: i64| format!("{:.0} %", part as f64 / step.max(1) as f64 * 100.0);
+    let of = |rank: &CriticalRank| {
+        format!(
+            "rank {} {} (compute {}, communication {}, waiting {})",
+            rank.rank,
+            share(rank.total()),
+            share(rank.compute),
+            share(rank.communication),
+            share(rank.waiting)
+        )
+    };
+    let mut all: Vec<String> = path.ranks.iter().take(MOST).map(of).collect();
+    let rest: i64 = path.ranks.iter().skip(MOST).map(CriticalRank::total).sum();
+    if rest > 0 {
+        all.push(format!("{} others {}", path.ranks.len() - MOST, share(rest)));
+    }
+    if path.outside > 0 {
+        all.push(format!("outside of the pipeline {}", share(path.outside)));
+    }
+    format!("of {}: {}", time(step), all.join(", "))
+}

@@ -1,0 +1,63 @@
+//! Every rank in every step, for a heat map.
+//!
+//! Responsible for: what each rank did of a step itself, what it waited for others, and what others waited for it. Refuses to judge.
+
+use crate::Job;
+use crate::culprits::StragglerReport;
+use crate::waterfall::{Share, Waterfall};
+use crate::windows::Windows;
+use serde::Serialize;
+
+/// Ranks by steps; times in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RankSteps {
+    /// What steps are called.
+    pub steps: Vec<String>,
+    /// What they take, the same for all ranks.
+    pub step_time: Vec<i64>,
+    /// The ranks, of rows.
+    pub ranks: Vec<u32>,
+    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
+    pub own_time: Vec<Vec<i64>>,
+    /// With arithmetic under way.
+    pub compute: Vec<Vec<i64>>,
+    /// Waiting for other ranks in communication that nothing hides.
+    pub waiting: Vec<Vec<i64>>,
+    /// Waits of all ranks, hidden or not, that this rank is the root of, summed over them.
+    pub waiting_caused: Vec<Vec<i64>>,
+}
+
+pub(super) fn rank_steps(
+    job: &Job,
+    windows: &Windows,
+    waterfall: &Waterfall,
+    stragglers: Option<&StragglerReport>,
+) -> RankSteps {
+    let by = |of: &dyn Fn(&crate::waterfall::Parts) -> i64| -> Vec<Vec<i64>> {
+        waterfall.ranks.iter().map(|rank| rank.steps.iter().map(of).collect()).collect()
+    };
+    let mut caused = vec![vec![0.0; windows.steps.len()]; job.members.len()];
+    for charged in stragglers.iter().flat_map(|report| &report.charged) {
+        // Steps lie one behind the other.
+        let at = windows.steps.partition_point(|step| step.end <= charged.at);
+        if windows.steps.get(at).is_some_and(|step| step.start <= charged.at)
+            && let Some(cell) = caused.get_mut(charged.member as usize).and_then(|row| row.get_mut(at))
+        {
+            *cell += charged.wait;
+        }
+    }
+    let of_rank = |rank: u32| job.position(rank).and_then(|at| caused.get(at)).cloned().unwrap_or_default();
+    RankSteps {
+        steps: (0..windows.steps.len()).map(|at| windows.name(at)).collect(),
+        step_time: windows.steps.iter().map(crate::windows::StepWindow::duration).collect(),
+        ranks: waterfall.ranks.iter().map(|rank| rank.rank).collect(),
+        own_time: by(&|parts| parts.total() - parts.sum(|label| label.is_exposed(Share::Wait))),
+        compute: by(&|parts| parts.sum(crate::waterfall::Label::is_compute)),
+        waiting: by(&|parts| parts.sum(|label| label.is_exposed(Share::Wait))),
+        waiting_caused: waterfall
+            .ranks
+            .iter()
+            .map(|rank| of_rank(rank.rank).into_iter().map(|wait: f64| wait.round() as i64).collect())
+            .collect(),
+    }
+}

@@ -1,0 +1,120 @@
+//! The critical path of a measured step: why it is as long as it is.
+//!
+//! Responsible for: walking back from the moment at which the last rank ended, along what its device did; where it waited for other ranks, on along
+//! the one that came last, from the moment at which it came. Every moment of the step is on the path once. Refuses to follow a wait whose last rank was not
+//! recorded or is not shown: then the wait itself is on the path.
+
+use super::rows::Drawn;
+use crate::joined::Joined;
+use crate::waterfall::Label;
+use railwright_step::columns::{Class, Columns, Part};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the device of a member did, every moment once.
+pub(super) struct Lane<'a> {
+    /// The member, by its place in the job.
+    pub(super) member: usize,
+    pub(super) rank: u32,
+    pub(super) drawn: &'a Drawn,
+    /// The track, and where its rows went.
+    pub(super) track: u32,
+    pub(super) went: Vec<Option<u32>>,
+}
+
+/// The member that was last to enter the collective that a member waited in, by the moment at which that one entered.
+fn last_ones(joined: &Joined) -> BTreeMap<(u32, i64), u32> {
+    let matching = &joined.matching;
+    let mut all = BTreeMap::new();
+    for collective in &matching.collectives {
+        let members = matching.members(collective);
+        let late = members.iter().map(|&at| (matching.part(at).start, std::cmp::Reverse(at.member))).max();
+        let Some((moment, std::cmp::Reverse(late))) = late else { continue };
+        for at in members.iter().filter(|at| at.member != late) {
+            all.insert((at.member, moment), late);
+        }
+    }
+    all
+}
+
+/// What a row of the device is on the path.
+fn kind(class: Class, name: &str, idle: &BTreeSet<String>) -> &'static str {
+    if idle.contains(name) {
+        return match class {
+            Class::Host => "host",
+            Class::Bubble => "waiting",
+            _ => "idle",
+        };
+    }
+    match class {
+        Class::Waiting | Class::Bubble => "waiting",
+        Class::Copy => "copies",
+        Class::Tensor
+        | Class::Context
+        | Class::Data
+        | Class::Pipeline
+        | Class::Expert
+        | Class::Communication => "communication",
+        _ => "compute",
+    }
+}
+
+/// Puts the path into columns. `start` is when the step begins.
+pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, start: i64) {
+    let idle: BTreeSet<String> = Label::all().filter(|label| label.is_idle()).map(Label::name).collect();
+    let late = last_ones(joined);
+    let is_busy = |lane: &Lane<'_>, row: usize| {
+        !matches!(kind(lane.drawn.rows[row].class, lane.drawn.text(row), &idle), "host" | "idle" | "waiting")
+    };
+    let busy_until = |lane: &Lane<'_>| {
+        (0..lane.drawn.rows.len()).rev().find(|&row| is_busy(lane, row)).map(|row| lane.drawn.rows[row].end)
+    };
+    let last = (0..lanes.len()).max_by_key(|&at| (busy_until(&lanes[at]), std::cmp::Reverse(at)));
+    let Some(mut here) = last else { return };
+    let mut parts: BTreeMap<(u32, &'static str), i64> = BTreeMap::new();
+    let mut path: Vec<[u32; 2]> = Vec::new();
+    let mut now = columns.duration_ns;
+    // Ranks that were left at this moment: nobody waits in a circle for long.
+    let mut left: BTreeSet<usize> = BTreeSet::new();
+    while now > 0 {
+        let lane = &lanes[here];
+        let rows = &lane.drawn.rows;
+        let Some(at) = rows.partition_point(|row| row.start < now).checked_sub(1) else {
+            *parts.entry((lane.rank, "idle")).or_default() += now;
+            break;
+        };
+        let row = rows[at];
+        if row.end < now {
+            *parts.entry((lane.rank, "idle")).or_default() += now - row.end;
+            now = row.end;
+            left.clear();
+            continue;
+        }
+        let what = kind(row.class, lane.drawn.text(at), &idle);
+        if what == "waiting"
+            && let Some(other) = late.get(&(lane.member as u32, row.end + start))
+            && let Some(other) = lanes.iter().position(|lane| lane.member == *other as usize)
+            && left.insert(here)
+            && !left.contains(&other)
+        {
+            // What came after the wait is on this rank already; before it the other one held both up.
+            now = row.end.min(now);
+            here = other;
+            continue;
+        }
+        *parts.entry((lane.rank, what)).or_default() += now - row.start;
+        if let Some(span) = lane.went.get(at).copied().flatten() {
+            path.push([lane.track, span]);
+        }
+        now = row.start;
+        left.clear();
+    }
+    path.dedup();
+    path.reverse();
+    columns.critical = path;
+    let mut parts: Vec<Part> = parts
+        .into_iter()
+        .map(|((rank, what), time_ns)| Part { name: format!("rank {rank}: {what}"), time_ns })
+        .collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));
+    columns.critical_parts = parts;
+}

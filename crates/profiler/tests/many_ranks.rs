@@ -1,0 +1,66 @@
+//! Verdicts and tables of jobs with many ranks, made up and replicated.
+
+use proptest::prelude::*;
+use railwright_profiler::culprits::{CauseClass, straggler_report};
+use railwright_profiler::joined::{JoinOptions, join};
+use railwright_profiler::profile::{OneByOne, Options, profile};
+use railwright_profiler::testing::{Synthetic, replicate};
+
+/// Few rows for each rank, so that a thousand of them are quickly made.
+fn small(tensor: u32, data: u32) -> Synthetic {
+    Synthetic { tensor, data, steps: 3, layers: 4, kernels: 2, ..Synthetic::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    /// Of 1,024 ranks one has a slower chip, whichever it is: it is the one that is named, and nobody else.
+    #[test]
+    fn one_slow_rank_of_a_thousand_is_found(slow in 0_u32..1024, factor in 1.3_f64..1.8) {
+        let mut job = Synthetic { slow_chip: vec![(slow, factor)], ..small(8, 128) }.job();
+        prop_assert_eq!(job.members.len(), 1024);
+        let report = straggler_report(&mut job, &JoinOptions::default());
+        let named: Vec<_> = report.stragglers().map(|culprit| (culprit.rank, culprit.cause)).collect();
+        prop_assert_eq!(named, [(slow, CauseClass::SlowChip)]);
+        // Four layers of a millisecond.
+        let cost = 4e6 * (factor - 1.0);
+        prop_assert!((report.culprits[0].cost - cost).abs() < 0.2 * cost, "{} for {cost}", report.culprits[0].cost);
+    }
+
+    /// 1,024 ranks by replication with their groups moved: in the replica with a slow rank it is the one, the other replicas have none.
+    #[test]
+    fn a_slow_rank_in_every_replica_is_found_in_every_replica(slow in 0_u32..4) {
+        let one = Synthetic { slow_chip: vec![(slow, 1.5)], ..small(2, 2) }.job();
+        let mut job = replicate(&one, 256);
+        let report = straggler_report(&mut job, &JoinOptions::default());
+        prop_assert_eq!((report.ranks_traced, report.world_size), (1024, 1024));
+        // Replicas do not wait for each other, so no rank alone makes the job shorter; but all that is charged is charged to the slow ones.
+        prop_assert!(report.culprits.iter().all(|culprit| culprit.rank % 4 == slow), "{:?}", report.culprits);
+    }
+}
+
+#[test]
+fn every_rank_in_every_step() {
+    let mut job =
+        Synthetic { slow_chip: vec![(5, 1.3)], stalls: vec![(2, 1, 4_000_000)], steps: 4, ..small(2, 4) }
+            .job();
+    let joined = join(&mut job, &JoinOptions::default());
+    let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
+    let map = report.rank_steps.expect("a map");
+    assert_eq!(map.ranks, (0..8).collect::<Vec<_>>());
+    assert_eq!((map.steps.len(), map.step_time.len()), (report.steps.len(), report.steps.len()));
+    for table in [&map.own_time, &map.compute, &map.waiting, &map.waiting_caused] {
+        assert!(table.len() == 8 && table.iter().all(|row| row.len() == map.steps.len()));
+    }
+    for (own, waiting) in map.own_time.iter().zip(&map.waiting) {
+        for ((own, waiting), step) in own.iter().zip(waiting).zip(&map.step_time) {
+            assert_eq!(own + waiting, *step);
+        }
+    }
+    // The slow chip computes longest and is waited for most in quiet steps, the one that stood still in its own step.
+    let most = |table: &[Vec<i64>], at: usize| (0..8).max_by_key(|&rank| table[rank][at]).unwrap_or_default();
+    let last = map.steps.len() - 1;
+    assert_eq!((most(&map.compute, last), most(&map.waiting_caused, last)), (5, 5));
+    let stalled = map.steps.iter().position(|step| step == "1").expect("step 1");
+    assert_eq!(most(&map.waiting_caused, stalled), 2, "{:?}", map.waiting_caused);
+}

@@ -1,0 +1,75 @@
+//! Lanes: quick questions and long ones, each with places of their own.
+//!
+//! Responsible for: how many of a kind are worked on, wait, or go on though nobody waits for them any more; so that long questions without
+//! end keep no quick one waiting. Refuses to say which question is which: the desk knows.
+
+use crate::Settings;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+/// The places for one kind of question.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    /// Turns at the processors.
+    turns: Semaphore,
+    /// Threads: of questions at their turn, and of those whose work goes on though it was given up.
+    threads: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    may_wait: usize,
+}
+
+/// Both kinds.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    /// What a page asks while a hand moves.
+    pub(crate) quick: Lane,
+    /// What may take seconds or more.
+    pub(crate) long: Lane,
+}
+
+/// A question's turn. The first part is given back when the answer is sent or nobody waits for it any more, the second when its work has ended.
+pub(crate) struct Turn<'a> {
+    pub(crate) _turn: SemaphorePermit<'a>,
+    pub(crate) thread: OwnedSemaphorePermit,
+}
+
+impl Lanes {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let lane = |at_once: usize| Lane {
+            turns: Semaphore::new(at_once),
+            threads: Arc::new(Semaphore::new(at_once + settings.given_up)),
+            waiting: AtomicUsize::new(0),
+            may_wait: settings.waiting,
+        };
+        Self { quick: lane(settings.questions), long: lane(settings.long_questions) }
+    }
+}
+
+impl Lane {
+    /// Waits for a turn; nothing when too many wait, or too much goes on that nobody waits for.
+    pub(crate) async fn turn(&self) -> Option<Turn<'_>> {
+        let waiting = Waiting::new(self)?;
+        let turn = self.turns.acquire().await.ok()?;
+        let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;
+        drop(waiting);
+        Some(Turn { _turn: turn, thread })
+    }
+}
+
+/// Counts who waits.
+struct Waiting<'a>(&'a Lane);
+
+impl<'a> Waiting<'a> {
+    fn new(lane: &'a Lane) -> Option<Self> {
+        let before = lane.waiting.fetch_add(1, Ordering::SeqCst);
+        let one = Self(lane);
+        (before < lane.may_wait).then_some(one)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,189 @@
+//! Who is connected: strangers, who have not shown the token yet, and guests, who have.
+//!
+//! Responsible for: strangers that cannot keep guests out, however many connections they open and hold: there is room for few of them, the
+//! oldest goes when another comes, and guests' places are theirs alone. Refuses to know what is said on a connection.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+/// A stranger who is told to go has so long to say what it came to say: it may have said it already, and nobody has listened yet.
+const LAST_WORD: Duration = Duration::from_millis(250);
+/// So many times the strangers that there is room for are let in while others are on their way out.
+const CROWD: usize = 3;
+
+/// All who are connected.
+#[derive(Debug)]
+pub(crate) struct Visitors {
+    table: Mutex<Table>,
+    /// Places of strangers, also of those on their way out.
+    door: Arc<Semaphore>,
+    strangers: usize,
+    guests: usize,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    /// Who was not told to go yet, by number, which is the order in which they came; each is told by its bell.
+    strangers: BTreeMap<u64, Arc<Notify>>,
+    guests: usize,
+}
+
+/// One who is connected, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    all: Arc<Visitors>,
+    number: u64,
+    bell: Arc<Notify>,
+    guest: AtomicBool,
+    place: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+impl Visitors {
+    /// Room for so many of each.
+    pub(crate) fn new(strangers: usize, guests: usize) -> Arc<Self> {
+        let strangers = strangers.max(1);
+        let door = Arc::new(Semaphore::new(CROWD * strangers));
+        Arc::new(Self { table: Mutex::default(), door, strangers, guests })
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until another may come in: never longer than strangers take to leave.
+    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        // The semaphore is never closed.
+        Arc::clone(&self.door).acquire_owned().await.ok()
+    }
+
+    /// Another stranger. When there are too many, the one that came first is told to go.
+    pub(crate) fn enter(self: &Arc<Self>, place: Option<OwnedSemaphorePermit>) -> Visitor {
+        let bell = Arc::new(Notify::new());
+        let mut table = self.table();
+        table.last += 1;
+        let number = table.last;
+        while table.strangers.len() >= self.strangers {
+            let Some((_, first)) = table.strangers.pop_first() else { break };
+            first.notify_one();
+        }
+        table.strangers.insert(number, Arc::clone(&bell));
+        drop(table);
+        let place = Mutex::new(place);
+        Visitor { all: Arc::clone(self), number, bell, guest: AtomicBool::new(false), place }
+    }
+}
+
+impl Visitor {
+    /// The token was shown on this connection. Whether there is room for another guest.
+    pub(crate) fn shows_token(&self) -> bool {
+        if self.is_guest() {
+            return true;
+        }
+        let mut table = self.all.table();
+        if table.guests >= self.all.guests {
+            return false;
+        }
+        table.guests += 1;
+        table.strangers.remove(&self.number);
+        self.guest.store(true, Ordering::SeqCst);
+        drop(table);
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        true
+    }
+
+    /// Whether the token was shown.
+    pub(crate) fn is_guest(&self) -> bool {
+        self.guest.load(Ordering::SeqCst)
+    }
+
+    /// Waits until a stranger has to go: told so, or after `patience`. A guest never has to.
+    pub(crate) async fn has_to_go(&self, patience: Duration) {
+        let told = self.bell.notified();
+        if tokio::time::timeout(patience, told).await.is_ok() {
+            tokio::time::sleep(LAST_WORD.min(patience)).await;
+        }
+        if self.is_guest() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        let mut table = self.all.table();
+        if self.is_guest() {
+            table.guests = table.guests.saturating_sub(1);
+        } else {
+            table.strangers.remove(&self.number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(all: &Visitors) -> (usize, usize) {
+        let table = all.table();
+        (table.strangers.len(), table.guests)
+    }
+
+    async fn goes(visitor: &Visitor) -> bool {
+        let soon = LAST_WORD + Duration::from_millis(200);
+        tokio::time::timeout(soon, visitor.has_to_go(Duration::from_secs(60))).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn the_first_stranger_goes_and_no_guest() {
+        let all = Visitors::new(2, 2);
+        let guest = all.enter(all.place().await);
+        assert!(guest.shows_token() && guest.shows_token());
+        let (first, second) = (all.enter(all.place().await), all.enter(all.place().await));
+        assert_eq!(counts(&all), (2, 1));
+        let third = all.enter(all.place().await);
+        assert_eq!(counts(&all), (2, 1));
+        assert!(goes(&first).await && !goes(&second).await && !goes(&third).await && !goes(&guest).await);
+        // Of guests there are only so many, too, and a place is free when one leaves.
+        assert!(second.shows_token());
+        assert!(!third.shows_token());
+        drop(guest);
+        assert!(third.shows_token());
+        drop((first, second, third));
+        assert_eq!(counts(&all), (0, 0));
+        assert_eq!(all.door.available_permits(), CROWD * 2);
+    }
+
+    #[tokio::test]
+    async fn a_stranger_has_only_so_long() {
+        let all = Visitors::new(2, 2);
+        let (stranger, guest) = (all.enter(None), all.enter(None));
+        assert!(guest.shows_token());
+        let short = Duration::from_millis(5);
+        let waits = Duration::from_millis(50);
+        assert!(tokio::time::timeout(waits, stranger.has_to_go(short)).await.is_ok());
+        assert!(tokio::time::timeout(waits, guest.has_to_go(short)).await.is_err());
+        // Told to go in the moment in which it shows the token: it stays.
+        let late = all.enter(None);
+        let _others = (all.enter(None), all.enter(None));
+        assert!(late.shows_token());
+        assert!(!goes(&late).await);
+    }
+
+    #[tokio::test]
+    async fn a_crowd_waits_at_the_door() {
+        let all = Visitors::new(1, 4);
+        let mut crowd = Vec::new();
+        for _ in 0..CROWD {
+            crowd.push(all.enter(all.place().await));
+        }
+        let waits = Duration::from_millis(20);
+        assert!(tokio::time::timeout(waits, all.place()).await.is_err());
+        // A guest needs no place of a stranger.
+        assert!(crowd[0].shows_token());
+        assert!(tokio::time::timeout(waits, all.place()).await.is_ok());
+    }
+}

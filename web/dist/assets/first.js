@@ -1,0 +1,21 @@
+;(() => {
+const root = document.documentElement
+let kept = 'system'
+try {
+kept = localStorage.getItem('railwright-theme') || 'system'
+} catch {
+}
+root.dataset.theme = kept === 'dark' || (kept !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
+const views = {calculator:["calculator.js","calculator.css","format.js","frame.js","menu.js","start.js","colours.js","fit-text.js","fields.js","bubble.js","table.js"],search:["search.js","search.css","format.js","layout.js","layout.css","frame.js","menu.js","question.js","jobs.js","scale.js","axes.js","plot.js","plot.css","colours.js","table.js","tornado.js"],whatif:["whatif.js","whatif.css","frame.js","format.js","menu.js","layout.js","layout.css","colours.js","tornado.js","scale.js","plot.js","plot.css","scroll.js","bubble.js"],machines:["machines.js","machines.css","format.js","layout.js","layout.css","frame.js","menu.js","question.js","jobs.js","scale.js","axes.js","plot.js","plot.css","lines.js","table.js"],pipeline:["pipeline2.js","format.js","pipeline.js","pipeline.css","menu.js","bubble.js","table.js"],traces:["traces.js","traces.css","frame.js","format.js","menu.js","tabs.js","tabs.css","pipeline.js","pipeline.css","bubble.js","table.js","open.js","open.css","plot.js","plot.css","fit-text.js","fields.js","colours.js","cells.js"],log:["log.js","log.css","format.js","frame.js","menu.js","table.js","open.js","open.css","axes.js","scale.js","plot.js","plot.css"],hang:["hang.js","hang.css","frame.js","format.js","menu.js","table.js","open.js","open.css","fit-text.js"],network:["network.js","network.css","format.js","frame.js","menu.js","jobs.js","scale.js","axes.js","plot.js","plot.css","table.js","layout.js","layout.css","question.js","lines.js","scroll.js","colours.js","tornado.js","cells.js"],reference:["reference.js","reference.css","format.js","tabs.js","tabs.css","frame.js","menu.js","table.js","start.js","jobs.js","scale.js","axes.js","plot.js","plot.css"]}
+const view = (/^#\/([a-z]+)/.exec(location.hash) || [])[1] || 'calculator'
+if (!Object.hasOwn(views, view)) return
+root.dataset.view = view
+for (const name of views[view]) {
+const link = document.createElement('link')
+link.rel = name.endsWith('.css') ? 'preload' : 'modulepreload'
+if (name.endsWith('.css')) link.as = 'style'
+link.crossOrigin = ''
+link.href = `./assets/${name}`
+document.head.append(link)
+}
+})()

@@ -1,0 +1,65 @@
+// What lies in the folders that the server was given, as jobs that a view can open. Asked when a view needs it, so that files
+// that came later are found; an older server lists the folders alone.
+import { useEffect, useState } from 'preact/hooks'
+import { fetchApi } from './ask'
+import { report } from './report'
+import { start } from './start'
+
+export interface JobOnDisk {
+  /** Relative to what was given at start. */
+  readonly name: string
+  readonly folder: string
+  /** What goes into the argument `paths`. */
+  readonly paths: readonly string[]
+  /** As the readers name it; empty when nobody looked. */
+  readonly format: string
+  readonly ranks: number | null
+  readonly files: number | null
+  readonly bytes: number | null
+}
+
+export interface Found {
+  readonly jobs: readonly JobOnDisk[]
+  /** Folders hold more than is listed. */
+  readonly more: boolean
+  readonly loading: boolean
+  readonly folder: string | null
+}
+
+/** The view in which a job is opened. */
+export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang' {
+  if (/flight|record|xpu|metrics/i.test(job.format)) return 'hang'
+  if (/\blog\b/i.test(job.format)) return 'log'
+  return 'traces'
+}
+
+async function list(): Promise<Omit<Found, 'loading'>> {
+  const given = await start()
+  const folder = given.folder_of_traces ?? null
+  // A server that tells jobs lists them again; another answers this address with an error.
+  if (given.jobs) try {
+    const response = await fetchApi('traces')
+    const { jobs, more } = (await response.json()) as { jobs: JobOnDisk[]; more: boolean }
+    if (Array.isArray(jobs)) return { jobs, more, folder }
+  } catch {
+    // The folders themselves, then.
+  }
+  return { jobs: given.traces.map((path) => ({ name: path, folder: path, paths: [path], format: '', ranks: null, files: null, bytes: null })), more: false, folder }
+}
+
+/** The jobs on disk; `again` changes when it is to be listed afresh. */
+export function useJobsOnDisk(again: unknown = 0): Found {
+  const [found, setFound] = useState<Found>({ jobs: [], more: false, loading: !report, folder: null })
+  useEffect(() => {
+    if (report) return
+    let here = true
+    list().then(
+      (next) => here && setFound({ ...next, loading: false }),
+      () => here && setFound((old) => ({ ...old, loading: false })),
+    )
+    return () => {
+      here = false
+    }
+  }, [again])
+  return found
+}

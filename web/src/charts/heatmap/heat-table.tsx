@@ -1,0 +1,164 @@
+// A heat map of named rows and columns with one scale, or one for each row: the value itself where a cell has room, on any size by
+// pointer and by arrow keys. Refuses to leave out a row or a column: what is too small for a name still has its colour.
+import { useMemo, useState } from 'preact/hooks'
+import { dark } from '../../state/theme'
+import { type Tip, Tooltip } from '../axes/tooltip'
+import { fitText, textWidth } from '../fit-text'
+import { luminance } from '../ink'
+import { rgb } from './cells'
+import '../plot.css'
+
+interface Props {
+  readonly width: number
+  readonly title: string
+  readonly rows: readonly string[]
+  readonly columns: readonly string[]
+  /** Rows of values; null where there is none. */
+  readonly values: readonly (readonly (number | null)[])[]
+  readonly format: (value: number) => string
+  readonly tip: (row: number, column: number, value: number | null) => Tip
+  readonly onChoose: (row: number, column: number) => void
+  /** Each row from nothing to its own largest value, so that what stands out in a row is seen. */
+  readonly own?: boolean
+  /** Where the scale begins: at nothing, or at the least value, so that small differences show. */
+  readonly from?: 'zero' | 'least'
+}
+
+const LABELS = 20
+
+export function HeatTable({ width, title, rows, columns, values, format, tip, onChoose, own = false, from = 'zero' }: Props) {
+  const [cursor, setCursor] = useState<readonly [number, number] | null>(null)
+  const theme = dark.value
+  const high = rows.length <= 40 ? 22 : Math.max(3, Math.min(22, Math.floor(680 / rows.length)))
+  const left = Math.min(Math.max(36, ...rows.map((name) => textWidth(name, 12) + 14)), width * 0.4, 260)
+  const wide = Math.max(1, Math.min(150, (width - left - 2) / columns.length))
+  const height = rows.length * high + LABELS
+  const shares = useMemo(() => sharesOf(values, own, from), [values, own, from])
+  const painted = useMemo(() => paint(shares, columns.length), [shares, columns.length, theme])
+  const room = Math.max(0, ...values.flatMap((row) => row.map((value) => (value === null ? 0 : format(value).length)))) * 6.4 + 8
+  const written = high >= 18 && wide >= room
+  const each = Math.max(1, Math.ceil((Math.max(...columns.map((name) => textWidth(name, 11))) + 12) / wide))
+  const eachRow = Math.max(1, Math.ceil(15 / high))
+  const at = (event: MouseEvent): readonly [number, number] | null => {
+    const box = (event.currentTarget as SVGElement).getBoundingClientRect()
+    const column = Math.floor((event.clientX - box.left - left) / wide)
+    const row = Math.floor((event.clientY - box.top) / high)
+    return row >= 0 && row < rows.length && column >= 0 && column < columns.length ? [row, column] : null
+  }
+  const strike = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key] as [number, number] | undefined
+    const [row, column] = cursor ?? [0, 0]
+    if (step) setCursor(cursor ? [Math.max(0, Math.min(rows.length - 1, row + step[0])), Math.max(0, Math.min(columns.length - 1, column + step[1]))] : [0, 0])
+    else if (event.key === 'Home') setCursor([row, 0])
+    else if (event.key === 'End') setCursor([row, columns.length - 1])
+    else if ((event.key === 'Enter' || event.key === ' ') && cursor) onChoose(row, column)
+    else if (event.key === 'Escape' && cursor) setCursor(null)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const x = cursor ? left + cursor[1] * wide : 0
+  const y = cursor ? cursor[0] * high : 0
+  return (
+    <div class="chart-plot">
+      <svg
+        class="chart-svg"
+        role="application"
+        aria-roledescription="heat map"
+        aria-label={`${title}: ${rows.length} rows, ${columns.length} columns. Arrow keys move, Enter shows the place on the timeline.`}
+        tabIndex={0}
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        font-size="11"
+        style={{ cursor: cursor ? 'pointer' : 'default' }}
+        onKeyDown={strike}
+        onBlur={() => setCursor(null)}
+        onMouseMove={(event) => setCursor(at(event))}
+        onMouseLeave={() => setCursor(null)}
+        onClick={(event) => {
+          const place = at(event)
+          if (place) onChoose(place[0], place[1])
+        }}
+      >
+        {painted && <image href={painted.image} x={left} y={0} width={wide * columns.length} height={high * rows.length} preserveAspectRatio="none" image-rendering="pixelated" />}
+        <g aria-hidden="true">
+          {high >= 12 && wide >= 6 && (
+            <path
+              d={`${rows.map((_, row) => `M${left},${row * high}h${wide * columns.length}`).join('')}${columns.map((_, column) => `M${left + column * wide},0v${high * rows.length}`).join('')}`}
+              stroke="var(--surface)"
+              stroke-width="1"
+            />
+          )}
+          {rows.map((name, row) =>
+            row % eachRow === 0 ? (
+              <text key={row} x={left - 8} y={row * high + Math.min(high, 22) / 2 + 4} text-anchor="end">
+                {fitText(name, left - 10, 12)}
+              </text>
+            ) : null,
+          )}
+          {written &&
+            painted &&
+            values.map((line, row) =>
+              line.map((value, column) =>
+                value === null ? null : (
+                  <text key={`${row} ${column}`} x={left + (column + 0.5) * wide} y={row * high + high / 2 + 4} text-anchor="middle" style={{ fill: painted.ink(shares[row]?.[column] ?? 0) }}>
+                    {format(value)}
+                  </text>
+                ),
+              ),
+            )}
+          {columns.map((name, column) =>
+            column % each === 0 ? (
+              <text key={column} x={Math.min(left + (column + 0.5) * wide, width - textWidth(name, 11) / 2)} y={rows.length * high + 15} text-anchor="middle" style={{ fill: 'var(--muted)' }}>
+                {name}
+              </text>
+            ) : null,
+          )}
+        </g>
+        {cursor && <rect x={x} y={y} width={wide} height={high} fill="none" stroke="var(--text)" stroke-width="2" />}
+      </svg>
+      <Tooltip tip={cursor ? tip(cursor[0], cursor[1], values[cursor[0]]?.[cursor[1]] ?? null) : null} x={x + wide / 2} y={y + high / 2} width={width} height={height} />
+    </div>
+  )
+}
+
+/** Values as shares of their scale. */
+export function sharesOf(values: Props['values'], own: boolean, from: 'zero' | 'least'): (number | null)[][] {
+  const range = (all: readonly (number | null)[]) => {
+    const known = all.filter((value): value is number => value !== null)
+    const most = Math.max(0, ...known)
+    return [from === 'zero' ? 0 : Math.min(most, ...known), most] as const
+  }
+  const whole = range(values.flat())
+  return values.map((row) => {
+    const [least, most] = own ? range(row) : whole
+    return row.map((value) => (value === null ? null : most > least ? (value - least) / (most - least) : 0))
+  })
+}
+
+interface Painted {
+  readonly image: string
+  readonly ink: (share: number) => string
+}
+
+function paint(shares: readonly (readonly (number | null)[])[], columns: number): Painted | null {
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.max(1, columns)
+  canvas.height = Math.max(1, shares.length)
+  const context = canvas.getContext('2d')
+  if (!context) return null
+  const style = getComputedStyle(document.documentElement)
+  const [low, high] = [rgb(style.getPropertyValue('--ramp-low')), rgb(style.getPropertyValue('--ramp-high'))]
+  const colour = (share: number) => [0, 1, 2].map((n) => Math.round((low[n] ?? 0) + ((high[n] ?? 0) - (low[n] ?? 0)) * share))
+  const image = context.createImageData(canvas.width, canvas.height)
+  shares.forEach((row, y) =>
+    row.forEach((share, x) => {
+      if (share !== null) image.data.set([...colour(share), 255], (y * canvas.width + x) * 4)
+    }),
+  )
+  context.putImageData(image, 0, 0)
+  // Black and white meet where both are readable, whatever the shade.
+  const ink = (share: number) => (luminance(`#${colour(share).map((one) => one.toString(16).padStart(2, '0')).join('')}`) > 0.179 ? '#000000' : '#ffffff')
+  return { image: canvas.toDataURL(), ink }
+}

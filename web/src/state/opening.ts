@@ -1,0 +1,108 @@
+// Which view files belong to, by what the program says of them. A refused question is no error here: the next reader is asked, and
+// what nobody can read is named with what would have been expected. Refuses to look into a file itself.
+import { type Arguments, Refusal, ask } from '../api/ask'
+import { viewOf } from '../api/jobs-on-disk'
+import type { Upload } from '../api/uploads'
+import { change, go, openAfresh, replaceRun, view } from './location'
+import { runText } from './run'
+import { toast } from './toasts'
+
+const TRACE = /\.(pt\.trace\.json|trace\.json|json\.gz|gz|zst|nsys-rep|sqlite|pb|xplane\.pb|parquet|tar|tgz|zip)$/i
+const LOG = /\.(log|out|err)(\.(gz|zst))?$/i
+const DUMP = /\.(pickle|pkl|prom)(\.gz)?$|(nccl_trace|flight|fr_|dump).*rank/i
+const LARGE = 512 * 1024
+
+export const EXPECTED =
+  'The page opens a model’s config.json, a launch file, a run file (.toml), a training log, traces (PyTorch profiler, Nsight Systems, pipeline timers), and flight records or metrics of a job that hangs.'
+
+interface Detected {
+  readonly format?: string
+  /** Which reader of traces, logs or dumps knows the file. */
+  readonly records?: string
+  readonly seen: readonly { readonly format: string; readonly why: string }[]
+}
+
+/** Opens files where they belong; `meant` is the view whose button asked for them. Throws a refusal when nobody knows them. */
+export async function openByContent(uploads: readonly Upload[], meant: string | null): Promise<void> {
+  const first = uploads[0]
+  if (!first) return
+  const paths = uploads.map((one) => one.path)
+  if (meant === 'hang' || uploads.every((one) => DUMP.test(one.name))) {
+    if (await reads('hang', { paths })) return open('hang', 'h', paths)
+    if (meant === 'hang') throw unknown(first, uploads.length, 'Flight records that PyTorch wrote (nccl_trace_rank_0 and so on, pickle or JSON), or metrics of XPUTimer (.prom), were expected here.')
+  }
+  if (meant === 'log' && uploads.length === 1) {
+    if (await reads('log', { file: first.path })) return open('log', 'l', paths)
+    throw unknown(first, 1, 'A log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan was expected here, with a line for each report of iterations.')
+  }
+  if (uploads.length > 1 || meant === 'traces') return open('traces', 't', paths)
+  if (LOG.test(first.name)) {
+    const said = await answer<Detected>('detect', { file: first.path })
+    if ((said && takeRun(first, said)) || (await logged(first))) return
+    throw unknown(first, 1)
+  }
+  if (TRACE.test(first.name) || (/\.json$/i.test(first.name) && first.bytes > LARGE)) return open('traces', 't', paths)
+  const detected = await answer<Detected>('detect', { file: first.path })
+  if (detected && takeRun(first, detected)) return
+  if (detected?.records) {
+    const home = viewOf({ format: detected.records })
+    return open(home, home.charAt(0), paths)
+  }
+  // A config.json is no launch file: whether it is a model, the model reader says.
+  if (await reads('models/show', { name: first.path })) {
+    if (view.value !== 'calculator') go('calculator')
+    change({ model: first.path })
+    toast(`${first.name} is the model now`)
+    return
+  }
+  if (await logged(first)) return
+  if (await reads('hang', { paths })) return open('hang', 'h', paths)
+  if (await reads('profile', { paths })) return open('traces', 't', paths)
+  throw unknown(first, 1)
+}
+
+/** A launch file or a run file becomes the run. */
+function takeRun(file: Upload, detected: Detected): boolean {
+  const seen = detected.seen[0]
+  const { cluster } = runText.value
+  const alsoLog = LOG.test(file.name) ? { action: { title: 'Step times of this log', run: () => open('log', 'l', [file.path]) } } : {}
+  if (seen?.format === 'run-file') {
+    replaceRun({ run: file.path }, 'calculator')
+    toast(`${file.name}: a run file`, { hint: seen.why })
+    return true
+  }
+  if (!detected.format) return false
+  // The launch file says the plan too: what the address says would win over it, so only the cluster stays.
+  replaceRun({ model: file.path, ...(cluster ? { cluster } : {}) }, 'calculator')
+  toast(`${file.name}: ${detected.format.replaceAll('-', ' ')}`, { hint: seen?.why, ...alsoLog })
+  return true
+}
+
+async function logged(file: Upload): Promise<boolean> {
+  if (!(await reads('log', { file: file.path }))) return false
+  open('log', 'l', [file.path])
+  return true
+}
+
+function open(home: string, prefix: string, paths: readonly string[]): void {
+  openAfresh(home, { [`${prefix}.files`]: paths.join(',') })
+}
+
+/** The answer, or null where the question is refused; anything else is thrown on. */
+async function answer<T>(command: string, values: Arguments): Promise<T | null> {
+  try {
+    return (await ask<T>(command, values)).answer
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 422) return null
+    throw error
+  }
+}
+
+async function reads(command: string, values: Arguments): Promise<boolean> {
+  return (await answer(command, values)) !== null
+}
+
+function unknown(first: Upload, count: number, expected = EXPECTED): Refusal {
+  const what = count === 1 ? `${first.name} is` : `${first.name} and ${count - 1} more are`
+  return new Refusal([{ message: `${what} nothing that is read here`, hint: expected }], 422)
+}

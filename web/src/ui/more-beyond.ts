@@ -1,0 +1,22 @@
+// Marks a row that scrolls sideways with the edges beyond which there is more (`data-more`: left, right, or both), for a style to fade.
+import { useEffect } from 'preact/hooks'
+
+export function useMoreBeyond(of: { current: HTMLElement | null }): void {
+  useEffect(() => {
+    const row = of.current
+    if (!row) return
+    const look = () => {
+      const more = [row.scrollLeft > 4 && 'left', row.scrollLeft + row.clientWidth < row.scrollWidth - 4 && 'right'].filter(Boolean).join(' ')
+      if (more) row.dataset.more = more
+      else delete row.dataset.more
+    }
+    const observer = new ResizeObserver(look)
+    observer.observe(row)
+    row.addEventListener('scroll', look, { passive: true })
+    look()
+    return () => {
+      observer.disconnect()
+      row.removeEventListener('scroll', look)
+    }
+  }, [])
+}

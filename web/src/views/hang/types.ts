@@ -1,0 +1,101 @@
+// The answer of `hang`, as far as the view reads it, and its words.
+
+export interface Frame {
+  readonly name: string
+  readonly file: string
+  readonly line: number
+}
+
+export interface Stuck {
+  readonly group: { readonly name: string; readonly ranks: readonly number[] }
+  readonly sequence: number
+  readonly operation: string
+  readonly state: 'not_entered' | 'mismatched' | 'partly_finished' | 'none_finished'
+  readonly waiting: readonly number[]
+  readonly missing: readonly number[]
+  readonly unknown: readonly number[]
+  readonly calls: readonly (readonly [number, string])[]
+  /** Nanoseconds since the epoch. */
+  readonly since: number
+  readonly timeout_ms: number | null
+}
+
+export interface Root {
+  readonly rank: number
+  readonly cause: 'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
+  readonly ranks: readonly number[]
+  readonly stuck: number
+  readonly victims: readonly number[]
+  readonly last_operation: string | null
+  readonly last_group: string | null
+  readonly last_time: number | null
+  readonly last_frames: readonly Frame[]
+}
+
+export interface Verdict {
+  readonly ranks: readonly number[]
+  readonly world_size: number
+  readonly without_dump: readonly number[]
+  readonly stuck: readonly Stuck[]
+  readonly roots: readonly Root[]
+  readonly warnings: readonly { readonly id: string; readonly message: string }[]
+}
+
+export interface RankSpeed {
+  readonly rank: number
+  readonly matrix_product_speed: number | null
+  readonly communication_speed: number | null
+  readonly hangs: boolean
+  readonly queued: number | null
+}
+
+export interface Hang {
+  /** `null`: nothing in the dumps hangs, and dumps are missing. */
+  readonly hangs: boolean | null
+  readonly hang: Verdict | null
+  readonly metrics: { readonly ranks: readonly RankSpeed[]; readonly all_hang: boolean; readonly damaged: number } | null
+}
+
+export const STATES: Readonly<Record<Stuck['state'], string>> = {
+  not_entered: 'not all entered',
+  mismatched: 'different calls',
+  partly_finished: 'not all left',
+  none_finished: 'none left',
+}
+
+/** `0–3, 7`. */
+export function ranges(ranks: readonly number[]): string {
+  const sorted = [...ranks].sort((a, b) => a - b)
+  const parts: string[] = []
+  for (let from = 0; from < sorted.length; ) {
+    let to = from
+    while (to + 1 < sorted.length && sorted[to + 1] === sorted[to]! + 1) to += 1
+    parts.push(to === from ? `${sorted[from]}` : `${sorted[from]}${to === from + 1 ? ', ' : '–'}${sorted[to]}`)
+    from = to + 1
+  }
+  return parts.join(', ')
+}
+
+/** `rank 3`, `ranks 0–3, 7`. */
+export function who(ranks: readonly number[]): string {
+  if (ranks.length === 0) return 'a rank that is not known'
+  return ranks.length === 1 ? `rank ${ranks[0]}` : `ranks ${ranges(ranks)}`
+}
+
+const CAUSES: Readonly<Record<Root['cause'], readonly [one: string, many: string, look: string]>> = {
+  outside_of_collectives: ['never came', 'never came', 'It is in no collective: its host does something else, or nothing. Look at its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'],
+  different_call: ['called something else', 'called something else', 'Others called another operation, or with other sizes or types. Compare what each rank called: a branch that not all ranks take.'],
+  no_dump: ['left no dump', 'left no dump', 'Dead, or its dump is not among these files. Look at its log and its node before anything else.'],
+  members_unknown: ['waits nowhere and may be the one', 'wait nowhere, and one of them may be missing', 'The group does not list its ranks and too few are known to be in it: who does not come is not known. Dumps of all ranks tell.'],
+  circle: ['waits for itself', 'wait for each other in a circle', 'Collectives of several groups are called in different orders on these ranks.'],
+  transfer: ['is there, and nothing ends', 'are all there, and nothing ends', 'A link, a device or a kernel; or the dump was taken while all was well.'],
+}
+
+/** A cause of a newer program is told by its name. */
+export function causeText(root: Root): string {
+  return CAUSES[root.cause]?.[root.ranks.length === 1 ? 0 : 1] ?? String(root.cause).replaceAll('_', ' ')
+}
+
+export function lookAt(root: Root): string {
+  return CAUSES[root.cause]?.[2] ?? ''
+}

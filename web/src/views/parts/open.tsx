@@ -1,0 +1,157 @@
+// Opening files of a job: the jobs in the folders that the server was given, files that are chosen or dropped, a path that is typed.
+// Responsible for: `PREFIX.path` and `PREFIX.files` of the address. Refuses to read a file itself.
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
+import { bytes } from '../../charts/format'
+import { change, go, openAfresh, own } from '../../state/location'
+import { copy } from '../../ui/clipboard'
+import { openFiles } from '../../ui/drop'
+import { type Column, Table } from '../../ui/table'
+import './open.css'
+
+/** What is open in a view; paths stand one on a line, so that a comma may be part of one; handles of dropped files have none. */
+export function pathsIn(prefix: string): string[] {
+  const { path, files } = own(prefix)
+  return files ? files.split(',') : (path ?? '').split('\n').filter(Boolean)
+}
+
+const PREFIX = { traces: 't', log: 'l', hang: 'h' } as const
+type Home = keyof typeof PREFIX
+
+/** Opens paths in the view that shows them. */
+export function openPaths(home: Home, paths: readonly string[]): void {
+  if (paths.length > 0) openAfresh(home, { [`${PREFIX[home]}.path`]: paths.join('\n') })
+}
+
+/** Opens a job where it belongs: timers of a pipeline have passes and no kernels. */
+function openJob(job: JobOnDisk): void {
+  if (/pipeline/i.test(job.format)) go('pipeline', { 'p.trace': job.paths.join('\n'), 'p.step': '' })
+  else openPaths(viewOf(job), job.paths)
+}
+
+/** Paths that do not begin at the root are meant below the folder that the server was given. */
+function whole(text: string, folder: string | null): string[] {
+  const below = (path: string) => (folder && !/^(\/|upload:|[A-Za-z]:)/.test(path) ? `${folder.replace(/\/+$/, '')}/${path}` : path)
+  return text.split(/\n/).map((line) => line.trim()).filter(Boolean).map(below)
+}
+
+interface Props {
+  readonly home: Home
+  readonly title: string
+  readonly text: ComponentChildren
+  readonly placeholder: string
+}
+
+export function Open({ home, title, text, placeholder }: Props) {
+  const files = useRef<HTMLInputElement>(null)
+  const [typed, setTyped] = useState('')
+  const [filter, setFilter] = useState('')
+  const { jobs, more, loading, folder } = useJobsOnDisk()
+  // A list that knows what is what shows here what belongs here, and the rest beneath it.
+  const known = jobs.some((job) => job.format !== '')
+  const own = known ? jobs.filter((job) => viewOf(job) === home) : jobs
+  const others = known ? jobs.filter((job) => viewOf(job) !== home) : []
+  return (
+    <div class={`open-files${own.length > 0 ? ' with-jobs' : ''}`} aria-busy={loading}>
+      <div class="open-head">
+        <h2>{title}</h2>
+        <p class="muted">{text}</p>
+        <div class="open-ways">
+          <button type="button" class={own.length > 0 ? 'button' : 'button primary'} onClick={() => files.current?.click()}>
+            Choose files…
+          </button>
+          <input ref={files} type="file" multiple hidden onChange={(event) => void openFiles([...(event.currentTarget.files ?? [])], home)} />
+          <form
+            onSubmit={(event) => {
+              event.preventDefault()
+              openPaths(home, whole(typed, folder ?? jobs[0]?.folder ?? null))
+            }}
+          >
+            <input class="input" aria-label="Path" placeholder={placeholder} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+            <button type="submit" class="button" disabled={typed.trim() === ''}>
+              Open
+            </button>
+          </form>
+        </div>
+      </div>
+      {own.length > 0 && <Jobs title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'} jobs={own} filter={filter} onFilter={setFilter} more={more} open={known ? openJob : (job) => openPaths(home, job.paths)} />}
+      {others.length > 0 && <Jobs title="Also there" jobs={others} filter="" more={false} open={openJob} />}
+    </div>
+  )
+}
+
+/** Without the format that stands beside it; what is the given folder itself has that folder's name. */
+function nameOf(job: JobOnDisk): string {
+  const name = job.name.replace(`: ${job.format}`, '')
+  return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
+}
+
+interface JobsProps {
+  readonly title: string
+  readonly jobs: readonly JobOnDisk[]
+  readonly filter: string
+  readonly onFilter?: (text: string) => void
+  readonly more: boolean
+  readonly open: (job: JobOnDisk) => void
+}
+
+const FILTER_FROM = 9
+
+function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
+  const told = jobs.some((job) => job.format !== '')
+  const columns: Column<JobOnDisk>[] = [
+    { key: 'name', title: 'Job', value: (job) => job.name, wrap: true, cell: (job) => <span title={job.folder}>{nameOf(job)}</span> },
+    ...(told
+      ? ([
+          { key: 'format', title: 'What', value: (job) => job.format },
+          ...(jobs.some((job) => job.ranks !== null) ? ([{ key: 'ranks', title: 'Ranks', value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' }] satisfies Column<JobOnDisk>[]) : []),
+          { key: 'files', title: 'Files', value: (job) => job.files, cell: (job) => job.files?.toLocaleString('en') ?? '–', align: 'right' },
+          { key: 'bytes', title: 'Size', value: (job) => job.bytes, cell: (job) => (job.bytes === null ? '–' : bytes(job.bytes)), align: 'right' },
+        ] satisfies Column<JobOnDisk>[])
+      : []),
+  ]
+  return (
+    <section class="panel open-jobs" aria-label={title}>
+      <header>
+        <h2>
+          {title} <span class="muted">{jobs.length.toLocaleString('en')}{more ? ', and more than are listed' : ''}; Enter opens one</span>
+        </h2>
+        {onFilter && jobs.length >= FILTER_FROM && <input class="input" type="search" data-filter aria-label={`Filter ${title.toLowerCase()}`} placeholder="Filter" value={filter} onInput={(event) => onFilter(event.currentTarget.value)} />}
+      </header>
+      <Table caption={`${title}, one a row`} columns={columns} rows={jobs} identify={(job) => `${job.format} ${job.paths.join(' ')}`} filter={filter} onChoose={open} maxHeight="60vh" />
+    </section>
+  )
+}
+
+/** Beneath a refusal: the jobs that lie in what was to be opened, to choose one. */
+export function JobsBelow({ paths }: { paths: readonly string[] }) {
+  const { jobs } = useJobsOnDisk()
+  const [filter, setFilter] = useState('')
+  const inside = (job: JobOnDisk) => paths.some((path) => job.folder === path.replace(/\/+$/, '') || job.folder.startsWith(`${path.replace(/\/+$/, '')}/`))
+  const found = jobs.filter((job) => job.format !== '' && inside(job) && job.paths.join() !== paths.join())
+  if (found.length === 0) return null
+  return <Jobs title="Jobs in it" jobs={found} filter={filter} onFilter={setFilter} more={false} open={openJob} />
+}
+
+/** Which files are open, and what to do with them. */
+export function Opened({ home, paths, commandLine, children }: { home: Home; paths: readonly string[]; commandLine: string; children?: ComponentChildren }) {
+  const short = paths.map((path) => path.replace(/^upload:\d+\//, ''))
+  const prefix = PREFIX[home]
+  // All that this view keeps speaks of what was open.
+  const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
+  return (
+    <div class="opened">
+      <strong title={paths.join('\n')}>{short.length === 1 ? short[0] : `${short.length} files: ${short[0]} …`}</strong>
+      {children}
+      <button type="button" class="button quiet" onClick={close}>
+        Open others
+      </button>
+      {commandLine && (
+        <button type="button" class="button quiet" title={commandLine} onClick={() => void copy(commandLine, 'the command')}>
+          Copy as command
+        </button>
+      )}
+    </div>
+  )
+}

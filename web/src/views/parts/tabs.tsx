@@ -1,0 +1,52 @@
+// A row of tabs over one panel, by mouse and by arrow keys.
+// Responsible for: roles, focus and keeping the open tab in sight on a phone. Refuses to hold which tab is open: the view's address does.
+import { useEffect, useRef } from 'preact/hooks'
+import { useMoreBeyond } from '../../ui/more-beyond'
+import './tabs.css'
+
+interface Props {
+  /** What the tabs are of, for who does not see them. */
+  readonly label: string
+  readonly tabs: readonly { readonly id: string; readonly title: string }[]
+  readonly shown: string
+  /** Tabs are `PREFIX-ID` in the page. */
+  readonly prefix: string
+  /** The element that they change. */
+  readonly panel: string
+  readonly open: (id: string) => void
+}
+
+export function Tabs({ label, tabs, shown, prefix, panel, open }: Props) {
+  const row = useRef<HTMLDivElement>(null)
+  useMoreBeyond(row)
+  const place = tabs.findIndex((one) => one.id === shown)
+  const element = (id: string) => document.getElementById(`${prefix}-${id}`)
+  // A phone's row has room for some tabs only: the open one is among them.
+  useEffect(() => element(shown)?.scrollIntoView({ block: 'nearest', inline: 'center' }), [shown])
+  return (
+    <div class="view-tabs" role="tablist" aria-label={label} ref={row}>
+      {tabs.map((one) => (
+        <button
+          key={one.id}
+          id={`${prefix}-${one.id}`}
+          type="button"
+          role="tab"
+          aria-selected={one.id === shown}
+          aria-controls={panel}
+          tabIndex={one.id === shown ? 0 : -1}
+          onClick={() => open(one.id)}
+          onKeyDown={(event) => {
+            const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+            if (by === 0) return
+            event.preventDefault()
+            const next = tabs[(place + by + tabs.length) % tabs.length]!
+            open(next.id)
+            requestAnimationFrame(() => element(next.id)?.focus())
+          }}
+        >
+          {one.title}
+        </button>
+      ))}
+    </div>
+  )
+}

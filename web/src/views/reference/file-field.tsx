@@ -1,0 +1,51 @@
+// One file, or several, that a tab asks about: a path that is typed or a file that is chosen. The path stands in the address.
+import { useRef, useState } from 'preact/hooks'
+import { Refusal } from '../../api/ask'
+import { upload } from '../../api/uploads'
+import { toast } from '../../state/toasts'
+
+interface Props {
+  readonly label: string
+  readonly value: string | undefined
+  readonly placeholder: string
+  readonly button: string
+  readonly several?: boolean
+  readonly onChange: (paths: string | undefined) => void
+}
+
+export function FileField({ label, value, placeholder, button, several = false, onChange }: Props) {
+  const files = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const send = async (list: readonly File[]) => {
+    if (list.length === 0) return
+    setBusy(true)
+    try {
+      const sent: string[] = []
+      for (const file of list) sent.push((await upload(file)).path)
+      setText(null)
+      onChange(sent.join(','))
+    } catch (error) {
+      toast(error instanceof Refusal ? (error.problems[0]?.message ?? '') : String(error), { kind: 'refused' })
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form
+      class="reference-file"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onChange((text ?? value ?? '').trim() || undefined)
+      }}
+    >
+      <label>
+        {label}
+        <input class="input" value={text ?? value ?? ''} placeholder={placeholder} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="button">{button}</button>
+      <button type="button" class="button" disabled={busy} onClick={() => files.current?.click()}>{busy ? 'Reading' : several ? 'Choose files…' : 'Choose a file…'}</button>
+      <input ref={files} type="file" hidden multiple={several} onChange={(event) => void send([...(event.currentTarget.files ?? [])])} />
+    </form>
+  )
+}

@@ -1,0 +1,40 @@
+// What the program knows and how far it is to be trusted: its catalogues, keys and words, and its predictions beside measured runs.
+// Responsible for: the tabs. Refuses to hold a fact of its own: each tab shows what a command says.
+import type { ComponentType } from 'preact'
+import { useKeys } from '../../state/keys'
+import { change, own } from '../../state/location'
+import { Tabs } from '../parts/tabs'
+import { Calibration } from './calibration'
+import { Accelerators, Clusters, Examples, Models } from './catalogues'
+import { Detected } from './detected'
+import { Validation } from './validation'
+import { Keys, Words } from './words'
+import './reference.css'
+
+const TABS: readonly { readonly id: string; readonly title: string; readonly view: ComponentType }[] = [
+  { id: 'models', title: 'Models', view: Models },
+  { id: 'accelerators', title: 'Accelerators', view: Accelerators },
+  { id: 'clusters', title: 'Clusters', view: Clusters },
+  { id: 'examples', title: 'Examples', view: Examples },
+  { id: 'words', title: 'Words', view: Words },
+  { id: 'keys', title: 'Keys', view: Keys },
+  { id: 'detected', title: 'Launch files', view: Detected },
+  { id: 'validation', title: 'Validation', view: Validation },
+  { id: 'calibration', title: 'Calibration', view: Calibration },
+]
+
+export default function View() {
+  const { tab = 'models' } = own('r')
+  const shown = TABS.find((one) => one.id === tab) ?? TABS[0]!
+  const Tab = shown.view
+  const open = (id: string) => change({ 'r.tab': id === 'models' ? undefined : id, 'r.filter': undefined, 'r.at': undefined })
+  useKeys(TABS.map((one, at) => ({ keys: String(at + 1), title: one.title, group: 'Reference', run: () => open(one.id) })))
+  return (
+    <div class="reference">
+      <Tabs label="What of the reference" tabs={TABS} shown={shown.id} prefix="reference" panel="reference-panel" open={open} />
+      <div id="reference-panel" role="tabpanel" aria-labelledby={`reference-${shown.id}`}>
+        <Tab key={shown.id} />
+      </div>
+    </div>
+  )
+}

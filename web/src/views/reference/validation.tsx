@@ -1,0 +1,182 @@
+// Predictions beside measured runs: how far off, by source, and run by run as a plot of one against the other.
+// Responsible for: the question and the summary's words. Refuses to leave out a run: what is skipped says why.
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { type Answer as Asked, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
+import { startJob } from '../../api/jobs'
+import { ChartFrame } from '../../charts/frame'
+import { digits, percent, seconds } from '../../charts/format'
+import { Scatter } from '../../charts/scatter/scatter'
+import { change, own } from '../../state/location'
+import { Empty, Loading, Problems } from '../../ui/states'
+import { Table } from '../../ui/table'
+import { FileField } from './file-field'
+
+interface Errors {
+  readonly n: number
+  readonly median_absolute: number
+  readonly p90_absolute: number
+  readonly bias: number
+}
+
+interface Summary {
+  readonly rows: number
+  readonly predicted: number
+  readonly step_time: Errors | null
+  readonly peak_memory: Errors | null
+  readonly interval_coverage: number | null
+  readonly rank_correlation: number | null
+}
+
+interface Run {
+  readonly id: string
+  readonly source: string
+  readonly predicted_step_time_s: number | null
+  readonly measured_step_time_s: number | null
+  readonly step_time_error: number | null
+  readonly predicted_peak_memory_bytes: number | null
+  readonly peak_memory_error: number | null
+  readonly skipped: string | null
+}
+
+interface Answer {
+  readonly rows: readonly Run[]
+  readonly summary: { readonly overall: Summary; readonly sources: Readonly<Record<string, Summary>> }
+}
+
+/** A table of thousands of runs takes seconds: it is asked as a job. */
+function useJob(values: Arguments | null): { answer: Answer | null; problems: readonly Problem[]; loading: boolean } {
+  const [state, setState] = useState<{ answer: Answer | null; problems: readonly Problem[]; loading: boolean }>({ answer: null, problems: [], loading: false })
+  const key = values ? identity('validate', values) : ''
+  useEffect(() => {
+    if (!values) return setState({ answer: null, problems: [], loading: false })
+    let here = true
+    setState({ answer: null, problems: [], loading: true })
+    const job = startJob<Answer>('validate', values, () => undefined)
+    job.done.then(
+      (done: Asked<Answer>) => here && setState({ answer: done.answer, problems: [], loading: false }),
+      (error: unknown) => here && setState({ answer: null, problems: error instanceof Refusal ? error.problems : [{ message: String(error) }], loading: false }),
+    )
+    return () => {
+      here = false
+      void job.stop().catch(() => undefined)
+    }
+  }, [key])
+  return state
+}
+
+export function Validation() {
+  const { table } = own('r')
+  const { answer, problems, loading } = useJob(table ? { table } : null)
+  return (
+    <div class="reference-stack">
+      <FileField label="A table of measured runs" value={table} placeholder="measured_runs.csv" button="Predict them" onChange={(next) => change({ 'r.table': next })} />
+      {!table && (
+        <Empty
+          title="How far off are the predictions?"
+          text={
+            <>
+              Give a CSV with the header of <code>catalog/evidence/measured_runs.csv</code>: model, machine, plan and what was measured. Every run is predicted as if nobody had run it. The repository’s own table of published runs is one; the errors by source are in its README.
+            </>
+          }
+        />
+      )}
+      {problems.length > 0 && <Problems problems={problems} />}
+      {loading && <Loading heights={[72, 360]} label="predicting the runs" />}
+      {answer && <Shown answer={answer} />}
+    </div>
+  )
+}
+
+function Shown({ answer }: { answer: Answer }) {
+  const { overall, sources } = answer.summary
+  const plotted = useMemo(() => answer.rows.filter((row) => row.predicted_step_time_s && row.measured_step_time_s), [answer])
+  const facts: (readonly [string, string, string])[] = [
+    ['runs', String(overall.predicted), `of ${overall.rows} could be predicted`],
+    ...(overall.step_time ? [['step time, median error', percent(overall.step_time.median_absolute), `nine of ten within ${percent(overall.step_time.p90_absolute)}`] as const] : []),
+    ...(overall.peak_memory ? [['memory, median error', percent(overall.peak_memory.median_absolute), `nine of ten within ${percent(overall.peak_memory.p90_absolute)}`] as const] : []),
+    ...(overall.interval_coverage !== null ? [['within the interval', percent(overall.interval_coverage), 'of measured steps'] as const] : []),
+    ...(overall.rank_correlation !== null ? [['order of layouts', digits(overall.rank_correlation), 'rank correlation'] as const] : []),
+  ]
+  const names = Object.entries(sources).filter(([, one]) => one.predicted > 0)
+  return (
+    <>
+      <dl class="panel reference-head">
+        {facts.map(([name, value, note]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              <span class="muted">{note}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <div class="reference-two">
+        <ChartFrame title="Predicted against measured" about="step time; on the line it is right" name="validation" rows={() => ({ columns: ['id', 'source', 'measured_s', 'predicted_s', 'error'], rows: plotted.map((row) => [row.id, row.source, row.measured_step_time_s, row.predicted_step_time_s, row.step_time_error]) })}>
+          {(width) => <Cloud width={width} runs={plotted} />}
+        </ChartFrame>
+        <section class="panel reference-panel" aria-label="By source">
+          <h2>By source</h2>
+          <Table<(typeof names)[number]>
+            caption="Errors by source, one a row"
+            rows={names}
+            identify={([name]) => name}
+            maxHeight="420px"
+            sorting={{ key: 'n', down: true }}
+            columns={[
+              { key: 'name', title: 'Source', value: ([name]) => name, wrap: true },
+              { key: 'n', title: 'Runs', value: ([, one]) => one.predicted, align: 'right' },
+              { key: 'median', title: 'Step, median', value: ([, one]) => one.step_time?.median_absolute ?? null, cell: ([, one]) => (one.step_time ? percent(one.step_time.median_absolute) : '–'), align: 'right' },
+              { key: 'bias', title: 'Bias', about: 'above nothing: predicted too slow', value: ([, one]) => one.step_time?.bias ?? null, cell: ([, one]) => (one.step_time ? percent(one.step_time.bias).replace('-', '−') : '–'), align: 'right' },
+              { key: 'memory', title: 'Memory, median', value: ([, one]) => one.peak_memory?.median_absolute ?? null, cell: ([, one]) => (one.peak_memory ? percent(one.peak_memory.median_absolute) : '–'), align: 'right' },
+            ]}
+          />
+        </section>
+      </div>
+      <section class="panel reference-panel" aria-label="Run by run">
+        <h2>
+          Run by run <span class="muted">the worst first</span>
+        </h2>
+        <Table<Run>
+          caption="Runs, one a row"
+          rows={answer.rows}
+          identify={(row) => row.id}
+          first={60}
+          maxHeight="480px"
+          sorting={{ key: 'error', down: true }}
+          columns={[
+            { key: 'id', title: 'Run', value: (row) => row.id, wrap: true },
+            { key: 'measured', title: 'Measured', value: (row) => row.measured_step_time_s, cell: (row) => (row.measured_step_time_s === null ? '–' : seconds(row.measured_step_time_s)), align: 'right' },
+            { key: 'predicted', title: 'Predicted', value: (row) => row.predicted_step_time_s, cell: (row) => (row.predicted_step_time_s === null ? '–' : seconds(row.predicted_step_time_s)), align: 'right' },
+            { key: 'error', title: 'Off by', value: (row) => (row.step_time_error === null ? null : Math.abs(row.step_time_error)), cell: (row) => (row.step_time_error === null ? '–' : `${row.step_time_error >= 0 ? '+' : '−'}${percent(Math.abs(row.step_time_error))}`), align: 'right' },
+            { key: 'skipped', title: 'Left out because', value: (row) => row.skipped ?? '', wrap: true },
+          ]}
+        />
+      </section>
+    </>
+  )
+}
+
+/** At most this many points: an SVG of more is slow, and no eye tells them apart. */
+const MOST = 1500
+
+function Cloud({ width, runs }: { width: number; runs: readonly Run[] }) {
+  const every = Math.max(1, Math.ceil(runs.length / MOST))
+  const points = runs.filter((_, at) => at % every === 0)
+  return (
+    <Scatter
+      width={width}
+      title="Predicted against measured"
+      equal
+      x={{ title: 'measured step (s)', format: seconds, log: true }}
+      y={{ title: 'predicted', format: seconds, log: true }}
+      points={points.map((row) => ({
+        id: row.id,
+        x: row.measured_step_time_s ?? 0,
+        y: row.predicted_step_time_s ?? 0,
+        mark: 'plain' as const,
+        tip: { title: row.id, lines: [{ name: 'measured', value: seconds(row.measured_step_time_s ?? 0) }, { name: 'predicted', value: seconds(row.predicted_step_time_s ?? 0) }, { name: 'off by', value: percent(row.step_time_error ?? 0).replace('-', '−') }] },
+      }))}
+    />
+  )
+}

@@ -1,0 +1,59 @@
+// What numbers, warnings, findings and conventions mean, and every key of a run file.
+import { useAnswer } from '../../api/live'
+import { Ticked } from '../../ui/states'
+import { type Column } from '../../ui/table'
+import { Listed } from './listed'
+
+interface Topic {
+  readonly id: string
+  readonly group: string
+  readonly title: string
+  readonly text: string
+}
+
+export function Words() {
+  const live = useAnswer<{ topics: readonly Topic[] }>('explain', {})
+  const columns: Column<Topic>[] = [
+    { key: 'title', title: 'What', value: (row) => row.title, wrap: true },
+    { key: 'group', title: 'Kind', value: (row) => row.group },
+    { key: 'id', title: 'Name', value: (row) => row.id, cell: (row) => <code>{row.id}</code> },
+  ]
+  return (
+    <Listed
+      title="Words"
+      about="warnings, findings, conventions; Enter explains one"
+      rows={live.answer?.topics ?? null}
+      problems={live.problems}
+      columns={columns}
+      identify={(row) => row.id}
+      details={(row) => (
+        <>
+          <h2>{row.title}</h2>
+          <p class="muted">
+            {row.group} <code>{row.id}</code>
+          </p>
+          {row.text.split('\n\n').map((paragraph) => (paragraph.startsWith('    ') ? <pre key={paragraph} tabIndex={0}>{paragraph.replace(/^ {4}/gm, '')}</pre> : <p key={paragraph}><Ticked text={paragraph} /></p>))}
+        </>
+      )}
+    />
+  )
+}
+
+interface Key {
+  readonly section: string
+  readonly name: string
+  readonly kind: string
+  readonly doc: string
+  readonly default: string
+}
+
+export function Keys() {
+  const live = useAnswer<{ keys: readonly Key[] }>('keys', {})
+  const columns: Column<Key>[] = [
+    { key: 'key', title: 'Key', value: (row) => `${row.section}.${row.name}`, cell: (row) => <code>{row.section}.{row.name}</code> },
+    { key: 'doc', title: 'Meaning', value: (row) => row.doc.trim(), cell: (row) => <Ticked text={row.doc.trim()} />, wrap: true },
+    { key: 'kind', title: 'Takes', value: (row) => row.kind, wrap: true },
+    { key: 'default', title: 'Without it', value: (row) => row.default, wrap: true },
+  ]
+  return <Listed title="Keys" about="of a run file; each is also a flag" rows={live.answer?.keys ?? null} problems={live.problems} columns={columns} identify={(row) => `${row.section}.${row.name}`} />
+}

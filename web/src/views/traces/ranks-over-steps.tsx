@@ -1,0 +1,58 @@
+// Every rank in every step: what the step took it, what it computed, how long it made the others wait.
+// Responsible for: which of the three is shown, and the place on the timeline that a cell leads to. Refuses ranks and steps that the answer does not list.
+import { ChartFrame } from '../../charts/frame'
+import { HeatTable } from '../../charts/heatmap/heat-table'
+import { change, own } from '../../state/location'
+import { span } from '../../timeline/time'
+import { Segments } from '../../ui/fields'
+import type { Profile, RankSteps } from './types'
+
+type Measure = 'own_time' | 'compute' | 'waiting' | 'waiting_caused'
+
+const MEASURES: readonly (readonly [Measure, string, string])[] = [
+  ['own_time', 'Own time', 'of a step without waiting for others: a slow rank stands out'],
+  ['compute', 'Compute', 'what the rank computed in the step'],
+  ['waiting', 'Waiting', 'what the rank waited for others'],
+  ['waiting_caused', 'Waiting caused', 'waits of all others for the rank, summed'],
+]
+
+export function RanksOverSteps({ profile }: { profile: Profile }) {
+  const heat = profile.rank_steps
+  if (!heat || heat.ranks.length === 0 || heat.steps.length === 0) return null
+  const wanted = own('t').heat
+  const [measure, title, about] = MEASURES.find(([id]) => id === wanted) ?? MEASURES[0]!
+  const values = heat[measure]
+  return (
+    <ChartFrame
+      title="Ranks over steps"
+      about={about}
+      name={`ranks-over-steps-${measure.replaceAll('_', '-')}`}
+      class="traces-wide"
+      rows={() => ({ columns: ['rank', ...heat.steps.map((step) => `step ${step}`)], rows: heat.ranks.map((rank, at) => [rank, ...values[at]!.map((value) => value ?? '')]) })}
+      tools={<Segments label="What the cells show" value={measure} options={MEASURES.map(([id, name]) => [id, name] as const)} onChange={(id) => change({ 't.heat': id === 'own_time' ? undefined : id })} />}
+    >
+      {(width) => (
+        <HeatTable
+          width={width}
+          title={`Ranks over steps, ${title.toLowerCase()}`}
+          rows={heat.ranks.map((rank) => `rank ${rank}`)}
+          columns={heat.steps.map((step) => `step ${step}`)}
+          values={values}
+          from={measure.startsWith('waiting') ? 'zero' : 'least'}
+          format={span}
+          tip={(row, column) => tip(heat, row, column)}
+          onChoose={(row, column) => change({ 't.tab': 'timeline', 't.step': String(heat.steps[column]), 't.rank': String(heat.ranks[row]), 't.finding': undefined })}
+        />
+      )}
+    </ChartFrame>
+  )
+}
+
+function tip(heat: RankSteps, row: number, column: number) {
+  const value = (measure: Measure) => heat[measure][row]?.[column] ?? null
+  return {
+    title: `rank ${heat.ranks[row]}, step ${heat.steps[column]}`,
+    lines: [{ name: 'the step', value: span(heat.step_time[column] ?? 0) }, ...MEASURES.map(([id, name]) => ({ name: name.toLowerCase(), value: value(id) === null ? 'not recorded' : span(value(id)!) }))],
+    hint: 'Click or Enter shows it on the timeline.',
+  }
+}
