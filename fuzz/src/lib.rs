@@ -47,10 +47,10 @@ pub fn run_file(text: &str) {
     let again = run::parse(&spec.to_toml(), "again.toml");
     assert!(again.is_ok(), "a run file does not survive being written: {:?}", again.err());
     let read = |name: &str| Err(Problem::new(format!("`{name}` is not read here")));
-    if let Ok((run, _)) = spec.resolve_valid(read) {
-        if let Ok(estimate) = estimate::estimate_run(&run) {
-            assert!(estimate.step_time.get().is_finite());
-        }
+    if let Ok((run, _)) = spec.resolve_valid(read)
+        && let Ok(estimate) = estimate::estimate_run(&run)
+    {
+        assert!(estimate.step_time.get().is_finite());
     }
 }
 
@@ -150,10 +150,10 @@ pub fn network_prices(text: &str) {
     let Ok(own) = Prices::parse(text, "own.csv") else { return };
     let Ok(mut prices) = Prices::catalogue() else { return };
     prices.overlay(own);
-    if let Ok(design) = DesignSpec::default().resolve() {
-        if let Ok(bill) = bill(&design, &prices) {
-            assert!(bill.total.get().is_finite() && bill.total.get() >= 0.0);
-        }
+    if let Ok(design) = DesignSpec::default().resolve()
+        && let Ok(bill) = bill(&design, &prices)
+    {
+        assert!(bill.total.get().is_finite() && bill.total.get() >= 0.0);
     }
 }
 
@@ -163,7 +163,7 @@ pub fn trace_file(text: &str) {
     drop(readers::inflate(bytes));
     let _ = readers::detect(bytes);
     for reader in readers::all() {
-        let keep = Keep { python: bytes.len() % 2 == 0 };
+        let keep = Keep { python: bytes.len().is_multiple_of(2) };
         let whole = reader.read("trace", bytes, keep);
         let parts = reader.read_stream("trace", &mut &*bytes, keep);
         assert!(whole == parts, "{}: a stream reads differently", reader.name());

@@ -122,7 +122,9 @@ fn judged(recording: Recording) {
             // The same dump of two ranks: whoever is stuck is stuck on both.
             let mut other = (*record).clone();
             other.rank = Some(record.rank.unwrap_or(0).wrapping_add(1));
-            drop(hang(&[*record, other]));
+            drop(hang(&[(*record).clone(), other], &[]));
+            // And a third whose dump could not be read.
+            drop(hang(&[*record], &[7]));
         }
         Recording::Log(log) => drop(judge(&log, &Known::default())),
         Recording::Inspector { records, damaged } => drop(inspector::inspect(&records, damaged)),
