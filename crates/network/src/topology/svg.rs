@@ -25,21 +25,27 @@ pub fn draw(design: &Design) -> String {
     match &design.fabric {
         Fabric::Clos(network) => clos::draw(design, network, &mut canvas),
         Fabric::Dragonfly(dragonfly) => {
-            let inside = format!("{} routers, fully joined", dragonfly.routers);
             let below =
                 format!("{} devices and {} global links at each router", dragonfly.hosts, dragonfly.globals);
-            grouped::circle(dragonfly.groups, true, &[inside, below], &mut canvas);
+            if dragonfly.groups == 1 {
+                let inside = "one group, fully joined".to_owned();
+                grouped::circle(dragonfly.routers, "router", true, &[inside, below], &mut canvas);
+            } else {
+                let inside = format!("{} routers, fully joined", dragonfly.routers);
+                grouped::circle(dragonfly.groups, "group", true, &[inside, below], &mut canvas);
+            }
         }
         Fabric::DragonflyPlus(plus) => {
             let inside = format!("{} leaves, each joined to {} spines", plus.leaves, plus.spines);
             let below = format!("{} devices at a leaf, {} global links at a spine", plus.hosts, plus.globals);
-            grouped::circle(plus.groups, true, &[inside, below], &mut canvas);
+            grouped::circle(plus.groups, "group", true, &[inside, below], &mut canvas);
         }
         Fabric::SlimFly(slim) => {
             let inside =
                 format!("{} routers of {} links and {} devices each", slim.q, slim.degree, slim.hosts);
             grouped::circle(
                 2 * slim.q,
+                "group",
                 false,
                 &[inside, "two sets of columns of routers".to_owned()],
                 &mut canvas,
@@ -245,5 +251,16 @@ mod tests {
     fn a_gap_stands_for_the_middle() {
         assert_eq!(shown(3, 5), [Some(0), Some(1), Some(2)]);
         assert_eq!(shown(100, 5), [Some(0), Some(1), Some(2), None, Some(99)]);
+    }
+
+    #[test]
+    fn one_group_of_a_dragonfly_shows_its_routers() {
+        let drawn = |devices: u64, radix: u64| {
+            let sizes = DesignSpec { devices: Some(devices), radix: Some(radix), ..DesignSpec::default() };
+            draw(&DesignSpec { kind: Some(Kind::Dragonfly), ..sizes }.resolve().expect("a dragonfly"))
+        };
+        let (one, many) = (drawn(512, 64), drawn(4096, 32));
+        assert!(one.contains(">32 routers<") && one.contains("<title>router 31</title>"), "{one}");
+        assert!(many.contains("<title>group 0</title>") && !many.contains("1 groups"), "{many}");
     }
 }

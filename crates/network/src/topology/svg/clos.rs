@@ -26,7 +26,8 @@ pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) 
     // Pods of the only fabric, or fabrics: what stands side by side.
     let pods_are_units = fabrics == 1 && tiers == 3;
     let units = if pods_are_units { clos.pods } else { fabrics };
-    let top = 74.0;
+    // Frames bear names above them.
+    let top = if units > 1 && !pods_are_units { 90.0 } else { 74.0 };
     let band = |row: u64| Band { top: top + row as f64 * STEP, height: BOX };
     let rows = Rows { leaf: band(tiers - 1), spine: band(tiers.saturating_sub(2)), core: band(0) };
     label(design, network, tiers, &rows, canvas);

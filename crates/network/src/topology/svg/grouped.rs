@@ -3,20 +3,19 @@
 //! Responsible for: dragonflies and their kin, where every group is joined to every other.
 
 use super::super::torus::Torus;
-use super::{Canvas, LEFT, RIGHT, WIDTH, shown};
-use railwright_spec::human;
+use super::{Canvas, LEFT, RIGHT, WIDTH, several, shown};
 use std::f64::consts::TAU;
 
-/// Groups on a circle, joined all to all or left apart.
-pub(super) fn circle(groups: u64, is_joined: bool, remarks: &[String], canvas: &mut Canvas) {
+/// `count` groups on a circle (or what else `noun` calls them), joined all to all or left apart.
+pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String], canvas: &mut Canvas) {
     let (x, y, radius) = ((LEFT + WIDTH - RIGHT) / 2.0, 260.0, 160.0);
-    let list = shown(groups, 12);
+    let list = shown(count, 12);
     let at = |place: usize| {
         let angle = TAU * place as f64 / list.len() as f64 - TAU / 4.0;
         (x + radius * angle.cos(), y + radius * angle.sin())
     };
     let remarks: Vec<&str> = remarks.iter().map(String::as_str).collect();
-    canvas.row(&format!("{} groups", human::whole(groups)), &[], 100.0);
+    canvas.row(&several(count, noun), &[], 100.0);
     for (n, remark) in remarks.iter().enumerate() {
         canvas.text(16.0, 118.0 + 15.0 * n as f64, "s", remark);
     }
@@ -36,7 +35,7 @@ pub(super) fn circle(groups: u64, is_joined: bool, remarks: &[String], canvas: &
     for (n, group) in list.iter().enumerate() {
         if let Some(group) = group {
             let (x, y) = at(n);
-            canvas.circle(x, y, 22.0, "l", &format!("group {group}"));
+            canvas.circle(x, y, 22.0, "l", &format!("{noun} {group}"));
             canvas.text(x, y + 4.0, "i", &group.to_string());
         }
     }
