@@ -98,7 +98,7 @@ const CLASS_OF: readonly (readonly [RegExp, string])[] = [
 
 /** The class of a part; measured ones say the rank first: `rank 2: waiting`. */
 function classOf(whole: string): string {
-  const name = whole.replace(/^(rank|stage) \d+: /, '')
+  const name = whole.replace(/^(rank|stage) \d+(, not shown)?: /, '')
   for (const [pattern, known] of CLASS_OF) {
     const match = pattern.exec(name)
     if (match) return known || match[1]!
