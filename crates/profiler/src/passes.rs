@@ -224,6 +224,10 @@ pub struct Passes {
     pub passes: Vec<Pass>,
     /// What the recorder says steps took.
     pub steps: Vec<StepTime>,
+    /// Whether hosts ran passes and messages themselves, all of which were recorded: each begins when the one before it in its rank's program has ended, and what
+    /// passes in between is the rank's own time.
+    #[serde(default)]
+    pub host_order: bool,
     /// What was damaged and left out.
     #[serde(default)]
     pub warnings: Vec<Warning>,

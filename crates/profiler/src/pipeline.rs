@@ -22,7 +22,7 @@ pub use bubbles::{Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
 pub use stalls::Stall;
-pub use verdict::Verdict;
+pub use verdict::{Certainty, Verdict};
 
 use crate::passes::{Pass, PassKind, PassShape, Passes};
 use crate::replay::{Gaps, Replay, Runner, Share, StageClock, Subset, WhatIf};
@@ -165,6 +165,12 @@ pub struct PipelinePage {
     pub shape: PassShape,
     /// Stages of which nothing was recorded.
     pub missing_stages: Vec<u32>,
+    /// How many ranks of the other stages were not recorded: those that a stage has fewer than the one with most.
+    pub missing_ranks: usize,
+    /// Why replays are bounds only, and costs are told as "at most": what was not recorded may have absorbed them. None when everything was recorded.
+    pub bounds_only: Option<String>,
+    /// How far the replay of a settled step is off, the median, in nanoseconds: a difference of two replays that is smaller is not told as a cost.
+    pub replay_error: i64,
     /// The median step, in nanoseconds.
     pub median_step: i64,
     /// Where the time of steps goes: the median of every part over steps.
@@ -239,10 +245,15 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let shown = show(&replay, at, question.replica, parts[at], &listed, costs[at], &mut runner)?;
     let stages = stage_rows(&replay, &passes);
     let start = steps.first().filter(|_| settled.first() == Some(&1)).map(|s| s.step);
+    let replay_error = median(settled.iter().map(|&at| (steps[at].replayed - steps[at].measured).abs()));
+    let widest = stages.iter().map(|s| s.ranks).max().unwrap_or(0);
     let mut page = PipelinePage {
         missing_stages: (0..shape.pipeline_parallel.min(1 << 16))
             .filter(|s| stages.binary_search_by_key(s, |row| row.stage).is_err())
             .collect(),
+        missing_ranks: stages.iter().map(|s| widest - s.ranks).sum(),
+        bounds_only: None,
+        replay_error,
         label: passes.label.clone(),
         shape,
         median_step,
@@ -261,6 +272,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
         shown,
         warnings: passes.warnings.clone(),
     };
+    page.bounds_only = page.not_recorded();
     page.doubt(replay.circular());
     page.verdicts = verdict::verdicts(&page);
     Ok(page)
@@ -292,22 +304,43 @@ impl PipelinePage {
         }
     }
 
+    /// What was not recorded, as a reason.
+    fn not_recorded(&self) -> Option<String> {
+        let stages = self.missing_stages.len();
+        let were = |count: usize| if count == 1 { "was" } else { "were" };
+        match (stages, self.missing_ranks) {
+            (0, 0) => None,
+            (0, ranks) => Some(format!(
+                "{ranks} rank{} of these stages {} not recorded",
+                if ranks == 1 { "" } else { "s" },
+                were(ranks)
+            )),
+            _ => Some(format!(
+                "{stages} of {} stages {} not recorded",
+                self.shape.pipeline_parallel,
+                were(stages)
+            )),
+        }
+    }
+
     /// Notes what makes the page doubtful.
     fn doubt(&mut self, circular: u64) {
-        if !self.missing_stages.is_empty() {
+        if let Some(reason) = &self.bounds_only {
             let told = format!(
-                "{} of {} stages were not recorded; what they would have made others wait for shows as launch delays and messages, and what stalls and messages are said to cost may be far off",
-                self.missing_stages.len(),
-                self.shape.pipeline_parallel
+                "{reason}; waits for what is missing show as launch delays and messages, and what it would have absorbed is not known: costs are told as the most that they can be"
             );
             self.warnings.push(Warning::new("pipeline-stages-missing", told));
         }
         let worst = self.steps.iter().map(|s| s.error.abs()).collect::<Vec<_>>();
         let typical = median(worst.iter().map(|e| (e * 1e6) as i64)) as f64 / 1e6;
         if typical > 0.02 {
+            let costs = if self.bounds_only.is_some() {
+                ""
+            } else {
+                "; what a step would save is not told where it is less than that, and what stalls cost is the difference of replays with every recorded delay and suffers less"
+            };
             let told = format!(
-                "the replay misses the recorded steps by {:.1} % (median), so the shares of its parts are rough; costs are differences of replays with every \
-                 recorded delay and suffer less",
+                "the replay misses the recorded steps by {:.1} % (median), so the shares of its parts are rough{costs}",
                 typical * 100.0
             );
             self.warnings.push(Warning::new("pipeline-replay-rough", told));
@@ -410,7 +443,8 @@ fn show(
             Row { stage, rank, causes: Causes::of(&bubbles), boxes, bubbles }
         })
         .collect();
-    let critical = critical::path(&walker);
+    let of_rows: Vec<u32> = ranks.iter().map(|row| row.1).collect();
+    let critical = critical::path(&walker, &of_rows);
     Ok(ShownStep {
         step,
         replica,

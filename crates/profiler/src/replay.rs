@@ -20,7 +20,7 @@ pub use normal::{Ideal, Normal, Spread};
 pub use subset::Subset;
 pub use what_if::{Share, Slowdown, WhatIf};
 
-use crate::passes::{Pass, Passes};
+use crate::passes::{Pass, PassKind, Passes};
 use graph::{StepGraph, Times, lag};
 use railwright_spec::problem::Problem;
 
@@ -29,7 +29,7 @@ use railwright_spec::problem::Problem;
 pub enum Delays {
     /// Whatever a pass began later than it could (its host, mostly) stays with it: a replay gives back the recorded times.
     Kept,
-    /// Passes begin when they can.
+    /// Passes begin when they can; where the host's own order was recorded ([`Passes::host_order`]), after the time that their rank took in between.
     Dropped,
 }
 
@@ -41,6 +41,8 @@ pub struct Replay<'a> {
     /// Of arithmetic, as recorded; of communication, from the latest start to the own end.
     durations: Vec<i64>,
     delays: Vec<i64>,
+    /// The part of delays that is the rank's own work between passes, where that is known.
+    own: Vec<i64>,
     gaps: Gaps,
     normal: Normal,
     median_step: i64,
@@ -81,11 +83,13 @@ impl<'a> Replay<'a> {
         for of_step in passes.passes.chunk_by(|a, b| a.step == b.step) {
             let step = of_step[0].step;
             let said = passes.steps.iter().filter(|s| s.step == step).map(|s| s.duration).max();
-            graphs.push(StepGraph::new(of_step, first, &shape, said));
+            graphs.push(StepGraph::new(of_step, first, &shape, passes.host_order, said));
             first += of_step.len();
         }
+        let host_order = passes.host_order;
         let passes = &passes.passes[..];
         let mut replay = Self {
+            own: Vec::new(),
             durations: passes.iter().map(Pass::duration).collect(),
             delays: vec![0; passes.len()],
             gaps: Gaps::default(),
@@ -94,21 +98,33 @@ impl<'a> Replay<'a> {
             passes,
             graphs,
         };
-        replay.transfers();
+        replay.transfers(host_order);
         replay.gaps = Gaps::fit(passes, &replay.graphs);
         replay.find_delays();
+        if host_order {
+            replay.own = replay.delays.iter().map(|&delay| delay.max(0)).collect();
+        }
         replay.normal = Normal::of(passes, &replay.durations);
         Ok(replay)
     }
 
-    /// transfer = end - latest start of those who meet
-    fn transfers(&mut self) {
+    /// transfer = end - latest start of those who meet; with `host_order` a send takes no longer than its receive: when a host notices that it was sent says nothing
+    fn transfers(&mut self, host_order: bool) {
         for graph in &self.graphs {
             for unit in graph.units().filter(|unit| unit.len() > 1) {
                 let at = |&m: &u32| graph.first + m as usize;
                 let latest = unit.iter().map(|m| self.passes[at(m)].start).max().unwrap_or(0);
                 for m in unit {
                     self.durations[at(m)] = (self.passes[at(m)].end - latest).max(0);
+                }
+                let receives = |m: &&u32| {
+                    matches!(self.passes[at(m)].kind, PassKind::ReceiveForward | PassKind::ReceiveBackward)
+                };
+                if let Some(receive) = unit.iter().find(receives).filter(|_| host_order) {
+                    let transfer = self.durations[at(receive)];
+                    for m in unit {
+                        self.durations[at(m)] = self.durations[at(m)].min(transfer);
+                    }
                 }
             }
         }
@@ -180,7 +196,10 @@ impl<'a> Replay<'a> {
         let range = graph.first..graph.first + graph.len();
         runner.durations.clear();
         runner.durations.extend(range.clone().map(duration));
-        let delays = (delays == Delays::Kept).then(|| &self.delays[range]);
+        let delays = match delays {
+            Delays::Kept => Some(&self.delays[range]),
+            Delays::Dropped => self.own.get(range),
+        };
         graph.run(&runner.durations, delays, self.gaps.lags(), &mut runner.times) + graph.outside
     }
 
@@ -200,6 +219,26 @@ impl<'a> Replay<'a> {
         let none = [0; lag::COUNT];
         let lags = if gaps { self.gaps.lags() } else { &none };
         graph.run(&runner.durations, None, lags, &mut runner.times)
+    }
+
+    /// The time from a step's beginning to the end of its order of passes with the time that ranks took between passes, where that is known.
+    pub(crate) fn host_time(
+        &self,
+        step: usize,
+        duration: impl Fn(usize) -> i64,
+        runner: &mut Runner,
+    ) -> Option<i64> {
+        let graph = self.graphs.get(step)?;
+        let range = graph.first..graph.first + graph.len();
+        let between = |at: usize| {
+            let kind = self.passes[at].kind;
+            let own = self.own.get(at).copied()?;
+            Some(if kind.is_compute() || kind.is_message() { own } else { 0 })
+        };
+        let own: Vec<i64> = range.clone().map(between).collect::<Option<_>>()?;
+        runner.durations.clear();
+        runner.durations.extend(range.map(duration));
+        Some(graph.run(&runner.durations, Some(&own), self.gaps.lags(), &mut runner.times))
     }
 
     /// The passes of a step (by its place), when it began and what it took.

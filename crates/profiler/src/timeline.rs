@@ -2,7 +2,7 @@
 //!
 //! Responsible for: which step, which ranks and how many spans ([`Question`]), and the tracks of each rank in order: passes of the pipeline with
 //! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host. Refuses to cut quietly:
-//! ranks that are left out are listed, spans that are merged are counted.
+//! ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
 
 mod critical;
 mod marks;
@@ -79,6 +79,7 @@ pub fn columns(
     let mut places: Vec<usize> = (0..job.members.len()).collect();
     columns.hidden_ranks =
         places.iter().filter(|at| !shown.contains(*at)).map(|at| job.members[*at].rank).collect();
+    let hidden: Vec<usize> = places.iter().copied().filter(|at| !shown.contains(at)).collect();
     places.retain(|at| shown.contains(at));
     let found = crate::pipeline::from_job::passes(job, Some(&joined.groups)).ok();
     let inputs =
@@ -90,6 +91,12 @@ pub fn columns(
         let own =
             found.as_ref().map(|found| passes::of_rank(found, member.rank, &inputs)).unwrap_or_default();
         (at, rank::draw(&view, &exchanges, &inputs, own))
+    });
+    // Who is not shown may still be waited for: the critical path goes through all ranks.
+    let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
+        let view = View::new(&job.members[at].trace, tables);
+        let exchanges = Exchanges::of(joined, at, &view);
+        (at, rank::device(&view, &exchanges, &inputs))
     });
     let stages: Vec<u32> = drawn.iter().map(|(at, _)| stage(job, joined, found.as_ref(), *at)).collect();
     let staged = stages.iter().any(|stage| *stage > 0);
@@ -106,7 +113,12 @@ pub fn columns(
             let (track, went) = Track::of(one.head(&group, rank, *stage), &rows, columns.window, most);
             let track = columns.add(track);
             if one.name == rank::DEVICE {
-                lanes.push(critical::Lane { member: *at, rank, drawn: one, track, went: went.clone() });
+                lanes.push(critical::Lane {
+                    member: *at,
+                    rank,
+                    drawn: one,
+                    place: Some((track, went.clone())),
+                });
             }
             for (row, span) in one.device_rows().zip(&went) {
                 if let (Some(row), Some(span)) = (row, span) {
@@ -116,6 +128,12 @@ pub fn columns(
         }
     }
     columns.names = names.iter().map(str::to_owned).collect();
+    lanes.extend(unseen.iter().map(|(at, drawn)| critical::Lane {
+        member: *at,
+        rank: job.members[*at].rank,
+        drawn,
+        place: None,
+    }));
     critical::mark(&mut columns, &lanes, joined, step.start);
     messages(&mut columns, joined, &rows_of);
     columns.bubbles = drawn

@@ -7,7 +7,7 @@ mod schedule;
 
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::passes::Passes;
-use railwright_profiler::pipeline::{Cause, PipelinePage, Question, page};
+use railwright_profiler::pipeline::{Cause, Certainty, PipelinePage, Question, page};
 use schedule::Made;
 
 fn primus(step: Option<u32>) -> PipelinePage {
@@ -47,7 +47,7 @@ fn page_of_megatron() -> PipelinePage {
 #[test]
 fn the_parts_of_a_step() {
     let page = primus(None);
-    let truth = [64.6, 28.3, 4.9, 0.9, 1.1, 0.0, 0.2];
+    let truth = [64.6, 28.3, 4.9, 0.9, 1.1, 0.0, 0.0, 0.2];
     for ((name, part), truth) in page.typical.parts().into_iter().zip(truth) {
         let share = part as f64 / page.typical.total as f64 * 100.0;
         assert!((share - truth).abs() <= 0.5, "{name}: {share} %, not {truth}");
@@ -211,4 +211,47 @@ fn the_critical_path_of_a_pipeline() {
     });
     let page = page(passes, &Question::default()).expect("a page");
     assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
+}
+
+/// With a stage missing nobody knows what it would have absorbed: costs are the most that they can be, or they are not told.
+#[test]
+fn what_was_not_recorded_makes_costs_bounds() {
+    let whole = primus(None);
+    assert_eq!(whole.bounds_only, None);
+    let mut passes = support::primus();
+    passes.passes.retain(|p| p.stage != 3);
+    let page = page(passes, &Question::default()).expect("a page");
+    assert_eq!(page.bounds_only.as_deref(), Some("1 of 8 stages was not recorded"));
+    assert!(page.verdicts.iter().all(|v| v.certainty != Certainty::Replayed), "{:?}", page.verdicts);
+    let stage = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
+    assert!(stage.message.contains("at most") && stage.message.contains("1 of 8"), "{}", stage.message);
+    // The bound holds for what the whole job shows, and for every replay.
+    assert!(stage.cost > whole.typical.imbalance, "{} {}", stage.cost, whole.typical.imbalance);
+    let what_if = &whole.what_if;
+    assert!(what_if.stages.iter().chain(&what_if.kinds).all(|share| share.saved <= share.at_most));
+}
+
+/// A rank that was not recorded leaves its stage with fewer ranks than the others have.
+#[test]
+fn a_missing_rank_of_a_stage_makes_costs_bounds() {
+    let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
+    let (one, _) = made.record(|_, stage, _, back, _| {
+        (if stage == 2 { 2 } else { 1 }) * if back { 20_000_000 } else { 10_000_000 }
+    });
+    let mut both = one.clone();
+    both.passes.extend(one.passes.iter().map(|p| railwright_profiler::passes::Pass {
+        rank: p.rank + 4,
+        replica: 1,
+        ..*p
+    }));
+    both.sort();
+    let whole = page(both.clone(), &Question::default()).expect("a page");
+    assert_eq!(whole.bounds_only, None);
+    both.passes.retain(|p| p.rank != 5);
+    let page = page(both, &Question::default()).expect("a page");
+    assert_eq!(page.bounds_only.as_deref(), Some("1 rank of these stages was not recorded"));
+    let slow = page.verdicts.iter().find(|v| v.id == "pipeline-slow-stage").expect("stage 2 is slow");
+    assert_eq!(slow.certainty, Certainty::AtMost);
+    // 8 micro batches of 60 ms against a mean of (3 x 30 + 60) / 4 = 37.5 ms.
+    assert_eq!(slow.cost, 180_000_000);
 }

@@ -75,3 +75,31 @@ fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
     let all = replay.what_if_ideal(Subset::default(), &[1, 2]).1;
     assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
 }
+
+/// A job whose hosts carry the messages: what a rank does between its passes, and whom it waits for, is recorded.
+#[test]
+fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
+    use railwright_profiler::joined::{JoinOptions, join};
+    use railwright_profiler::pipeline::from_job;
+    let files: Vec<String> =
+        (0..4).map(|r| format!("generated_torch215_gloo_pp2dp2/rank{r}_step5.pt.trace.json.gz")).collect();
+    let mut job = support::job(&files);
+    let joined = join(&mut job, &JoinOptions::default());
+    let mut passes = from_job::passes(&job, Some(&joined.groups)).expect("passes");
+    assert!(passes.host_order);
+    let replay = Replay::new(&passes).unwrap();
+    assert_eq!(replay.circular(), 0);
+    let steps = replay.replayed();
+    assert_eq!(steps.len(), 3);
+    assert!(steps.iter().all(|s| s.error().abs() < 0.01), "{steps:?}");
+    // Two micro batches of rank 2 less cost what they took longer: the order is the schedule's, so a replay without them is not the recorded times again.
+    let stall =
+        Subset { ranks: vec![2], steps: vec![3], kinds: vec![PassKind::Forward], ..Subset::default() };
+    let saved: i64 = replay.cost_of_excess(&stall).iter().map(|c| c.1).sum();
+    assert!((saved as f64 / 1e6 - 200.0).abs() <= 20.0, "{saved}");
+    // Without messages the time between passes is fitted, and a step that hosts make is not rebuilt.
+    passes.host_order = false;
+    passes.passes.retain(|p| !p.kind.is_message());
+    let fitted = Replay::new(&passes).unwrap().replayed();
+    assert!(fitted.iter().all(|s| s.error() < -0.05), "{fitted:?}");
+}

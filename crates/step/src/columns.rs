@@ -144,6 +144,17 @@ pub struct Part {
     pub time_ns: i64,
 }
 
+/// A stretch of the critical path on a rank that is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Elsewhere {
+    /// Which rank.
+    pub rank: u32,
+    /// From when, in nanoseconds since the step began.
+    pub at: i64,
+    /// How long, in nanoseconds.
+    pub length: i64,
+}
+
 /// A rank's bubbles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BubbleRow {
@@ -178,6 +189,8 @@ pub struct Columns {
     pub critical: Vec<[u32; 2]>,
     /// What the critical path is made of, most first; adds up to the step, but for a nanosecond each.
     pub critical_parts: Vec<Part>,
+    /// Where the critical path leaves what is shown: its stretches on ranks that could be shown and are not, first to last.
+    pub critical_elsewhere: Vec<Elsewhere>,
     /// Messages.
     pub arrows: Arrows,
     /// Bubbles of ranks.

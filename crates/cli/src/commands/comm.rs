@@ -145,6 +145,9 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
         ]
     });
     document.table(Table { columns, rows: rows.collect() });
+    if let Some(assumed) = groups.iter().find_map(|group| group.assumed.as_deref()) {
+        document.paragraph(Cell::new(format!("assumed: {assumed}"), Tone::Faint));
+    }
 }
 
 /// The sign of what is a bound from below.

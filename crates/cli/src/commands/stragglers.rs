@@ -69,10 +69,17 @@ impl Answer for Stragglers {
         let step = time(report.step_time);
         document.pairs(vec![
             ("step, first to last collective", Cell { text: format!("{}{steps}", step.text), ..step }),
-            ("with all ranks like their peers", time(report.step_time_without)),
+            (
+                "with all ranks like their peers",
+                report.bounds_only.as_ref().map_or_else(
+                    || time(report.step_time_without),
+                    |reason| Cell::new(format!("not known: {reason}"), Tone::Plain),
+                ),
+            ),
             ("waits, all ranks", time(report.waits)),
             ("devices idle", Cell::percent(report.idle)),
             ("noise of a step", time(report.noise)),
+            ("replay off by", replay_error(report)),
             ("clocks", report.clocks.reason.as_str().into()),
         ]);
         costs(&mut document, report, self.shown);
@@ -90,11 +97,30 @@ fn sorted(culprits: &[&Culprit]) -> Vec<u32> {
     ranks
 }
 
+/// How far the replay is off, which its costs cannot be finer than.
+fn replay_error(report: &StragglerReport) -> Cell {
+    let off = report.replay_error * report.step_time;
+    let exact = Cell::new("nothing: it gives the measured times", Tone::Plain);
+    if off.abs() < 1.0 {
+        return exact;
+    }
+    Cell::number(
+        format!("{} of a step ({:+.2}%)", time(off.abs()).text, report.replay_error * 100.0),
+        report.replay_error,
+    )
+}
+
 fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     if report.culprits.len() < 2 {
         return;
     }
-    document.heading_with("By rank", "cost of a step by replay; waits charged to their root");
+    let about = match &report.bounds_only {
+        None => "cost of a step by replay; waits charged to their root".to_owned(),
+        Some(reason) => {
+            format!("the most that each can cost a step, since {reason}; waits charged to their root")
+        }
+    };
+    document.heading_with("By rank", about);
     let columns = vec![
         Column::numbers("rank"),
         Column::words("host").expendable(1),
@@ -107,6 +133,16 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     ];
     let rows = report.culprits.iter().take(shown).map(|culprit| {
         let tone = if culprit.is_straggler { Tone::Bad } else { Tone::Faint };
+        let (cost, share) = if report.bounds_only.is_some() {
+            let cost = time(culprit.at_most);
+            let of_step = culprit.at_most / report.step_time.max(1.0);
+            (
+                Cell { text: format!("\u{2264} {}", cost.text), ..cost },
+                Cell::number(format!("\u{2264} {}", human::percent(of_step)), of_step),
+            )
+        } else {
+            (time(culprit.cost), Cell::percent(culprit.share))
+        };
         vec![
             Cell::whole(u64::from(culprit.rank)).toned(if culprit.is_straggler {
                 Tone::Strong
@@ -114,8 +150,8 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
                 Tone::Plain
             }),
             culprit.host.as_deref().unwrap_or_default().into(),
-            time(culprit.cost),
-            Cell::percent(culprit.share),
+            cost,
+            share,
             time(culprit.waits),
             Cell::percent(culprit.waits_share),
             Cell::whole(u64::from(culprit.last)),

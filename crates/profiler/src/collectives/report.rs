@@ -64,6 +64,9 @@ pub struct GroupCommunication {
     pub label: String,
     /// Why.
     pub evidence: Evidence,
+    /// What is assumed of who takes part, and why, where the traces record no group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<String>,
     /// Ranks of each of its groups.
     pub size: u32,
     /// How many groups there are.
@@ -200,6 +203,10 @@ fn ranks(
     ranks
 }
 
+/// What is assumed where no group is recorded.
+const ASSUMED: &str = "the traces record no group for these calls: all traced ranks whose calls on the same stream fit each other in kind, size and order are taken to be one \
+                       group, from the first call that all of them recorded on; ranks that were not traced are not counted";
+
 /// What rows are summed by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -214,6 +221,7 @@ struct Sum<'a> {
     rows: Vec<&'a CollectiveRow>,
     communicators: BTreeMap<Option<u32>, RankSet>,
     evidence: Option<Evidence>,
+    assumed: bool,
 }
 
 /// Where a row belongs.
@@ -221,6 +229,8 @@ struct Placed {
     key: Key,
     set: RankSet,
     evidence: Evidence,
+    /// Whether the ranks are what matching assumed, without a group in the traces.
+    assumed: bool,
 }
 
 fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
@@ -247,11 +257,18 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
             (Dimension::Other, "copies between devices".to_owned(), traced)
         }
         None if communicator.is_some() => {
-            (Dimension::Other, format!("unknown (size {traced}, no group recorded)"), traced)
+            // Its calls were matched by their stream and order, so these ranks are an assumption.
+            let whom = if traced == joined.clocks.clocks.len() as u32 { "all " } else { "" };
+            (Dimension::Other, format!("assumed: {whom}{traced} ranks"), traced)
         }
         None => (Dimension::Other, "unknown (other ranks not traced)".to_owned(), traced),
     };
+    let assumed = group.is_none()
+        && channel.is_none()
+        && communicator.is_some()
+        && row.operation != Some(Operation::Copy);
     Placed {
+        assumed,
         key: Key { dimension, label, size, operation: row.operation },
         set,
         evidence: group.map_or(Evidence::Nothing, |group| group.dimension.evidence),
@@ -265,11 +282,12 @@ fn groups(
 ) -> Vec<GroupCommunication> {
     let mut sums: BTreeMap<Key, Sum<'_>> = BTreeMap::new();
     for row in rows {
-        let Placed { key, set, evidence } = placed(joined, row);
+        let Placed { key, set, evidence, assumed } = placed(joined, row);
         let sum = sums.entry(key).or_default();
         sum.rows.push(row);
         sum.communicators.entry(row.communicator).or_insert(set);
         sum.evidence.get_or_insert(evidence);
+        sum.assumed = assumed;
     }
     let mut found: Vec<GroupCommunication> =
         sums.into_iter().map(|(key, sum)| group_sum(key, &sum, accelerator)).collect();
@@ -328,6 +346,7 @@ fn group_sum(
         dimension: key.dimension,
         label: key.label,
         evidence: sum.evidence.unwrap_or(Evidence::Nothing),
+        assumed: sum.assumed.then(|| ASSUMED.to_owned()),
         size: key.size,
         groups: sum.communicators.len() as u32,
         ranks: set.to_string(),

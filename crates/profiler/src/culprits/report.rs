@@ -36,6 +36,8 @@ pub struct Culprit {
     pub cost: f64,
     /// The same as a share of the step.
     pub share: f64,
+    /// The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did.
+    pub at_most: f64,
     /// Whether that is above the noise.
     pub is_straggler: bool,
     /// Waits of all ranks of which it is the root, for a step, in nanoseconds.
@@ -103,10 +105,12 @@ pub struct StragglerReport {
     pub step_time: f64,
     /// What a step would take had every rank run like the median of its peers.
     pub step_time_without: f64,
-    /// Below this a rank's cost is noise, in nanoseconds.
+    /// Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
     pub noise: f64,
     /// How far the replay of the measured times is from them, as a share of the window.
     pub replay_error: f64,
+    /// Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced.
+    pub bounds_only: Option<String>,
     /// Waits of all ranks for a step, in nanoseconds, summed over ranks.
     pub waits: f64,
     /// The mean share of its window that a device is idle.
@@ -163,7 +167,14 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
     let like_peers = |member: usize, place: usize| usual[member][place];
     let without = replay(&chains, joined, &like_peers, &transfer).span;
     let step_time = base as f64 / count;
+    let replay_error = if real > 0 { (base - real) as f64 / real as f64 } else { 0.0 };
     let noise = steps.noise().unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
+    let noise = noise.max(replay_error.abs() * step_time);
+    let missing = (job.world_size as usize).saturating_sub(job.members.len());
+    let bounds_only = (missing > 0).then(|| {
+        let were = if missing == 1 { "was" } else { "were" };
+        format!("{missing} of {} ranks {were} not traced", job.world_size)
+    });
 
     let mut order: Vec<usize> = (0..job.members.len()).collect();
     order.sort_by(|&a, &b| {
@@ -187,6 +198,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
             host: job.members[member].trace.identity.host.clone(),
             cost,
             share: if step_time > 0.0 { cost / step_time } else { 0.0 },
+            at_most: at_most(&stretches, member) as f64 / count,
             is_straggler: cost > noise,
             waits: charges.waits[member] / count,
             waits_share: if charges.total > 0.0 { charges.waits[member] / charges.total } else { 0.0 },
@@ -220,7 +232,8 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
         step_time,
         step_time_without: (without as f64 / count).min(step_time),
         noise,
-        replay_error: if real > 0 { (base - real) as f64 / real as f64 } else { 0.0 },
+        replay_error,
+        bounds_only,
         waits: charges.total / count,
         idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
         host_bound: has_devices && idle.iter().all(|rank| rank.1),
@@ -231,6 +244,11 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
         clocks: joined.clocks.clone(),
         warnings,
     }
+}
+
+/// What a member's stretches took beyond its peers', all together: no replay without them is shorter by more.
+fn at_most(stretches: &Stretches, member: usize) -> i64 {
+    stretches.lists[member].iter().map(|stretch| (stretch.own - stretch.usual).max(0)).sum()
 }
 
 /// From the first matched start to the last matched event, as measured.

@@ -108,3 +108,19 @@ fn many_replicas_have_the_culprit_of_each() {
     ranks.sort_unstable();
     assert_eq!(ranks, [1, 5, 9, 13, 17, 21, 25, 29]);
 }
+
+#[test]
+fn ranks_that_were_not_traced_make_costs_bounds() {
+    let plan = Synthetic { slow_chip: vec![(5, 1.1)], ..plan() };
+    let whole = report(&plan);
+    assert_eq!(whole.bounds_only, None);
+    assert!(whole.culprits.iter().all(|culprit| culprit.cost <= culprit.at_most + 1.0));
+    let mut job = plan.job();
+    job.members.retain(|member| member.rank != 7);
+    assert_eq!((job.members.len(), job.world_size), (7, 8));
+    let report = straggler_report(&mut job, &JoinOptions::default());
+    assert_eq!(report.bounds_only.as_deref(), Some("1 of 8 ranks was not traced"));
+    let culprit = &report.culprits[0];
+    assert_eq!(culprit.rank, 5);
+    assert!(culprit.at_most >= culprit.cost && culprit.at_most >= 700_000.0, "{culprit:?}");
+}

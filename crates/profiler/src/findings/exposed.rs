@@ -96,15 +96,12 @@ impl Rule for Exposed {
             "communication (transfer or waiting, which the traces do not tell)"
         };
         let whose = match self.dimension {
-            Dimension::Other => "unknown".to_owned(),
-            known => format!("{} parallel", known.name()),
+            Dimension::Other => format!("{what} of unknown groups"),
+            known => format!("{} parallel {what}", known.name()),
         };
         vec![Finding {
             id: self.id.to_owned(),
-            message: format!(
-                "{whose} {what} that nothing hides: {} of the step",
-                percent(context.share(lost))
-            ),
+            message: format!("{whose} that nothing hides: {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             evidence: context.dearest(context.times_under(fits), 3),
             advice: self.advice.to_owned(),

@@ -27,15 +27,20 @@ impl Rule for Straggler {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let Some(report) = context.stragglers else { return Vec::new() };
+        // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
+        let at_most = if report.bounds_only.is_some() { "at most " } else { "" };
+        let cost = |culprit: &crate::culprits::Culprit| {
+            if report.bounds_only.is_some() { culprit.at_most } else { culprit.cost }
+        };
         let tell = |culprit: &crate::culprits::Culprit| Finding {
             id: self.id().to_owned(),
             message: format!(
-                "rank {} holds the others up ({}): {} of the step",
+                "rank {} holds the others up ({}): {at_most}{} of the step",
                 culprit.rank,
                 culprit.cause.name(),
-                percent(context.share(culprit.cost))
+                percent(context.share(cost(culprit)))
             ),
-            cost: Some(culprit.cost),
+            cost: Some(cost(culprit)),
             evidence: culprit
                 .evidence
                 .iter()
@@ -47,6 +52,9 @@ impl Rule for Straggler {
                     format!("{}: {} against {} of its peers", e.name, shown(e.own), shown(e.peers))
                 })
                 .chain([format!("{} of all waits are charged to it", percent(culprit.waits_share))])
+                .chain(
+                    report.bounds_only.as_ref().map(|reason| format!("the most that it can cost: {reason}")),
+                )
                 .collect(),
             advice: advice(culprit.cause).to_owned(),
             ..Finding::default()

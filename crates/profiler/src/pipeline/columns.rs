@@ -6,7 +6,9 @@ use super::{Cause, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
-use railwright_step::columns::{BubbleRow, Class, Columns, Mark, Part, Row, Severity, Track, TrackHead};
+use railwright_step::columns::{
+    BubbleRow, Class, Columns, Elsewhere, Mark, Part, Row, Severity, Track, TrackHead,
+};
 use railwright_step::{Names, Origin};
 
 /// The page's step in columns, with at most about so many spans on a track.
@@ -83,12 +85,16 @@ fn critical(columns: &mut Columns, page: &PipelinePage, places: &[(u32, Vec<Opti
     }
     columns.critical.dedup();
     let path = &shown.critical;
+    let unseen = path.passes.iter().filter(|pass| !pass.shown);
+    columns.critical_elsewhere =
+        unseen.map(|p| Elsewhere { rank: p.rank, at: p.start, length: p.end - p.start }).collect();
     let mut parts: Vec<Part> = path
         .ranks
         .iter()
         .flat_map(|of| {
+            let hidden = if of.shown { "" } else { ", not shown" };
             [("compute", of.compute), ("communication", of.communication), ("waiting", of.waiting)]
-                .map(|(what, time_ns)| Part { name: format!("rank {}: {what}", of.rank), time_ns })
+                .map(|(what, time_ns)| Part { name: format!("rank {}{hidden}: {what}", of.rank), time_ns })
         })
         .chain([Part { name: "outside of the pipeline".to_owned(), time_ns: path.outside }])
         .filter(|part| part.time_ns > 0)

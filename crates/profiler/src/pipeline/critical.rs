@@ -26,6 +26,8 @@ pub struct CriticalPass {
     pub start: i64,
     /// Until when.
     pub end: i64,
+    /// Whether its rank is one of those that the page shows.
+    pub shown: bool,
 }
 
 /// What the path has of a rank, in nanoseconds.
@@ -35,6 +37,8 @@ pub struct CriticalRank {
     pub rank: u32,
     /// Its stage.
     pub stage: u32,
+    /// Whether the page shows it: of each stage of one replica it shows one rank.
+    pub shown: bool,
     /// In passes.
     pub compute: i64,
     /// In messages to it and in communication.
@@ -64,8 +68,8 @@ pub struct CriticalPath {
     pub words: String,
 }
 
-/// The path of the step that a walker stands on.
-pub(super) fn path(walker: &Walker<'_, '_>) -> CriticalPath {
+/// The path of the step that a walker stands on, over all ranks; `shown` are those that the page shows.
+pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     let mut path = CriticalPath::default();
     let Some(last) = walker.last else { return path };
     let mut ranks: BTreeMap<u32, CriticalRank> = BTreeMap::new();
@@ -80,6 +84,7 @@ pub(super) fn path(walker: &Walker<'_, '_>) -> CriticalPath {
         let of = ranks.entry(pass.rank).or_insert(CriticalRank {
             rank: pass.rank,
             stage: pass.stage,
+            shown: shown.contains(&pass.rank),
             ..CriticalRank::default()
         });
         // Of a communication only the transfer counts: what came before was waiting for who came last.
@@ -100,6 +105,7 @@ pub(super) fn path(walker: &Walker<'_, '_>) -> CriticalPath {
             chunk: pass.chunk,
             start: start - walker.origin,
             end: until.min(pass.end) - walker.origin,
+            shown: of.shown,
         });
         until = start;
         let Some((from, lag)) = walker.replay.binding(walker.at, node) else { break };
@@ -155,8 +161,9 @@ fn words(path: &CriticalPath, step: i64) -> String {
     let share = |part: i64| format!("{:.0} %", part as f64 / step.max(1) as f64 * 100.0);
     let of = |rank: &CriticalRank| {
         format!(
-            "rank {} {} (compute {}, communication {}, waiting {})",
+            "rank {}{} {} (compute {}, communication {}, waiting {})",
             rank.rank,
+            if rank.shown { "" } else { ", not shown," },
             share(rank.total()),
             share(rank.compute),
             share(rank.communication),
@@ -168,7 +175,7 @@ fn words(path: &CriticalPath, step: i64) -> String {
     if rest > 0 {
         all.push(format!("{} others {}", path.ranks.len() - MOST, share(rest)));
     }
-    if path.outside > 0 {
+    if path.outside * 200 >= step {
         all.push(format!("outside of the pipeline {}", share(path.outside)));
     }
     format!("of {}: {}", time(step), all.join(", "))

@@ -3,7 +3,7 @@
 //! Responsible for: each part as the difference of two simulations of the same order of passes, and what no simulation explains, as a number. Refuses to
 //! spread what is unexplained over the rest.
 //!
-//! T = work + schedule + imbalance + messages + jitter + outside + unexplained
+//! T = work + schedule + imbalance + messages + jitter + host + outside + unexplained
 
 use crate::passes::{Pass, PassKind};
 use crate::replay::{Replay, Runner};
@@ -24,6 +24,8 @@ pub struct Decomposition {
     pub messages: i64,
     /// What passes that differ from their medians add, stalls above all. Negative when they were faster.
     pub jitter: i64,
+    /// What ranks took between their passes on the host, where recorded messages show that they waited for nobody; else 0.
+    pub host: i64,
     /// What passed before the first and after the last pass of the pipeline: gathering, reducing, the update.
     pub outside: i64,
     /// Measured less simulated.
@@ -32,13 +34,14 @@ pub struct Decomposition {
 
 impl Decomposition {
     /// The parts with what to call them.
-    pub fn parts(&self) -> [(&'static str, i64); 7] {
+    pub fn parts(&self) -> [(&'static str, i64); 8] {
         [
             ("work", self.work),
             ("schedule bubble", self.schedule),
             ("stage imbalance", self.imbalance),
             ("messages (P2P)", self.messages),
             ("jitter and stalls", self.jitter),
+            ("hosts between passes", self.host),
             ("outside of the pipeline", self.outside),
             ("unexplained", self.unexplained),
         ]
@@ -54,6 +57,7 @@ impl Decomposition {
             imbalance: of(|d| d.imbalance),
             messages: of(|d| d.messages),
             jitter: of(|d| d.jitter),
+            host: of(|d| d.host),
             outside: of(|d| d.outside),
             unexplained: of(|d| d.unexplained),
         }
@@ -63,7 +67,7 @@ impl Decomposition {
 /// The parts of a step.
 pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> Decomposition {
     let passes = replay.passes();
-    let (of_step, _, total) = replay.step_passes(at);
+    let (of_step, origin, total) = replay.step_passes(at);
     let compute = || of_step.iter().filter(|p| p.kind.is_compute());
     let begin = compute().map(|p| p.start).min().unwrap_or(0);
     let end = compute().map(|p| p.end).max().unwrap_or(0);
@@ -83,6 +87,9 @@ pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> De
     let imbalanced = replay.compute_time(at, false, |p| arithmetic(p, normal(p)), runner);
     let lagging = replay.compute_time(at, true, |p| pipeline(p, normal(p)), runner);
     let real = replay.compute_time(at, true, |p| pipeline(p, replay.duration(p)), runner);
+    let on_hosts = replay.host_time(at, |p| pipeline(p, replay.duration(p)), runner);
+    // What came before the first pass is outside, whoever was late with it.
+    let host = on_hosts.map_or(0, |time| time - (begin - origin) - real);
     Decomposition {
         total,
         work,
@@ -90,8 +97,9 @@ pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> De
         imbalance: imbalanced - scheduled,
         messages: lagging - imbalanced,
         jitter: real - lagging,
+        host,
         outside: total - window,
-        unexplained: window - real,
+        unexplained: window - real - host,
     }
 }
 

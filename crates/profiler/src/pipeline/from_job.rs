@@ -2,9 +2,10 @@
 //!
 //! Responsible for: forward and backward passes by what annotations call them (`names`), else by the phases of what runs between messages (`cuts`); on the
 //! device's time where there is a device. Micro batches are what names say, else counted. Stages are what names say, else a rank's place in its pipeline group, else
-//! where its messages go. Refuses a job of one stage.
+//! where its messages go. Messages that hosts carried are passes, too (`messages`). Refuses a job of one stage.
 
 mod cuts;
+mod messages;
 mod names;
 
 use crate::groups::Groups;
@@ -41,11 +42,13 @@ pub fn passes(job: &Job, groups: Option<&Groups>) -> Result<Passes, Problem> {
     let mut found: Vec<(u32, Vec<Found>)> = Vec::new();
     let mut cut = Vec::new();
     for member in &job.members {
-        let (passes, by_messages) = of_rank(&member.trace);
+        let (mut passes, by_messages) = of_rank(&member.trace);
         if by_messages {
             cut.push(member.rank);
         }
         if !passes.is_empty() {
+            passes.extend(messages::of_rank(&member.trace, &passes));
+            passes.sort_by_key(|f| (f.start, f.end));
             found.push((member.rank, passes));
         }
     }
@@ -70,6 +73,13 @@ pub fn passes(job: &Job, groups: Option<&Groups>) -> Result<Passes, Problem> {
         let steps = trace.map(steps).unwrap_or_default();
         place(&mut passes, of_rank, &steps, (*rank, stage, *replica));
         *replica += 1;
+    }
+    passes.host_order =
+        passes.passes.iter().any(|p| p.kind.is_message()) && messages::fit(&passes.passes, count);
+    if passes.host_order {
+        messages::from_the_step_on(&mut passes.passes);
+    } else {
+        passes.passes.retain(|p| !p.kind.is_message());
     }
     passes.sort();
     let batches = passes.passes.iter().filter_map(|p| p.micro_batch).max().map_or(0, |m| m.saturating_add(1));

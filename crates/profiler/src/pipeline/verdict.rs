@@ -15,8 +15,22 @@ pub struct Verdict {
     pub id: &'static str,
     /// The sentence.
     pub message: String,
-    /// What it costs a typical step, in nanoseconds.
+    /// What it costs a typical step, in nanoseconds; 0 where that is not known.
     pub cost: i64,
+    /// What the cost is.
+    pub certainty: Certainty,
+}
+
+/// What a cost is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// The difference of two replays of everything that ran.
+    Replayed,
+    /// The most that it can be: what was not recorded may have absorbed it.
+    AtMost,
+    /// Not told: what was not recorded may have absorbed or caused it.
+    Unknown,
 }
 
 /// A time for a sentence.
@@ -36,19 +50,25 @@ fn noise(page: &PipelinePage) -> i64 {
 /// The verdicts on a page.
 pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     let steps = page.steps.len().max(1) as i64;
-    // A hundredth of a step is worth a sentence, and what steps differ by anyway is not.
-    let threshold = (page.median_step / 100).max(if steps >= 5 { noise(page) } else { 0 });
+    // A hundredth of a step is worth a sentence; what steps differ by anyway is not, nor what the replay is off by.
+    let noise = if steps >= 5 { noise(page) } else { 0 };
+    // A bound is no difference of replays.
+    let off = if page.bounds_only.is_some() { 0 } else { page.replay_error };
+    let threshold = (page.median_step / 100).max(noise).max(off);
     let mut found: Vec<Verdict> = [worker(page), stage(page), lengths(page), messages(page)]
         .into_iter()
         .flatten()
-        .filter(|v| v.cost > threshold)
+        .filter(|v| v.cost > threshold || v.certainty == Certainty::Unknown)
         .collect();
     // Stalls are judged by what they cost the steps that they hit.
     found.extend(stalls(page));
     found.sort_by_key(|v| std::cmp::Reverse(v.cost));
-    if found.iter().all(|v| v.cost == 0) && page.missing_stages.is_empty() {
+    if found.iter().all(|v| v.cost == 0) && page.bounds_only.is_none() {
         let message = format!("no straggler: nothing costs a step more than {}", time(threshold));
-        found.insert(0, Verdict { id: "pipeline-no-straggler", message, cost: 0 });
+        found.insert(
+            0,
+            Verdict { id: "pipeline-no-straggler", message, cost: 0, certainty: Certainty::Replayed },
+        );
     }
     found
 }
@@ -64,7 +84,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
-    if !page.missing_stages.is_empty() {
+    if let Some(reason) = &page.bounds_only {
         let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {
             let name = s.kind.name();
             format!(
@@ -75,11 +95,11 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             )
         });
         let message = format!(
-            "{} in {}{longest}; what they cost is not known without the stages that were not recorded",
+            "{} in {}{longest}; what they cost is not known: {reason}",
             count(number, "stall"),
             count(steps.len(), "step")
         );
-        return Some(Verdict { id: "pipeline-stalls", message, cost: 0 });
+        return Some(Verdict { id: "pipeline-stalls", message, cost: 0, certainty: Certainty::Unknown });
     }
     let free = stalls.iter().filter(|s| s.cost == 0).count();
     let hit = steps.len();
@@ -105,7 +125,8 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             time(total)
         )
     };
-    Some(Verdict { id: "pipeline-stalls", message, cost: total / page.steps.len().max(1) as i64 })
+    let cost = total / page.steps.len().max(1) as i64;
+    Some(Verdict { id: "pipeline-stalls", message, cost, certainty: Certainty::Replayed })
 }
 
 fn worker(page: &PipelinePage) -> Option<Verdict> {
@@ -120,16 +141,27 @@ fn worker(page: &PipelinePage) -> Option<Verdict> {
         return None;
     }
     let ranks: Vec<String> = worst.subset.ranks.iter().map(u32::to_string).collect();
-    let message = format!(
-        "rank{} {} {} slow: without {} a step would take {} less, {} of all that stragglers cost",
-        if ranks.len() == 1 { "" } else { "s" },
-        ranks.join(", "),
-        if ranks.len() == 1 { "is" } else { "are" },
-        if ranks.len() == 1 { "it" } else { "them" },
-        time(worst.saved),
-        percent(worst.recovered.min(1.0))
-    );
-    Some(Verdict { id: "pipeline-slow-worker", message, cost: worst.saved })
+    let one = ranks.len() == 1;
+    let (s, is, it) = if one { ("", "is", "it") } else { ("s", "are", "them") };
+    let who = format!("rank{s} {} {is} slow", ranks.join(", "));
+    let (message, cost, certainty) = match &page.bounds_only {
+        Some(reason) => {
+            let told = format!(
+                "{who}: without {it} a step would take at most {} less ({reason})",
+                time(worst.at_most)
+            );
+            (told, worst.at_most, Certainty::AtMost)
+        }
+        None => {
+            let told = format!(
+                "{who}: without {it} a step would take {} less, {} of all that stragglers cost",
+                time(worst.saved),
+                percent(worst.recovered.min(1.0))
+            );
+            (told, worst.saved, Certainty::Replayed)
+        }
+    };
+    Some(Verdict { id: "pipeline-slow-worker", message, cost, certainty })
 }
 
 fn stage(page: &PipelinePage) -> Option<Verdict> {
@@ -147,18 +179,33 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     }
     let last = page.stages.last().is_some_and(|s| s.stage == slowest.stage);
     let why = if last { " (it has the output layer and the loss as well)" } else { "" };
-    let message = format!(
-        "stage {} has {} more to do than the mean of stages{why}: imbalance costs a step {}, {} of it",
-        slowest.stage,
-        percent(own as f64 / (mean as f64).max(1.0) - 1.0),
-        time(page.typical.imbalance),
-        percent(page.typical.imbalance as f64 / (page.median_step as f64).max(1.0))
-    );
-    Some(Verdict {
-        id: if last { "pipeline-last-stage" } else { "pipeline-slow-stage" },
-        message,
-        cost: page.typical.imbalance,
-    })
+    let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
+    let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
+    let (message, cost, certainty) = match &page.bounds_only {
+        // No path through a step holds a pass of the stage twice, whatever the others did: at most = micro batches (own - mean)
+        Some(reason) => {
+            let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
+            let told = format!(
+                "stage {} has {more} more to do than the mean of the recorded stages{why}: that costs a step at most {}, {} of it ({reason})",
+                slowest.stage,
+                time(cost),
+                of_step(cost)
+            );
+            (told, cost, Certainty::AtMost)
+        }
+        None => {
+            let cost = page.typical.imbalance;
+            let told = format!(
+                "stage {} has {more} more to do than the mean of stages{why}: imbalance costs a step {}, {} of it",
+                slowest.stage,
+                time(cost),
+                of_step(cost)
+            );
+            (told, cost, Certainty::Replayed)
+        }
+    };
+    let id = if last { "pipeline-last-stage" } else { "pipeline-slow-stage" };
+    Some(Verdict { id, message, cost, certainty })
 }
 
 fn lengths(page: &PipelinePage) -> Option<Verdict> {
@@ -167,17 +214,23 @@ fn lengths(page: &PipelinePage) -> Option<Verdict> {
         return None;
     }
     let message = format!(
-        "micro batches differ in work: forward passes vary by {} and backward passes with them (correlation {correlation:.2}), as sequences of unequal length do; {} \
-         of a step",
+        "micro batches differ in work: forward passes vary by {} and backward passes with them (correlation {correlation:.2}), as sequences of unequal length do; {}",
         percent(page.what_if.micro_batch_spread),
-        time(page.typical.jitter)
+        match &page.bounds_only {
+            None => format!("{} of a step", time(page.typical.jitter)),
+            Some(reason) => format!("what that costs is not known: {reason}"),
+        }
     );
-    Some(Verdict { id: "pipeline-sequence-lengths", message, cost: page.typical.jitter })
+    let (cost, certainty) = match page.bounds_only {
+        None => (page.typical.jitter, Certainty::Replayed),
+        Some(_) => (0, Certainty::Unknown),
+    };
+    Some(Verdict { id: "pipeline-sequence-lengths", message, cost, certainty })
 }
 
 fn messages(page: &PipelinePage) -> Option<Verdict> {
     // What a stage that was not recorded computed would be taken for messages.
-    if !page.missing_stages.is_empty() {
+    if page.bounds_only.is_some() {
         return None;
     }
     let cost = page.typical.messages;
@@ -189,5 +242,6 @@ fn messages(page: &PipelinePage) -> Option<Verdict> {
     };
     let message =
         format!("messages between stages{hop} cost a step {}, {} of it", time(cost), percent(share));
-    (share > 0.02).then_some(Verdict { id: "pipeline-messages", message, cost })
+    let certainty = Certainty::Replayed;
+    (share > 0.02).then_some(Verdict { id: "pipeline-messages", message, cost, certainty })
 }

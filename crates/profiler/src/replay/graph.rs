@@ -61,11 +61,18 @@ pub(super) struct Times {
 
 impl StepGraph {
     /// The graph of a step's passes, which are in order of rank and start.
-    pub(super) fn new(passes: &[Pass], first: usize, shape: &PassShape, measured: Option<i64>) -> Self {
+    /// With `host_order`, ranks went through passes and messages in the order of their program.
+    pub(super) fn new(
+        passes: &[Pass],
+        first: usize,
+        shape: &PassShape,
+        host_order: bool,
+        measured: Option<i64>,
+    ) -> Self {
         let origin = passes.iter().map(|p| p.start).min().unwrap_or(0);
         let last = passes.iter().map(|p| p.end).max().unwrap_or(0);
         let measured = measured.unwrap_or(last - origin).max(last - origin);
-        let Links { mut edges, groups } = link(passes, shape);
+        let Links { mut edges, groups } = link(passes, shape, host_order);
         edges.sort_unstable_by_key(|&(to, d)| (to, d.from, d.lag));
         edges.dedup();
         let mut graph = Self {

@@ -53,8 +53,8 @@ fn is_backward(kind: PassKind) -> bool {
     matches!(kind, PassKind::Backward | PassKind::BackwardInput)
 }
 
-/// Links the passes of a step, which are in order of rank and start.
-pub(super) fn link(passes: &[Pass], shape: &PassShape) -> Links {
+/// Links the passes of a step, which are in order of rank and start. With `host_order` the program of each rank says what messages waited for.
+pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Links {
     let layout = Layout { stages: shape.pipeline_parallel.max(1), zigzag: zigzag(passes) };
     let batches = micro_batches(passes);
     let spot = |at: usize| {
@@ -70,11 +70,14 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape) -> Links {
     let backward = of(is_backward);
     let mut links = Links { edges: Vec::with_capacity(passes.len() * 3), groups: Vec::new() };
     let mut start = 0;
-    let mut messages = Messages::default();
+    let mut messages = Messages { host_order, ..Messages::default() };
     while start < passes.len() {
         let rank = passes[start].rank;
         let end = start + passes[start..].partition_point(|p| p.rank == rank);
-        links.rank(passes, start..end, layout.stages);
+        links.rank(passes, start..end, layout.stages, host_order);
+        if host_order {
+            links.program(passes, start..end);
+        }
         messages.take(passes, start..end, &batches, &layout, &mut links);
         start = end;
     }
@@ -136,7 +139,7 @@ impl Links {
     }
 
     /// A rank's own order: arithmetic, each direction of messages, data parallel communication, and what follows the last arithmetic.
-    fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32) {
+    fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32, host_order: bool) {
         use PassKind as K;
         let compute: Vec<usize> = range.clone().filter(|&at| passes[at].kind.is_compute()).collect();
         for pair in compute.windows(2) {
@@ -151,7 +154,8 @@ impl Links {
                 before = Some(at);
             }
         };
-        for kind in [K::SendForward, K::ReceiveForward, K::SendBackward, K::ReceiveBackward] {
+        let directions = [K::SendForward, K::ReceiveForward, K::SendBackward, K::ReceiveBackward];
+        for kind in directions.into_iter().filter(|_| !host_order) {
             chain(self, &|at| passes[at].kind == kind, None);
         }
         let data_parallel = |kind| matches!(kind, K::ParameterGather | K::GradientReduce);
@@ -200,6 +204,23 @@ impl Links {
         }
     }
 
+    /// A host's own order: each pass and message comes after what ended last before it. Nobody waits for the end of a send.
+    fn program(&mut self, passes: &[Pass], range: std::ops::Range<usize>) {
+        use PassKind as K;
+        let mut by_end: Vec<usize> = range
+            .clone()
+            .filter(|&at| !matches!(passes[at].kind, K::SendForward | K::SendBackward))
+            .collect();
+        by_end.sort_by_key(|&at| (passes[at].end, at));
+        for at in range {
+            let ended = by_end.partition_point(|&before| passes[before].end <= passes[at].start);
+            // What takes no time may end where it begins.
+            if let Some(&before) = by_end[..ended].iter().rev().find(|&&before| before < at) {
+                self.depend(at, before, lag::NONE);
+            }
+        }
+    }
+
     /// Who meets in collectives: replicas in theirs, the first and the last stage over the embedding, shards over norms, all when clipping.
     fn meetings(&mut self, passes: &[Pass], stages: u32) {
         // By kind, step, stage, replica, shard and number.
@@ -232,6 +253,8 @@ impl Links {
 struct Messages {
     /// (backward, spot of the receiving pass) to the two ends.
     ends: BTreeMap<(bool, Spot), Vec<u32>>,
+    /// What messages waited for on their own rank is known.
+    host_order: bool,
 }
 
 /// Which messages were recorded.
@@ -297,6 +320,9 @@ impl Messages {
                     links.depend(at, partner, lag::NONE);
                 } else {
                     links.depend(partner, at, lag::NONE);
+                    if self.host_order {
+                        continue;
+                    }
                     if let Some(before) = order.checked_sub(1) {
                         links.depend(at, served[before], lag::NONE);
                     }

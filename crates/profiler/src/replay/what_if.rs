@@ -21,6 +21,9 @@ pub struct Share {
     pub recovered: f64,
     /// The slowdown that they make alone, everything else ideal.
     pub alone: f64,
+    /// The most that could be saved whatever else waits: what they take beyond the ideal, summed over a step, in nanoseconds. No path through a step holds a pass
+    /// twice, so it holds without the passes that were not recorded, too.
+    pub at_most: i64,
 }
 
 /// How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds.
@@ -218,11 +221,17 @@ impl<'a, 'b> Analysis<'a, 'b> {
         let alone = self.mean(&holds, false);
         let all = self.slowdown.replayed - self.slowdown.ideal;
         let saved = self.slowdown.replayed - removed;
+        // at most = sum of max(0, duration - ideal) / steps
+        let beyond = |at: usize| (self.replay.durations[at] - self.ideal[at]).max(0);
+        let held = self.replay.places(&self.steps).filter(|&at| holds[at]);
+        let beyond: i128 = held.map(|at| i128::from(beyond(at))).sum();
+        let at_most = (beyond / self.steps.len().max(1) as i128) as i64;
         Share {
             subset,
             saved,
             recovered: if all == 0 { 0.0 } else { saved as f64 / all as f64 },
             alone: alone as f64 / (self.slowdown.ideal as f64).max(1.0),
+            at_most,
         }
     }
 }

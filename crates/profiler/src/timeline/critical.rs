@@ -1,13 +1,13 @@
-//! The critical path of a measured step: why it is as long as it is.
+//! The critical path of a measured step, over all ranks of the job: why it is as long as it is.
 //!
 //! Responsible for: walking back from the moment at which the last rank ended, along what its device did; where it waited for other ranks, on along
-//! the one that came last, from the moment at which it came. Every moment of the step is on the path once. Refuses to follow a wait whose last rank was not
-//! recorded or is not shown: then the wait itself is on the path.
+//! the one that came last, from the moment at which it came. Every moment of the step is on the path once; what lies on ranks that are not shown is named as that. Refuses to
+//! follow a wait whose last rank was not recorded: then the wait itself is on the path.
 
 use super::rows::Drawn;
 use crate::joined::Joined;
 use crate::waterfall::Label;
-use railwright_step::columns::{Class, Columns, Part};
+use railwright_step::columns::{Class, Columns, Elsewhere, Part};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the device of a member did, every moment once.
@@ -16,9 +16,8 @@ pub(super) struct Lane<'a> {
     pub(super) member: usize,
     pub(super) rank: u32,
     pub(super) drawn: &'a Drawn,
-    /// The track, and where its rows went.
-    pub(super) track: u32,
-    pub(super) went: Vec<Option<u32>>,
+    /// The track, and where its rows went; none for a rank that is not shown.
+    pub(super) place: Option<(u32, Vec<Option<u32>>)>,
 }
 
 /// The member that was last to enter the collective that a member waited in, by the moment at which that one entered.
@@ -70,7 +69,9 @@ pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, s
     };
     let last = (0..lanes.len()).max_by_key(|&at| (busy_until(&lanes[at]), std::cmp::Reverse(at)));
     let Some(mut here) = last else { return };
-    let mut parts: BTreeMap<(u32, &'static str), i64> = BTreeMap::new();
+    // By rank, whether it is shown, and what it did.
+    let mut parts: BTreeMap<(u32, bool, &'static str), i64> = BTreeMap::new();
+    let mut elsewhere: Vec<Elsewhere> = Vec::new();
     let mut path: Vec<[u32; 2]> = Vec::new();
     let mut now = columns.duration_ns;
     // Ranks that were left at this moment: nobody waits in a circle for long.
@@ -78,13 +79,28 @@ pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, s
     while now > 0 {
         let lane = &lanes[here];
         let rows = &lane.drawn.rows;
+        let shown = lane.place.is_some();
+        let mut hide = |from: i64, until: i64| {
+            if shown {
+                return;
+            }
+            match elsewhere.last_mut() {
+                Some(last) if last.rank == lane.rank && last.at == until => {
+                    last.length += until - from;
+                    last.at = from;
+                }
+                _ => elsewhere.push(Elsewhere { rank: lane.rank, at: from, length: until - from }),
+            }
+        };
         let Some(at) = rows.partition_point(|row| row.start < now).checked_sub(1) else {
-            *parts.entry((lane.rank, "idle")).or_default() += now;
+            *parts.entry((lane.rank, shown, "idle")).or_default() += now;
+            hide(0, now);
             break;
         };
         let row = rows[at];
         if row.end < now {
-            *parts.entry((lane.rank, "idle")).or_default() += now - row.end;
+            *parts.entry((lane.rank, shown, "idle")).or_default() += now - row.end;
+            hide(row.end, now);
             now = row.end;
             left.clear();
             continue;
@@ -101,9 +117,12 @@ pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, s
             here = other;
             continue;
         }
-        *parts.entry((lane.rank, what)).or_default() += now - row.start;
-        if let Some(span) = lane.went.get(at).copied().flatten() {
-            path.push([lane.track, span]);
+        *parts.entry((lane.rank, shown, what)).or_default() += now - row.start;
+        hide(row.start, now);
+        if let Some((track, span)) =
+            lane.place.as_ref().and_then(|(track, went)| Some((*track, went.get(at).copied().flatten()?)))
+        {
+            path.push([track, span]);
         }
         now = row.start;
         left.clear();
@@ -113,8 +132,13 @@ pub(super) fn mark(columns: &mut Columns, lanes: &[Lane<'_>], joined: &Joined, s
     columns.critical = path;
     let mut parts: Vec<Part> = parts
         .into_iter()
-        .map(|((rank, what), time_ns)| Part { name: format!("rank {rank}: {what}"), time_ns })
+        .map(|((rank, shown, what), time_ns)| {
+            let hidden = if shown { "" } else { ", not shown" };
+            Part { name: format!("rank {rank}{hidden}: {what}"), time_ns }
+        })
         .collect();
     parts.sort_by_key(|part| std::cmp::Reverse(part.time_ns));
     columns.critical_parts = parts;
+    elsewhere.reverse();
+    columns.critical_elsewhere = elsewhere;
 }

@@ -105,7 +105,7 @@ fn cut<'a>(
 }
 
 /// Every moment once, as in the waterfall: arithmetic, else communication, else copies, else why the device was idle.
-fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn {
+pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn {
     let mut idle = Idle::new(view);
     let mut rows: Vec<Named<'a>> = Vec::new();
     for piece in sweep(view, inputs.whole) {

@@ -121,3 +121,29 @@ fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_who_holds_th
     let most = of.iter().max_by_key(|(_, time)| **time).expect("a rank");
     assert_eq!(*most.0, 2, "{:?}", columns.critical_parts);
 }
+
+#[test]
+fn the_critical_path_goes_through_ranks_that_are_not_shown() {
+    let (job, joined) = job(&GLOO);
+    let question = Question { step: Some(3), rank: Some(1), ..Question::default() };
+    let (all, one) =
+        (answer(&job, &joined, &Question { rank: None, ..question }), answer(&job, &joined, &question));
+    // The same path, whoever is shown.
+    let sums = |columns: &Columns| {
+        let mut parts: Vec<(String, i64)> = columns
+            .critical_parts
+            .iter()
+            .map(|part| (part.name.replace(", not shown", ""), part.time_ns))
+            .collect();
+        parts.sort();
+        parts
+    };
+    assert_eq!(sums(&all), sums(&one));
+    assert!(all.critical_elsewhere.is_empty());
+    let hidden = one.critical_parts.iter().find(|part| part.name.starts_with("rank 2, not shown: "));
+    assert!(hidden.is_some_and(|part| part.time_ns > 100_000_000), "{:?}", one.critical_parts);
+    let elsewhere: i64 = one.critical_elsewhere.iter().map(|piece| piece.length).sum();
+    let named = one.critical_parts.iter().filter(|part| part.name.contains("not shown"));
+    assert_eq!(elsewhere, named.map(|part| part.time_ns).sum::<i64>());
+    assert!(one.critical_elsewhere.windows(2).all(|two| two[0].at + two[0].length <= two[1].at));
+}

@@ -57,6 +57,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
     let _ = write!(said, ", {} steps", page.steps.len());
     document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {said}").into()]);
     let slow = &page.what_if.slowdown;
+    let off = page.replay_error as f64 / page.median_step.max(1) as f64;
     document.pairs(vec![
         ("median step", cell(page.median_step)),
         (
@@ -67,7 +68,10 @@ fn head(page: &PipelinePage, document: &mut Document) {
         ),
         (
             "slowdown",
-            Cell::number(
+            if let Some(reason) = &page.bounds_only {
+                Cell::new(format!("not known: {reason}"), Tone::Plain)
+            } else {
+              Cell::number(
                 if slow.slowdown < 1.0005 {
                     "none: passes of a kind take the same, or make up for each other".to_owned()
                 } else {
@@ -79,7 +83,18 @@ fn head(page: &PipelinePage, document: &mut Document) {
                     )
                 },
                 slow.slowdown,
-            ),
+              )
+            },
+        ),
+        (
+            "replay off by",
+            if page.replay_error == 0 {
+                "nothing: it gives the measured steps".into()
+            } else {
+                let told =
+                    format!("{} of a step ({}), the median", time(page.replay_error), human::percent(off));
+                Cell::number(told, off)
+            },
         ),
         (
             "between passes",
@@ -127,6 +142,8 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         if page.shape.data_parallel > 1 { format!(", replica {}", shown.replica) } else { String::new() };
     let lost = if shown.stalls.is_empty() {
         "no stall".to_owned()
+    } else if page.bounds_only.is_some() {
+        "what stalls cost is not known".to_owned()
     } else {
         format!("stalls cost {}", time(shown.stall_cost))
     };
@@ -162,14 +179,12 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         return;
     }
     let free = page.stalls.iter().filter(|s| s.cost == 0).count();
-    document.heading_with(
-        "stalls",
-        format!(
-            "{}, {} of them cost nothing; cost by replay",
-            human::whole(page.stall_count as u64),
-            human::whole(free as u64)
-        ),
-    );
+    let count = human::whole(page.stall_count as u64);
+    let about = match &page.bounds_only {
+        None => format!("{count}, {} of them cost nothing; cost by replay", human::whole(free as u64)),
+        Some(reason) => format!("{count}; cost: the most that it can be, since {reason}"),
+    };
+    document.heading_with("stalls", about);
     let mut table = Table {
         columns: vec![
             Column::numbers("step"),
@@ -185,13 +200,23 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         ],
         rows: Vec::new(),
     };
-    let (dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0);
+    let bounds = page.bounds_only.is_some();
+    let (mut dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
+    if bounds {
+        dear.sort_by_key(|s| (std::cmp::Reverse(s.excess), s.step, s.rank));
+    }
     // Those that cost nothing are worth knowing, too.
     let kept = limit.saturating_sub(free.len().min(limit / 3));
     let rows = dear.iter().take(kept).chain(&free).take(limit);
     table.rows = rows
         .map(|s| {
-            let cost = if s.cost > 0 { cell(s.cost).toned(Tone::Bad) } else { Cell::number("nothing", 0.0) };
+            let cost = if page.bounds_only.is_some() {
+                at_most(s.excess)
+            } else if s.cost > 0 {
+                cell(s.cost).toned(Tone::Bad)
+            } else {
+                Cell::number("nothing", 0.0)
+            };
             vec![
                 Cell::whole(s.step.into()),
                 Cell::whole(s.stage.into()),
@@ -213,6 +238,28 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
 }
 
+/// What something costs at most.
+fn at_most(nanoseconds: i64) -> Cell {
+    let cost = cell(nanoseconds);
+    Cell { text: format!("\u{2264} {}", cost.text), ..cost }
+}
+
+/// What a share saves: the most that it can be where that is all that is known, and nothing that the replay itself is off by.
+fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
+    if page.bounds_only.is_some() {
+        return vec![at_most(share.at_most), Cell::default(), Cell::default()];
+    }
+    if share.saved.abs() < page.replay_error {
+        let within = Cell::new(format!("within {}", time(page.replay_error)), Tone::Faint);
+        return vec![within, Cell::default(), Cell::default()];
+    }
+    vec![
+        cell(share.saved),
+        Cell::percent(share.recovered),
+        Cell::number(format!("{:.3}", share.alone), share.alone),
+    ]
+}
+
 fn asked(page: &PipelinePage, document: &mut Document) {
     if page.asked.is_empty() {
         return;
@@ -231,15 +278,17 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         Column::numbers("most in step"),
     ];
     let rows = page.asked.iter().map(|a| {
-        vec![
-            a.passes.as_str().into(),
-            Cell::whole(a.count as u64),
-            cell(a.ideal.saved),
-            Cell::percent(a.ideal.recovered),
-            Cell::number(format!("{:.3}", a.ideal.alone), a.ideal.alone),
+        let mut row = vec![a.passes.as_str().into(), Cell::whole(a.count as u64)];
+        row.extend(saved(page, &a.ideal));
+        if page.bounds_only.is_some() {
+            row.extend([Cell::default(), Cell::default()]);
+            return row;
+        }
+        row.extend([
             cell(a.excess_cost),
             if a.most.1 > 0 { format!("{} ({})", a.most.0, time(a.most.1)).into() } else { Cell::default() },
-        ]
+        ]);
+        row
     });
     document.table(Table { columns, rows: rows.collect() });
 }
@@ -250,7 +299,9 @@ fn parts(page: &PipelinePage, document: &mut Document) {
         "the median of each part over steps; a part is the difference of two simulations",
     );
     let total = page.typical.total.max(1) as f64;
-    let bars = page.typical.parts().into_iter().map(|(name, part)| Bar {
+    // Only hosts that carry messages themselves show what they do in between.
+    let known = |part: &(&str, i64)| *part != ("hosts between passes", 0);
+    let bars = page.typical.parts().into_iter().filter(known).map(|(name, part)| Bar {
         depth: 1,
         label: name.to_owned(),
         value: time(part),
@@ -333,7 +384,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
             cell(s.measured),
             cell(s.excess),
             Cell::whole(s.stalls as u64),
-            cell(s.stall_cost),
+            if page.bounds_only.is_some() && s.stalls > 0 { Cell::default() } else { cell(s.stall_cost) },
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
         ]
@@ -345,7 +396,13 @@ fn shares(page: &PipelinePage, document: &mut Document) {
     let what_if = &page.what_if;
     document.heading_with(
         "who slows it",
-        "saved: a mean step if these passes were ideal; alone: the slowdown with everything else ideal",
+        match &page.bounds_only {
+            None => {
+                "saved: a mean step if these passes were ideal; alone: the slowdown with everything else ideal"
+                    .to_owned()
+            }
+            Some(reason) => format!("saved: a mean step if these passes were ideal, at most, since {reason}"),
+        },
     );
     let columns = vec![
         Column::words("passes"),
@@ -354,12 +411,9 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         Column::numbers("alone"),
     ];
     let row = |share: &Share| {
-        vec![
-            share.subset.describe().into(),
-            cell(share.saved),
-            Cell::percent(share.recovered),
-            Cell::number(format!("{:.3}", share.alone), share.alone),
-        ]
+        let mut row = vec![share.subset.describe().into()];
+        row.extend(saved(page, share));
+        row
     };
     // What changes nothing needs no row.
     let told = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
