@@ -334,7 +334,9 @@ fn a_device_that_grows_hot() {
         }
         context_of(vec![recorder.done()])
     };
-    assert!(the(&found, "clock-throttling").evidence[0].contains("10.0%"), "{found:#?}");
+    let hot = the(&found, "clock-throttling");
+    assert!(hot.evidence[0].contains("10.0%"), "{found:#?}");
+    assert!(hot.message.ends_with("on rank 0"), "{}", hot.message);
 }
 
 #[test]
