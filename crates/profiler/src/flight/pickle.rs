@@ -290,7 +290,10 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
     let mut budget = bytes.len().saturating_mul(SHARING);
     let (value, problem) = match machine.run() {
         Ok(root) => {
-            return Ok(Content { value: machine.value(root, 0, &mut budget)?, report: ReadReport::default() });
+            return Ok(Content {
+                value: machine.value(root, 0, &mut budget)?,
+                report: ReadReport::default(),
+            });
         }
         Err(problem) => (machine.salvage(&mut budget)?, problem),
     };

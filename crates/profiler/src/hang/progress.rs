@@ -127,10 +127,18 @@ fn left(record: &FlightRecord, entry: &Entry) -> bool {
     entry.state == "completed" || entry.completed.is_some() || by_count || retired
 }
 
+/// Whether only how far the groups had come could tell that a collective was left, and a damaged dump lost it: JSON has it after the entries. NCCL's
+/// recorder looks at the device when it dumps; others' entries may stay open for ever.
+fn may_have_been_left(record: &FlightRecord, entry: &Entry) -> bool {
+    !record.is_whole() && record.statuses.is_empty() && !entry.operation.starts_with("nccl:")
+}
+
 /// What one rank did in one lane.
 #[derive(Default)]
 struct Walk<'a> {
     entries: BTreeMap<u64, (&'a Entry, bool)>,
+    /// Those that may have been left all the same, by what was lost of the dump.
+    doubtful: BTreeSet<u64>,
 }
 
 fn call(entry: &Entry) -> String {
@@ -184,6 +192,9 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
             };
             let walk = lanes.entry(lane).or_default().entry(rank).or_default();
             walk.entries.insert(sequence, (entry, left(record, entry)));
+            if may_have_been_left(record, entry) {
+                walk.doubtful.insert(sequence);
+            }
         }
     }
     let whole = records.iter().filter(|(_, record)| record.is_whole()).map(|&(rank, _)| rank).collect();
@@ -195,8 +206,10 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
 }
 
 fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Option<Stuck> {
-    let pending =
-        |walk: &Walk<'_>| walk.entries.iter().find(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
+    let pending = |walk: &Walk<'_>| {
+        let mut open = walk.entries.iter().filter(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
+        open.find(|sequence| !walk.doubtful.contains(sequence))
+    };
     let sequence = walks.values().filter_map(pending).min()?;
     let ranks: Vec<u32> = match lane.message {
         Some((from, to)) => vec![from, to],
