@@ -91,7 +91,11 @@ fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
     let told = format!("rank 3's dump breaks off at byte {at} after {entries} entries");
     let flat = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&told) && flat.contains("the verdict is a bound"), "{}", said.stdout);
-    assert!(said.stderr.contains("trace-damaged") && said.stderr.contains("breaks off"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("entries were read") && said.stderr.contains("breaks off"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn one_rank_that_says_another_size_of_the_job_is_told_and_the_job_goes_on() {
         }
         folder.put(&format!("rank{rank}.json"), text.as_bytes());
     }
-    let said = run(&["stragglers", folder.path()]);
+    let said = run(&["comm", folder.path()]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let told = said.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -159,7 +163,6 @@ fn one_rank_that_says_another_size_of_the_job_is_told_and_the_job_goes_on() {
         "{}",
         said.stderr
     );
-    assert!(told.contains("trace-world-size"), "{}", said.stderr);
     assert!(said.stdout.contains("4 ranks"), "{}", said.stdout);
 }
 
@@ -170,7 +173,7 @@ fn a_packed_log_says_the_run_as_the_plain_one_does() {
         .expect("an example");
     let trace = format!("{JOB}/rank0_step5.pt.trace.json.gz");
     let of = |log: &str| {
-        json(&["profile", &trace, "--run", log, "--cluster", "dgx-h100", "--json", "--quiet"], 0)["flop_per_step"].clone()
+        json(&["profile", &trace, "--run", log, "--accelerator", "h100-sxm", "--json", "--quiet"], 0)["flop_per_step"].clone()
     };
     let plain = of(LOG);
     assert!(plain.as_f64().is_some_and(|flop| flop > 1e15), "{plain}");

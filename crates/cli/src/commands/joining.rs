@@ -17,7 +17,6 @@ use railwright_profiler::groups::Layout;
 use railwright_profiler::job::{Family, extent};
 use railwright_profiler::joined::JoinOptions;
 use railwright_profiler::readers::Keep;
-use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 

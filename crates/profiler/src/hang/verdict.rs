@@ -134,7 +134,8 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
             }
         }
         let lost = record.entries.first().map_or(0, |e| e.record);
-        if lost > 0 {
+        // Where entries could not be read, the first may be one of them.
+        if lost > 0 && record.unreadable() == 0 {
             let told = format!(
                 "rank {rank}'s ring buffer has overwritten its first {lost} entries; what was entered then is unknown"
             );
