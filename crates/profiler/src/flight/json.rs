@@ -39,8 +39,8 @@ struct Salvage<'a> {
     report: ReadReport,
     /// How many bytes may still be looked through for what comes after damage.
     patience: usize,
-    /// Where the next known member begins, if that was looked for.
-    ahead: Option<Option<usize>>,
+    /// Where the next known member begins, if that was looked for; the end of the file if there is none.
+    ahead: Option<usize>,
 }
 
 impl<'a> Salvage<'a> {
@@ -140,10 +140,11 @@ impl<'a> Salvage<'a> {
 
     /// The same up to the end of the file, looked for once.
     fn member_ahead(&mut self, from: usize) -> Option<usize> {
-        let known = self.ahead.filter(|ahead| ahead.is_none_or(|ahead| ahead >= from));
-        let ahead = known.unwrap_or_else(|| self.next_member(from, self.bytes.len()));
+        let end = self.bytes.len();
+        let known = self.ahead.filter(|&ahead| ahead >= from);
+        let ahead = known.unwrap_or_else(|| self.next_member(from, end).unwrap_or(end));
         self.ahead = Some(ahead);
-        ahead
+        (ahead < end).then_some(ahead)
     }
 
     /// Goes on after damage at the next known member, if there is one.
@@ -294,7 +295,7 @@ mod tests {
     #[test]
     fn two_damaged_entries_are_two_and_the_last_one_hides_nothing_after_it() {
         let [a, b] = [entry(0), entry(1)];
-        let nan = b.replace("3", "NaN");
+        let nan = b.replace('3', "NaN");
         let read = content(&dump([&nan, &nan, &a]));
         assert_eq!((records(&read), read.report.count(DamageKind::UnreadableEvent)), (vec![0], 2));
         for last in [b.replace("\"state\"", "state\""), b.replace("}]", "]"), b.replace("[{", "[[{")] {

@@ -261,7 +261,7 @@ fn whom_only_a_lost_count_could_tell_to_wait_does_not_wait() {
         cut.statuses.is_empty() && cut.entries == whole.entries,
         "only what is behind the entries is lost"
     );
-    assert_eq!(hang(&[cut.clone()], &[]).stuck, []);
+    assert_eq!(hang(std::slice::from_ref(&cut), &[]).stuck, []);
     // NCCL's recorder asks the device, so its open entries are open.
     let mut nccl = cut;
     for entry in &mut nccl.entries {

@@ -89,20 +89,17 @@ fn told_damage(record: &FlightRecord) -> String {
     } else {
         format!("{} entries were", record.report.kept)
     };
-    let mut told = format!("{}: {entries} read", record.label);
+    let mut told = vec![format!("{}: {entries} read", record.label)];
     for damage in &record.report.damages {
-        let count = if damage.kind == DamageKind::Truncated {
-            String::new()
-        } else {
-            format!("{} could not be read, ", damage.count)
-        };
-        told += &match damage.places.first() {
-            Some((at, why)) if damage.count > 1 => format!("; {count}the first at byte {at}: {why}"),
-            Some((at, why)) => format!("; {count}at byte {at}: {why}"),
-            None => format!("; {}", count.trim_end_matches(", ")),
-        };
+        let is_cut = damage.kind == DamageKind::Truncated;
+        let count = if is_cut { String::new() } else { format!("{} could not be read, ", damage.count) };
+        told.push(match damage.places.first() {
+            Some((at, why)) if damage.count > 1 => format!("{count}the first at byte {at}: {why}"),
+            Some((at, why)) => format!("{count}at byte {at}: {why}"),
+            None => count.trim_end_matches(", ").to_owned(),
+        });
     }
-    told
+    told.join("; ")
 }
 
 /// Judges the dumps of a job; `lost` are the ranks whose dumps are there and could not be read. Of two dumps of one rank the one with the later last entry counts.
