@@ -1,7 +1,7 @@
 // The chain of who waits for whom: boxes that are alike are one, circles end, the end of the chain stands last.
 import { describe, expect, it } from 'vitest'
 import { chain } from '../src/views/hang/graph'
-import { type Root, type Stuck, type Verdict, causeText, ranges, who } from '../src/views/hang/types'
+import { type Root, type Stuck, type Verdict, causeText, damageText, doubts, extent, ranges, who } from '../src/views/hang/types'
 
 const stuck = (name: string, ranks: number[], waiting: number[], missing: number[], operation = 'nccl:all_reduce'): Stuck => ({
   group: { name, ranks }, sequence: 3, operation, state: 'not_entered', waiting, missing, unknown: [], calls: [], since: 0, timeout_ms: null,
@@ -9,7 +9,7 @@ const stuck = (name: string, ranks: number[], waiting: number[], missing: number
 const root = (ranks: number[], at: number, cause: Root['cause'] = 'outside_of_collectives'): Root => ({
   rank: ranks[0] ?? 0, cause, ranks, stuck: at, victims: [], last_operation: null, last_group: null, last_time: null, last_frames: [],
 })
-const verdict = (all: Stuck[], roots: Root[]): Verdict => ({ ranks: [], world_size: 8, without_dump: [], stuck: all, roots, warnings: [] })
+const verdict = (all: Stuck[], roots: Root[]): Verdict => ({ ranks: [], world_size: 8, world_size_listed: true, without_dump: [], damaged: [], stuck: all, roots, warnings: [] })
 
 describe('the chain', () => {
   it('leads from those who wait over others to the end', () => {
@@ -36,4 +36,17 @@ it('tells causes that it does not know by their name', () => {
 
 it('writes ranks as ranges', () => {
   expect(ranges([3, 0, 1, 2, 7, 9, 10])).toBe('0–3, 7, 9, 10')
+})
+
+describe('how much is known', () => {
+  it('says at least where no dump lists all ranks', () => {
+    expect(extent({ ranks: [3], world_size: 4, world_size_listed: false })).toBe('1 of at least 4 ranks')
+    expect(extent({ ranks: [0], world_size: 1, world_size_listed: false })).toBe('1 of at least 1 rank')
+    expect(extent({ ranks: [0, 1], world_size: 2, world_size_listed: true })).toBe('all 2 ranks')
+  })
+  it('says why a verdict is no verdict', () => {
+    const damaged = [{ rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
+    expect(doubts({ without_dump: [1], damaged, world_size_listed: false })).toBe('a dump is missing (rank 1), a dump is damaged (rank 3), no dump says how many ranks there are')
+    expect(damageText(damaged[0]!)).toBe('Rank 3’s dump breaks off at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.')
+  })
 })

@@ -13,6 +13,7 @@ pub(crate) mod traces;
 pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
+use railwright_profiler::readers;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};
 use railwright_spec::quantity::Bytes;
@@ -32,7 +33,7 @@ pub(crate) const LOG_LIMIT: u64 = 1 << 30;
 /// What came from standard input: it cannot be read again, and a launch file may be asked for twice.
 static STDIN: OnceLock<String> = OnceLock::new();
 
-/// Reads a text file, `-` being standard input.
+/// Reads a text file, `-` being standard input. Compressed ones are inflated, up to the same limit.
 pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
     if path != "-" {
         return read_once(path, limit);
@@ -67,7 +68,7 @@ fn read_once(path: &str, limit: u64) -> Result<String, Problem> {
         let bytes = error.as_bytes();
         let problem = Problem::new(format!("not a text file: byte {at} is not UTF-8")).in_file(label);
         if bytes.starts_with(&[0x1f, 0x8b]) {
-            problem.hint("it is gzipped: unpack it first")
+            problem.hint("it is gzipped twice: unpack it once")
         } else if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             problem.hint("it is UTF-16: save it as UTF-8")
         } else {
@@ -115,9 +116,11 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     }
 }
 
+/// The inflated bytes of a source; what would be longer is refused before it is held.
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    source.take(limit + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error, label))?;
+    let inflated = readers::open(source).map_err(|error| cannot(&error, label))?;
+    inflated.take(limit + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error, label))?;
     if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64, limit, label)) } else { Ok(bytes) }
 }
 

@@ -9,6 +9,7 @@ mod solve;
 
 use crate::matching::{Matching, Part};
 use crate::{Job, RankTrace};
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -62,6 +63,12 @@ impl RankClock {
         let drift = self.drift_ppm * 1e-6 * time.wrapping_sub(self.about) as f64;
         time.saturating_sub(self.offset).saturating_sub(drift.round() as i64)
     }
+
+    /// Whether its offset lies outside of what causality allows, by more than times are rounded.
+    fn is_acausal(&self) -> bool {
+        self.least.is_some_and(|least| self.offset < least - 5_000)
+            || self.greatest.is_some_and(|greatest| self.offset > greatest + 5_000)
+    }
 }
 
 /// The clocks of a job.
@@ -81,17 +88,7 @@ impl Clocks {
     /// Estimates the clocks of a job and decides by a policy whether they are to be moved.
     pub fn of(job: &Job, matching: &Matching, policy: ClockPolicy) -> Self {
         let clocks = solve::solve(job, matching);
-        let mut spread = 0;
-        for clock in &clocks {
-            spread = spread.max(clock.offset.abs());
-            spread = clocks.iter().take(1).fold(spread, |spread, first| {
-                if first.against == clock.against {
-                    spread.max((clock.offset - first.offset).abs())
-                } else {
-                    spread
-                }
-            });
-        }
+        let spread = spread(clocks.iter());
         let mut found = Self { clocks, applied: false, reason: String::new(), spread };
         (found.applied, found.reason) = found.decide(matching, policy);
         found
@@ -116,14 +113,32 @@ impl Clocks {
             ClockPolicy::Auto => {
                 let usual = usual_duration(matching);
                 if self.spread <= ONE_HOST && self.spread <= usual / 10 && drift <= ONE_HOST as f64 {
-                    let told = format!(
-                        "clocks agree within {spread}, as those of one host do: times are as recorded"
-                    );
-                    (false, told)
+                    (false, self.told_agreement())
                 } else {
                     (true, format!("clocks differed by up to {spread} and were aligned"))
                 }
             }
+        }
+    }
+
+    /// The clocks that no offset brings in keeping with causality.
+    fn acausal(&self) -> impl Iterator<Item = &RankClock> {
+        self.clocks.iter().filter(|clock| clock.is_acausal())
+    }
+
+    /// That clocks agree; of those that causality denies it is not said.
+    fn told_agreement(&self) -> String {
+        let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
+        let whose = if out.len() == 1 { "whose clock is" } else { "whose clocks are" };
+        let out_of_keeping = format!("{}, {whose} not in keeping with causality", human::ranks(&out));
+        let causal = || self.clocks.iter().filter(|clock| !clock.is_acausal());
+        let within = micro(spread(causal()));
+        match (out.len(), causal().count()) {
+            (0, _) => format!("clocks agree within {within}, as those of one host do: times are as recorded"),
+            (_, 0 | 1) => {
+                format!("nothing tells how clocks differ on {out_of_keeping}: times are as recorded")
+            }
+            _ => format!("clocks agree within {within} but for {out_of_keeping}: times are as recorded"),
         }
     }
 
@@ -157,14 +172,11 @@ impl Clocks {
             );
             warnings.push(Warning::new("clocks-not-tied", told));
         }
-        let out = |clock: &&RankClock| {
-            clock.least.is_some_and(|least| clock.offset < least - 5_000)
-                || clock.greatest.is_some_and(|greatest| clock.offset > greatest + 5_000)
-        };
-        if let Some(worst) = self.clocks.iter().find(out) {
+        let out: Vec<u32> = self.acausal().map(|clock| clock.rank).collect();
+        if !out.is_empty() {
             let told = format!(
-                "no clock of rank {} is in keeping with causality: a collective seems to end before another rank entered it; matches around it may be wrong",
-                worst.rank
+                "no clock of {} is in keeping with causality: a collective seems to end before another rank entered it; matches around it may be wrong",
+                human::ranks(&out)
             );
             warnings.push(Warning::new("clock-causality", told));
         }
@@ -179,6 +191,17 @@ impl Job {
             clocks.align_trace(at, &mut member.trace);
         }
     }
+}
+
+/// The greatest offset among clocks.
+fn spread<'c>(clocks: impl Iterator<Item = &'c RankClock> + Clone) -> i64 {
+    let first = clocks.clone().next();
+    let widest = |clock: &RankClock| {
+        let tied = first.filter(|first| first.against == clock.against);
+        let apart = tied.map_or(0, |first| (clock.offset - first.offset).abs());
+        clock.offset.abs().max(apart)
+    };
+    clocks.map(widest).max().unwrap_or(0)
 }
 
 /// The mean duration of a matched part, in nanoseconds.

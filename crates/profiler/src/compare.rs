@@ -223,7 +223,11 @@ fn doubts(first: &Report, second: &Report) -> Vec<railwright_spec::problem::Warn
     };
     let device = |report: &Report| report.device.clone().unwrap_or_else(|| "unknown".to_owned());
     differ("devices", device(first), device(second));
-    differ("sizes of the jobs", first.world_size.to_string(), second.world_size.to_string());
+    let size = |report: &Report| {
+        let least = if report.world_size_known || report.missing == 0 { "" } else { "at least " };
+        format!("{least}{}", report.world_size)
+    };
+    differ("sizes of the jobs", size(first), size(second));
     differ("numbers of recorded ranks", first.ranks.to_string(), second.ranks.to_string());
     warnings
 }

@@ -1,15 +1,26 @@
 //! Flight records: what PyTorch's flight recorder dumps when a job hangs, one file for each rank.
 //!
-//! Responsible for: the columns of a dump that a verdict needs, read from JSON ([`json`]) or from a pickle ([`pickle`], by a reader that runs nothing).
-//! Refuses to judge; [`crate::hang`] does.
+//! Responsible for: the columns of a dump that a verdict needs, read from JSON ([`json`]) or from a pickle ([`pickle`], by a reader that runs nothing). Damage
+//! costs what it lies in, a cut what comes after it, and the record's report says both. Refuses to judge; [`crate::hang`] does.
 
 pub mod entry;
 pub mod json;
 pub mod pickle;
 
+#[cfg(test)]
+mod tests;
+
 pub use entry::{Entry, FlightRecord, Frame, Group, Status};
 
+use crate::trace::ReadReport;
 use railwright_spec::problem::Problem;
+use serde_json::Value;
+
+/// What a file holds, and what was lost of it.
+struct Content {
+    value: Value,
+    report: ReadReport,
+}
 
 /// Whether bytes look like a dump.
 pub fn matches(head: &[u8]) -> bool {
@@ -18,7 +29,6 @@ pub fn matches(head: &[u8]) -> bool {
 
 /// Reads a dump. The rank is not written in it: it is the last number in `label`, as the recorder names its files.
 pub fn read(label: &str, bytes: &[u8]) -> Result<FlightRecord, Problem> {
-    let value =
-        if pickle::matches(bytes) { pickle::value(label, bytes)? } else { json::value(label, bytes)? };
-    entry::record(label, &value)
+    let content = if pickle::matches(bytes) { pickle::content(label, bytes)? } else { json::content(bytes) };
+    entry::record(label, content, bytes.len())
 }

@@ -15,4 +15,4 @@ mod tests;
 
 pub use chain::{Root, RootCause};
 pub use progress::{Group, State, Stuck};
-pub use verdict::{Hang, hang, lost_rank};
+pub use verdict::{DamagedDump, Hang, hang, lost_rank};

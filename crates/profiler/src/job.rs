@@ -11,9 +11,10 @@ pub(crate) use naming::rank_in_name;
 pub use naming::skeleton;
 
 use crate::RankTrace;
-use crate::trace::{DamageKind, GpuKind, HostKind};
+use crate::trace::{DamageKind, GpuKind, HostKind, Identity};
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One rank of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,8 +30,10 @@ pub struct Member {
 pub struct Job {
     /// The ranks that were recorded.
     pub members: Vec<Member>,
-    /// How many ranks the job had: what the traces say, else the highest rank and one.
+    /// How many ranks the job had: what most traces say, else the highest rank and one.
     pub world_size: u32,
+    /// Whether traces say how many ranks the job had. Otherwise it had at least that many.
+    pub world_size_known: bool,
     /// What is doubtful about who is who.
     pub warnings: Vec<Warning>,
 }
@@ -70,10 +73,47 @@ impl Job {
             job.members.push(Member { rank, trace });
         }
         job.members.sort_by_key(|m| m.rank);
-        let highest = job.members.last().map_or(0, |m| m.rank + 1);
-        let claimed = job.members.iter().filter_map(|m| m.trace.identity.world_size).max().unwrap_or(0);
-        job.world_size = highest.max(claimed);
+        job.take_world_size();
         job
+    }
+
+    /// Of what traces say of the job's size, what most of them say counts that has room for all ranks; a warning tells who says otherwise.
+    fn take_world_size(&mut self) {
+        let least = self.members.last().map_or(0, |m| m.rank + 1);
+        let mut claims: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
+        for member in &self.members {
+            let Identity { world_size, label, .. } = &member.trace.identity;
+            if let Some(size) = world_size {
+                claims.entry(*size).or_default().push(label);
+            }
+        }
+        let fitting = claims.iter().filter(|(size, _)| **size >= least);
+        let chosen = fitting.max_by_key(|(size, who)| (who.len(), **size)).map(|(size, _)| *size);
+        self.world_size = chosen.unwrap_or(least);
+        self.world_size_known = chosen.is_some();
+        let count =
+            |who: usize| if who == 1 { "1 other says".to_owned() } else { format!("{who} others say") };
+        for (size, who) in claims.iter().filter(|(size, _)| Some(**size) != chosen) {
+            let says = match who.as_slice() {
+                [one] => format!("{one} says"),
+                [one, others @ ..] => format!("{one} and {} more say", others.len()),
+                [] => continue,
+            };
+            let instead = match chosen {
+                Some(chosen) => format!("{} {chosen}: {chosen} counts", count(claims[&chosen].len())),
+                None => format!("but rank {} is among the traces", least - 1),
+            };
+            let told = format!(
+                "{says} that the job has {size} rank{}, {instead}",
+                if *size == 1 { "" } else { "s" }
+            );
+            self.warnings.push(Warning::new("trace-world-size", told));
+        }
+    }
+
+    /// How many of the job's ranks were recorded, in words.
+    pub fn extent(&self) -> String {
+        extent(self.members.len(), self.world_size, self.world_size_known)
     }
 
     /// Takes out the ranks of which nothing of the device was recorded while other ranks' devices were: a recorder writes the host first, so a file that
@@ -115,6 +155,17 @@ impl Job {
     }
 }
 
+/// `4 ranks` where all were recorded, `1 of 4 ranks` where not, `1 of at least 4 ranks` where no trace says how many there are.
+pub fn extent(recorded: usize, world_size: u32, world_size_known: bool) -> String {
+    let ranks = |count: u64| format!("{} rank{}", human::whole(count), if count == 1 { "" } else { "s" });
+    let recorded = recorded as u64;
+    if recorded == u64::from(world_size) {
+        return ranks(recorded);
+    }
+    let least = if world_size_known { "" } else { "at least " };
+    format!("{} of {least}{}", human::whole(recorded), ranks(world_size.into()))
+}
+
 /// The rank that the name of a file or of its folder tells.
 fn named_rank(label: &str) -> Option<u32> {
     let (folder, name) = label.rsplit_once(['/', '\\']).unwrap_or(("", label));
@@ -153,6 +204,30 @@ mod tests {
             job.warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(),
             ["trace-duplicate-rank", "trace-unknown-rank"]
         );
+    }
+
+    #[test]
+    fn the_size_that_most_traces_say_counts_and_the_odd_one_is_told() {
+        let of = |claims: &[(u32, Option<u32>)]| {
+            Job::new(
+                claims.iter().map(|&(rank, size)| trace(&format!("r{rank}"), Some(rank), size)).collect(),
+            )
+        };
+        let told = |job: &Job| job.warnings.iter().map(|w| w.message.clone()).collect::<Vec<_>>();
+        let job = of(&[(0, Some(4)), (1, Some(4)), (2, Some(8)), (3, Some(4))]);
+        assert_eq!((job.world_size, job.world_size_known, job.extent()), (4, true, "4 ranks".to_owned()));
+        assert_eq!(told(&job), ["r2 says that the job has 8 ranks, 3 others say 4: 4 counts"]);
+        // What has no room for the ranks does not count, however many say it.
+        let job = of(&[(0, Some(2)), (1, Some(2)), (5, Some(8))]);
+        assert_eq!((job.world_size, job.extent()), (8, "3 of 8 ranks".to_owned()));
+        assert_eq!(told(&job), ["r0 and 1 more say that the job has 2 ranks, 1 other says 8: 8 counts"]);
+        let job = of(&[(0, Some(1)), (3, None)]);
+        assert_eq!((job.world_size, job.extent()), (4, "2 of at least 4 ranks".to_owned()));
+        assert_eq!(told(&job), ["r0 says that the job has 1 rank, but rank 3 is among the traces"]);
+        // Nobody says anything: at least as many as the highest rank tells.
+        let job = of(&[(3, None)]);
+        assert_eq!((job.world_size_known, job.extent()), (false, "1 of at least 4 ranks".to_owned()));
+        assert_eq!(of(&[(0, None)]).extent(), "1 rank");
     }
 
     #[test]

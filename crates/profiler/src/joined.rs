@@ -71,8 +71,9 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
         let told = format!(
-            "the sizes of the dimensions make {} ranks, but the job has {}",
+            "the sizes of the dimensions make {} ranks, but the job has {}{}",
             layout.world(),
+            if job.world_size_known { "" } else { "at least " },
             job.world_size
         );
         warnings.push(Warning::new("layout-world-size", told));

@@ -78,7 +78,8 @@ fn head(out: &mut String, report: &Report) {
         facts.push((percent(utilisation), "model FLOPs utilisation"));
     }
     facts.push((time(report.step_time), "a step"));
-    facts.push((format!("{} of {}", report.ranks, report.world_size), "ranks"));
+    let least = if report.world_size_known || report.missing == 0 { "" } else { "at least " };
+    facts.push((format!("{} of {least}{}", report.ranks, report.world_size), "ranks"));
     facts.push((report.steps.len().to_string(), "steps"));
     let largest = report
         .lines

@@ -121,7 +121,8 @@ fn header(job: &Job, member: &Member) -> Vec<(&'static str, Value)> {
     let distributed = json!({
         "backend": identity.backend,
         "rank": member.rank,
-        "world_size": job.world_size,
+        // A guess must not come back as what a trace says.
+        "world_size": job.world_size_known.then_some(job.world_size),
         "pg_config": member.trace.groups.iter().map(group).collect::<Vec<_>>(),
         "nccl_version": identity.communication_library,
     });

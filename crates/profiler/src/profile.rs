@@ -118,7 +118,8 @@ pub fn profile(
         warnings.push(Warning::new(
             "trace-other-run",
             format!(
-                "the run has {sharers} ranks and the traced job {}: MFU is wrong if they are not the same run",
+                "the run has {sharers} ranks and the traced job {}{}: MFU is wrong if they are not the same run",
+                if job.world_size_known { "" } else { "at least " },
                 job.world_size
             ),
         ));

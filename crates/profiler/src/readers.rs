@@ -10,6 +10,7 @@ mod megascan;
 mod objects;
 mod primus;
 mod records;
+pub(crate) mod scan;
 
 pub use inflate::{inflate, open};
 

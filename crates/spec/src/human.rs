@@ -194,6 +194,12 @@ pub fn ranges(list: &[u32]) -> String {
     if more == 0 { text } else { format!("{text} and {more} more") }
 }
 
+/// `rank 3`, or `ranks 0-3, 7`.
+pub fn ranks(list: &[u32]) -> String {
+    let plural = if list.len() == 1 { "" } else { "s" };
+    format!("rank{plural} {}", ranges(list))
+}
+
 /// Money: `$2.99`, `$512,000`, `$5.33M`.
 pub fn dollars(amount: Dollars) -> String {
     let x = amount.get();

@@ -39,6 +39,7 @@ struct Manifest {
     version: u32,
     written_by: String,
     world_size: u32,
+    world_size_known: bool,
     ranks: Vec<u32>,
     passes: u32,
     warnings: Vec<Told>,
@@ -94,6 +95,7 @@ pub fn assemble(job: &Job, passes: usize, parts: Vec<Part>) -> Result<Vec<u8>, P
         version: VERSION,
         written_by: format!("railwright {}", env!("CARGO_PKG_VERSION")),
         world_size: job.world_size,
+        world_size_known: job.world_size_known,
         ranks: job.members.iter().map(|member| member.rank).collect(),
         passes: passes as u32,
         warnings: job.warnings.iter().map(told).collect(),
@@ -173,6 +175,7 @@ impl Store {
         Job {
             members,
             world_size: self.manifest.world_size,
+            world_size_known: self.manifest.world_size_known,
             warnings: warnings.map(|told| Warning::new(told.id.clone(), told.message.clone())).collect(),
         }
     }

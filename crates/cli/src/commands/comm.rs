@@ -75,8 +75,12 @@ impl Answer for Communication {
         let on = report.accelerator.as_ref().map_or(String::new(), |name| format!(" on {name}"));
         document.spans(vec![
             Cell::new("communication", Tone::Strong),
-            format!(", {}{on}; {}", from_ranks(report.ranks_traced, report.world_size), report.clocks.reason)
-                .into(),
+            format!(
+                ", {}{on}; {}",
+                from_ranks(report.ranks_traced, report.world_size, report.world_size_known),
+                report.clocks.reason
+            )
+            .into(),
         ]);
         groups(&mut document, &report.groups);
         ranks(&mut document, report);

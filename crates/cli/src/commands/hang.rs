@@ -69,15 +69,8 @@ fn ranks(list: &[u32]) -> String {
     human::ranges(list)
 }
 
-fn named(list: &[u32]) -> String {
-    match list {
-        [one] => format!("rank {one}"),
-        many => format!("ranks {}", ranks(many)),
-    }
-}
-
 fn sentence(root: &Root) -> String {
-    let who = named(&root.ranks);
+    let who = human::ranks(&root.ranks);
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
@@ -104,7 +97,7 @@ fn sentence(root: &Root) -> String {
             };
             format!(
                 "{} {} in a group whose ranks the dumps do not list, so who does not come is not known{idle}",
-                named(&root.victims),
+                human::ranks(&root.victims),
                 wait(&root.victims)
             )
         }
@@ -144,29 +137,72 @@ impl Answer for Verdict {
     }
 }
 
+/// Why nobody knows that nothing hangs: dumps that are missing, damaged, or may be missing.
+fn doubts(hang: &Hang) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let count = |count: usize| if count == 1 { "1 dump is".to_owned() } else { format!("{count} dumps are") };
+    if !hang.without_dump.is_empty() {
+        doubts.push(format!(
+            "{} missing ({})",
+            count(hang.without_dump.len()),
+            human::ranks(&hang.without_dump)
+        ));
+    }
+    if !hang.damaged.is_empty() {
+        let of: Vec<u32> = hang.damaged.iter().map(|dump| dump.rank).collect();
+        doubts.push(format!("{} damaged ({})", count(of.len()), human::ranks(&of)));
+    }
+    if !hang.world_size_listed {
+        doubts.push("no dump says how many ranks there are".to_owned());
+    }
+    doubts
+}
+
+/// What was read of damaged dumps, and where the rest was lost.
+fn of_damaged(hang: &Hang, document: &mut Document) {
+    for dump in &hang.damaged {
+        let entries =
+            if dump.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", dump.entries) };
+        let lost = match (dump.cut_at, dump.unreadable) {
+            (Some(at), 0) => format!("breaks off at byte {at} after {entries}"),
+            (Some(at), bad) => {
+                format!("breaks off at byte {at} after {entries}, and {bad} more could not be read")
+            }
+            (None, bad) => format!("is damaged: {entries} were read, {bad} could not be"),
+        };
+        let told = format!(
+            "rank {}'s dump {lost}: what else it entered is not known, and the verdict is a bound",
+            dump.rank
+        );
+        document.paragraph(Cell::new(told, Tone::Doubtful));
+    }
+}
+
 fn of_records(hang: &Hang, document: &mut Document) {
     let from = format!("from {}", hang.extent());
-    let lost = hang.without_dump.len();
-    if hang.stuck.is_empty() && lost > 0 {
-        let missing = if lost == 1 { "1 dump is".to_owned() } else { format!("{lost} dumps are") };
-        document.spans(vec![
-            Cell::new("nothing in these dumps hangs", Tone::Doubtful),
-            format!(
-                "; {missing} missing ({}), {from}: the job may still hang there",
-                named(&hang.without_dump)
-            )
-            .into(),
-        ]);
-        return;
+    match hang.hangs() {
+        None => {
+            document.spans(vec![
+                Cell::new("nothing in these dumps hangs", Tone::Doubtful),
+                format!(
+                    ", {from}; whether the job does cannot be known from them: {}",
+                    doubts(hang).join(", ")
+                )
+                .into(),
+            ]);
+        }
+        Some(false) => {
+            document.spans(vec![
+                Cell::new("nothing hangs", Tone::Good),
+                format!(", {from}: every collective that was entered has ended").into(),
+            ]);
+        }
+        Some(true) => document.spans(vec![Cell::new("it hangs", Tone::Bad), format!(", {from}").into()]),
     }
+    of_damaged(hang, document);
     if hang.stuck.is_empty() {
-        document.spans(vec![
-            Cell::new("nothing hangs", Tone::Good),
-            format!(", {from}: every collective that was entered has ended").into(),
-        ]);
         return;
     }
-    document.spans(vec![Cell::new("it hangs", Tone::Bad), format!(", {from}").into()]);
     for root in &hang.roots {
         document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
         let mut pairs: Vec<(&str, Cell)> = Vec::new();
@@ -234,7 +270,10 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
     let hanging: Vec<u32> = metrics.ranks.iter().filter(|r| r.hangs).map(|r| r.rank).collect();
     let told = match (metrics.all_hang, hanging.is_empty()) {
         (true, _) => Cell::new("all ranks are flagged as hanging", Tone::Bad),
-        (_, false) => Cell::new(format!("ranks {} are flagged as hanging", ranks(&hanging)), Tone::Bad),
+        (_, false) => {
+            let are = if hanging.len() == 1 { "is" } else { "are" };
+            Cell::new(format!("{} {are} flagged as hanging", human::ranks(&hanging)), Tone::Bad)
+        }
         _ => Cell::new("no rank is flagged as hanging", Tone::Good),
     };
     document.heading("Metrics");

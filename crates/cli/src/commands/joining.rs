@@ -14,10 +14,9 @@ use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
-use railwright_profiler::job::Family;
+use railwright_profiler::job::{Family, extent};
 use railwright_profiler::joined::JoinOptions;
 use railwright_profiler::readers::Keep;
-use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
@@ -79,14 +78,9 @@ pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer)
 }
 
 /// `8 ranks`, or how many of how many.
-pub(crate) fn from_ranks(traced: u32, world: u32) -> String {
-    match (traced, world) {
-        (1, 1) => "1 rank".to_owned(),
-        (traced, world) if traced == world => format!("{} ranks", human::whole(u64::from(world))),
-        (traced, world) => {
-            format!("from {} of {} ranks", human::whole(u64::from(traced)), human::whole(u64::from(world)))
-        }
-    }
+pub(crate) fn from_ranks(traced: u32, world: u32, world_known: bool) -> String {
+    let extent = extent(traced as usize, world, world_known);
+    if traced == world { extent } else { format!("from {extent}") }
 }
 
 /// A time in nanoseconds as a cell.

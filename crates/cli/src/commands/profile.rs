@@ -12,7 +12,7 @@ use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal, fields};
-use railwright_profiler::job::Family;
+use railwright_profiler::job::{Family, extent};
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
@@ -193,11 +193,7 @@ impl Answer for Shown {
 impl Shown {
     fn head(&self, document: &mut Document) {
         let report = &self.report;
-        let ranks = if report.missing == 0 && report.ranks as u32 == report.world_size {
-            format!("{} rank{}", report.ranks, if report.ranks == 1 { "" } else { "s" })
-        } else {
-            format!("{} of {} ranks", report.ranks, report.world_size)
-        };
+        let ranks = extent(report.ranks, report.world_size, report.world_size_known);
         let device = report.device.as_deref().map(|device| format!(", {device}")).unwrap_or_default();
         let steps = match report.steps.as_slice() {
             [one]

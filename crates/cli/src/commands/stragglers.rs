@@ -43,7 +43,7 @@ impl Answer for Stragglers {
         let report = &self.report;
         let mut document = Document::default();
         let stragglers: Vec<&Culprit> = report.stragglers().collect();
-        let from = from_ranks(report.ranks_traced, report.world_size);
+        let from = from_ranks(report.ranks_traced, report.world_size, report.world_size_known);
         let verdict = match stragglers.as_slice() {
             [] if report.ranks_traced < 2 => Cell::new("one rank alone has nobody to wait for", Tone::Plain),
             [] => Cell::new("no straggler", Tone::Good),

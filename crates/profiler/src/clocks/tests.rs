@@ -103,3 +103,30 @@ fn a_late_receiver_bounds_the_sender() {
     bounds(&points, &mut clocks);
     assert_eq!((clocks[1].least, clocks[1].greatest), (None, Some(-40)));
 }
+
+#[test]
+fn agreement_is_not_said_of_clocks_that_causality_denies() {
+    let clock = |rank: u32, offset: i64, greatest: Option<i64>| RankClock {
+        rank,
+        offset,
+        greatest,
+        collectives: 5,
+        ..RankClock::default()
+    };
+    let of = |clocks: Vec<RankClock>| {
+        let clocks = Clocks { clocks, ..Clocks::default() };
+        (clocks.told_agreement(), clocks.warnings().first().map(|warning| warning.message.clone()))
+    };
+    let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, Some(20_000))]);
+    assert_eq!((said.contains("agree within 9.0 us, as"), doubt), (true, None));
+    let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, None), clock(2, 56_500, Some(20_000))]);
+    assert_eq!(
+        said,
+        "clocks agree within 9.0 us but for rank 2, whose clock is not in keeping with causality: times are as recorded"
+    );
+    assert!(doubt.is_some_and(|told| told.starts_with("no clock of rank 2 is in keeping")));
+    let (said, doubt) =
+        of(vec![clock(0, 0, None), clock(1, 90_000, Some(20_000)), clock(2, 56_500, Some(20_000))]);
+    assert!(!said.contains("agree") && said.contains("ranks 1, 2, whose clocks are not"), "{said}");
+    assert!(doubt.is_some_and(|told| told.starts_with("no clock of ranks 1, 2 is")));
+}

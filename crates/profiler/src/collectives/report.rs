@@ -112,6 +112,8 @@ pub struct CommunicationReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
+    /// Whether traces say how many there are. Otherwise there are at least so many.
+    pub world_size_known: bool,
     /// The accelerator, if the catalogue knows it.
     pub accelerator: Option<String>,
     /// How the clocks were treated.
@@ -145,6 +147,7 @@ pub fn communication_report(job: &mut Job, options: &JoinOptions) -> Communicati
     CommunicationReport {
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,
+        world_size_known: job.world_size_known,
         ranks: ranks(job, &joined, &rows, &occupancies),
         groups: groups(&joined, &rows, accelerator.as_ref()),
         accelerator: accelerator.map(|accelerator| accelerator.name),

@@ -99,6 +99,8 @@ pub struct StragglerReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
+    /// Whether traces say how many there are. Otherwise there are at least so many.
+    pub world_size_known: bool,
     /// Steps that were recorded; 1 when nothing marks them.
     pub steps: u32,
     /// A step's share of the recorded window, in nanoseconds.
@@ -228,6 +230,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
     StragglerReport {
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,
+        world_size_known: job.world_size_known,
         steps: count as u32,
         step_time,
         step_time_without: (without as f64 / count).min(step_time),

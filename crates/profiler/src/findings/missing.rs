@@ -3,6 +3,7 @@
 //! Responsible for: saying what that leaves unknown. Refuses to guess it.
 
 use super::{Context, Rule};
+use crate::job::extent;
 use crate::profile::Finding;
 use railwright_spec::human;
 
@@ -29,9 +30,12 @@ impl Rule for MissingRanks {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("{} of {} ranks were not recorded", missing.len(), context.job.world_size),
+            message: format!(
+                "{} were not recorded",
+                extent(missing.len(), context.job.world_size, context.job.world_size_known)
+            ),
             cost: None,
-            evidence: vec![format!("ranks {}", human::ranges(&missing))],
+            evidence: vec![human::ranks(&missing)],
             advice: "what waits for them is known as a bound only; record all ranks of one replica at least"
                 .to_owned(),
             ..Finding::default()

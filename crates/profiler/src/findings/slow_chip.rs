@@ -44,7 +44,7 @@ impl Rule for SlowChip {
         ranks.sort_unstable();
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("kernels run slower on ranks {} than on the others", human::ranges(&ranks)),
+            message: format!("kernels run slower on {} than on the others", human::ranks(&ranks)),
             cost: Some(worst),
             evidence: slow
                 .iter()

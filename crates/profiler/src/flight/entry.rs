@@ -3,6 +3,8 @@
 //! Responsible for: every version from 2.4 on, with whatever fields it has; JSON writes 0 where a pickle has `None`, and numbers of groups as strings.
 //! Refuses nothing but what is no dump at all; entries that cannot be read are counted.
 
+use super::Content;
+use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
@@ -96,8 +98,26 @@ pub struct FlightRecord {
     pub statuses: Vec<Status>,
     /// The ring buffer, oldest first.
     pub entries: Vec<Entry>,
-    /// Entries that could not be read.
-    pub unreadable: u64,
+    /// How many entries there were, how many were read, and where which were lost.
+    pub report: ReadReport,
+}
+
+impl FlightRecord {
+    /// Whether everything that the rank dumped was read. Otherwise it may have entered, or left, more than is known.
+    pub fn is_whole(&self) -> bool {
+        self.unreadable() == 0 && self.cut_at().is_none()
+    }
+
+    /// Entries and other parts that could not be read.
+    pub fn unreadable(&self) -> u64 {
+        self.report.count(DamageKind::UnreadableEvent)
+    }
+
+    /// The byte from which on the rest of the file is lost, if it breaks off.
+    pub fn cut_at(&self) -> Option<u64> {
+        let cut = self.report.damages.iter().find(|damage| damage.kind == DamageKind::Truncated)?;
+        cut.places.first().map(|(offset, _)| *offset)
+    }
 }
 
 /// The last whole number in a file's name.
@@ -180,14 +200,37 @@ fn entry(value: &Value) -> Option<Entry> {
     })
 }
 
-/// The dump that a value holds.
-pub(super) fn record(label: &str, value: &Value) -> Result<FlightRecord, Problem> {
-    let Some(entries) = value.get("entries").and_then(Value::as_array) else {
-        let problem = Problem::new("no flight record: there are no `entries`").in_file(label);
-        return Err(problem.hint("a dump of the flight recorder holds `version`, `pg_config` and `entries`"));
+/// Whether a value can be read as an entry.
+pub(super) fn is_entry(value: &Value) -> bool {
+    entry(value).is_some()
+}
+
+/// The dump of so many bytes that holds this.
+pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<FlightRecord, Problem> {
+    let Content { value, mut report } = content;
+    let value = &value;
+    let damage = report.damages.first().and_then(|damage| damage.places.first());
+    let none = Vec::new();
+    let entries = match value.get("entries").and_then(Value::as_array) {
+        Some(entries) => entries,
+        // What stands before the entries is worth having where they are lost.
+        None if damage.is_some() && ["pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) => {
+            &none
+        }
+        None => {
+            let why = damage.map_or_else(String::new, |(at, why)| format!(" ({why}; byte {at})"));
+            let problem =
+                Problem::new(format!("no flight record: there are no `entries`{why}")).in_file(label);
+            return Err(
+                problem.hint("a dump of the flight recorder holds `version`, `pg_config` and `entries`")
+            );
+        }
     };
     let read: Vec<Entry> = entries.iter().filter_map(entry).collect();
-    let unreadable = (entries.len() - read.len()) as u64;
+    report.note_many(DamageKind::UnreadableEvent, (entries.len() - read.len()) as u64);
+    report.bytes = bytes as u64;
+    report.events = report.events.max(entries.len() as u64);
+    report.kept = read.len() as u64;
     let group = |(name, value): (&String, &Value)| Group {
         name: Some(text(&value["name"])).filter(|n| !n.is_empty()).unwrap_or_else(|| name.clone()),
         description: text(&value["desc"]),
@@ -212,7 +255,7 @@ pub(super) fn record(label: &str, value: &Value) -> Result<FlightRecord, Problem
         groups: object("pg_config").map_or_else(Vec::new, |all| all.iter().map(group).collect()),
         statuses: object("pg_status").map_or_else(Vec::new, |all| all.iter().filter_map(status).collect()),
         entries,
-        unreadable,
+        report,
     })
 }
 

@@ -2,8 +2,13 @@
 //!
 //! Responsible for: the handful of instructions that plain data needs (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Refuses every
 //! instruction that would import or call something: nothing in a pickle is ever run. Memory is bounded by the file: no length in
-//! it is believed beyond the bytes that are there, and shared parts are copied only up to a limit.
+//! it is believed beyond the bytes that are there, and shared parts are copied only up to a limit. Where reading cannot go on, what was
+//! complete before is handed back ([`salvage`]).
 
+mod salvage;
+
+use super::Content;
+use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Number, Value};
 
@@ -37,6 +42,10 @@ struct Machine<'a> {
     stack: Vec<usize>,
     memo: Vec<Option<usize>>,
     label: &'a str,
+    /// Where the instruction begins that is being carried out.
+    begun: usize,
+    /// The last instruction that was carried out.
+    done: u8,
 }
 
 impl<'a> Machine<'a> {
@@ -145,6 +154,7 @@ impl<'a> Machine<'a> {
     /// Runs to the end; the place of the result.
     fn run(&mut self) -> Result<usize, Problem> {
         loop {
+            self.begun = self.at;
             let instruction = self.unsigned(1)? as u8;
             match instruction {
                 0x80 => drop(self.take(1)?),
@@ -229,6 +239,7 @@ impl<'a> Machine<'a> {
                 }
                 _ => return Err(self.problem(&format!("instruction {instruction:#04x} is not plain data"))),
             }
+            self.done = instruction;
         }
     }
 
@@ -264,11 +275,39 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The plain data of a pickle.
-pub(super) fn value(label: &str, bytes: &[u8]) -> Result<Value, Problem> {
-    let mut machine = Machine { bytes, at: 0, store: Vec::new(), stack: Vec::new(), memo: Vec::new(), label };
-    let root = machine.run()?;
-    machine.value(root, 0, &mut (bytes.len().saturating_mul(SHARING)))
+/// The plain data of a pickle; of one that cannot be read to its end, what was complete before.
+pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
+    let mut machine = Machine {
+        bytes,
+        at: 0,
+        store: Vec::new(),
+        stack: Vec::new(),
+        memo: Vec::new(),
+        label,
+        begun: 0,
+        done: 0,
+    };
+    let mut budget = bytes.len().saturating_mul(SHARING);
+    let (value, problem) = match machine.run() {
+        Ok(root) => {
+            return Ok(Content {
+                value: machine.value(root, 0, &mut budget)?,
+                report: ReadReport::default(),
+            });
+        }
+        Err(problem) => (machine.salvage(&mut budget)?, problem),
+    };
+    // What is no dump at all is refused for the reason why it could not be read.
+    if !["entries", "pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) {
+        return Err(problem);
+    }
+    let mut report = ReadReport::default();
+    let lost = bytes.len() - machine.begun;
+    report.note(DamageKind::Truncated, machine.begun as u64, || match lost {
+        0 => "the file breaks off".to_owned(),
+        _ => format!("{}; the rest was left out", problem.message),
+    });
+    Ok(Content { value, report })
 }
 
 #[cfg(test)]
@@ -280,9 +319,9 @@ mod tests {
     fn plain_data_is_read() {
         // pickle.dumps({'a': [1, -2, 300, 70000, 2**40], 'b': (True, None, 1.5), 'c': {'x': 'y'}}, protocol=2)
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01]q\x02(K\x01J\xfe\xff\xff\xffM,\x01Jp\x11\x01\x00\x8a\x06\x00\x00\x00\x00\x00\x01eX\x01\x00\x00\x00bq\x03\x88NG?\xf8\x00\x00\x00\x00\x00\x00\x87q\x04X\x01\x00\x00\x00cq\x05}q\x06X\x01\x00\x00\x00xq\x07X\x01\x00\x00\x00yq\x08su.";
-        let read = value("x", bytes).expect("plain data");
+        let read = content("x", bytes).expect("plain data");
         assert_eq!(
-            read,
+            read.value,
             json!({"a": [1, -2, 300, 70000, 1u64 << 40], "b": [true, null, 1.5], "c": {"x": "y"}})
         );
     }
@@ -291,7 +330,7 @@ mod tests {
     fn nothing_is_run() {
         // The classic: os.system, called with a command.
         let evil = b"\x80\x02}cos\nsystem\n(X\x02\x00\x00\x00idtR.";
-        let problem = value("evil", evil).expect_err("code");
+        let problem = content("evil", evil).err().expect("code");
         assert!(problem.message.contains("would run code"), "{}", problem.message);
     }
 
@@ -303,7 +342,7 @@ mod tests {
             b"\x80\x02}r\xff\xff\xff\xff.",
             b"\x80\x02(t",
         ] {
-            assert!(value("cut", cut).is_err());
+            assert!(content("cut", cut).is_err());
         }
     }
 
@@ -315,6 +354,6 @@ mod tests {
             bomb.extend([b'0', b']', b'(', b'h', n, b'h', n, b'e', b'q', n + 1]);
         }
         bomb.push(b'.');
-        assert!(value("bomb", &bomb).expect_err("a bomb").message.contains("beyond reason"));
+        assert!(content("bomb", &bomb).err().expect("a bomb").message.contains("beyond reason"));
     }
 }

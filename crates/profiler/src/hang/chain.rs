@@ -6,7 +6,7 @@
 use super::progress::{State, Stuck};
 use crate::flight::{Entry, FlightRecord, Frame};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why the search ends at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -59,7 +59,7 @@ fn last(records: &[(u32, &FlightRecord)], rank: u32) -> Option<Entry> {
     record.entries.iter().max_by_key(|e| e.record).cloned()
 }
 
-/// Whom the ranks that wait at a place wait for, and why the search may end there. `idle` are the ranks that wait nowhere.
+/// Whom the ranks that wait at a place wait for, and why the search may end there. `idle` are the ranks that are known to wait nowhere.
 fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
     match stuck.state {
         // One rank alone in a group is no group: the others are not known.
@@ -71,12 +71,17 @@ fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
             (stuck.unknown.clone(), Some(RootCause::NoDump))
         }
         State::Mismatched => {
-            // Those who called what fewest did; with two camps of one size, all.
-            let camp = |call: &str| stuck.calls.iter().filter(|(_, other)| other == call).count();
-            let fewest = stuck.calls.iter().map(|(_, call)| camp(call)).min().unwrap_or_default();
-            let few =
-                stuck.calls.iter().filter(|(_, call)| camp(call) == fewest).map(|&(rank, _)| rank).collect();
-            (few, Some(RootCause::DifferentCall))
+            // Those who called what fewest did; with two camps of one size, all. Ranks whose call is not known may be of any camp.
+            let mut camps: BTreeMap<&str, usize> = BTreeMap::new();
+            for (_, call) in &stuck.calls {
+                *camps.entry(call).or_default() += 1;
+            }
+            let can_be_fewest = |call: &str| {
+                let own = camps.get(call).copied().unwrap_or_default();
+                camps.values().map(|&other| own.saturating_sub(other)).sum::<usize>() <= stuck.unknown.len()
+            };
+            let few = stuck.calls.iter().filter(|(_, call)| can_be_fewest(call)).map(|&(rank, _)| rank);
+            (few.collect(), Some(RootCause::DifferentCall))
         }
         State::NotEntered if stuck.missing.is_empty() => (stuck.unknown.clone(), Some(RootCause::NoDump)),
         State::NotEntered => (stuck.missing.clone(), None),
@@ -116,8 +121,9 @@ pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root
                 last_frames: entry.map(|e| e.frames).unwrap_or_default(),
             });
         };
-    let idle: Vec<u32> =
-        records.iter().map(|&(rank, _)| rank).filter(|&rank| waits_at(all, rank).is_none()).collect();
+    // Where a damaged dump's rank waits may have been lost.
+    let whole = records.iter().filter(|(_, record)| record.is_whole());
+    let idle: Vec<u32> = whole.map(|&(rank, _)| rank).filter(|&rank| waits_at(all, rank).is_none()).collect();
     for (place, begun) in all.iter().enumerate() {
         let mut victims: BTreeSet<u32> = begun.waiting.iter().copied().collect();
         let mut open: Vec<(usize, Vec<u32>)> = vec![(place, Vec::new())];

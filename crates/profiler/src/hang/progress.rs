@@ -121,14 +121,24 @@ fn lane(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entr
 fn left(record: &FlightRecord, entry: &Entry) -> bool {
     let status = record.statuses.iter().find(|s| s.group == entry.group).filter(|_| !entry.is_message);
     let by_count = status.and_then(|s| s.last_completed).is_some_and(|last| last >= entry.sequence);
-    let retired = entry.retired && entry.state != "started" && entry.started.is_none();
+    // Where a damaged dump lost how far its groups had come, the word that the recorder is done counts alone: nobody is said to wait on a doubt.
+    let is_counted = !record.statuses.is_empty() || record.is_whole();
+    let retired = entry.retired && !(is_counted && (entry.state == "started" || entry.started.is_some()));
     entry.state == "completed" || entry.completed.is_some() || by_count || retired
+}
+
+/// Whether only how far the groups had come could tell that a collective was left, and a damaged dump lost it: JSON has it after the entries. NCCL's
+/// recorder looks at the device when it dumps; others' entries may stay open for ever.
+fn may_have_been_left(record: &FlightRecord, entry: &Entry) -> bool {
+    !record.is_whole() && record.statuses.is_empty() && !entry.operation.starts_with("nccl:")
 }
 
 /// What one rank did in one lane.
 #[derive(Default)]
 struct Walk<'a> {
     entries: BTreeMap<u64, (&'a Entry, bool)>,
+    /// Those that may have been left all the same, by what was lost of the dump.
+    doubtful: BTreeSet<u64>,
 }
 
 fn call(entry: &Entry) -> String {
@@ -151,11 +161,11 @@ fn differs(a: &Entry, b: &Entry) -> bool {
 }
 
 /// Which ranks there are dumps of.
-struct Dumps<'a> {
+struct Dumps {
     /// Those of which all entries could be read.
     whole: BTreeSet<u32>,
-    /// Those of which there is none, as far as is known.
-    none: &'a [u32],
+    /// Those of which there is none, as far as is known, or only a damaged one.
+    doubtful: Vec<u32>,
 }
 
 /// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks that are known to have no dump.
@@ -164,8 +174,15 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
     for &(rank, record) in records {
         // Messages are numbered by their place in their lane: the recorder numbers those of a group together.
         let mut counts: BTreeMap<Lane, u64> = BTreeMap::new();
+        // Behind a hole that damage left, the places of messages are not known.
+        let (mut expected, mut hole) = (0, false);
         for entry in &record.entries {
+            hole |= record.unreadable() > 0 && entry.record != expected;
+            expected = entry.record.saturating_add(1);
             let lane = lane(records, record, rank, entry);
+            if hole && lane.message.is_some() {
+                continue;
+            }
             let sequence = if lane.message.is_some() {
                 let count = counts.entry(lane.clone()).or_default();
                 *count += 1;
@@ -175,18 +192,24 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
             };
             let walk = lanes.entry(lane).or_default().entry(rank).or_default();
             walk.entries.insert(sequence, (entry, left(record, entry)));
+            if may_have_been_left(record, entry) {
+                walk.doubtful.insert(sequence);
+            }
         }
     }
-    let whole = records.iter().filter(|(_, record)| record.unreadable == 0).map(|&(rank, _)| rank).collect();
-    let dumps = Dumps { whole, none };
+    let whole = records.iter().filter(|(_, record)| record.is_whole()).map(|&(rank, _)| rank).collect();
+    let damaged = records.iter().filter(|(_, record)| !record.is_whole()).map(|&(rank, _)| rank);
+    let dumps = Dumps { whole, doubtful: damaged.chain(none.iter().copied()).collect() };
     let mut all: Vec<Stuck> = lanes.iter().filter_map(|(lane, walks)| of_lane(lane, walks, &dumps)).collect();
     all.sort_by(|a, b| (a.since, &a.group, a.sequence).cmp(&(b.since, &b.group, b.sequence)));
     all
 }
 
-fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps<'_>) -> Option<Stuck> {
-    let pending =
-        |walk: &Walk<'_>| walk.entries.iter().find(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
+fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps) -> Option<Stuck> {
+    let pending = |walk: &Walk<'_>| {
+        let mut open = walk.entries.iter().filter(|(_, (_, left))| !left).map(|(&sequence, _)| sequence);
+        open.find(|sequence| !walk.doubtful.contains(sequence))
+    };
     let sequence = walks.values().filter_map(pending).min()?;
     let ranks: Vec<u32> = match lane.message {
         Some((from, to)) => vec![from, to],
@@ -203,8 +226,8 @@ fn of_lane(lane: &Lane, walks: &BTreeMap<u32, Walk<'_>>, dumps: &Dumps<'_>) -> O
     let (missing, mut unknown): (Vec<u32>, Vec<u32>) = absent.partition(|r| dumps.whole.contains(r));
     let is_listed = lane.message.is_some() || !lane.ranks.is_empty();
     if !is_listed {
-        // Any rank without a dump may be a member.
-        unknown.extend(dumps.none.iter().filter(|rank| !ranks.contains(rank)));
+        // Any rank without a whole dump may be a member.
+        unknown.extend(dumps.doubtful.iter().filter(|rank| !ranks.contains(rank)));
         unknown.sort_unstable();
     }
     let entered: Vec<(u32, &Entry)> = ranks.iter().filter_map(|r| Some((*r, at(r)?.0))).collect();

@@ -7,8 +7,36 @@ use super::chain::{Root, roots};
 use super::progress::{Stuck, stuck};
 use crate::flight::{FlightRecord, Group};
 use crate::job::{rank_in_name, skeleton};
+use crate::trace::DamageKind;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
+
+/// A dump of which a part is lost: its rank may have entered more than is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DamagedDump {
+    /// Whose it is.
+    pub rank: u32,
+    /// What the user calls the file.
+    pub label: String,
+    /// How many entries were read.
+    pub entries: u64,
+    /// How many entries or other parts in between could not be read.
+    pub unreadable: u64,
+    /// The byte of the (inflated) file from which on the rest is lost.
+    pub cut_at: Option<u64>,
+}
+
+impl DamagedDump {
+    fn of(rank: u32, record: &FlightRecord) -> Option<Self> {
+        (!record.is_whole()).then(|| Self {
+            rank,
+            label: record.label.clone(),
+            entries: record.report.kept,
+            unreadable: record.unreadable(),
+            cut_at: record.cut_at(),
+        })
+    }
+}
 
 /// What flight records say about a hang.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,6 +49,8 @@ pub struct Hang {
     pub world_size_listed: bool,
     /// Ranks of which there is no dump, or only one that could not be read.
     pub without_dump: Vec<u32>,
+    /// The dumps that were read in part: what is said of their ranks is a bound.
+    pub damaged: Vec<DamagedDump>,
     /// What is stuck, in order of time. Empty: nothing hangs in these dumps.
     pub stuck: Vec<Stuck>,
     /// Who is to blame, those with most victims first.
@@ -30,9 +60,11 @@ pub struct Hang {
 }
 
 impl Hang {
-    /// Whether the job hangs; not known where nothing hangs in the dumps that are there and some are missing.
+    /// Whether the job hangs. Not known where nothing hangs in the dumps that are there while others are missing or damaged, or may be missing because no
+    /// dump says how many ranks there are.
     pub fn hangs(&self) -> Option<bool> {
-        if self.stuck.is_empty() { self.without_dump.is_empty().then_some(false) } else { Some(true) }
+        let all_is_seen = self.world_size_listed && self.without_dump.is_empty() && self.damaged.is_empty();
+        if self.stuck.is_empty() { all_is_seen.then_some(false) } else { Some(true) }
     }
 
     /// Of how many ranks there are dumps: `3 of 4 ranks`, or `3 of at least 4 ranks` where no dump lists all.
@@ -50,6 +82,26 @@ pub fn lost_rank(label: &str, records: &[FlightRecord]) -> Option<u32> {
     rank_in_name(&name(label), true).filter(|_| alike)
 }
 
+/// What was read of a damaged dump and what was lost, where.
+fn told_damage(record: &FlightRecord) -> String {
+    let entries = if record.report.kept == 1 {
+        "1 entry was".to_owned()
+    } else {
+        format!("{} entries were", record.report.kept)
+    };
+    let mut told = vec![format!("{}: {entries} read", record.label)];
+    for damage in &record.report.damages {
+        let is_cut = damage.kind == DamageKind::Truncated;
+        let count = if is_cut { String::new() } else { format!("{} could not be read, ", damage.count) };
+        told.push(match damage.places.first() {
+            Some((at, why)) if damage.count > 1 => format!("{count}the first at byte {at}: {why}"),
+            Some((at, why)) => format!("{count}at byte {at}: {why}"),
+            None => count.trim_end_matches(", ").to_owned(),
+        });
+    }
+    told.join("; ")
+}
+
 /// Judges the dumps of a job; `lost` are the ranks whose dumps are there and could not be read. Of two dumps of one rank the one with the later last entry counts.
 pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let mut warnings = Vec::new();
@@ -61,9 +113,8 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
             warnings.push(Warning::new("trace-unknown-rank", told));
             continue;
         };
-        if record.unreadable > 0 {
-            let told = format!("{} entries of {} cannot be read", record.unreadable, record.label);
-            warnings.push(Warning::new("trace-damaged", told));
+        if !record.is_whole() {
+            warnings.push(Warning::new("trace-damaged", told_damage(record)));
         }
         match ranked.iter_mut().find(|(known, _)| *known == rank) {
             None => ranked.push((rank, record)),
@@ -73,13 +124,15 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
                     known.1.label, record.label
                 );
                 warnings.push(Warning::new("trace-duplicate-rank", told));
-                if latest(record) > latest(known.1) {
+                let order = |record: &FlightRecord| (latest(record), record.is_whole());
+                if order(record) > order(known.1) {
                     known.1 = record;
                 }
             }
         }
         let lost = record.entries.first().map_or(0, |e| e.record);
-        if lost > 0 {
+        // Where entries could not be read, the first may be one of them.
+        if lost > 0 && record.unreadable() == 0 {
             let told = format!(
                 "rank {rank}'s ring buffer has overwritten its first {lost} entries; what was entered then is unknown"
             );
@@ -112,7 +165,8 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     // The highest listed rank may be nonsense: no list longer than what dumps could name.
     let without_dump: Vec<u32> =
         (0..world_size).filter(|r| ranks.binary_search(r).is_err()).take(1024).collect();
+    let damaged = ranked.iter().filter_map(|(rank, record)| DamagedDump::of(*rank, record)).collect();
     let stuck = stuck(&ranked, &without_dump);
     let roots = roots(&stuck, &ranked);
-    Hang { ranks, world_size, world_size_listed, without_dump, stuck, roots, warnings }
+    Hang { ranks, world_size, world_size_listed, without_dump, damaged, stuck, roots, warnings }
 }

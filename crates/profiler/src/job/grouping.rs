@@ -150,7 +150,22 @@ impl Bunch<'_> {
     }
 
     fn world(&self) -> Option<u32> {
-        self.parts.iter().find_map(|part| part.of.clue.world_size)
+        world_of(self.parts.iter())
+    }
+
+    /// Whether several files are all ranks of the job that they say they are of.
+    fn is_complete(&self) -> bool {
+        let world = self.world();
+        self.parts.len() > 1
+            && world.is_some_and(|world| self.ranks().is_some_and(|ranks| ranks.into_iter().eq(0..world)))
+    }
+
+    /// Whether two bunches of one folder that say different sizes of the world can still be one job, of which some heads are wrong: called alike, and
+    /// neither is whole without the other. That their ranks are different ones that began together is asked of all.
+    fn differs_by_mistake(&self, other: &Self) -> bool {
+        let names: BTreeSet<String> =
+            self.parts.iter().chain(&other.parts).map(|part| skeleton(part.name)).collect();
+        names.len() == 1 && !self.is_complete() && !other.is_complete()
     }
 
     fn start(&self) -> Option<u64> {
@@ -165,7 +180,9 @@ impl Bunch<'_> {
         }
         let worlds = [self.world(), other.world()];
         let is_beside = a.of.archive == b.of.archive && a.folder == b.folder;
-        if worlds[0] != worlds[1] && !(is_beside && worlds.contains(&None)) {
+        if worlds[0] != worlds[1]
+            && !(is_beside && (worlds.contains(&None) || self.differs_by_mistake(other)))
+        {
             return false;
         }
         // A head that is damaged or says nothing is of the job that it lies in, if it is called like its files.
@@ -173,7 +190,7 @@ impl Bunch<'_> {
             return skeleton(a.name) == skeleton(b.name);
         }
         let (Some(mine), Some(theirs)) = (self.ranks(), other.ranks()) else { return false };
-        let world = worlds[0].or(worlds[1]);
+        let world = world_of(self.parts.iter().chain(&other.parts));
         let room = world.is_none_or(|world| mine.len() + theirs.len() <= world as usize);
         if !mine.is_disjoint(&theirs) || !room {
             return false;
@@ -200,6 +217,15 @@ impl Bunch<'_> {
             together && (world.is_some() || go_on) && skeleton(a.folder) == skeleton(b.folder)
         }
     }
+}
+
+/// The size of the world that most files say; of several the largest.
+fn world_of<'p, 'a: 'p>(parts: impl Iterator<Item = &'p Seen<'a>>) -> Option<u32> {
+    let mut claims: BTreeMap<u32, usize> = BTreeMap::new();
+    for world in parts.filter_map(|part| part.of.clue.world_size) {
+        *claims.entry(world).or_default() += 1;
+    }
+    claims.into_iter().max_by_key(|&(world, count)| (count, world)).map(|(world, _)| world)
 }
 
 /// The jobs among files, in the order in which they first appear.

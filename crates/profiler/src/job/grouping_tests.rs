@@ -93,6 +93,35 @@ fn one_folder_of_two_jobs_is_parted_by_names_or_by_time() {
 }
 
 #[test]
+fn one_head_that_says_another_world_is_of_the_job_that_it_lies_in() {
+    let of = |odd: u32, says: u32| -> Vec<Sighting> {
+        let world = |rank| Some(if rank == odd { says } else { 4 });
+        (0..4).map(|rank| trace(&format!("run/rank{rank}.json"), Some(rank), world(rank), None)).collect()
+    };
+    for (odd, says) in [(2, 8), (0, 2), (3, 1), (0, 1), (1, 64)] {
+        let found = group(&of(odd, says));
+        assert_eq!(paths(&found), [("run", Some(4), 4)], "rank {odd} says {says}");
+        assert_eq!(found[0].world_size, Some(4), "what most say");
+    }
+    // A rank that comes twice, another name, another day or a job that is whole by itself are of another job.
+    let mut twice = of(2, 8);
+    twice[2].clue.rank = Some(3);
+    assert_eq!(group(&twice).len(), 2);
+    let mut renamed = of(2, 8);
+    renamed[2].path = "run/other2.json".to_owned();
+    assert_eq!(group(&renamed).len(), 2);
+    let mut later = of(2, 8);
+    for (at, one) in later.iter_mut().enumerate() {
+        one.clue.start = Some(if at == 2 { 1_700_000_000_000_000 } else { 1_600_000_000_000_000 });
+    }
+    assert_eq!(group(&later).len(), 2);
+    let whole = |rank: u32| {
+        trace(&format!("run/rank{rank}.json"), Some(rank), Some(if rank < 2 { 2 } else { 4 }), None)
+    };
+    assert_eq!(group(&[whole(0), whole(1), whole(2), whole(3)]).len(), 2);
+}
+
+#[test]
 fn files_that_say_nothing_are_jobs_by_their_names_and_copies_are_no_jobs() {
     let silent = ["s/worker_a.json", "s/torch_compile.json", "s/h_11.77.json", "s/h_12.78.json"]
         .map(|path| trace(path, None, None, None));

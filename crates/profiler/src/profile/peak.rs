@@ -98,7 +98,12 @@ mod tests {
         let ranks = [RankWaterfall { kernels: kernels.collect(), ..RankWaterfall::default() }];
         let mut trace = RankTrace::default();
         trace.identity.devices = vec![Device { name: device.to_owned(), ..Device::default() }];
-        let job = Job { members: vec![Member { rank: 0, trace }], world_size: 1, warnings: Vec::new() };
+        let job = Job {
+            members: vec![Member { rank: 0, trace }],
+            world_size: 1,
+            world_size_known: true,
+            warnings: Vec::new(),
+        };
         peak(&job, &Options::default(), &ranks, &[&names], &mut Vec::new())
             .expect("an answer")
             .expect("a peak")

@@ -188,6 +188,8 @@ pub struct Report {
     pub ranks: usize,
     /// Ranks of the job.
     pub world_size: u32,
+    /// Whether traces say how many there are. Otherwise there are at least so many.
+    pub world_size_known: bool,
     /// How many ranks of the job were not recorded.
     pub missing: u32,
     /// The first of them.
@@ -277,11 +279,8 @@ pub(super) fn report(
     warnings.extend(doubts(waterfall, options));
     let missing = job.world_size - u32::try_from(job.members.len()).unwrap_or(u32::MAX).min(job.world_size);
     if missing > 0 {
-        let told = format!(
-            "from {} of {} ranks: who waited for a rank that was not recorded cannot be told",
-            job.members.len(),
-            job.world_size
-        );
+        let told =
+            format!("from {}: who waited for a rank that was not recorded cannot be told", job.extent());
         warnings.push(Warning::new("trace-missing-ranks", told));
     }
     let estimated_wait = waterfall.ranks.iter().map(|rank| rank.estimated_wait).sum::<i64>() as f64 / samples;
@@ -298,6 +297,7 @@ pub(super) fn report(
     Report {
         ranks: waterfall.ranks.len(),
         world_size: job.world_size,
+        world_size_known: job.world_size_known,
         missing,
         missing_ranks: if missing > 0 { job.missing(MISSING) } else { Vec::new() },
         device: job.members.iter().find_map(|m| device(&m.trace.identity)).map(str::to_owned),

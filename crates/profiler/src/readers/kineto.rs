@@ -12,12 +12,11 @@ mod finish;
 mod head;
 mod numbers;
 mod rows;
-mod scan;
 mod stream;
 #[cfg(test)]
 mod tests;
 
-use super::{Keep, Reader, Recording};
+use super::{Keep, Reader, Recording, scan};
 use crate::RankTrace;
 use crate::job::{Clue, Standing};
 use crate::trace::{DamageKind, Identity};

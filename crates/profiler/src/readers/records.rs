@@ -4,8 +4,10 @@
 
 use super::{Keep, Reader, Recording};
 use crate::job::{Family, Standing};
+use crate::trace::DamageKind;
 use crate::{flight, log::TrainingLog, monitors};
 use railwright_spec::problem::Problem;
+use std::io::Read;
 
 /// Flight records, JSON or pickle.
 pub(super) struct FlightRecords;
@@ -25,6 +27,21 @@ impl Reader for FlightRecords {
 
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
         Ok(vec![Recording::Flight(Box::new(flight::read(label, bytes)?))])
+    }
+
+    fn read_stream(&self, label: &str, source: &mut dyn Read, _: Keep) -> Result<Vec<Recording>, Problem> {
+        let mut bytes = Vec::new();
+        let broken = source.read_to_end(&mut bytes).err();
+        if let Some(error) = broken.as_ref().filter(|_| bytes.is_empty()) {
+            return Err(Problem::new(format!("it could not be read: {error}")).in_file(label));
+        }
+        // What came before a broken end (a `.gz` that was cut) counts like a file that is cut there.
+        let mut record = flight::read(label, &bytes)?;
+        if let Some(error) = broken {
+            let place = bytes.len() as u64;
+            record.report.note(DamageKind::Truncated, place, || format!("the stream breaks off: {error}"));
+        }
+        Ok(vec![Recording::Flight(Box::new(record))])
     }
 }
 

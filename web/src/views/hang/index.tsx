@@ -9,7 +9,7 @@ import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
 import { Chain } from './chain'
 import { Metrics } from './metrics'
 import { RankGrid } from './ranks'
-import { type Hang, type Root, type Stuck, type Verdict, STATES, causeText, lookAt, ranges, who } from './types'
+import { type Hang, type Root, type Stuck, type Verdict, STATES, causeText, damageText, doubts, extent, lookAt, ranges, who } from './types'
 import './hang.css'
 
 export default function View() {
@@ -77,7 +77,7 @@ function Answer({ answer, notes, stale }: { answer: Hang; notes: readonly string
 
 /** The verdict as a sentence. */
 function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
-  const from = hang.ranks.length === hang.world_size ? `all ${hang.world_size} ranks` : `${hang.ranks.length} of ${hang.world_size} ranks`
+  const from = extent(hang)
   const first = hang.roots[0]
   if (hang.ranks.length === 0) {
     return (
@@ -89,7 +89,8 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   if (hang.stuck.length === 0 && !isWhole) {
     return (
       <p class="hang-verdict none hang-wide">
-        <b>Nothing in these dumps hangs, and dumps are missing.</b> Every collective that {from} entered has ended; a rank without a dump may be the one.
+        <b>Nothing in these dumps hangs; whether the job does cannot be known from them.</b> Every collective in the dumps of {from} has ended, but {doubts(hang)}.
+        <Damages hang={hang} />
       </p>
     )
   }
@@ -106,8 +107,14 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
       {first && first.victims.length > 0 && `${first.victims.length === 1 ? `Rank ${first.victims[0]} waits` : `${first.victims.length} ranks wait`} for ${first.ranks.length === 1 ? 'it' : 'them'} in the end. `}
       {hang.roots.length > 1 && `${hang.roots.length - 1} more ${hang.roots.length === 2 ? 'end' : 'ends'} of the chain below. `}
       <span class="muted">From the dumps of {from}.</span>
+      <Damages hang={hang} />
     </p>
   )
+}
+
+/** Dumps that were read in part. */
+function Damages({ hang }: { hang: Verdict }) {
+  return <>{hang.damaged.map((one) => <span key={one.rank} class="hang-damage"> {damageText(one)}</span>)}</>
 }
 
 function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boolean }) {

@@ -6,25 +6,27 @@ const KINDS = [
   ['root', '!', 'the search ends here'],
   ['waits', '…', 'waits'],
   ['fine', '', 'in nothing that is stuck'],
+  ['damaged', '~', 'in nothing that is stuck, as far as its damaged dump tells'],
   ['absent', '×', 'no dump'],
 ] as const
 
 type Kind = (typeof KINDS)[number][0]
 
-const FILL: Readonly<Record<Kind, string>> = { root: 'var(--bad)', waits: 'var(--warn-soft)', fine: 'var(--good-soft)', absent: 'var(--surface)' }
-const INK: Readonly<Record<Kind, string>> = { root: 'var(--surface)', waits: 'var(--warn)', fine: 'var(--good)', absent: 'var(--muted)' }
+const FILL: Readonly<Record<Kind, string>> = { root: 'var(--bad)', waits: 'var(--warn-soft)', fine: 'var(--good-soft)', damaged: 'var(--surface)', absent: 'var(--surface)' }
+const INK: Readonly<Record<Kind, string>> = { root: 'var(--surface)', waits: 'var(--warn)', fine: 'var(--good)', damaged: 'var(--warn)', absent: 'var(--muted)' }
 const MOST = 16_384
 
 export function RankGrid({ hang }: { hang: Verdict }) {
   const roots = new Set(hang.roots.flatMap((root) => root.ranks))
   const waiting = new Set(hang.stuck.flatMap((one) => one.waiting))
   const absent = new Set(hang.without_dump)
+  const damaged = new Set(hang.damaged.map((one) => one.rank))
   const all = Array.from({ length: Math.min(hang.world_size, MOST) }, (_, rank) => rank)
-  const kind = (rank: number): Kind => (roots.has(rank) ? 'root' : absent.has(rank) ? 'absent' : waiting.has(rank) ? 'waits' : 'fine')
+  const kind = (rank: number): Kind => (roots.has(rank) ? 'root' : absent.has(rank) ? 'absent' : waiting.has(rank) ? 'waits' : damaged.has(rank) ? 'damaged' : 'fine')
   const counts = new Map<Kind, number>()
   for (const rank of all) counts.set(kind(rank), (counts.get(kind(rank)) ?? 0) + 1)
   return (
-    <ChartFrame title="Ranks" about={`${hang.ranks.length.toLocaleString('en')} dumps of ${hang.world_size.toLocaleString('en')} ranks`} name="hang-ranks" rows={() => ({ columns: ['rank', 'state'], rows: all.map((rank) => [rank, kind(rank)]) })}>
+    <ChartFrame title="Ranks" about={`${hang.ranks.length.toLocaleString('en')} dumps of ${hang.world_size_listed ? '' : 'at least '}${hang.world_size.toLocaleString('en')} ranks`} name="hang-ranks" rows={() => ({ columns: ['rank', 'state'], rows: all.map((rank) => [rank, kind(rank)]) })}>
       {(width) => {
         const cell = all.length <= 64 ? 34 : all.length <= 512 ? 24 : all.length <= 2048 ? 14 : 8
         const columns = Math.max(1, Math.floor(width / cell))

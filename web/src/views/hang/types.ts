@@ -32,10 +32,22 @@ export interface Root {
   readonly last_frames: readonly Frame[]
 }
 
+export interface Damaged {
+  readonly rank: number
+  readonly entries: number
+  readonly unreadable: number
+  /** The byte from which on the rest is lost. */
+  readonly cut_at: number | null
+}
+
 export interface Verdict {
   readonly ranks: readonly number[]
   readonly world_size: number
+  /** Whether a dump says how many ranks there are; otherwise there are at least so many. */
+  readonly world_size_listed: boolean
   readonly without_dump: readonly number[]
+  /** Dumps that were read in part: what is said of their ranks is a bound. */
+  readonly damaged: readonly Damaged[]
   readonly stuck: readonly Stuck[]
   readonly roots: readonly Root[]
   readonly warnings: readonly { readonly id: string; readonly message: string }[]
@@ -50,7 +62,7 @@ export interface RankSpeed {
 }
 
 export interface Hang {
-  /** `null`: nothing in the dumps hangs, and dumps are missing. */
+  /** `null`: nothing in the dumps hangs, and dumps are missing, damaged, or may be missing. */
   readonly hangs: boolean | null
   readonly hang: Verdict | null
   readonly metrics: { readonly ranks: readonly RankSpeed[]; readonly all_hang: boolean; readonly damaged: number } | null
@@ -76,6 +88,28 @@ export function ranges(ranks: readonly number[]): string {
   return parts.join(', ')
 }
 
+/** `3 of 4 ranks`, `3 of at least 4 ranks` where no dump says how many there are. */
+export function extent({ ranks, world_size, world_size_listed }: Pick<Verdict, 'ranks' | 'world_size' | 'world_size_listed'>): string {
+  if (!world_size_listed) return `${ranks.length} of at least ${world_size} rank${world_size === 1 ? '' : 's'}`
+  return ranks.length === world_size ? `all ${world_size} ranks` : `${ranks.length} of ${world_size} ranks`
+}
+
+/** Why nobody knows that nothing hangs. */
+export function doubts({ without_dump, damaged, world_size_listed }: Pick<Verdict, 'without_dump' | 'damaged' | 'world_size_listed'>): string {
+  return [
+    ...(without_dump.length > 0 ? [`${without_dump.length === 1 ? 'a dump is' : 'dumps are'} missing (${who(without_dump)})`] : []),
+    ...(damaged.length > 0 ? [`${damaged.length === 1 ? 'a dump is' : 'dumps are'} damaged (${who(damaged.map((one) => one.rank))})`] : []),
+    ...(world_size_listed ? [] : ['no dump says how many ranks there are']),
+  ].join(', ')
+}
+
+/** What was read of a damaged dump, and where the rest was lost. */
+export function damageText({ rank, entries, unreadable, cut_at }: Damaged): string {
+  const read = `${entries} ${entries === 1 ? 'entry' : 'entries'}`
+  const lost = cut_at === null ? `is damaged: ${read} read, ${unreadable} not` : `breaks off at byte ${cut_at} after ${read}${unreadable > 0 ? `, and ${unreadable} more could not be read` : ''}`
+  return `Rank ${rank}’s dump ${lost}; what else it entered is not known, and the verdict is a bound.`
+}
+
 /** `rank 3`, `ranks 0–3, 7`. */
 export function who(ranks: readonly number[]): string {
   if (ranks.length === 0) return 'a rank that is not known'
@@ -85,7 +119,7 @@ export function who(ranks: readonly number[]): string {
 const CAUSES: Readonly<Record<Root['cause'], readonly [one: string, many: string, look: string]>> = {
   outside_of_collectives: ['never came', 'never came', 'It is in no collective: its host does something else, or nothing. Look at its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'],
   different_call: ['called something else', 'called something else', 'Others called another operation, or with other sizes or types. Compare what each rank called: a branch that not all ranks take.'],
-  no_dump: ['left no dump', 'left no dump', 'Dead, or its dump is not among these files. Look at its log and its node before anything else.'],
+  no_dump: ['left no whole dump', 'left no whole dump', 'Dead, or its dump is damaged or not among these files. Look at its log and its node before anything else.'],
   members_unknown: ['waits nowhere and may be the one', 'wait nowhere, and one of them may be missing', 'The group does not list its ranks and too few are known to be in it: who does not come is not known. Dumps of all ranks tell.'],
   circle: ['waits for itself', 'wait for each other in a circle', 'Collectives of several groups are called in different orders on these ranks.'],
   transfer: ['is there, and nothing ends', 'are all there, and nothing ends', 'A link, a device or a kernel; or the dump was taken while all was well.'],

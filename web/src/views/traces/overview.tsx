@@ -49,7 +49,7 @@ export function Overview({ profile }: TabProps) {
 function Head({ profile }: { profile: Profile }) {
   const facts: (readonly [string, string])[] = [
     ['a step takes', span(profile.step_time)],
-    ['ranks', profile.missing === 0 ? String(profile.ranks) : `${profile.ranks} of ${profile.world_size}`],
+    ['ranks', profile.missing === 0 ? String(profile.ranks) : `${profile.ranks} of ${profile.world_size_known ? '' : 'at least '}${profile.world_size}`],
     ['steps', String(profile.steps.length)],
     ...(profile.device ? [['on', profile.device] as const] : []),
     ...(profile.utilisation !== null ? [['MFU', percent(profile.utilisation)] as const] : []),

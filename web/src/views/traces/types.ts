@@ -80,6 +80,8 @@ export interface Profile {
   readonly title: string
   readonly ranks: number
   readonly world_size: number
+  /** Whether traces say how many there are; otherwise there are at least so many. */
+  readonly world_size_known: boolean
   readonly missing: number
   readonly device: string | null
   readonly utilisation: number | null

@@ -110,9 +110,9 @@ impl Measured {
         Ok(all)
     }
 
-    /// Ranks of the traced job, as far as its traces say it.
+    /// Ranks of the traced job, if its traces say it.
     fn traced(&self) -> Option<u32> {
-        self.job.as_ref().map(|(job, _)| job.world_size)
+        self.job.as_ref().filter(|(job, _)| job.world_size_known).map(|(job, _)| job.world_size)
     }
 
     /// Refuses logs of another run; what is doubtful about the traces.

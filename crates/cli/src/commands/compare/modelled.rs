@@ -65,7 +65,11 @@ pub(super) fn run(
     } else {
         ([name, run_file.clone()], steps(&measured, &modelled))
     };
-    comparison.warnings.extend(of_another_run(&run, read.job.world_size, profile.report.device.as_deref()));
+    comparison.warnings.extend(of_another_run(
+        &run,
+        read.job.world_size_known.then_some(read.job.world_size),
+        profile.report.device.as_deref(),
+    ));
     let verdicts = conditions.iter().map(|c| c.check(&comparison)).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);
     printer.answer(&Against { titles, comparison, verdicts }, &arguments.output)?;
@@ -73,9 +77,11 @@ pub(super) fn run(
 }
 
 /// A doubt where the traces say another number of devices than the run has, or another device.
-fn of_another_run(run: &Run, traced: u32, device: Option<&str>) -> Option<Warning> {
-    // Traces of one rank often do not say of how many; those that say of several are believed.
-    let ranks = (traced > 1).then(|| Claim { key: "cluster.devices".to_owned(), value: f64::from(traced) });
+fn of_another_run(run: &Run, traced: Option<u32>, device: Option<&str>) -> Option<Warning> {
+    // Traces of one rank often do not say of how many; those that say of several are believed, and a guess is no claim.
+    let ranks = traced
+        .filter(|&traced| traced > 1)
+        .map(|traced| Claim { key: "cluster.devices".to_owned(), value: f64::from(traced) });
     let mut differs = differences(ranks.as_slice(), &run.model, &run.plan);
     let own = &run.cluster.accelerator.id;
     if let Some(device) = device.and_then(profiled::accelerator_of).filter(|device| device != own) {

@@ -3,6 +3,7 @@
 use super::{Shown, time};
 use crate::printer::Terminal;
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
+use railwright_profiler::job::extent;
 use railwright_profiler::profile::Part;
 use railwright_profiler::tree::{Level, Node};
 use railwright_profiler::waterfall::Group;
@@ -296,9 +297,8 @@ impl Shown {
             }
             document.heading("not recorded");
             document.paragraph(format!(
-                "{} of {} ranks: {}",
-                report.missing,
-                report.world_size,
+                "{}: {}",
+                extent(report.missing as usize, report.world_size, report.world_size_known),
                 missing.join(", ")
             ));
         }

@@ -6,7 +6,7 @@
 
 /// Why a token could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// The bytes end before the token does.
     Incomplete,
     /// The bytes are no JSON from here on.
@@ -20,15 +20,15 @@ pub(super) enum Stop {
 
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Text<'a> {
+pub(crate) struct Text<'a> {
     /// The bytes between the quotes, as they are written.
-    pub(super) bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
     /// Whether there is a backslash among them.
-    pub(super) escaped: bool,
+    pub(crate) escaped: bool,
 }
 
 /// The place of the next byte that is not blank, and that byte.
-pub(super) fn next(bytes: &[u8], mut at: usize) -> Result<(usize, u8), Stop> {
+pub(crate) fn next(bytes: &[u8], mut at: usize) -> Result<(usize, u8), Stop> {
     while let Some(&byte) = bytes.get(at) {
         if byte > b' ' {
             return Ok((at, byte));
@@ -39,7 +39,7 @@ pub(super) fn next(bytes: &[u8], mut at: usize) -> Result<(usize, u8), Stop> {
 }
 
 /// The string whose opening quote is before `at`, and the place after its closing quote.
-pub(super) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
+pub(crate) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
     let mut escaped = false;
     let mut from = at;
     // Most strings are short: a plain loop wins over setting a search up.
@@ -62,7 +62,7 @@ pub(super) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
 }
 
 /// The place after a bare word (number, `true`, `NaN`, ...) that begins at `at`.
-pub(super) fn word(bytes: &[u8], at: usize) -> Result<usize, Stop> {
+pub(crate) fn word(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     let rest = bytes.get(at..).ok_or(Stop::Incomplete)?;
     let length = rest
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Result<usize, Stop> {
 }
 
 /// The place after a value of any kind that begins at `at`. A nested value is only matched for its brackets.
-pub(super) fn skip(bytes: &[u8], at: usize) -> Result<usize, Stop> {
+pub(crate) fn skip(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     match bytes.get(at) {
         None => Err(Stop::Incomplete),
         Some(b'"') => Ok(text(bytes, at + 1)?.1),
@@ -118,7 +118,7 @@ fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
 }
 
 /// That a separator follows a string: else a quote stood within it, and what is inside and what outside of strings is no longer known.
-pub(super) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
+pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     let (at, byte) = next(bytes, at)?;
     if matches!(byte, b',' | b':' | b'}' | b']') {
         return Ok(());
@@ -128,7 +128,7 @@ pub(super) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
 
 /// The string as text: escapes read, control characters as blanks, bytes that are no UTF-8 replaced. The flag says whether anything had to
 /// be repaired.
-pub(super) fn decode(text: Text<'_>) -> (String, bool) {
+pub(crate) fn decode(text: Text<'_>) -> (String, bool) {
     let mut repaired = false;
     let quoted = [b"\"".as_slice(), text.bytes, b"\""].concat();
     let decoded = serde_json::from_slice::<String>(&quoted).unwrap_or_else(|_| {

@@ -1,0 +1,187 @@
+//! Records that are damaged, that contradict each other, or that do not say how many ranks there are: what is kept and what is told.
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use support::{json, run};
+
+const JOB: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/generated_torch215_gloo_pp2dp2");
+const HANGING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/hang");
+const LOG: &str = "../../../../examples/launch/mixtral_8x7b.log";
+
+/// A folder of this test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = PathBuf::from(support::scratch(name));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("made");
+        Self(folder)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, bytes).expect("written");
+        path.display().to_string()
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().expect("UTF-8")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    out.write_all(bytes).expect("packed");
+    out.finish().expect("packed")
+}
+
+/// A frame of zstd of blocks as they are (RFC 8878, 3.1.1).
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xa0];
+    out.extend((bytes.len() as u32).to_le_bytes());
+    let blocks: Vec<&[u8]> = bytes.chunks(1 << 17).collect();
+    for (at, block) in blocks.iter().enumerate() {
+        let head = (block.len() as u32) << 3 | u32::from(at + 1 == blocks.len());
+        out.extend(&head.to_le_bytes()[..3]);
+        out.extend(*block);
+    }
+    out
+}
+
+/// The dumps of a job that hangs, the last one cut short at a share of its length.
+fn cut_dumps(name: &str, share: f64) -> Folder {
+    let folder = Folder::new(name);
+    for rank in 0..4 {
+        let file = format!("dump_rank_{rank}.json");
+        let bytes = std::fs::read(format!("{HANGING}/{file}")).expect("an example");
+        let end = if rank == 3 { (bytes.len() as f64 * share) as usize } else { bytes.len() };
+        folder.put(&file, &bytes[..end]);
+    }
+    folder
+}
+
+#[test]
+fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
+    let whole = json(&["hang", HANGING, "--json", "--quiet"], 1);
+    assert_eq!(whole["hang"]["roots"][0]["cause"], "outside_of_collectives");
+    assert_eq!(whole["hang"]["damaged"].as_array().map(Vec::len), Some(0));
+    let folder = cut_dumps("cut", 0.6);
+    let cut = json(&["hang", folder.path(), "--json", "--quiet"], 1);
+    let (hang, damaged) = (&cut["hang"], &cut["hang"]["damaged"][0]);
+    assert_eq!(
+        (&hang["roots"][0]["cause"], &hang["roots"][0]["ranks"]),
+        (&"no_dump".into(), &serde_json::json!([3]))
+    );
+    assert_eq!(hang["ranks"].as_array().map(Vec::len), Some(4), "its entries count");
+    assert_eq!(damaged["rank"], 3);
+    let entries = damaged["entries"].as_u64().expect("a number");
+    let at = damaged["cut_at"].as_u64().expect("a place");
+    assert!(entries > 3 && at > 100, "{damaged}");
+    let said = run(&["hang", folder.path()]);
+    let told = format!("rank 3's dump breaks off at byte {at} after {entries} entries");
+    let flat = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&told) && flat.contains("the verdict is a bound"), "{}", said.stdout);
+    assert!(
+        said.stderr.contains("entries were read") && said.stderr.contains("breaks off"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn nothing_hangs_is_not_said_of_a_world_that_is_not_known() {
+    for dumps in ["fr_ok_trace_rank_0.pickle", "fr_ok_trace_rank_*.pickle"] {
+        let path = format!("{JOB}/{dumps}");
+        let answer = json(&["hang", &path, "--json", "--quiet"], 1);
+        assert!(answer["hangs"].is_null(), "{}", answer["hangs"]);
+        let said = run(&["hang", &path]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("whether the job does cannot be known from them"), "{said}");
+        assert!(said.contains("no dump says how many ranks there are"), "{said}");
+    }
+}
+
+#[test]
+fn a_guess_at_the_number_of_ranks_reads_as_one() {
+    let folder = Folder::new("guess");
+    let mut text = String::new();
+    let packed = std::fs::File::open(format!("{JOB}/rank3_step5.pt.trace.json.gz")).expect("a fixture");
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("a trace");
+    let silent = text.replacen("\"world_size\": 4", "\"other\": 4", 1);
+    assert_ne!(silent, text);
+    let known = folder.put("known_rank3.json", text.as_bytes());
+    let guessed = folder.put("guessed_rank3.json", silent.as_bytes());
+    for command in ["profile", "comm", "stragglers"] {
+        for (path, words, is_known) in
+            [(&known, "1 of 4 ranks", true), (&guessed, "1 of at least 4 ranks", false)]
+        {
+            let said = run(&[command, path]);
+            assert!(said.stdout.contains(words), "{command}: {}\n{}", said.stdout, said.stderr);
+            let answer = json(&[command, path, "--json", "--quiet"], 0);
+            assert_eq!(answer["world_size_known"], is_known, "{command}");
+        }
+    }
+    let markdown = run(&["profile", &guessed, "--format", "md"]).stdout;
+    assert!(
+        markdown.contains("1 of at least 4 ranks") && markdown.contains("3 of at least 4 ranks"),
+        "{markdown}"
+    );
+    assert!(!markdown.contains(" of 4 ranks"), "{markdown}");
+    let page = folder.0.join("page.html").display().to_string();
+    let said = run(&["profile", &guessed, "--html", &page]);
+    let page = std::fs::read_to_string(&page).unwrap_or_else(|_| panic!("{}", said.stderr));
+    assert!(page.contains("1 of at least 4"), "{}", &page[..page.len().min(4000)]);
+}
+
+#[test]
+fn one_rank_that_says_another_size_of_the_job_is_told_and_the_job_goes_on() {
+    let folder = Folder::new("odd");
+    for rank in 0..4 {
+        let mut text = String::new();
+        let packed =
+            std::fs::File::open(format!("{JOB}/rank{rank}_step5.pt.trace.json.gz")).expect("a fixture");
+        flate2::read::GzDecoder::new(packed).read_to_string(&mut text).expect("a trace");
+        if rank == 2 {
+            text = text.replacen("\"world_size\": 4", "\"world_size\": 8", 1);
+        }
+        folder.put(&format!("rank{rank}.json"), text.as_bytes());
+    }
+    let said = run(&["comm", folder.path()]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let told = said.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("rank2.json says that the job has 8 ranks, 3 others say 4: 4 counts"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stdout.contains("4 ranks"), "{}", said.stdout);
+}
+
+#[test]
+fn a_packed_log_says_the_run_as_the_plain_one_does() {
+    let folder = Folder::new("packed");
+    let log = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/launch/mixtral_8x7b.log"))
+        .expect("an example");
+    let trace = format!("{JOB}/rank0_step5.pt.trace.json.gz");
+    let of = |log: &str| {
+        json(&["profile", &trace, "--run", log, "--accelerator", "h100-sxm", "--json", "--quiet"], 0)["flop_per_step"].clone()
+    };
+    let plain = of(LOG);
+    assert!(plain.as_f64().is_some_and(|flop| flop > 1e15), "{plain}");
+    assert_eq!(of(&folder.put("a.log.gz", &gzip(&log))), plain);
+    assert_eq!(of(&folder.put("a.log.zst", &zstd(&log))), plain);
+    // A configuration that would fill the memory is refused at its limit.
+    let bomb = folder.put("config.json.gz", &gzip(&vec![b' '; (64 << 20) + 2]));
+    let said = run(&["estimate", &bomb, "--cluster", "dgx-h100"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+}
