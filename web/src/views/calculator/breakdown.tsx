@@ -103,7 +103,7 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
                   </td>
                 )}
                 {props.b && <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>{after ? seconds(after.time) : '–'}</Explained></td>}
-                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" /></td>}
+                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" step={props.a.step_time} /></td>}
               </tr>
             )
           })}
