@@ -87,6 +87,11 @@ function nameOf(job: JobOnDisk): string {
   return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
 }
 
+/** A path that may go on in another line behind its separators. */
+function breakable(name: string): ComponentChildren {
+  return name.split(/(?<=[/_-])/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
+}
+
 interface JobsProps {
   readonly title: string
   readonly jobs: readonly JobOnDisk[]
@@ -101,7 +106,7 @@ const FILTER_FROM = 9
 function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
   const told = jobs.some((job) => job.format !== '')
   const columns: Column<JobOnDisk>[] = [
-    { key: 'name', title: 'Job', value: (job) => job.name, wrap: true, cell: (job) => <span title={job.folder}>{nameOf(job)}</span> },
+    { key: 'name', title: 'Job', value: (job) => job.name, wrap: true, cell: (job) => <span title={job.folder}>{breakable(nameOf(job))}</span> },
     ...(told
       ? ([
           { key: 'format', title: 'What', value: (job) => job.format },
