@@ -186,12 +186,11 @@ impl Block {
     }
 }
 
+/// Where each rank's partners begin, and all partners.
+type Rows = (Vec<usize>, Vec<(u32, f64)>);
+
 /// Flows as rows of ascending partners, each once.
-fn rows<E>(
-    ranks: usize,
-    flows: &[(u32, u32, f64)],
-    wanted: Wanted<'_, E>,
-) -> Result<(Vec<usize>, Vec<(u32, f64)>), E> {
+fn rows<E>(ranks: usize, flows: &[(u32, u32, f64)], wanted: Wanted<'_, E>) -> Result<Rows, E> {
     let mut ends = vec![0_usize; ranks + 1];
     for (from, ..) in flows {
         ends[*from as usize + 1] += 1;

@@ -5,7 +5,7 @@ use crate::rail_only::time::optimum;
 use crate::rail_only::{self, OPT3, Parameters};
 use crate::topology::{DesignSpec, Detail, Forwarding, Kind, Layer, Topology};
 use proptest::prelude::*;
-use railwright_spec::problem::{ALWAYS, Problem};
+use railwright_spec::problem::ALWAYS;
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
