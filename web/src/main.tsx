@@ -10,9 +10,11 @@ import './styles/why.css'
 import './styles/chart.css'
 import './state/theme'
 import './ui/tab-index'
+import { keepFocus } from './ui/focus'
 import { Shell } from './ui/shell'
 
 const root = document.getElementById('page')
 // The header that the HTML brought is replaced in one go.
 root?.replaceChildren()
+keepFocus()
 if (root) render(<Shell />, root)

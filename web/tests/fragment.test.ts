@@ -1,6 +1,6 @@
 // The address and back: what is written is read as it was, whatever the text.
 import { describe, expect, it } from 'vitest'
-import { ofPrefix, parseFragment, writeFragment } from '../src/state/fragment'
+import { ofPrefix, parseFragment, repeatedIn, writeFragment } from '../src/state/fragment'
 import { applyOverrides, normalise, toArguments } from '../src/state/run'
 
 describe('the fragment', () => {
@@ -41,4 +41,11 @@ it('passes flags as values of a command', () => {
 
 it('knows a flag by one name', () => {
   expect(normalise({ 'tensor-parallel': '8', devices: '64', gpus: '32' })).toEqual({ tp: '8', gpus: '32' })
+})
+
+it('tells what a link says twice and differently', () => {
+  expect(repeatedIn('#/calculator?tp=8&pp=2&tp=4&pp=2')).toEqual([{ key: 'tp', values: ['8', '4'] }])
+  expect(repeatedIn('#/calculator?tp=8&b.tp=4')).toEqual([])
+  expect(repeatedIn('#/calculator')).toEqual([])
+  expect(parseFragment('#/calculator?tp=8&tp=4', 'calculator').parameters).toEqual({ tp: '4' })
 })

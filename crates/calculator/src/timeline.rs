@@ -20,7 +20,7 @@ use crate::schedule::simulate;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::{Rank, Stage};
 use railwright_step::Step;
 
@@ -48,23 +48,24 @@ pub fn timeline(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Step, P
 
 /// The same with a chosen detail.
 pub fn timeline_with(model: &Model, cluster: &Cluster, plan: &Plan, detail: Detail) -> Result<Step, Problem> {
-    timeline_on(&Machine::new(cluster), model, cluster, plan, detail)
+    timeline_on(&Machine::new(cluster), model, cluster, plan, detail, &|| Ok(()))
 }
 
-/// The timeline on a machine that was prepared: with simulated collectives, say.
+/// The timeline on a machine that was prepared: with simulated collectives, say. `wanted` is asked now and then, and may end it.
 pub fn timeline_on(
     machine: &Machine,
     model: &Model,
     cluster: &Cluster,
     plan: &Plan,
     detail: Detail,
+    wanted: Wanted<'_>,
 ) -> Result<Step, Problem> {
     if let Some(problem) = railwright_spec::plan::validate(model, cluster, plan).into_iter().next() {
         return Err(problem);
     }
     let costing = Costing::new(model, cluster, plan, machine)?;
     let evaluation = evaluate(&costing)?;
-    of_evaluation(&costing, &evaluation, detail)
+    of_evaluation(&costing, &evaluation, detail, wanted)
 }
 
 /// The timeline of a step that has been evaluated.
@@ -72,6 +73,7 @@ pub fn of_evaluation(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
     detail: Detail,
+    wanted: Wanted<'_>,
 ) -> Result<Step, Problem> {
     let plan = costing.plan;
     let passes = evaluation.chunks.len().saturating_mul(plan.micro_batches() as usize).saturating_mul(2);
@@ -87,6 +89,7 @@ pub fn of_evaluation(
     };
     let times: Vec<_> = evaluation.chunks.iter().map(|c| c.time).collect();
     let simulated = simulate(&pipeline(plan, &times, evaluation.transfer))?;
+    wanted()?;
     let mut step = Step::new(format!(
         "{} on {} {}",
         costing.model.name,
@@ -97,7 +100,8 @@ pub fn of_evaluation(
         let rank = u32::try_from(u64::from(stage) * groups::rank_stride(plan)).unwrap_or(stage);
         step.add_rank(Rank(rank), Stage(stage));
     }
-    passes::write(&mut step, costing, evaluation, &simulated, detailed);
+    passes::write(&mut step, costing, evaluation, &simulated, detailed, wanted)?;
+    wanted()?;
     update::write(&mut step, costing, evaluation, &simulated);
     let end = step.end.seconds();
     memory::write(&mut step, costing, &simulated, end)?;

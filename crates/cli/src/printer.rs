@@ -6,6 +6,7 @@
 pub(crate) mod chart;
 mod delimited;
 pub(crate) mod document;
+mod heard;
 mod markdown;
 mod progress;
 mod talk;
@@ -228,6 +229,11 @@ impl Printer {
     /// Whether somebody asked through the server and went away: then nothing needs to be finished.
     pub(crate) fn is_unheard(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
+    }
+
+    /// For work that nobody may wait for any more: a problem once who asked through the server went away. At the terminal Ctrl-C ends the program.
+    pub(crate) fn wanted(&self) -> Result<(), Problem> {
+        if self.is_unheard() { Err(Problem::new("stopped, because nobody waits for it")) } else { Ok(()) }
     }
 
     /// Whether data would land on a terminal.

@@ -29,6 +29,47 @@ fn used(server: &Served) -> f64 {
     (fields[11].parse::<f64>().expect("a number") + fields[12].parse::<f64>().expect("a number")) / 100.0
 }
 
+/// Waits until the server uses no processor any more: the work itself has ended, not only the wait for it.
+#[cfg(target_os = "linux")]
+fn rests(server: &Served, within: Duration, what: &str) {
+    let begin = Instant::now();
+    loop {
+        let before = used(server);
+        std::thread::sleep(Duration::from_millis(500));
+        if used(server) - before < 0.1 {
+            return;
+        }
+        assert!(begin.elapsed() < within, "{what} goes on");
+    }
+}
+
+/// Sizes that take a debug build five seconds of a processor and more, and are given up after one.
+#[test]
+#[cfg(target_os = "linux")]
+fn large_answers_end_when_nobody_waits() {
+    let server = Served::new(&[TRACES]);
+    let timeline = json!({
+        "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "pp": 8, "global-batch": 24_000, "detail": "operators"
+    });
+    let traffic = json!({
+        "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8_388_608, "tp": 8, "global-batch": 16_777_216, "by": "rail"
+    });
+    for (command, arguments) in [("timeline", timeline), ("network/traffic", traffic)] {
+        let before = used(&server);
+        let asked = server.begin(command, &arguments);
+        let begin = Instant::now();
+        while used(&server) - before < 1.0 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{command} does not work");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        drop(asked);
+        let given_up = used(&server);
+        rests(&server, Duration::from_secs(30), command);
+        let more = used(&server) - given_up;
+        assert!(more < 1.0, "{command} went on for {more} s");
+    }
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn endless_questions_keep_estimates_quick_and_end_when_nobody_waits() {
@@ -53,16 +94,7 @@ fn endless_questions_keep_estimates_quick_and_end_when_nobody_waits() {
     // 50 ms on a machine that does nothing else; CI's machines are shared.
     assert!(p95 < Duration::from_millis(500), "p95 {p95:?}");
     drop(endless);
-    let begin = Instant::now();
-    // The work itself ends, not only the wait for it.
-    loop {
-        let before = used(&server);
-        std::thread::sleep(Duration::from_millis(500));
-        if used(&server) - before < 0.1 {
-            break;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "the queries go on");
-    }
+    rests(&server, Duration::from_secs(20), "a query");
     estimate(61);
 }
 

@@ -34,7 +34,11 @@ pub use places::{DomainRow, RailRow, by_domain, by_rail};
 pub use squares::{Square, Squares};
 pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 
+use railwright_spec::problem::Wanted;
 use serde::Serialize;
+
+/// Groups between two questions whether the work is still wanted: some milliseconds.
+const GROUPS_AT_ONCE: u64 = 4096;
 
 /// Everything that a step puts between ranks. Rank `n` runs on device `n`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,15 +52,25 @@ pub struct Traffic {
 impl Traffic {
     /// Calls `flow(from, to, bytes)` for everything that ranks send in a step, exchange by exchange; a pair may come several times.
     /// `domain` is the number of devices in a scale-up domain. O(sum of partners).
-    pub fn flows(&self, domain: u64, mut flow: impl FnMut(u32, u32, f64)) {
+    /// `wanted` is asked now and then, and may end it.
+    pub fn flows<E>(
+        &self,
+        domain: u64,
+        wanted: Wanted<'_, E>,
+        mut flow: impl FnMut(u32, u32, f64),
+    ) -> Result<(), E> {
         let mut members = Vec::new();
         for exchange in &self.exchanges {
             for group in 0..exchange.groups.count() {
+                if group % GROUPS_AT_ONCE == 0 {
+                    wanted()?;
+                }
                 exchange.groups.members(&self.numbering, group, &mut members);
                 exchange.flows(&members, domain, &mut |from, to, bytes| {
                     flow(from, to, bytes * exchange.count);
                 });
             }
         }
+        Ok(())
     }
 }

@@ -4,6 +4,13 @@
 //! `error:` and `hint:` and colour. Messages are lowercase fragments without a full stop.
 
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+
+/// Asked now and then by long work whether somebody still waits for it; an error ends the work, and is what comes of it.
+pub type Wanted<'a, E = Problem> = &'a dyn Fn() -> Result<(), E>;
+
+/// For work that somebody always waits for.
+pub const ALWAYS: Wanted<'static, Infallible> = &|| Ok(());
 
 /// Something wrong with an input.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]

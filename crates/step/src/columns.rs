@@ -9,12 +9,13 @@ mod from_step;
 mod marks;
 mod track;
 
-pub use from_step::{Options, of_step};
+pub use from_step::{Options, of_step, of_step_watched};
 pub use marks::{Mark, Severity};
 pub use track::{Row, Track, TrackHead, Window};
 
 use crate::{Activity, Dimension, Origin, Phase, Span};
 use serde::Serialize;
+use std::io;
 
 /// What colours a span. A class is the same in every view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -220,9 +221,24 @@ impl Columns {
 
     /// As JSON in one line, under a version of the answers' schema. Written as it is: most of it is numbers.
     pub fn to_json(&self, schema_version: u32) -> String {
-        // The value has no map and no float that is not finite; it can always be written.
-        let fields = serde_json::to_string(self).unwrap_or_else(|_| "{}".to_owned());
-        format!("{{\"schema_version\":{schema_version},\"kind\":\"timeline\",{}\n", &fields[1..])
+        let mut text = Vec::new();
+        // The value has no map and no float that is not finite; memory takes all of it.
+        let _ = self.write_json(schema_version, &mut text);
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// The same, written as it is made; what the stream says against it ends it.
+    pub fn write_json(&self, schema_version: u32, mut out: impl io::Write) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Answer<'a> {
+            schema_version: u32,
+            kind: &'static str,
+            #[serde(flatten)]
+            columns: &'a Columns,
+        }
+        let answer = Answer { schema_version, kind: "timeline", columns: self };
+        serde_json::to_writer(&mut out, &answer)?;
+        out.write_all(b"\n")
     }
 
     /// Adds a track and counts its spans; its place.

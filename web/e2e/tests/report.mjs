@@ -27,6 +27,11 @@ export default async function ({ browser, binary }) {
     check(violations.length === 0, `report: ${violations.join('\n')}`)
     await view.close()
   }
+  // A view that it holds nothing of says so, and offers nothing that only a server can do.
+  const beyond = await openPage(browser, url, { fragment: '#/pipeline' })
+  await beyond.page.getByText('Not in this report').waitFor()
+  check((await beyond.page.locator('main button').count()) === 0, 'the report offers what only a server can do')
+  await beyond.close()
 }
 
 /** The same answers in the page as it lies on disk. */

@@ -10,7 +10,7 @@ export function textWidth(text: string, size = 11, weight = 400): number {
   const key = `${weight} ${size} ${text}`
   const before = known.get(key)
   if (before !== undefined) return before
-  context ??= document.createElement('canvas').getContext('2d')
+  context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
   if (!context) return text.length * size * 0.6
   // Asked once: the style of the page is costly to read between two writes.
   family ||= getComputedStyle(document.body).fontFamily
@@ -23,13 +23,25 @@ export function textWidth(text: string, size = 11, weight = 400): number {
 }
 
 /** The text, shortened with an ellipsis to a width; empty when fewer than three letters would remain. */
-export function fitText(text: string, width: number, size = 11): string {
+export function fitText(text: string, width: number, size = 11, weight = 400): string {
+  return fitted(text, width, size, weight, (length) => `${text.slice(0, length).trimEnd()}…`)
+}
+
+/** The same for names in a column, which often differ in their ends: what is left out is in the middle. */
+export function fitName(text: string, width: number, size = 11, weight = 400): string {
+  return fitted(text, width, size, weight, (length) => {
+    const end = Math.floor(length / 2)
+    return `${text.slice(0, length - end).trimEnd()}…${text.slice(text.length - end).trimStart()}`
+  })
+}
+
+function fitted(text: string, width: number, size: number, weight: number, shorten: (length: number) => string): string {
   if (width < size * 1.6) return ''
-  if (textWidth(text, size) <= width) return text
-  const keep = Math.floor((text.length * width) / textWidth(text, size)) - 1
-  for (let length = keep; length >= 3; length -= 1) {
-    const short = `${text.slice(0, length).trimEnd()}…`
-    if (textWidth(short, size) <= width) return short
+  const whole = textWidth(text, size, weight)
+  if (whole <= width) return text
+  for (let length = Math.floor((text.length * width) / whole) - 1; length >= 3; length -= 1) {
+    const short = shorten(length)
+    if (textWidth(short, size, weight) <= width) return short
   }
   return ''
 }

@@ -25,6 +25,24 @@ export function parseFragment(fragment: string, fallback: string): Location {
   return { view: decode(path) || fallback, parameters }
 }
 
+/** A setting that a fragment says more than once, each time otherwise. */
+export interface Repeated {
+  readonly key: string
+  readonly values: readonly string[]
+}
+
+/** What a fragment says more than once and differently; of these the last counts. */
+export function repeatedIn(fragment: string): readonly Repeated[] {
+  const found = new Map<string, string[]>()
+  for (const part of (split(fragment, '?')[1] ?? '').split('&')) {
+    const [name = '', value = ''] = split(part, '=')
+    const values = found.get(decode(name))
+    if (values) values.push(decode(value))
+    else found.set(decode(name), [decode(value)])
+  }
+  return [...found].filter(([, values]) => new Set(values).size > 1).map(([key, values]) => ({ key, values }))
+}
+
 /** Writes a fragment: keys sorted by group (run, scenario B, views) so that equal states are equal text. */
 export function writeFragment(location: Location): string {
   const parts = Object.entries(location.parameters)

@@ -2,7 +2,7 @@
 // everything else of the page's state follows from it, so that a link gives the same page and Back works.
 import { batch, computed, signal } from '@preact/signals'
 import { report } from '../api/report'
-import { type Location, type Parameters, ofPrefix, parseFragment, prefixOf, writeFragment } from './fragment'
+import { type Location, type Parameters, type Repeated, ofPrefix, parseFragment, prefixOf, repeatedIn, writeFragment } from './fragment'
 
 export const FALLBACK = 'calculator'
 
@@ -10,6 +10,9 @@ const here = () => parseFragment(initial(), FALLBACK)
 
 /** Where the page is. Read it; write through `go` and `change`. */
 export const location = signal<Location>(here())
+
+/** What the address that was opened says more than once, and differently; empties when the page writes the address. */
+export const repeated = signal<readonly Repeated[]>(repeatedIn(initial()))
 
 /** The view that is open. */
 export const view = computed(() => location.value.view)
@@ -60,16 +63,33 @@ export function own(prefix: string): Record<string, string> {
   return ofPrefix(location.value.parameters, prefix)
 }
 
+const leaving: ((how: 'push' | 'replace') => void)[] = []
+
+/** Calls something before the address changes by the page's own doing, while what is left still stands. */
+export function onLeave(act: (how: 'push' | 'replace') => void): void {
+  leaving.push(act)
+}
+
 function write(next: Location, history: 'push' | 'replace'): void {
   const text = writeFragment(next)
   const changed = text !== writeFragment(location.value)
   if (changed || history === 'replace') {
+    for (const act of leaving) act(history)
     if (history === 'push') window.history.pushState(null, '', text)
     else window.history.replaceState(null, '', text)
   }
-  if (changed) batch(() => (location.value = next))
+  if (changed)
+    batch(() => {
+      location.value = next
+      repeated.value = []
+    })
 }
 
 if (typeof window !== 'undefined') {
-  for (const moved of ['popstate', 'hashchange']) window.addEventListener(moved, () => (location.value = here()))
+  for (const moved of ['popstate', 'hashchange']) window.addEventListener(moved, () =>
+    batch(() => {
+      location.value = here()
+      repeated.value = repeatedIn(initial())
+    }),
+  )
 }

@@ -6,7 +6,7 @@ import { FOUND, type Model, type Place, type Track, firstEndingAfter } from './d
 import { type Layout, layout } from './layout'
 import { drawOverlay } from './overlay'
 import type { Dim } from './painter'
-import { Renderer, type Look } from './renderer'
+import { Renderer, type Look, roomForNames } from './renderer'
 import { Minimap, drawRuler } from './ruler'
 import { Sight } from './view'
 
@@ -89,7 +89,8 @@ export class Controller {
     this.hover.value = null
     this.found.value = { text: '', places: [], at: -1 }
     this.minimap.forget()
-    this.arrange()
+    if (this.canvases && this.gutter !== this.roomAtLeft(this.canvases)) this.resize()
+    else this.arrange()
   }
 
   attach(canvases: Canvases): () => void {
@@ -119,12 +120,16 @@ export class Controller {
     this.draw()
   }
 
+  private roomAtLeft({ host }: Canvases): number {
+    return host.clientWidth < 560 ? roomForNames(this.model, getComputedStyle(host).fontFamily) : 168
+  }
+
   private resize(): void {
     const canvases = this.canvases
     if (!canvases) return
     const box = canvases.host.getBoundingClientRect()
     this.ratio = Math.min(window.devicePixelRatio || 1, 3)
-    this.gutter = box.width < 560 ? 64 : 168
+    this.gutter = this.roomAtLeft(canvases)
     this.width = Math.max(50, Math.floor(box.width - this.gutter))
     this.height = Math.max(50, Math.floor(box.height - RULER - MINIMAP))
     const size = (canvas: HTMLCanvasElement, x: number, y: number, width: number, height: number) => {

@@ -196,7 +196,8 @@ export class Renderer {
         context.font = `600 12px ${colours.font}`
         context.fillStyle = colours.text
         context.textAlign = 'left'
-        const title = narrow ? group.name.replace(/^stage /, 's') : group.name
+        this.labels.use(context.font)
+        const title = this.labels.fit(titleOf(group.name, narrow), gutter - 22)
         context.fillText(title, 18, middle)
         titled = 18 + context.measureText(title).width
       }
@@ -227,6 +228,24 @@ export class Renderer {
     }
     context.fill()
   }
+}
+
+/** What a group is called at the left. */
+function titleOf(name: string, narrow: boolean): string {
+  return narrow ? name.replace(/^stage /, 's') : name
+}
+
+/** What names need at the left of a narrow screen, as far as the tracks can spare it. */
+export function roomForNames(model: Model, font: string): number {
+  const pen = document.createElement('canvas').getContext('2d')!
+  let widest = 0
+  for (const group of model.groups.slice(0, 200)) {
+    pen.font = `600 12px ${font}`
+    widest = Math.max(widest, pen.measureText(titleOf(group.name, true)).width)
+    pen.font = `11px ${font}`
+    for (const track of group.tracks) widest = Math.max(widest, pen.measureText(short(track.name)).width + 12)
+  }
+  return Math.ceil(Math.min(Math.max(widest + 24, 64), 124))
 }
 
 /** Names of tracks as they fit at the left. */

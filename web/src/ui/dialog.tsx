@@ -1,14 +1,17 @@
 // A dialog over the page: keeps the focus inside, Escape and a click beside it close it, focus goes back where it was.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { focusHeading } from './focus'
 
 export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null)
+  // Before anything is drawn: what opened the dialog may be gone right after, as an item of a menu.
+  const before = useRef(document.activeElement).current
   useEffect(() => {
-    const before = document.activeElement
     box.current?.focus()
     return () => {
-      if (before instanceof HTMLElement) before.focus()
+      if (before instanceof HTMLElement && before !== document.body && before.isConnected) before.focus()
+      else focusHeading()
     }
   }, [])
   const onKeyDown = (event: KeyboardEvent) => {

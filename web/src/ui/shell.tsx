@@ -4,7 +4,7 @@ import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { report } from '../api/report'
 import { useKeys } from '../state/keys'
-import { go, view } from '../state/location'
+import { go, repeated, view } from '../state/location'
 import { chooseTheme, theme } from '../state/theme'
 import { type View, views } from '../views/registry'
 import { DropAnywhere } from './drop'
@@ -63,7 +63,8 @@ export function Shell() {
         </div>
       </header>
       <main class="main" id="main" tabIndex={-1}>
-        <h1 class="hidden-visually">{open?.title ?? 'Unknown view'}</h1>
+        <h1 class="hidden-visually" tabIndex={-1}>{open?.title ?? 'Unknown view'}</h1>
+        <SaidTwice />
         {open ? <Opened key={open.id} view={open} /> : <Unknown />}
       </main>
       {keysShown.value && <KeyOverlay close={() => (keysShown.value = false)} />}
@@ -110,6 +111,20 @@ function Broken(props: { error: string }) {
     <Empty title="This view broke" text={<code>{props.error}</code>}>
       <button type="button" class="button" onClick={() => window.location.reload()}>Load the page again</button>
     </Empty>
+  )
+}
+
+/** A link that contradicts itself: what counts is said until the address changes. */
+function SaidTwice() {
+  if (repeated.value.length === 0) return null
+  return (
+    <div class="said-twice" role="status">
+      {repeated.value.map(({ key, values }) => (
+        <p key={key}>
+          The link says <code>{key}</code> {values.length === 2 ? 'twice' : `${values.length} times`}: {values.map((value) => value || 'nothing').join(', then ')}. The last counts: <b>{values.at(-1) || 'nothing'}</b>.
+        </p>
+      ))}
+    </div>
   )
 }
 

@@ -74,6 +74,7 @@ export function Table<R>(props: Props<R>) {
             return (
               <tr
                 key={id}
+                data-row={props.onChoose ? id : undefined}
                 class={[props.onChoose && 'clickable', chosen && 'chosen', props.rowClass?.(row)].filter(Boolean).join(' ')}
                 tabIndex={props.onChoose ? (chosen || (index === 0 && props.chosen == null) ? 0 : -1) : undefined}
                 aria-selected={props.onChoose ? chosen : undefined}

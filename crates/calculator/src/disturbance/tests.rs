@@ -131,7 +131,7 @@ fn the_timeline_agrees() {
     let costing = Costing::new(&case.model, &case.cluster, &case.plan, &case.machine).expect("priced");
     let costing = costing.disturbed(&disturbance);
     let evaluation = evaluate(&costing).expect("possible");
-    let step = timeline::of_evaluation(&costing, &evaluation, Detail::Automatic).expect("drawn");
+    let step = timeline::of_evaluation(&costing, &evaluation, Detail::Automatic, &|| Ok(())).expect("drawn");
     let difference = step.duration().seconds() - evaluation.time.total;
     assert!(difference.get().abs() < 1e-9, "{difference:?}");
 }

@@ -7,6 +7,7 @@ use crate::estimate::communication::operation;
 use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline, TimedOperation};
 use crate::work::{Dimension as WorkDimension, Family, Work};
+use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::{Bytes, MicroBatch, Seconds};
 use railwright_step::build::{MessageEnd, Part, TimedPass, write_message, write_pass};
 use railwright_step::{Activity, Dimension, NameId, OperatorFamily, Phase, SpanRef, Step, StreamKind, Time};
@@ -18,6 +19,9 @@ const KINDS: [(OperationKind, Phase, &str); 5] = [
     (OperationKind::BackwardInput, Phase::BackwardInput, "backward input"),
     (OperationKind::BackwardWeight, Phase::BackwardWeight, "backward weight"),
 ];
+
+/// Passes between two questions whether the timeline is still wanted: some milliseconds.
+const PASSES_AT_ONCE: usize = 1024;
 
 fn kind_index(kind: OperationKind) -> usize {
     KINDS.iter().position(|k| k.0 == kind).unwrap_or(0)
@@ -47,7 +51,8 @@ pub(super) fn write(
     evaluation: &Evaluation,
     simulated: &PipelineTimeline,
     detailed: bool,
-) {
+    wanted: Wanted<'_>,
+) -> Result<(), Problem> {
     let chunks = evaluation.chunks.len();
     let micro_batches = costing.plan.micro_batches().max(1) as usize;
     let whole = KINDS.map(|(.., name)| step.names.intern(name));
@@ -57,7 +62,10 @@ pub(super) fn write(
     let empty = || vec![None; chunks * micro_batches];
     let mut ends = Ends { micro_batches, spans: [empty(), empty()] };
     for (rank, operations) in simulated.stages.iter().enumerate() {
-        for timed in operations {
+        for (at, timed) in operations.iter().enumerate() {
+            if at % PASSES_AT_ONCE == 0 {
+                wanted()?;
+            }
             let operation = timed.operation;
             let kind = kind_index(operation.kind);
             let chunk = operation.chunk as usize;
@@ -80,7 +88,9 @@ pub(super) fn write(
             }
         }
     }
+    wanted()?;
     messages(step, costing, evaluation, simulated, &mut ends);
+    Ok(())
 }
 
 /// Arrows and spans for what one stage sends another.

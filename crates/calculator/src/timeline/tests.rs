@@ -18,7 +18,7 @@ fn check_plan(model: &Model, cluster: &Cluster, plan: &Plan) -> Step {
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine).expect("known software");
     let evaluation = evaluate(&costing).expect("priced");
-    let step = of_evaluation(&costing, &evaluation, Detail::Operators).expect("a timeline");
+    let step = of_evaluation(&costing, &evaluation, Detail::Operators, &|| Ok(())).expect("a timeline");
     let problems = step.validate();
     assert!(problems.is_empty(), "{problems:?}");
     let total = evaluation.time.total;
@@ -219,5 +219,25 @@ proptest::proptest! {
         if let Some(plan) = plan {
             check_plan(&model, &cluster, &plan);
         }
+    }
+}
+
+#[test]
+fn a_timeline_that_is_no_longer_wanted_ends() {
+    let model = model::by_name("llama-3.1-8b").expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", 8).expect("a preset");
+    let spec = PlanSpec { pipeline_parallel: Some(8), global_batch: Some(5000), ..PlanSpec::default() };
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    let machine = Machine::new(&cluster);
+    // Stages have 10,000 passes each: several questions for each of them.
+    for last in [0, 3, 12] {
+        let asked = std::cell::Cell::new(0);
+        let gone = || {
+            asked.set(asked.get() + 1);
+            if asked.get() > last { Err(Problem::new("gone")) } else { Ok(()) }
+        };
+        let ended = timeline_on(&machine, &model, &cluster, &plan, Detail::Passes, &gone);
+        assert_eq!(ended.map(|_| ()), Err(Problem::new("gone")));
+        assert_eq!(asked.get(), last + 1, "it was asked again after the end");
     }
 }

@@ -51,7 +51,8 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
     }
     if arguments.columns {
         let columns = pipeline::columns::columns(&page, MOST_SPANS);
-        printer.data(&columns.to_json(SCHEMA_VERSION), arguments.output.output.as_deref())?;
+        let text = printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?;
+        printer.data(&text, arguments.output.output.as_deref())?;
         return Ok(Outcome::Yes);
     }
     printer.answer(&Page { page, limit: arguments.limit }, &arguments.output)?;

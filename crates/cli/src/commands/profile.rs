@@ -97,7 +97,8 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     let mut columns =
         timeline::columns(job, joined, tables, &profile.windows, findings, &question, &profiled::AllCores)?;
     columns.label = format!("{}, {}", profiled::title(&arguments.paths), columns.label);
-    printer.data(&columns.to_json(SCHEMA_VERSION), arguments.output.output.as_deref())?;
+    let text = printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?;
+    printer.data(&text, arguments.output.output.as_deref())?;
     Ok(Outcome::Yes)
 }
 

@@ -6,10 +6,11 @@ use crate::commands::network::simulate::machine;
 use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, SCHEMA_VERSION};
 use crate::run::{self, Resolved};
-use railwright_calculator::timeline::{Detail, timeline_on, timeline_with};
+use railwright_calculator::costing::Machine;
+use railwright_calculator::timeline::{Detail, timeline_on};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_step::columns::{Options, of_step};
+use railwright_step::columns::{Options, of_step_watched};
 use railwright_step::{Step, chrome, svg};
 use std::path::Path;
 
@@ -41,22 +42,25 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         args::Detail::Passes => Detail::Passes,
         args::Detail::Operators => Detail::Operators,
     };
-    let step = match machine(&arguments.pricing, &run.cluster)? {
-        None => timeline_with(&run.model, &run.cluster, &run.plan, detail)?,
-        Some((machine, _)) => timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail)?,
-    };
+    let wanted = || printer.wanted();
+    let simulated = machine(&arguments.pricing, &run.cluster)?.map(|(machine, _)| machine);
+    let machine = simulated.unwrap_or_else(|| Machine::new(&run.cluster));
+    let step = timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail, &wanted)?;
     let text = match format {
         Format::Svg => {
             svg::pipeline(&step, &svg::Options { title: step.name.clone(), ..svg::Options::default() })
         }
-        Format::Chrome => chrome::to_string(&step, chrome::Options::default()),
+        Format::Chrome => {
+            printer.written(|out| chrome::write_trace(&step, chrome::Options::default(), out))?
+        }
         Format::Columns => {
             let most_spans = arguments.cut.most_spans as usize;
-            let columns = of_step(&step, &Options { rank: arguments.rank, window, most_spans });
+            let columns =
+                of_step_watched(&step, &Options { rank: arguments.rank, window, most_spans }, &wanted)?;
             if columns.tracks.is_empty() {
                 return Err(no_rank(&step, arguments.rank).into());
             }
-            columns.to_json(SCHEMA_VERSION)
+            printer.written(|out| columns.write_json(SCHEMA_VERSION, out))?
         }
     };
     printer.warnings(&warnings);

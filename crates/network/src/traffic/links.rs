@@ -6,7 +6,7 @@
 use super::Matrix;
 use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};
 use railwright_spec::human;
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{ALWAYS, Problem, Wanted};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
@@ -67,6 +67,8 @@ pub struct Loads {
 
 /// Pairs whose ways are looked up: some 5 seconds.
 const MOST_PAIRS: u64 = 100_000_000;
+/// Pairs between two questions whether the work is still wanted: some milliseconds.
+const PAIRS_AT_ONCE: u64 = 1 << 16;
 
 impl Loads {
     /// A problem if more pairs talk than anybody waits for.
@@ -85,16 +87,33 @@ impl Loads {
 
     /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).
     pub fn new(matrix: &Matrix, topology: &Topology) -> Self {
-        let mut loads = Self { bytes: vec![0.0; topology.graph.link_count()], unjoined: 0.0 };
-        matrix.for_each(|from, to, bytes| match topology.route(from, to, 0) {
-            Some(route) => {
-                for hop in &route.hops {
-                    loads.bytes[hop.link.index()] += bytes * hop.share;
-                }
-            }
-            None => loads.unjoined += bytes,
-        });
+        let Ok(loads) = Self::watched(matrix, topology, ALWAYS);
         loads
+    }
+
+    /// The same for somebody who may go away: `wanted` is asked now and then, and may end it.
+    pub fn watched<E>(matrix: &Matrix, topology: &Topology, wanted: Wanted<'_, E>) -> Result<Self, E> {
+        let mut loads = Self { bytes: vec![0.0; topology.graph.link_count()], unjoined: 0.0 };
+        let (mut pairs, mut end) = (0_u64, Ok(()));
+        matrix.for_each(|from, to, bytes| {
+            if pairs.is_multiple_of(PAIRS_AT_ONCE) && end.is_ok() {
+                end = wanted();
+            }
+            pairs += 1;
+            if end.is_err() {
+                // Nothing is looked up any more: what is left of the walk is short.
+                return;
+            }
+            match topology.route(from, to, 0) {
+                Some(route) => {
+                    for hop in &route.hops {
+                        loads.bytes[hop.link.index()] += bytes * hop.share;
+                    }
+                }
+                None => loads.unjoined += bytes,
+            }
+        });
+        end.map(|()| loads)
     }
 
     /// By layer and direction, from the devices upwards. Layers without links are left out.

@@ -4,9 +4,12 @@
 //! talks to everyone stay groups. Refuses to tell exchanges apart; [`super::summary`] does.
 
 use super::{Exchange, Groups, Numbering, Traffic};
+use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// Groups of fewer members are written out.
 const SMALL: u64 = 16;
+/// Rows between two questions whether the work is still wanted.
+const RANKS_AT_ONCE: usize = 1 << 16;
 
 /// Who sends how much to whom in a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +53,12 @@ impl Block {
 impl Matrix {
     /// Of a step's traffic on domains of `domain` devices. O(partners), large groups by their members.
     pub fn new(traffic: &Traffic, domain: u64) -> Self {
+        let Ok(matrix) = Self::watched(traffic, domain, ALWAYS);
+        matrix
+    }
+
+    /// The same for somebody who may go away: `wanted` is asked now and then, and may end it.
+    pub fn watched<E>(traffic: &Traffic, domain: u64, wanted: Wanted<'_, E>) -> Result<Self, E> {
         let merged = traffic.merged();
         let (mut blocks, mut rest) = (Vec::new(), Vec::new());
         for exchange in merged.exchanges {
@@ -61,9 +70,9 @@ impl Matrix {
         let ranks = traffic.numbering.ranks() as usize;
         let mut flows: Vec<(u32, u32, f64)> = Vec::new();
         let rest = Traffic { numbering: traffic.numbering, exchanges: rest };
-        rest.flows(domain, |from, to, bytes| flows.push((from, to, bytes)));
-        let (starts, partners) = rows(ranks, &flows);
-        Self { numbering: traffic.numbering, starts, partners, blocks }
+        rest.flows(domain, wanted, |from, to, bytes| flows.push((from, to, bytes)))?;
+        let (starts, partners) = rows(ranks, &flows, wanted)?;
+        Ok(Self { numbering: traffic.numbering, starts, partners, blocks })
     }
 
     /// Ranks.
@@ -177,8 +186,11 @@ impl Block {
     }
 }
 
+/// Where each rank's partners begin, and all partners.
+type Rows = (Vec<usize>, Vec<(u32, f64)>);
+
 /// Flows as rows of ascending partners, each once.
-fn rows(ranks: usize, flows: &[(u32, u32, f64)]) -> (Vec<usize>, Vec<(u32, f64)>) {
+fn rows<E>(ranks: usize, flows: &[(u32, u32, f64)], wanted: Wanted<'_, E>) -> Result<Rows, E> {
     let mut ends = vec![0_usize; ranks + 1];
     for (from, ..) in flows {
         ends[*from as usize + 1] += 1;
@@ -186,6 +198,7 @@ fn rows(ranks: usize, flows: &[(u32, u32, f64)]) -> (Vec<usize>, Vec<(u32, f64)>
     for rank in 0..ranks {
         ends[rank + 1] += ends[rank];
     }
+    wanted()?;
     let mut next = ends.clone();
     let mut unsorted = vec![(0_u32, 0.0); flows.len()];
     for (from, to, bytes) in flows {
@@ -197,6 +210,9 @@ fn rows(ranks: usize, flows: &[(u32, u32, f64)]) -> (Vec<usize>, Vec<(u32, f64)>
     let mut partners: Vec<(u32, f64)> = Vec::with_capacity(flows.len());
     starts.push(0);
     for rank in 0..ranks {
+        if rank % RANKS_AT_ONCE == 0 {
+            wanted()?;
+        }
         let row = &mut unsorted[ends[rank]..ends[rank + 1]];
         row.sort_by_key(|(to, _)| *to);
         let first = partners.len();
@@ -208,5 +224,5 @@ fn rows(ranks: usize, flows: &[(u32, u32, f64)]) -> (Vec<usize>, Vec<(u32, f64)>
         }
         starts.push(partners.len());
     }
-    (starts, partners)
+    Ok((starts, partners))
 }

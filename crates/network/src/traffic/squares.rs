@@ -4,6 +4,7 @@
 
 use super::places::rail_to_rail;
 use super::{Cells, Matrix, Place, Traffic};
+use railwright_spec::problem::Wanted;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Dimension;
 use serde::Serialize;
@@ -35,26 +36,36 @@ pub struct Square {
 
 impl Traffic {
     /// Squares of at most `side` cells along a side, on domains of `domain` devices. O(dimensions x (partners + cells)).
-    pub fn squares(&self, domain: u64, side: u32) -> Squares {
-        let all = Cells::new(&Matrix::new(self, domain), side);
+    /// `wanted` is asked now and then, and may end it.
+    pub fn squares<E>(&self, domain: u64, side: u32, wanted: Wanted<'_, E>) -> Result<Squares, E> {
+        let all = Cells::new(&Matrix::watched(self, domain, wanted)?, side);
         let mut squares = vec![square(None, &all)];
-        squares.extend(self.parts().into_iter().filter_map(|(dimension, part)| {
-            let square = square(Some(dimension), &Cells::new(&Matrix::new(&part, domain), side));
-            (!square.cells.is_empty()).then_some(square)
-        }));
-        Squares { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares }
+        for (dimension, part) in self.parts() {
+            let square = square(Some(dimension), &Cells::new(&Matrix::watched(&part, domain, wanted)?, side));
+            if !square.cells.is_empty() {
+                squares.push(square);
+            }
+        }
+        Ok(Squares { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares })
     }
 
     /// Rails against rails, what leaves domains: all bytes first, then those of each dimension that has any.
-    pub fn rail_squares(&self, place: &Place) -> Vec<Square> {
-        let square = |dimension, part: &Self| {
-            let cells = rail_to_rail(&Matrix::new(part, place.domain), place);
-            Square { dimension, bytes: Bytes::new(cells.iter().map(|cell| cell.2).sum()), cells }
+    /// `wanted` is asked now and then, and may end it.
+    pub fn rail_squares<E>(&self, place: &Place, wanted: Wanted<'_, E>) -> Result<Vec<Square>, E> {
+        let square = |dimension, part: &Self| -> Result<Square, E> {
+            let matrix = Matrix::watched(part, place.domain, wanted)?;
+            wanted()?;
+            let cells = rail_to_rail(&matrix, place);
+            Ok(Square { dimension, bytes: Bytes::new(cells.iter().map(|cell| cell.2).sum()), cells })
         };
-        let mut squares = vec![square(None, self)];
-        let parts = self.parts().into_iter().map(|(dimension, part)| square(Some(dimension), &part));
-        squares.extend(parts.filter(|square| !square.cells.is_empty()));
-        squares
+        let mut squares = vec![square(None, self)?];
+        for (dimension, part) in self.parts() {
+            let square = square(Some(dimension), &part)?;
+            if !square.cells.is_empty() {
+                squares.push(square);
+            }
+        }
+        Ok(squares)
     }
 
     /// By dimension, those that exchange anything.

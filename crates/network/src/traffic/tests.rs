@@ -5,6 +5,7 @@ use crate::rail_only::time::optimum;
 use crate::rail_only::{self, OPT3, Parameters};
 use crate::topology::{DesignSpec, Detail, Forwarding, Kind, Layer, Topology};
 use proptest::prelude::*;
+use railwright_spec::problem::ALWAYS;
 use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
@@ -62,7 +63,8 @@ fn any_traffic() -> impl Strategy<Value = (Traffic, u64)> {
 
 fn by_hand(traffic: &Traffic, domain: u64) -> BTreeMap<(u32, u32), f64> {
     let mut sums = BTreeMap::new();
-    traffic.flows(domain, |from, to, bytes| *sums.entry((from, to)).or_insert(0.0) += bytes);
+    let Ok(()) =
+        traffic.flows(domain, ALWAYS, |from, to, bytes| *sums.entry((from, to)).or_insert(0.0) += bytes);
     sums
 }
 
@@ -121,7 +123,7 @@ proptest! {
         let (sent, received) =
             rails.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
         // Rails against rails: the diagonal runs along rails, rows and columns are what leaves and reaches them.
-        let squares = traffic.rail_squares(&place);
+        let Ok(squares) = traffic.rail_squares(&place, ALWAYS);
         let cell = |keep: &dyn Fn(u64, u64) -> bool| -> f64 {
             squares[0].cells.iter().filter(|(i, j, _)| keep(u64::from(*i), u64::from(*j))).map(|cell| cell.2).sum()
         };
@@ -152,7 +154,7 @@ proptest! {
             }
         }
         // The first square is the matrix, and those of the dimensions sum to it.
-        let squares = traffic.squares(place.domain, side);
+        let Ok(squares) = traffic.squares(place.domain, side, ALWAYS);
         let (whole, parts) = squares.squares.split_first().expect("the whole");
         prop_assert!(same(whole.bytes.get(), expected.values().sum()));
         prop_assert!(whole.cells.iter().all(|(i, j, mean)| same(*mean, cells.mean(*i, *j)) && *mean > 0.0));
@@ -292,4 +294,47 @@ fn more_pairs_than_anybody_waits_for_are_refused() {
     assert_eq!(Loads::check(&few), Ok(()));
     assert_eq!(Loads::check(&of(65_536, Algorithm::Ring)), Ok(()));
     assert!(Loads::check(&many).expect_err("4 billion pairs").hint.is_some());
+}
+
+/// Whoever asked may go away: each sum ends with the next question, and says why.
+#[test]
+fn sums_end_when_they_are_no_longer_wanted() {
+    use std::cell::Cell;
+    let numbering = Numbering::pipeline_outermost(1, 64);
+    let traffic = Traffic {
+        numbering,
+        exchanges: vec![Exchange {
+            dimension: Dimension::Data,
+            purpose: "gradients",
+            phase: Phase::Optimizer,
+            kind: CollectiveKind::AllReduce,
+            algorithm: Algorithm::Ring,
+            bytes: Bytes::new(840.0),
+            count: 1.0,
+            groups: Groups::all(&numbering),
+        }],
+    };
+    let left = Cell::new(0);
+    let wanted = || {
+        left.set(left.get() - 1);
+        if left.get() < 0 { Err("gone") } else { Ok(()) }
+    };
+    let place = Place::new(64, 8);
+    let matrix = Matrix::new(&traffic, 8);
+    let topology =
+        Topology::build(&DesignSpec::of(Kind::Clos, 64, 8, 64).resolve().expect("a design"), Detail::Links)
+            .expect("built");
+    for asked in 0..3 {
+        let ends = |what: &str, ended: bool| assert!(ended, "{what} after {asked} questions");
+        left.set(asked);
+        ends("a matrix", Matrix::watched(&traffic, 8, &wanted) == Err("gone"));
+        left.set(asked);
+        ends("squares", traffic.squares(8, 8, &wanted) == Err("gone"));
+        left.set(asked);
+        ends("rails", traffic.rail_squares(&place, &wanted) == Err("gone"));
+    }
+    left.set(0);
+    assert_eq!(Loads::watched(&matrix, &topology, &wanted), Err("gone"));
+    left.set(1000);
+    assert_eq!(Matrix::watched(&traffic, 8, &wanted), Ok(matrix));
 }

@@ -9,6 +9,7 @@ use crate::bubbles::bubbles;
 use crate::critical_path::critical_path;
 use crate::span::Activity;
 use crate::{DependencyKind, Names, OperatorFamily, RankTimeline, SpanRef, Step, StreamKind, Time};
+use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// What to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,12 @@ fn nanos(step: &Step, time: Time) -> i64 {
 
 /// The step in columns.
 pub fn of_step(step: &Step, options: &Options) -> Columns {
+    let Ok(columns) = of_step_watched(step, options, ALWAYS);
+    columns
+}
+
+/// The same for somebody who may go away: `wanted` is asked now and then, and may end it.
+pub fn of_step_watched<E>(step: &Step, options: &Options, wanted: Wanted<'_, E>) -> Result<Columns, E> {
     let mut columns = Columns::new(step.name.clone(), step.origin, nanos(step, step.end));
     if let Some(window) = options.window {
         columns.window = Window { from: window.from.max(0), to: window.to.min(columns.duration_ns) };
@@ -45,6 +52,7 @@ pub fn of_step(step: &Step, options: &Options) -> Columns {
     let pipeline = pipeline_window(step);
     let mut places: Places = Vec::new();
     for rank in &step.ranks {
+        wanted()?;
         let shown = options.rank.is_none_or(|wanted| wanted == rank.rank.0);
         if shown {
             places.push(of_rank(&mut columns, &mut names, step, rank, pipeline, options));
@@ -57,7 +65,9 @@ pub fn of_step(step: &Step, options: &Options) -> Columns {
         let (track, spans) = places.get(at.rank as usize)?.get(at.stream as usize)?;
         Some((*track, spans.get(at.span as usize).copied().flatten()?))
     };
+    wanted()?;
     let path = critical_path(step);
+    wanted()?;
     let critical = path.spans.iter().filter_map(place).map(|(track, span)| [track, span]);
     columns.critical = critical.collect();
     columns.critical.dedup();
@@ -71,7 +81,7 @@ pub fn of_step(step: &Step, options: &Options) -> Columns {
     columns.arrows = arrows;
     columns.bubbles = bubbles(step).iter().map(bubble_row).collect();
     columns.names = names.iter().map(str::to_owned).collect();
-    columns
+    Ok(columns)
 }
 
 fn parts(parts: &[(Label, Time)]) -> Vec<Part> {

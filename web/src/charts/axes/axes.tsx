@@ -1,7 +1,7 @@
 // The two axes of a plot: lines of the grid, named ticks, titles with units. Refuses to overlap: ticks whose names would
 // touch are left unnamed.
 import type { Scale } from './scale'
-import { textWidth } from './labels'
+import { textWidth } from '../fit-text'
 
 export interface AxisOptions {
   /** With its unit: `step time (s)`. */

@@ -1,15 +1,6 @@
 // Room for words in a chart: how wide a text is, and where labels of points can stand without lying on each other.
 // Refuses to draw.
-
-let context: CanvasRenderingContext2D | null | undefined
-
-/** The width of a text in pixels, in the page's font. */
-export function textWidth(text: string, size = 12, weight = 400): number {
-  context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
-  if (!context) return text.length * size * 0.56
-  context.font = `${weight} ${size}px system-ui, sans-serif`
-  return context.measureText(text).width
-}
+import { textWidth } from '../fit-text'
 
 export interface Box {
   readonly x: number

@@ -3,7 +3,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { dark } from '../../state/theme'
 import { type Tip, Tooltip } from '../axes/tooltip'
-import { fitText, textWidth } from '../fit-text'
+import { fitName, textWidth } from '../fit-text'
 import { luminance } from '../ink'
 import { rgb } from './cells'
 import '../plot.css'
@@ -93,7 +93,7 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
           {rows.map((name, row) =>
             row % eachRow === 0 ? (
               <text key={row} x={left - 8} y={row * high + Math.min(high, 22) / 2 + 4} text-anchor="end">
-                {fitText(name, left - 10, 12)}
+                {fitName(name, left - 10, 12)}
               </text>
             ) : null,
           )}

@@ -1,7 +1,7 @@
 // A heat map of up to some hundred thousand cells: a canvas paints one pixel a cell, the plot stretches it without blur, so that the
 // vector picture holds it too. Arrow keys move the cursor by a cell, with Control to the next cell that has a value.
 import { useMemo, useState } from 'preact/hooks'
-import { textWidth } from '../axes/labels'
+import { textWidth } from '../fit-text'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import { type Grid, byPlace, jump, picture, ramp, rgb, shadesOf } from './cells'
 import '../plot.css'

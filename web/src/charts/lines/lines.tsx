@@ -2,7 +2,8 @@
 // Arrow keys go along a series and from series to series. Refuses dense series (thousands of values); uPlot draws those.
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
-import { type Box, place, spread, textWidth } from '../axes/labels'
+import { type Box, place, spread } from '../axes/labels'
+import { textWidth } from '../fit-text'
 import { type Scale, extent, linear, log, padded, paddedLog } from '../axes/scale'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import '../plot.css'

@@ -1,7 +1,7 @@
 // A tornado: one row for each figure, bars to the left where the step gets shorter and to the right where it gets longer.
 // Filled is one direction of the figure, outlined the other, both said in the head. Arrow keys walk the rows.
 import { useMemo, useState } from 'preact/hooks'
-import { textWidth } from '../axes/labels'
+import { fitText, textWidth } from '../fit-text'
 import { linear } from '../axes/scale'
 import { type Tip, Tooltip } from '../axes/tooltip'
 import '../plot.css'
@@ -135,7 +135,7 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
             >
               <rect class="row-back" x={0} y={y} width={width} height={ROW} rx={4} />
               <text x={4} y={y + 17}>
-                {clipped(row.label, plot.left - 16 - (plot.narrow || !row.now ? 0 : textWidth(row.now, 11) + 12))}
+                {fitText(row.label, plot.left - 16 - (plot.narrow || !row.now ? 0 : textWidth(row.now, 11) + 12), 12)}
               </text>
               {!plot.narrow && row.now && (
                 <text class="tick" x={plot.left - 12} y={y + 17} text-anchor="end">
@@ -155,11 +155,4 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
       <Tooltip tip={at?.tip ?? null} x={plot.zero} y={TOP + (cursor ?? 0) * ROW + ROW / 2} width={width} height={height} />
     </div>
   )
-}
-
-function clipped(text: string, room: number): string {
-  if (textWidth(text, 12) <= room) return text
-  let short = text
-  while (short.length > 4 && textWidth(`${short}…`, 12) > room) short = short.slice(0, -1)
-  return `${short.trimEnd()}…`
 }

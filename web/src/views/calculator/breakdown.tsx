@@ -84,7 +84,7 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
             const after = other?.get(node.id)
             return (
               <tr key={node.id} class={props.pointed === node.id ? 'current' : ''} onMouseEnter={() => props.onPoint(node.id)} onMouseLeave={() => props.onPoint(null)}>
-                <th scope="row" style={{ paddingLeft: `${depth * 16 + 4}px` }}>
+                <th scope="row" style={{ paddingLeft: `calc(${depth} * var(--step, 16px) + 4px)` }}>
                   <span class="tree-name">
                     {node.children.length > 0 ? (
                       <button type="button" class="caret" aria-expanded={opened.has(node.id)} aria-label={`${opened.has(node.id) ? 'Close' : 'Open'} ${node.title}`} onClick={() => toggle(node.id)}>
@@ -103,7 +103,7 @@ function Tree(props: { a: Estimate; b: Estimate | null; pointed: string | null; 
                   </td>
                 )}
                 {props.b && <td class="right"><Explained id={node.id === 'step' ? 'step_time' : node.id} list={props.b.why}>{after ? seconds(after.time) : '–'}</Explained></td>}
-                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" /></td>}
+                {props.b && <td class="right"><Difference a={before?.time ?? 0} b={after?.time ?? 0} better="less" step={props.a.step_time} /></td>}
               </tr>
             )
           })}

@@ -142,11 +142,18 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
   )
 }
 
-/** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. */
-export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither' }) {
+/** Less of a step is neither better nor worse: no run shows it. */
+const UNSEEN = 5e-4
+/** In seconds. */
+const UNSEEN_TIME = 1e-6
+
+/** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. `step` is what times are parts of. */
+export function Difference(props: { a: number | null | undefined; b: number | null | undefined; better: 'more' | 'less' | 'neither'; step?: number }) {
   if (props.a == null || props.b == null) return null
-  const text = format.relative(props.b, props.a)
-  if (text === '=' || text === '≈') return <span class="difference">{text}</span>
+  const apart = Math.abs(props.b - props.a)
+  const unseen = props.step !== undefined && apart > 0 && (apart < UNSEEN_TIME || apart < UNSEEN * props.step)
+  const text = unseen ? '≈' : format.relative(props.b, props.a)
+  if (text === '=' || text === '≈') return <span class="difference" title={text === '≈' ? 'no difference that a run would show' : ''}>{text}</span>
   const up = props.b > props.a
   const good = props.better === 'neither' ? null : up === (props.better === 'more')
   return (

@@ -7,7 +7,7 @@ import { bytes, count, digits, percent, seconds } from '../../charts/format'
 import { change, go, own } from '../../state/location'
 import { Loading, Problems, Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
-import { Open, Opened, pathsIn } from '../parts/open'
+import { JobsBelow, Open, Opened, pathsIn } from '../parts/open'
 import { OverIterations } from './chart'
 import type { Judged, Log, Restart, Segment, SlowStep, Straggler } from './types'
 import './log.css'
@@ -36,6 +36,7 @@ export default function View() {
         </button>
       </Opened>
       {live.problems.length > 0 && <Problems problems={live.problems} />}
+      {live.problems.length > 0 && <JobsBelow paths={[file]} />}
       {live.answer ? <Answer answer={live.answer} stale={live.stale} /> : live.loading && <Loading heights={[64, 250, 200]} label="reading the log" />}
     </div>
   )
@@ -127,7 +128,7 @@ function Head({ log }: { log: Judged }) {
     ...(log.reserved !== null ? [['memory', bytes(log.reserved), 'reserved'] as const] : []),
   ]
   return (
-    <dl class="panel log-head log-wide">
+    <dl class="panel numbers-row log-wide">
       {facts.map(([name, value, note]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent } from '../../charts/format'
-import { textWidth } from '../../charts/axes/labels'
+import { textWidth } from '../../charts/fit-text'
 import { linear } from '../../charts/axes/scale'
 import { Tooltip } from '../../charts/axes/tooltip'
 import '../../charts/plot.css'

@@ -37,11 +37,3 @@ export function layerName(layer: string): string {
   const names: Record<string, string> = { access: 'NIC to leaf', leaf_spine: 'leaf to spine', spine_core: 'spine to core', scale_up: 'scale-up', host: 'device to NIC' }
   return names[layer.replace('-', '_')] ?? layer.replaceAll(/[_-]/g, ' ')
 }
-
-/** 1.23 TB: what goes over networks is decimal. */
-export function decimalBytes(value: number): string {
-  for (const [scale, unit] of [[1e15, 'PB'], [1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB']] as const) {
-    if (value >= scale * 0.9995) return `${Number((value / scale).toPrecision(3))} ${unit}`
-  }
-  return `${Number(value.toPrecision(3))} B`
-}

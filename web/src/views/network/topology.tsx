@@ -76,7 +76,7 @@ function Picture({ values, answer, line }: { values: Arguments; answer: ShowAnsw
             <p class="muted">{problems[0]?.message}</p>
           ) : (
             inner && (
-              <Scroll class="drawing" label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}>
+              <Scroll class="drawing scrolls" label={`Picture of ${design.name}: ${counts.tiers.map((tier) => `${count(tier.switches)} ${tier.name} switches`).join(', ')}`}>
                 <div dangerouslySetInnerHTML={{ __html: inner }} />
               </Scroll>
             )

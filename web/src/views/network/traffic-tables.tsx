@@ -2,13 +2,13 @@
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { classColour } from '../../charts/colours'
-import { count, percent, seconds } from '../../charts/format'
+import { count, percent, seconds, volume } from '../../charts/format'
 import { Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
 import { Segments } from '../parts/controls'
 import type { TrafficAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
-import { decimalBytes, layerName } from './names'
+import { layerName } from './names'
 import { said, say } from './state'
 
 const KINDS = [
@@ -51,7 +51,7 @@ export function TrafficTable({ base, kinds }: { base: Arguments; kinds: TrafficA
 type Row<K extends keyof TrafficAnswer> = NonNullable<TrafficAnswer[K]> extends readonly (infer R)[] ? R : never
 
 function bytesColumn<R>(key: string, title: string, value: (row: R) => number, about?: string): Column<R> {
-  return { key, title, about, value, cell: (row) => (value(row) === 0 ? <span class="muted">–</span> : decimalBytes(value(row))), align: 'right' }
+  return { key, title, about, value, cell: (row) => (value(row) === 0 ? <span class="muted">–</span> : volume(value(row))), align: 'right' }
 }
 
 function Exchanges({ answer }: { answer: TrafficAnswer }) {

@@ -4,7 +4,7 @@ import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { classColour } from '../../charts/colours'
-import { count, percent } from '../../charts/format'
+import { count, percent, volume } from '../../charts/format'
 import { Heatmap } from '../../charts/heatmap/heatmap'
 import { dark } from '../../state/theme'
 import { Loading, Problems } from '../../ui/states'
@@ -13,7 +13,6 @@ import { RunBar } from '../parts/run-bar'
 import type { TrafficAnswer } from './answer'
 import { Swatched } from './bits'
 import { DesignFields } from './fields'
-import { decimalBytes } from './names'
 import { NeedsRun } from './needs-run'
 import { kind, networkKeys, runArguments, said, say } from './state'
 import { TrafficTable } from './traffic-tables'
@@ -104,7 +103,7 @@ function Traffic({ run }: { run: Arguments }) {
                       onChange={(value) => say('of', value === 'all' ? undefined : value)}
                     />
                     <span class="muted">
-                      {square && `${decimalBytes(square.bytes)} a step${square.dimension ? `, ${percent(square.bytes / (squares[0]?.bytes ?? 1))} of all` : ''}`}
+                      {square && `${volume(square.bytes)} a step${square.dimension ? `, ${percent(square.bytes / (squares[0]?.bytes ?? 1))} of all` : ''}`}
                     </span>
                   </div>
                 )}
@@ -120,11 +119,11 @@ function Traffic({ run }: { run: Arguments }) {
                     columnTitle={`receiving ${by.slice(0, -1)}`}
                     name={(index) => count(by === 'ranks' ? index * perCell : index)}
                     block={by !== 'ranks' ? 0 : place.domain / perCell >= 2 ? place.domain / perCell : 0}
-                    format={decimalBytes}
+                    format={volume}
                     tip={(row, column, value) => ({
                       title: by !== 'ranks' ? `${by.slice(0, -1)} ${row} to ${by.slice(0, -1)} ${column}` : `${span(row, perCell, place.ranks)} to ${span(column, perCell, place.ranks)}`,
                       lines: [
-                        { name: by !== 'rails' && perCell > 1 ? 'a rank to a rank' : 'sends', value: value === undefined ? 'nothing' : decimalBytes(value) },
+                        { name: by !== 'rails' && perCell > 1 ? 'a rank to a rank' : 'sends', value: value === undefined ? 'nothing' : volume(value) },
                         ...(by === 'ranks' ? [{ name: 'domains', value: `${Math.floor((row * perCell) / place.domain)} to ${Math.floor((column * perCell) / place.domain)}` }] : []),
                       ],
                     })}
@@ -160,7 +159,7 @@ function Sums({ answer }: { answer: TrafficAnswer }) {
       </div>
       <div class="panel-body">
         <dl class="figures">
-          <Figure title="Sent a step" note={`${decimalBytes(answer.sent_per_rank)} by each rank`}>{decimalBytes(answer.sent)}</Figure>
+          <Figure title="Sent a step" note={`${volume(answer.sent_per_rank)} by each rank`}>{volume(answer.sent)}</Figure>
           <Figure title="Stays in domains" note={`${count(Math.ceil(place.ranks / place.domain))} domains of ${place.domain}`}>{percent(answer.inside_share)}</Figure>
           <Figure title="Silent pairs" note="send each other nothing">{`${(answer.silent_share * 100).toFixed(2)}%`}</Figure>
         </dl>
@@ -171,7 +170,7 @@ function Sums({ answer }: { answer: TrafficAnswer }) {
               <span class="bar" aria-hidden="true">
                 <span style={{ width: `${Math.max(one.share * 100, 0.3)}%`, background: classColour(one.dimension) }} />
               </span>
-              <span class="right">{decimalBytes(one.bytes)}</span>
+              <span class="right">{volume(one.bytes)}</span>
               <span class="right muted">{percent(one.share)}</span>
             </li>
           ))}

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
-import { bytes } from '../../charts/format'
+import { volume } from '../../charts/format'
 import { change, go, openAfresh, own } from '../../state/location'
 import { copy } from '../../ui/clipboard'
 import { openFiles } from '../../ui/drop'
@@ -75,8 +75,8 @@ export function Open({ home, title, text, placeholder }: Props) {
           </form>
         </div>
       </div>
-      {own.length > 0 && <Jobs title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'} jobs={own} filter={filter} onFilter={setFilter} more={more} open={known ? openJob : (job) => openPaths(home, job.paths)} />}
-      {others.length > 0 && <Jobs title="Also there" jobs={others} filter="" more={false} open={openJob} />}
+      {own.length > 0 && <Jobs title={home === 'traces' ? 'Jobs' : home === 'log' ? 'Logs' : 'Dumps'} jobs={own} filter={filter} onFilter={jobs.length >= FILTER_FROM ? setFilter : undefined} more={more} open={known ? openJob : (job) => openPaths(home, job.paths)} />}
+      {others.length > 0 && <Jobs title="Also there" jobs={others} filter={filter} onFilter={own.length === 0 && others.length >= FILTER_FROM ? setFilter : undefined} more={false} open={openJob} />}
     </div>
   )
 }
@@ -87,11 +87,16 @@ function nameOf(job: JobOnDisk): string {
   return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
 }
 
+/** A path that may go on in another line behind its separators. */
+function breakable(name: string): ComponentChildren {
+  return name.split(/(?<=[/_-])/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
+}
+
 interface JobsProps {
   readonly title: string
   readonly jobs: readonly JobOnDisk[]
   readonly filter: string
-  readonly onFilter?: (text: string) => void
+  readonly onFilter?: ((text: string) => void) | undefined
   readonly more: boolean
   readonly open: (job: JobOnDisk) => void
 }
@@ -101,13 +106,13 @@ const FILTER_FROM = 9
 function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
   const told = jobs.some((job) => job.format !== '')
   const columns: Column<JobOnDisk>[] = [
-    { key: 'name', title: 'Job', value: (job) => job.name, wrap: true, cell: (job) => <span title={job.folder}>{nameOf(job)}</span> },
+    { key: 'name', title: 'Job', value: (job) => job.name, wrap: true, cell: (job) => <span title={job.folder}>{breakable(nameOf(job))}</span> },
     ...(told
       ? ([
           { key: 'format', title: 'What', value: (job) => job.format },
           ...(jobs.some((job) => job.ranks !== null) ? ([{ key: 'ranks', title: 'Ranks', value: (job) => job.ranks, cell: (job) => job.ranks ?? '–', align: 'right' }] satisfies Column<JobOnDisk>[]) : []),
           { key: 'files', title: 'Files', value: (job) => job.files, cell: (job) => job.files?.toLocaleString('en') ?? '–', align: 'right' },
-          { key: 'bytes', title: 'Size', value: (job) => job.bytes, cell: (job) => (job.bytes === null ? '–' : bytes(job.bytes)), align: 'right' },
+          { key: 'bytes', title: 'Size', value: (job) => job.bytes, cell: (job) => (job.bytes === null ? '–' : volume(job.bytes)), align: 'right' },
         ] satisfies Column<JobOnDisk>[])
       : []),
   ]
@@ -117,21 +122,21 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
         <h2>
           {title} <span class="muted">{jobs.length.toLocaleString('en')}{more ? ', and more than are listed' : ''}; Enter opens one</span>
         </h2>
-        {onFilter && jobs.length >= FILTER_FROM && <input class="input" type="search" data-filter aria-label={`Filter ${title.toLowerCase()}`} placeholder="Filter" value={filter} onInput={(event) => onFilter(event.currentTarget.value)} />}
+        {onFilter && <input class="input" type="search" data-filter aria-label="Filter jobs" placeholder="Filter" value={filter} onInput={(event) => onFilter(event.currentTarget.value)} />}
       </header>
       <Table caption={`${title}, one a row`} columns={columns} rows={jobs} identify={(job) => `${job.format} ${job.paths.join(' ')}`} filter={filter} onChoose={open} maxHeight="60vh" />
     </section>
   )
 }
 
-/** Beneath a refusal: the jobs that lie in what was to be opened, to choose one. */
-export function JobsBelow({ paths }: { paths: readonly string[] }) {
+/** Beneath a refusal: the jobs that lie in what was to be opened, to choose one; `open` where a view does more than open it. */
+export function JobsBelow({ paths, open = openJob }: { paths: readonly string[]; open?: (job: JobOnDisk) => void }) {
   const { jobs } = useJobsOnDisk()
   const [filter, setFilter] = useState('')
   const inside = (job: JobOnDisk) => paths.some((path) => job.folder === path.replace(/\/+$/, '') || job.folder.startsWith(`${path.replace(/\/+$/, '')}/`))
   const found = jobs.filter((job) => job.format !== '' && inside(job) && job.paths.join() !== paths.join())
   if (found.length === 0) return null
-  return <Jobs title="Jobs in it" jobs={found} filter={filter} onFilter={setFilter} more={false} open={openJob} />
+  return <Jobs title="Jobs in it" jobs={found} filter={filter} onFilter={found.length >= FILTER_FROM ? setFilter : undefined} more={false} open={open} />
 }
 
 /** Which files are open, and what to do with them. */
@@ -142,7 +147,7 @@ export function Opened({ home, paths, commandLine, children }: { home: Home; pat
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
   return (
     <div class="opened">
-      <strong title={paths.join('\n')}>{short.length === 1 ? short[0] : `${short.length} files: ${short[0]} …`}</strong>
+      <strong data-heading tabIndex={-1} title={paths.join('\n')}>{short.length === 1 ? short[0] : `${short.length} files: ${short[0]} …`}</strong>
       {children}
       <button type="button" class="button quiet" onClick={close}>
         Open others

@@ -3,11 +3,13 @@
 import { useMemo } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { change, own } from '../../state/location'
+import { report } from '../../api/report'
 import { run } from '../../state/run'
 import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
 import { beside } from '../../timeline/beside'
 import { Empty, Loading, Problems } from '../../ui/states'
+import { JobsBelow } from '../parts/open'
 import { Bubbles, CriticalParts, Verdict } from './numbers'
 import { Switches } from './switches'
 import './pipeline.css'
@@ -44,6 +46,7 @@ export default function View() {
   }, [trace, measured.columns, modelled.columns])
   const problems = [...(trace ? measured.problems : []), ...(hasRun ? modelled.problems : [])]
   const loading = (trace ? measured : modelled).loading
+  if (!hasRun && !trace && report) return <Empty title="Not in this report" text="It holds no step to draw; ask further with `railwright serve`." />
   if (!hasRun && !trace) {
     return (
       <Empty title="No step yet" text="Describe a run in the calculator, or open a trace of a pipeline, and all of its stages are shown here on one timeline.">
@@ -62,6 +65,7 @@ export default function View() {
     <div class="pipeline-view" aria-busy={loading}>
       <Switches hasRun={hasRun} traces={given} commandLine={(trace ? measured : modelled).commandLine} />
       {problems.length > 0 && <Problems problems={problems} />}
+      {trace && measured.problems.length > 0 && <JobsBelow paths={trace.split('\n')} open={(job) => change({ 'p.trace': job.paths.join('\n'), 'p.step': undefined })} />}
       {columns ? (
         <div class={loading ? 'stale pipeline-body' : 'pipeline-body'}>
           <Verdict columns={columns} step={(trace ? measured.columns : modelled.columns)?.duration_ns ?? columns.duration_ns} modelled={trace && hasRun ? modelled.columns : null} />

@@ -62,7 +62,6 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
   const table: Column<BubbleRow>[] = [
     { key: 'stage', title: 'Stage', value: (row) => row.stage, align: 'right' },
     { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-    ...names.map((name): Column<BubbleRow> => ({ key: name, title: name, value: (row) => part(row, name), cell: (row) => (part(row, name) > 0 ? span(part(row, name)) : '–'), align: 'right' })),
     {
       key: 'share',
       title: 'Of the pipeline',
@@ -76,6 +75,7 @@ export function Bubbles({ columns }: { columns: RawColumns }) {
         </span>
       ),
     },
+    ...names.map((name): Column<BubbleRow> => ({ key: name, title: name, value: (row) => part(row, name), cell: (row) => (part(row, name) > 0 ? span(part(row, name)) : '–'), align: 'right' })),
   ]
   return (
     <section class="panel pipeline-panel" aria-label="Bubbles">

@@ -31,7 +31,7 @@ export function Models() {
     { key: 'active', title: 'Active', about: 'of a token', value: (row) => row.parameters.active, cell: (row) => (row.parameters.active === row.parameters.total ? 'all' : amount(row.parameters.active)), align: 'right' },
     { key: 'layers', title: 'Layers', value: (row) => row.layers, align: 'right' },
     { key: 'hidden', title: 'Width', value: (row) => row.hidden_size, cell: (row) => count(row.hidden_size), align: 'right' },
-    { key: 'positions', title: 'Positions', value: (row) => row.max_positions, cell: (row) => count(row.max_positions), align: 'right' },
+    { key: 'positions', title: 'Positions', value: (row) => row.max_positions, cell: (row) => (row.max_positions > 0 ? count(row.max_positions) : '–'), align: 'right' },
   ]
   return (
     <Listed
@@ -51,7 +51,7 @@ export function Models() {
               ['layers', row.layers],
               ['width', count(row.hidden_size)],
               ['vocabulary', count(row.vocabulary)],
-              ['positions', count(row.max_positions)],
+              ['positions', row.max_positions > 0 ? count(row.max_positions) : 'none: not limited by an embedding'],
               ['also called', row.aliases.join(', ') || '–'],
               ['source', row.source],
               ...(row.notes ? [['notes', row.notes] as const] : []),

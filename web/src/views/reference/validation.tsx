@@ -100,7 +100,7 @@ function Shown({ answer }: { answer: Answer }) {
   const names = Object.entries(sources).filter(([, one]) => one.predicted > 0)
   return (
     <>
-      <dl class="panel reference-head">
+      <dl class="panel numbers-row">
         {facts.map(([name, value, note]) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -7,6 +7,7 @@ import { change, own } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
+import { JobsBelow } from '../parts/open'
 import type { TabProps } from '.'
 import { words } from './types'
 
@@ -30,6 +31,10 @@ export function Compare({ paths }: TabProps) {
   const [text, setText] = useState(other ?? '')
   const { jobs } = useJobsOnDisk()
   const others = jobs.filter((job) => viewOf(job) === 'traces').flatMap((job) => (job.paths.length === 1 && job.paths[0] !== paths[0] ? job.paths : []))
+  const against = (path: string | undefined) => {
+    setText(path ?? '')
+    change({ 't.other': path })
+  }
   const { answer, problems, loading } = useAnswer<Comparison>('compare', other ? { first: other, second: paths[0]! } : null)
   return (
     <div class="traces-query">
@@ -37,7 +42,7 @@ export function Compare({ paths }: TabProps) {
         class="traces-path"
         onSubmit={(event) => {
           event.preventDefault()
-          change({ 't.other': text.trim() || undefined })
+          against(text.trim() || undefined)
         }}
       >
         <label>
@@ -55,6 +60,7 @@ export function Compare({ paths }: TabProps) {
       </form>
       {paths.length > 1 && <p class="muted">The first of {paths.length} paths is compared; open the folder to compare all.</p>}
       {problems.length > 0 && <Problems problems={problems} />}
+      {problems.length > 0 && other && <JobsBelow paths={[other]} open={(job) => against(job.paths[0])} />}
       {loading && !answer && <Loading heights={[60, 300]} />}
       {answer && (
         <>

@@ -5,6 +5,7 @@ import { change } from '../../state/location'
 import { percent, span } from '../../timeline/time'
 import { Ticked } from '../../ui/states'
 import { Table } from '../../ui/table'
+import { fitName } from '../../charts/fit-text'
 import { ChartFrame } from '../../charts/frame'
 import type { TabProps } from '.'
 import { Tree } from './tree'
@@ -106,7 +107,7 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
           <g key={`${line.name} ${name} ${depth}`}>
             {depth === 0 && at > 0 && <line x1="0" x2={width} y1={y + 0.5} y2={y + 0.5} stroke="var(--line)" />}
             <text x={depth * 14} y={y + 15} fill={depth === 0 ? 'var(--text)' : 'var(--muted)'} font-weight={depth === 0 ? 600 : 400}>
-              {fit(name, (left - depth * 14) / 6.6)}
+              {fitName(name, left - depth * 14 - 6, 12, depth === 0 ? 600 : 400)}
             </text>
             <rect x={left} y={y + 5} width={room} height={row - 10} fill="var(--sunken)" />
             <rect
@@ -131,10 +132,6 @@ function Waterfall({ profile, width }: { profile: Profile; width: number }) {
       })}
     </svg>
   )
-}
-
-function fit(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, Math.max(3, Math.floor(characters) - 1))}…`
 }
 
 function Findings({ profile }: { profile: Profile }) {
@@ -196,6 +193,7 @@ function Kernels({ profile }: { profile: Profile }) {
       identify={(row, at) => `${row.name} ${row.phase} ${at}`}
       first={15}
       columns={[
+        { key: 'name', title: 'Kernel', value: (row) => row.name, cell: (row) => <span class="traces-kernel" title={row.name}>{row.name}</span>, wrap: true },
         { key: 'per_step', title: 'A step', value: (row) => row.per_step, cell: (row) => span(row.per_step), align: 'right' },
         { key: 'share', title: 'Share', value: (row) => row.per_step / profile.step_time, cell: (row) => percent(row.per_step / profile.step_time), align: 'right' },
         { key: 'count', title: 'Calls', value: (row) => row.count, cell: (row) => row.count.toLocaleString('en'), align: 'right', about: 'over all ranks and steps' },
@@ -203,7 +201,6 @@ function Kernels({ profile }: { profile: Profile }) {
         { key: 'longest', title: 'Longest', value: (row) => row.longest, cell: (row) => span(row.longest), align: 'right' },
         { key: 'phase', title: 'Phase', value: (row) => row.phase.replaceAll('_', ' ') },
         { key: 'family', title: 'Family', value: (row) => row.family.replaceAll('_', ' ') },
-        { key: 'name', title: 'Kernel', value: (row) => row.name, cell: (row) => <span class="traces-kernel" title={row.name}>{row.name}</span>, wrap: true },
       ]}
     />
   )

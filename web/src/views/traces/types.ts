@@ -130,5 +130,6 @@ export function classOf(name: string): string {
 }
 
 export function words(name: string): string {
-  return name.replaceAll('_', ' ')
+  // As the overview's lines are called.
+  return name.replace(/_bound(?=_|$)/, '-bound').replace(/_communication_(?=waiting|transfer)/, '_communication,_').replaceAll('_', ' ')
 }

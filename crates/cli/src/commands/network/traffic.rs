@@ -14,7 +14,7 @@ use railwright_network::traffic::{
     by_rail,
 };
 use railwright_spec::human;
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::Bytes;
 use railwright_tuner::exchanges::traffic_of;
 
@@ -62,15 +62,18 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         }
         None => Place::new(ranks, run.cluster.scale_up.domain_size),
     };
-    let matrix = Matrix::new(&traffic, place.domain);
+    let wanted = || printer.wanted();
+    let matrix = Matrix::watched(&traffic, place.domain, &wanted)?;
     let summary = traffic.summary_with(&place, &matrix);
+    wanted()?;
     let (sheet, design) = design.unzip();
     let view = match arguments.by {
         TrafficBy::Matrix => {
-            View::Matrix(traffic.squares(place.domain, arguments.cells.unwrap_or(files::USUAL_CELLS)))
+            let cells = arguments.cells.unwrap_or(files::USUAL_CELLS);
+            View::Matrix(traffic.squares(place.domain, cells, &wanted)?)
         }
-        TrafficBy::Rail => View::Rail(by_rail(&matrix, &place), traffic.rail_squares(&place)),
-        other => view(other, &matrix, &place, design.as_ref())
+        TrafficBy::Rail => View::Rail(by_rail(&matrix, &place), traffic.rail_squares(&place, &wanted)?),
+        other => view(other, &matrix, &place, design.as_ref(), &wanted)
             .map_err(|problem| sheet.map_or(problem.clone(), |sheet| on_network::placed(&sheet, problem)))?,
     };
     printer.warnings(&warnings);
@@ -105,7 +108,13 @@ const fn all_to_all(algorithm: AllToAll) -> Algorithm {
 /// Devices up to which every link is told apart.
 const MOST_APART: u64 = 16_384;
 
-fn view(by: TrafficBy, matrix: &Matrix, place: &Place, design: Option<&Design>) -> Result<View, Problem> {
+fn view(
+    by: TrafficBy,
+    matrix: &Matrix,
+    place: &Place,
+    design: Option<&Design>,
+    wanted: Wanted<'_>,
+) -> Result<View, Problem> {
     Ok(match (by, design) {
         (TrafficBy::Pair, _) => View::Pair,
         (TrafficBy::Domain, _) => View::Domain(by_domain(matrix, place)),
@@ -113,7 +122,7 @@ fn view(by: TrafficBy, matrix: &Matrix, place: &Place, design: Option<&Design>) 
             Loads::check(matrix)?;
             let detail = if design.devices > MOST_APART { Detail::Pooled } else { Detail::Links };
             let topology = Topology::build(design, detail)?;
-            let loads = Loads::new(matrix, &topology);
+            let loads = Loads::watched(matrix, &topology, wanted)?;
             View::Link {
                 rows: loads.rows(&topology.graph),
                 unjoined: Bytes::new(loads.unjoined),

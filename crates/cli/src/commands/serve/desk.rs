@@ -20,11 +20,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Questions that take milliseconds whatever is asked: they read no traces, and go through no space.
+/// Questions that take milliseconds whatever is asked: they read no traces, go through no space, and write no timelines.
 const QUICK: &[&[&str]] = &[
     &["estimate"],
     &["memory"],
-    &["timeline"],
     &["explain"],
     &["export"],
     &["keys"],

@@ -1,1 +1,0 @@
-import{W as e,z as t}from"./format.js";var n={railwright:t?.railwright??``,api:1,run:null,traces:[]},r;function i(){return t?Promise.resolve(n):(r??=e(`start`).then(e=>e.json()),r.catch(()=>{r=void 0}),r)}export{i as t};

@@ -1,0 +1,22 @@
+// Two scenarios: a difference that no run would show is none, and a refused one is called by its letter.
+import { check, openPage } from '../harness.mjs'
+
+const RUN = '#/calculator?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&cp=2&pp=16&uneven-stages=true&global-batch=512'
+
+export default async ({ browser, url }) => {
+  const view = await openPage(browser, url, { fragment: `${RUN}&b.tp=4` })
+  const { page } = view
+  const cell = (part) => page.locator('table[aria-label="Parts of the step"] tr', { hasText: part }).locator('td').last()
+  await cell('waiting for the host').waitFor()
+  // Nanoseconds of a step of seconds.
+  check((await cell('waiting for the host').innerText()).trim() === '≈', `waiting for the host: ${await cell('waiting for the host').innerText()}`)
+  check((await cell('waiting for the host').locator('.good, .bad').count()) === 0, 'nanoseconds are called better or worse')
+  check((await cell('pipeline bubble').locator('.bad').count()) === 1, 'what is seconds longer is not called worse')
+  await view.close()
+  const refused = await openPage(browser, url, { fragment: `${RUN}&b.tp=3` })
+  await refused.page.locator('.refused-banner', { hasText: 'Scenario B' }).waitFor()
+  await refused.settled()
+  await refused.shot('refused-b')
+  check((await refused.page.locator('.headline .value').first().innerText()).length > 0, 'scenario A lost its numbers')
+  await refused.close()
+}

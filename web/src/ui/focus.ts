@@ -1,0 +1,92 @@
+// Where the keyboard stands when what it stood on is gone: a view that was opened has its heading, Back has the row or the button
+// that was left. Responsible for: what of an entry of the browser's history had the focus, and finding it again when it is
+// drawn. Refuses to take the focus from anything that has it.
+import { effect } from '@preact/signals'
+import { location, onLeave } from '../state/location'
+
+/** What had the focus, as something that can be found in a page that was drawn anew. */
+interface Mark {
+  readonly id?: string
+  /** A row of a table by the table's caption and the row's own key. */
+  readonly table?: string
+  readonly row?: string
+  readonly label?: string
+}
+
+/** Lists that are asked for again take a moment. */
+const PATIENCE = 4000
+
+const caption = (row: Element) => row.closest('table')?.querySelector('caption')?.textContent ?? ''
+const labelOf = (element: Element) => element.getAttribute('aria-label') ?? element.textContent?.trim() ?? ''
+
+function markOf(element: Element | null): Mark | null {
+  if (!(element instanceof HTMLElement) || element === document.body) return null
+  if (element.dataset.row !== undefined) return { table: caption(element), row: element.dataset.row }
+  if (element.id) return { id: element.id }
+  return { label: labelOf(element) }
+}
+
+function find(mark: Mark): HTMLElement | null {
+  if (mark.id) return document.getElementById(mark.id)
+  if (mark.row !== undefined) {
+    const rows = document.querySelectorAll<HTMLElement>('#main tr[data-row]')
+    return [...rows].find((row) => row.dataset.row === mark.row && caption(row) === mark.table) ?? null
+  }
+  const all = document.querySelectorAll<HTMLElement>('#main button, #main a[href], #main input, #main select, #main [tabindex]')
+  return mark.label ? ([...all].find((one) => labelOf(one) === mark.label) ?? null) : null
+}
+
+/** Whether nothing has the focus. */
+const lost = () => document.activeElement === null || document.activeElement === document.body
+
+/** To what the view is called: the opened files where it names them, else its heading. */
+export function focusHeading(): void {
+  const heading = document.querySelector<HTMLElement>('#main [data-heading]') ?? document.querySelector<HTMLElement>('#main h1')
+  heading?.focus({ preventScroll: true })
+}
+
+let waiting: ReturnType<typeof setTimeout> | undefined
+
+/** Looks for a mark while the view is drawn; the heading holds the focus until then. */
+function settle(mark: Mark | null): void {
+  clearTimeout(waiting)
+  const until = performance.now() + PATIENCE
+  let held: Element | null = null
+  const look = () => {
+    // Somebody moved on.
+    if (!lost() && document.activeElement !== held) return
+    const found = mark && find(mark)
+    if (found) return found.focus()
+    if (lost()) {
+      focusHeading()
+      held = document.activeElement
+    }
+    if (mark && performance.now() < until) waiting = setTimeout(look, 60)
+  }
+  waiting = setTimeout(look, 60)
+}
+
+/** Watches the address from now on. */
+export function keepFocus(): void {
+  let moved = false
+  let back: Mark | null = null
+  onLeave((how) => {
+    const mark = markOf(document.activeElement)
+    moved = mark !== null
+    back = null
+    // The entry that is left keeps what had the focus.
+    if (how === 'push' && mark) window.history.replaceState({ ...(window.history.state as object | null), focus: mark }, '')
+  })
+  window.addEventListener('popstate', (event) => {
+    const state = event.state as { focus?: Mark } | null
+    moved = !lost() || state?.focus !== undefined
+    back = state?.focus ?? null
+  })
+  let first = true
+  effect(() => {
+    void location.value
+    if (!first && moved) settle(back)
+    first = false
+    back = null
+  })
+}
