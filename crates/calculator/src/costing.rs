@@ -160,7 +160,11 @@ impl<'a> Costing<'a> {
             } else {
                 Software::rate(&software.attention_rate, architecture, wide)
                     * power
-                    * wide_attention(cluster, plan.precision.activations)
+                    * match attention_kernel {
+                        // Batched products run in their own format already.
+                        operators::AttentionKernel::Unfused { .. } => 1.0,
+                        _ => wide_attention(cluster, plan.precision.activations),
+                    }
             },
             disturbance: None,
         }
@@ -211,11 +215,23 @@ fn attention_kernel(plan: &Plan, software: &Software, architecture: &str) -> ope
         AttentionKernel::Unfused => operators::AttentionKernel::Unfused {
             fused_softmax: software.fused_softmax,
             dropout: plan.dropout,
+            format: scores_format(plan),
         },
         AttentionKernel::Flash1 => operators::AttentionKernel::Flash1,
         AttentionKernel::Auto | AttentionKernel::Flash2 => operators::AttentionKernel::Flash2,
         AttentionKernel::Flash3 if architecture.starts_with("Hopper") => operators::AttentionKernel::Flash3,
         AttentionKernel::Flash3 => operators::AttentionKernel::CuDnn,
+    }
+}
+
+/// The format of products between activations: 16 bits in mixed precision, whatever narrower formats weights have; with activations of 32 bits
+/// that of the other products, TF32 where they are.
+fn scores_format(plan: &Plan) -> DataType {
+    let (activations, compute) = (plan.precision.activations, plan.precision.compute);
+    match activations.bytes() > 2.0 {
+        false => DataType::Bf16,
+        true if compute.bytes() > 2.0 => compute,
+        true => activations,
     }
 }
 

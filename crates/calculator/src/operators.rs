@@ -190,8 +190,8 @@ impl Device {
             return Cost::ZERO;
         }
         let cost = match kernel {
-            AttentionKernel::Unfused { fused_softmax, dropout } => {
-                unfused::cost(self, shape, fused_softmax, dropout, pass)
+            AttentionKernel::Unfused { fused_softmax, dropout, format } => {
+                unfused::cost(self, shape, (fused_softmax, dropout), format, pass)
             }
             _ => self.attention.cost(shape, kernel, pass),
         };

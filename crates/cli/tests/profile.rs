@@ -81,6 +81,70 @@ fn a_run_says_what_its_traces_do_not() {
     assert!(ids.contains(&"trace-other-run"), "{ids:?}");
 }
 
+/// A prediction beside traces takes a calibration and changes of the run as an estimate does; two measurements have none to take them.
+#[test]
+fn the_prediction_beside_traces_is_calibrated_and_changed() {
+    let (run_file, traces) =
+        (format!("{TRACES}/../runs/tiny-gpt-tp2.toml"), format!("{TRACES}/megatron_tp2_v100"));
+    let file = std::env::temp_dir().join(format!("railwright-compare-{}.toml", std::process::id()));
+    let file = file.to_string_lossy().into_owned();
+    let fitted = run(&["calibrate", &traces, "--run", &run_file, "-o", &file]);
+    assert_eq!(fitted.code, 0, "{}", fitted.stderr);
+    let predicted = |more: &[&str]| {
+        let mut line = vec!["compare", &run_file, &traces, "--json"];
+        line.extend(more);
+        json(&line, 0)["step_time"]["first"].as_f64().expect("a time") * 1e-9
+    };
+    let estimated = |more: &[&str]| {
+        let mut line = vec!["estimate", "--run", &run_file, "--json"];
+        line.extend(more);
+        json(&line, 0)["step_time"].as_f64().expect("a time")
+    };
+    let mut seen = Vec::new();
+    for more in [&[][..], &["--calibration", &file], &["--set", "plan.micro_batch=4"]] {
+        let (beside, alone) = (predicted(more), estimated(more));
+        assert!((beside / alone - 1.0).abs() < 1e-6, "{more:?}: {beside} {alone}");
+        seen.push(beside);
+    }
+    // The host of this pair costs far more than the generation's.
+    assert!(seen[1] > 1.5 * seen[0] && seen[2] > 1.01 * seen[0], "{seen:?}");
+    let unknown = run(&["compare", &run_file, &traces, "--set", "plan.micro_bach=4"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("micro_batch"), "{}", unknown.stderr);
+    let two = run(&["compare", CURRENT, HOOK, "--calibration", &file]);
+    assert!(two.code == 2 && two.stderr.contains("both sides are measured"), "{}", two.stderr);
+    let _ = std::fs::remove_file(&file);
+}
+
+/// A rank that comes late is no transfer: its wait stands apart from what the model predicts of communication, with its name.
+#[test]
+fn waiting_for_a_rank_is_no_exposed_communication() {
+    let compared = json(
+        &[
+            "compare",
+            &format!("{TRACES}/../runs/tiny-gpt-tp2.toml"),
+            &format!("{TRACES}/megatron_tp2_v100"),
+            "--json",
+        ],
+        0,
+    );
+    let figure = |name: &str| {
+        let all = compared["figures"].as_array().expect("figures");
+        let found = all.iter().find(|figure| figure["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+        (found["first"].as_f64().expect("a time"), found["second"].as_f64().expect("a time"))
+    };
+    // 13 all-reduces of 19 us and little else, and 24 ms for the rank whose profiler starts late.
+    let (_, transfers) = figure("exposed_communication");
+    assert!((1e5..4e5).contains(&transfers), "{transfers}");
+    let (predicted, waits) = figure("waiting");
+    assert!(waits > 2e7 && predicted < 0.01 * waits, "{predicted} {waits}");
+    let labels = compared["labels"].as_array().expect("labels");
+    assert!(labels.iter().any(|row| row["name"] == "waiting for other ranks"), "{labels:?}");
+    assert_eq!(compared["waited_for"][0]["rank"], 0, "{}", compared["waited_for"]);
+    // Of one rank alone nobody knows for whom it waits.
+    let alone = run(&["compare", &format!("{TRACES}/../runs/modded-nanogpt-dp8.toml"), CURRENT]);
+    assert!(alone.stdout.contains("not traced"), "{}", alone.stdout);
+}
+
 /// Traces of another run than the one beside them are doubted by their number of ranks and by their device; those of the run are not.
 #[test]
 fn traces_of_another_run_are_doubted() {

@@ -1,8 +1,8 @@
 //! A measured step in the form in which steps are modelled.
 //!
 //! Responsible for: one step of a job as a [`Step`], so that every analysis of steps (breakdown, exposure, imbalance, comparison, pictures)
-//! reads it. Arithmetic that overlaps is shortened as in the waterfall, so that both agree; waiting within messages of the pipeline is left
-//! empty, because that is what a bubble is. Refuses to invent micro batches and layers that no trace names.
+//! reads it. Arithmetic that overlaps is shortened as in the waterfall, so that both agree; waiting for other ranks is a span of its own before
+//! the data moves, but within messages of the pipeline it is left empty, because that is what a bubble is. Refuses to invent micro batches and layers that no trace names.
 
 use crate::joined::Joined;
 use crate::view::{Role, Tables, View};
@@ -135,8 +135,22 @@ impl Writer<'_> {
             let (start, end) = (start.max(*free), self.view.gpu.ends()[row].min(self.end));
             if start < end {
                 *free = end;
-                let span = self.span(step, Piece { start, end, role, row: row as u32 }, activity);
-                step.push(self.rank, kind, span);
+                // No transfer until the last of the ranks is there: a model of transfers must not be held against it.
+                let moves = match role {
+                    Role::Communication if exchange.dimension != Dimension::Pipeline => {
+                        exchange.waits_until.map_or(start, |until| until.clamp(start, end))
+                    }
+                    _ => start,
+                };
+                let piece = |start, end| Piece { start, end, role, row: row as u32 };
+                if start < moves {
+                    let wait = self.span(step, piece(start, moves), Activity::Wait);
+                    step.push(self.rank, kind, Span { bytes: 0, collective: None, ..wait });
+                }
+                if moves < end {
+                    let span = self.span(step, piece(moves, end), activity);
+                    step.push(self.rank, kind, span);
+                }
             }
         }
     }

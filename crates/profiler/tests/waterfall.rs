@@ -156,7 +156,10 @@ fn a_measured_step_breaks_down_as_the_waterfall_does() {
                 assert_eq!(sum(|l| matches!(l, StepLabel::Copy)), parts.group(Group::Copy));
                 assert_eq!(sum(|l| matches!(l, StepLabel::Host)), parts.group(Group::Host));
                 // A message that waits leaves the step empty, and what communicates beside it is seen.
-                let exposed = sum(|l| matches!(l, StepLabel::Exposed(_)));
+                let exposed = sum(|l| matches!(l, StepLabel::Exposed(_) | StepLabel::Waiting));
+                // Waiting is apart, but where data moves at the same time on another stream.
+                let waiting = sum(|l| matches!(l, StepLabel::Waiting));
+                assert!((0..=parts.sum(|l| l.is_exposed(Share::Wait))).contains(&waiting), "{waiting}");
                 let beside = exposed - parts.group(Group::Communication);
                 assert!((0..=parts.group(Group::Bubble)).contains(&beside), "{beside}");
                 let rest = parts.group(Group::Bubble) + parts.group(Group::Other) - beside;

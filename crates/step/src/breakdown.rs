@@ -1,7 +1,8 @@
 //! Where the step's time goes: every picosecond of every rank gets exactly one label.
 //!
-//! Responsible for: the labels and their precedence. Compute hides communication, communication hides copies, those hide the
-//! host; what is left is bubble while the pipeline runs and idle otherwise. The parts of a rank add up to the step exactly.
+//! Responsible for: the labels and their precedence. Compute hides communication, moving data hides waiting for other ranks, communication
+//! hides copies, those hide the host; what is left is bubble while the pipeline runs and idle otherwise. The parts of a rank add up to the
+//! step exactly.
 //! Refuses to judge.
 
 use crate::intervals::{Intervals, computes};
@@ -17,6 +18,8 @@ pub enum Label {
     Compute(Phase),
     /// Communication of a dimension with no compute beside it.
     Exposed(Dimension),
+    /// Waiting for other ranks, recorded as such, with neither compute nor moving data beside it.
+    Waiting,
     /// Copies between device and host with neither beside them.
     Copy,
     /// The host at work and nothing else.
@@ -32,7 +35,7 @@ impl Label {
     pub fn all() -> impl Iterator<Item = Self> {
         let compute = Phase::ALL.into_iter().map(Self::Compute);
         let exposed = Dimension::ALL.into_iter().map(Self::Exposed);
-        compute.chain(exposed).chain([Self::Copy, Self::Host, Self::Bubble, Self::Idle])
+        compute.chain(exposed).chain([Self::Waiting, Self::Copy, Self::Host, Self::Bubble, Self::Idle])
     }
 
     /// What to call it.
@@ -40,6 +43,7 @@ impl Label {
         match self {
             Self::Compute(phase) => phase.name().to_owned(),
             Self::Exposed(dimension) => format!("exposed {} communication", dimension.name()),
+            Self::Waiting => "waiting for other ranks".to_owned(),
             Self::Copy => "copy".to_owned(),
             Self::Host => "host".to_owned(),
             Self::Bubble => "bubble".to_owned(),
@@ -132,7 +136,7 @@ pub(crate) fn labelled(
             Activity::Communication(dimension) => Phase::ALL.len() + dimension as usize,
             Activity::Copy => COPY,
             Activity::Host => COPY + 1,
-            Activity::Wait => continue,
+            Activity::Wait => COPY - 1,
         };
         stretches[place].push((span.start.max(window.0), span.end.min(window.1)));
     }
@@ -150,8 +154,8 @@ pub(crate) fn labelled(
     labelled
 }
 
-/// The place of [`Label::Copy`] in [`Label::all`], which phases and dimensions come before.
-const COPY: usize = Phase::ALL.len() + Dimension::ALL.len();
+/// The place of [`Label::Copy`] in [`Label::all`], which phases, dimensions and waiting come before.
+const COPY: usize = Phase::ALL.len() + Dimension::ALL.len() + 1;
 
 #[cfg(test)]
 mod tests {
@@ -160,7 +164,8 @@ mod tests {
     #[test]
     fn places_are_those_of_the_labels() {
         let labels: Vec<Label> = Label::all().collect();
-        assert_eq!(labels[COPY..], [Label::Copy, Label::Host, Label::Bubble, Label::Idle]);
+        let last = [Label::Waiting, Label::Copy, Label::Host, Label::Bubble, Label::Idle];
+        assert_eq!(labels[COPY - 1..], last);
         assert!(Phase::ALL.into_iter().all(|phase| labels[phase as usize] == Label::Compute(phase)));
         let exposed = |d: Dimension| labels[Phase::ALL.len() + d as usize] == Label::Exposed(d);
         assert!(Dimension::ALL.into_iter().all(exposed));

@@ -24,7 +24,7 @@ fn label(activity: Activity, phase: crate::Phase) -> Label {
         Activity::Communication(dimension) => Label::Exposed(dimension),
         Activity::Copy => Label::Copy,
         Activity::Host => Label::Host,
-        Activity::Wait => Label::Idle,
+        Activity::Wait => Label::Waiting,
     }
 }
 

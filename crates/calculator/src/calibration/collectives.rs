@@ -1,7 +1,7 @@
 //! Laws of collectives inside a domain, and what runs keep of them.
 //!
 //! Responsible for: the three constants of each law by relative least squares without negative ones, and the one rate of a run. Refuses a
-//! law of its own where too few sizes were measured: there the catalogue's is scaled.
+//! law of its own where too few sizes were measured: there the catalogue's is scaled; and to slow anything down by bounds, which hold waits.
 
 use super::{
     Line, Observation, Voice, from, is_local, line, median, regime, rounded, significant, spread, uncertainty,
@@ -226,36 +226,48 @@ fn scaled(before: &Voice<'_>, group: &[&CollectiveSample], factor: f64) -> [f64;
 }
 
 /// What collectives within the run keep of the laws: one rate, by the sums of times.
+///
+/// A transfer whose other ranks were not traced holds waits that nothing takes off: its time is a bound from above, t <= took, so that the rate is
+/// at least law / took. Where bounds are all there is, they may show that collectives are faster than the generation says, and are fitted; that
+/// they are slower bounds cannot show, and the generation's rate stays.
 pub(super) fn fit_rate(
     bare: &Cluster,
     software: &str,
     samples: &[Samples],
     calibration: &mut Calibration,
+    remarks: &mut Vec<String>,
 ) -> Result<(), Problem> {
     calibration.link.clone_from(&bare.scale_up.link);
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
     let voice = Voice::new(&with, software)?;
-    let (mut law, mut measured, mut count) = (0.0, 0.0, 0);
-    let (mut off_before, mut off_after) = (0.0, 0.0);
-    let run: Vec<(f64, f64, f64)> = samples
-        .iter()
-        .flat_map(|s| &s.collectives)
-        .filter(|s| !s.alone && !s.times.is_empty())
+    let in_run = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.alone && !s.times.is_empty());
+    let is_bound = in_run().all(|s| s.is_bound);
+    let run: Vec<(f64, Observation)> = in_run()
+        .filter(|s| s.is_bound == is_bound)
         .map(|s| {
-            count += s.times.len() as u64;
-            (s.times.len() as f64, voice.collective(s), median(&s.times))
+            let said = voice.collective(s);
+            let observation = Observation {
+                work: s.bytes,
+                count: s.times.len() as f64,
+                measured: median(&s.times),
+                spread: 0.0,
+                before: said / voice.software.collective_rate,
+                after: said,
+                is_bound,
+            };
+            (said, observation)
         })
+        .filter(|(said, o)| *said > 0.0 && o.measured > 0.0)
         .collect();
-    let mut slowness: Vec<(f64, f64)> = Vec::new();
-    for (times, said, took) in run.iter().filter(|(_, said, took)| *said > 0.0 && *took > 0.0) {
-        law += times * said;
-        measured += times * took;
-        slowness.push((took / said, times * said));
-    }
+    let sum =
+        |of: &dyn Fn(&(f64, Observation)) -> f64| run.iter().map(|one| one.1.count * of(one)).sum::<f64>();
+    let (law, measured) = (sum(&|one| one.0), sum(&|one| one.1.measured));
     if measured <= 0.0 {
         return Ok(());
     }
     // The median weighted by time makes the sum of absolute errors smallest.
+    let mut slowness: Vec<(f64, f64)> =
+        run.iter().map(|(said, o)| (o.measured / said, o.count * said)).collect();
     slowness.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut below = 0.0;
     let middle = slowness.iter().find(|(_, weight)| {
@@ -263,21 +275,25 @@ pub(super) fn fit_rate(
         below >= 0.5 * law
     });
     let rate = middle.map_or(1.0, |(slow, _)| 1.0 / slow).clamp(1e-3, 1e2);
-    for (times, said, took) in &run {
-        off_before += times * (said / voice.software.collective_rate - took).abs();
-        off_after += times * (said / rate - took).abs();
+    if is_bound && rate <= voice.software.collective_rate {
+        remarks.push(format!(
+            "collectives in the run: the shipped rate stays. Ranks of their groups were not traced, so their {} are bounds from above that hold waits; the calculator says {}, which is within what bounds allow",
+            human::seconds(Seconds::new(measured)),
+            human::seconds(Seconds::new(sum(&|one| one.1.before)))
+        ));
+        return Ok(());
     }
     calibration.collective_rate = Some(CollectiveRate {
         rate: rounded(rate),
         evidence: Evidence {
-            from: from(samples, |s| s.collectives.iter().any(|c| !c.alone)),
-            samples: count,
+            from: from(samples, |s| s.collectives.iter().any(|c| !c.alone && c.is_bound == is_bound)),
+            samples: run.iter().map(|(_, o)| o.count as u64).sum(),
             spread: 0.0,
-            uncertainty: uncertainty(run.iter().flat_map(|(times, said, took)| {
-                std::iter::repeat_n(took / said.max(1e-12), *times as usize)
-            })),
-            error_before: rounded(off_before / measured),
-            error_after: rounded(off_after / measured),
+            uncertainty: uncertainty(
+                run.iter().flat_map(|(said, o)| std::iter::repeat_n(o.measured / said, o.count as usize)),
+            ),
+            error_before: rounded(sum(&|one| one.1.off(one.1.before)) / measured),
+            error_after: rounded(sum(&|one| one.1.off(one.0 / rate)) / measured),
         },
     });
     Ok(())
@@ -301,6 +317,7 @@ pub(super) fn lines(before: &Voice<'_>, after: &Voice<'_>, samples: &[Samples]) 
             spread: spread(&sample.times),
             before: within(before),
             after: within(after),
+            is_bound: sample.is_bound,
         });
     }
     groups

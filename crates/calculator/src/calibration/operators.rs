@@ -1,8 +1,9 @@
 //! Rates of products and attention by work.
 //!
-//! Responsible for: joining measurements of about the same work into points. Refuses batched products between activations, whose law the
-//! calibration does not touch.
+//! Responsible for: joining measurements of about the same work into points, where these tell shapes that were left out better than the shipped
+//! law does. Refuses batched products between activations, whose law the calibration does not touch.
 
+use super::left_out::{self, LeftOut, Trial};
 use super::{
     Case, Line, Observation, Voice, from, line, median, pass_of, regime, rounded, significant, spread,
 };
@@ -14,10 +15,19 @@ use std::collections::BTreeMap;
 /// Work of one point lies within this factor.
 const BIN: f64 = 4.0;
 
-/// Everything measured of one kind of operators in one regime, with the law's time.
-type Groups = BTreeMap<(Operators, Regime), Vec<(Observation, f64)>>;
+/// One shape that was measured.
+struct Shape {
+    observation: Observation,
+    /// The bare law's time.
+    law: f64,
+    /// Medians of the first and the second half of its measurements, if there are two or more.
+    halves: Option<[f64; 2]>,
+}
 
-/// Observations by kind; the second number is the bare law's time.
+/// Everything measured of one kind of operators in one regime.
+type Groups = BTreeMap<(Operators, Regime), Vec<Shape>>;
+
+/// Observations by kind.
 fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Samples]) -> Groups {
     let mut groups = Groups::new();
     for source in samples {
@@ -47,8 +57,8 @@ fn groups(before: &Voice<'_>, after: &Voice<'_>, case: &Case<'_>, samples: &[Sam
     groups
 }
 
-/// One measurement beside its law before and after, with the bare law's time; what was measured alone keeps the law's whole rate.
-fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Seconds]) -> (Observation, f64) {
+/// One measurement beside its law before and after; what was measured alone keeps the law's whole rate.
+fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Seconds]) -> Shape {
     let [before, after] = rates.map(|rate| if alone { 1.0 } else { rate });
     let observation = Observation {
         work: law.flop.get(),
@@ -57,22 +67,40 @@ fn observed([law, with]: [Cost; 2], rates: [f64; 2], alone: bool, times: &[Secon
         spread: spread(times),
         before: law.time.get() / before,
         after: with.time.get() / after,
+        is_bound: false,
     };
-    (observation, law.time.get())
+    let (first, second) = times.split_at(times.len() / 2);
+    let halves = (!first.is_empty()).then(|| [median(first), median(second)]);
+    Shape { observation, law: law.time.get(), halves }
 }
 
-/// Fits every kind that was measured.
+/// Fits every kind that was measured. Answers for each how well it tells what was left out; `None` where nothing could be.
 pub(super) fn fit(
     before: &Voice<'_>,
     case: &Case<'_>,
     samples: &[Samples],
     calibration: &mut Calibration,
     remarks: &mut Vec<String>,
-) {
-    for ((operators, regime), observations) in groups(before, before, case, samples) {
-        let points = points(&observations);
+) -> Judged {
+    let mut judged = Judged::new();
+    for ((operators, regime), shapes) in groups(before, before, case, samples) {
+        let points = points(shapes.iter());
         if points.is_empty() {
             continue;
+        }
+        let left_out = left_out(operators, regime, &shapes);
+        judged.insert((operators, regime), left_out);
+        let name = operators.name();
+        match left_out {
+            Some(errors) if errors.is_better() => {}
+            Some(errors) => {
+                remarks.push(errors.told(&name));
+                continue;
+            }
+            None => {
+                remarks.push(left_out::alone(&name));
+                continue;
+            }
         }
         let has = |s: &Samples| {
             super::regime(s.alone) == regime
@@ -83,7 +111,7 @@ pub(super) fn fit(
         };
         let evidence = Evidence {
             from: from(samples, has),
-            samples: observations.iter().map(|(o, _)| o.count).sum::<f64>() as u64,
+            samples: shapes.iter().map(|s| s.observation.count).sum::<f64>() as u64,
             ..Evidence::default()
         };
         calibration.rates.push(Rate { operators, regime, points, evidence });
@@ -99,11 +127,38 @@ pub(super) fn fit(
         let mask = if case.is_causal { "causal" } else { "not causal" };
         remarks.push(format!("attention is taken to be {mask}: its shapes do not say it"));
     }
+    judged
+}
+
+/// How well fits of each kind tell what was left out.
+pub(super) type Judged = BTreeMap<(Operators, Regime), Option<LeftOut>>;
+
+/// Fits to all shapes but one, each judged by that one; of one shape, each half of its measurements by the other.
+fn left_out(operators: Operators, regime: Regime, shapes: &[Shape]) -> Option<LeftOut> {
+    if let [one] = shapes {
+        let trial = |measured, fitted| Trial { measured, shipped: one.observation.before, fitted };
+        let [first, second] = one.halves?;
+        return LeftOut::of(1, &[trial(first, second), trial(second, first)]);
+    }
+    let judge = |(at, shape): (usize, &Shape)| {
+        let others = shapes.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, shape)| shape);
+        let o = &shape.observation;
+        let points = points(others);
+        let fitted = if points.is_empty() {
+            o.before
+        } else {
+            let evidence = Evidence::default();
+            shape.law / Rate { operators, regime, points, evidence }.at(o.work)
+        };
+        Trial { measured: o.count * o.measured, shipped: o.count * o.before, fitted: o.count * fitted }
+    };
+    let trials: Vec<Trial> = shapes.iter().enumerate().map(judge).collect();
+    LeftOut::of(shapes.len(), &trials)
 }
 
 /// One point for each stretch of work: rate = sum of the law's times over sum of measured times, so that the sum of what was measured comes
 /// out right; work in the middle of the time.
-fn points(observations: &[(Observation, f64)]) -> Vec<(f64, f64)> {
+fn points<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Vec<(f64, f64)> {
     #[derive(Default)]
     struct Bin {
         measured: f64,
@@ -111,7 +166,10 @@ fn points(observations: &[(Observation, f64)]) -> Vec<(f64, f64)> {
         log_work: f64,
     }
     let mut bins: BTreeMap<i64, Bin> = BTreeMap::new();
-    for (o, law) in observations.iter().filter(|(o, law)| o.measured > 0.0 && o.work > 0.0 && *law > 0.0) {
+    for Shape { observation: o, law, .. } in shapes {
+        if !(o.measured > 0.0 && o.work > 0.0 && *law > 0.0) {
+            continue;
+        }
         let bin = bins.entry((o.work.ln() / BIN.ln()).floor() as i64).or_default();
         let time = o.count * o.measured;
         bin.measured += time;
@@ -133,8 +191,8 @@ pub(super) fn lines(
 ) -> Vec<Line> {
     groups(before, after, case, samples)
         .into_iter()
-        .filter_map(|((operators, regime), observations)| {
-            let observations: Vec<Observation> = observations.into_iter().map(|(o, _)| o).collect();
+        .filter_map(|((operators, regime), shapes)| {
+            let observations: Vec<Observation> = shapes.into_iter().map(|shape| shape.observation).collect();
             line(operators.name(), regime, &observations)
         })
         .collect()

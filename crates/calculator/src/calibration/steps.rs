@@ -86,12 +86,11 @@ fn parts(evaluation: &Evaluation) -> StepSample {
     }
 }
 
-/// Fits what steps settle, in an order in which nothing settled moves what was settled before.
+/// Fits what steps settle, in an order in which nothing settled moves what was settled before; of the operators in `kept` the shipped law stays.
 pub(super) fn fit(
-    bare: &Cluster,
-    model: &Model,
-    plan: &Plan,
+    (bare, model, plan): (&Cluster, &Model, &Plan),
     samples: &[Samples],
+    kept: &[Operators],
     calibration: &mut Calibration,
     remarks: &mut Vec<String>,
 ) -> Result<Vec<StepLine>, Problem> {
@@ -137,9 +136,11 @@ pub(super) fn fit(
         remarks.push("a training log knows the whole step alone: products, attention and streams get one pace, that at which the step comes out".to_owned());
         return lines(bare, &now(calibration), model, plan, &measured);
     }
-    let knows_products = calibration.is_sustained(Operators::Products(plan.precision.compute))
+    let knows_products = kept.contains(&Operators::Products(plan.precision.compute))
+        || calibration.is_sustained(Operators::Products(plan.precision.compute))
         || calibration.products(plan.precision.compute).is_some_and(|r| r.regime == Regime::Sustained);
-    let knows_attention = calibration.is_sustained(Operators::AttentionForward);
+    let knows_attention =
+        kept.contains(&Operators::AttentionForward) || calibration.is_sustained(Operators::AttentionForward);
     if is_unfused && !knows_products {
         // Products of scores cannot be told from the others without shapes, nor soft-max from other streams: one pace for all.
         let predicted = base.products + base.attention + base.elementwise;

@@ -260,4 +260,48 @@ mod tests {
         assert_eq!(sizes.len(), 1);
         assert!((sizes[0].bytes - 1100.0).abs() < 1e-9 && sizes[0].times.len() == 3);
     }
+
+    /// A rank whose partners were not traced: all that it took may be waiting.
+    #[test]
+    fn bounds_can_speed_up_and_never_slow_down() {
+        let cluster = by_name("dgx-h100", 8).expect("known");
+        let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
+        let shipped = voice.software.collective_rate;
+        let fitted = |factor: f64, is_bound: bool| {
+            let sizes = [1e6, 1e7, 1e8];
+            let said = |b: f64| voice.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped;
+            let all = run(CollectiveKind::ReduceScatter, &sizes, 1, |b| factor * said(b));
+            let all = all.into_iter().map(|one| CollectiveSample { is_bound, ..one }).collect();
+            fit(&case(&cluster), &[of(all)]).expect("an answer")
+        };
+        // Four times as long, with nobody else to see: the prediction may be right, so it is neither off nor changed.
+        let waits = fitted(4.0, true);
+        assert!(waits.calibration.is_empty(), "{:?}", waits.calibration);
+        let line = &waits.lines[0];
+        assert!(line.is_bound && (line.error_before, line.error_after) == (0.0, 0.0), "{line:?}");
+        assert!(
+            waits.remarks.iter().any(|r| r.starts_with("collectives in the run: the shipped rate stays")),
+            "{:?}",
+            waits.remarks
+        );
+        // Half as long proves that they are faster than said.
+        let faster = fitted(0.5, true);
+        let rate = faster.calibration.collective_rate.expect("a rate").rate;
+        assert!((rate / (2.0 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
+        assert!(faster.lines[0].error_before > 0.9 && faster.lines[0].error_after < 0.02);
+        // With all ranks traced it is no bound: what is slower is fitted.
+        let known = fitted(4.0, false);
+        let rate = known.calibration.collective_rate.expect("a rate").rate;
+        assert!((rate / (0.25 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
+        assert!(!known.lines[0].is_bound);
+        // And a bound beside it says nothing more.
+        let mut mixed = run(CollectiveKind::ReduceScatter, &[1e6, 1e7], 1, |b| {
+            voice.collective(&like(CollectiveKind::ReduceScatter, 8, b)) / shipped
+        });
+        mixed[1].is_bound = true;
+        mixed[1].times = vec![Seconds::new(1.0)];
+        let mixed = fit(&case(&cluster), &[of(mixed)]).expect("fitted");
+        let rate = mixed.calibration.collective_rate.expect("a rate").rate;
+        assert!((rate / shipped - 1.0).abs() < 0.01, "{rate} {shipped}");
+    }
 }

@@ -19,6 +19,7 @@ use super::gemm::{GemmLaw, UNKNOWN_UNITS};
 use super::{Cost, Pass, Source};
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::model::Span;
+use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
 /// Arithmetic of the backward pass over the forward pass: five products of scores' size against two.
@@ -37,6 +38,8 @@ pub enum AttentionKernel {
         fused_softmax: bool,
         /// Whether probabilities are dropped out.
         dropout: bool,
+        /// The format of the products and of the scores between them.
+        format: DataType,
     },
     /// FlashAttention 1.
     Flash1,

@@ -59,6 +59,8 @@ pub(super) struct GemmLaw {
     peak: f64,
     bandwidth: f64,
     source: Source,
+    /// Whether matrix units do the arithmetic; else elements are loaded one by one, and alignment costs nothing.
+    has_matrix_units: bool,
 }
 
 /// The constants of the law, as a row holds them.
@@ -141,17 +143,30 @@ fn variants(data_type: DataType) -> &'static [&'static str] {
     }
 }
 
-/// The peak that products in `data_type` run against: a format without hardware runs in the next wider one.
-fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
-    let chain: &[DataType] = match data_type {
+/// The formats that products in `data_type` may run in, best first: one without hardware runs in the next wider one.
+fn chain(data_type: DataType) -> &'static [DataType] {
+    match data_type {
         DataType::Nvfp4 => &[DataType::Nvfp4, DataType::Fp8, DataType::Bf16],
         DataType::Fp8 | DataType::Mxfp8 => &[DataType::Fp8, DataType::Bf16],
         DataType::Int8 => &[DataType::Int8, DataType::Bf16],
         DataType::Tf32 => &[DataType::Tf32, DataType::Fp32],
         DataType::Fp32 => &[DataType::Fp32, DataType::Tf32],
         DataType::Fp16 | DataType::Bf16 => &[DataType::Bf16, DataType::Fp32],
-    };
-    let found = chain
+    }
+}
+
+/// Whether products in `data_type` want whole 16 bytes of each row. Matrix units of narrow formats and of TF32 do: their operands are moved in
+/// vectors of 16 bytes (cuBLAS, "Tensor Core Usage"; CUTLASS' `DefaultGemmConfiguration` for `OpClassTensorOp` has 128 bits). Products in fp32 do
+/// not: on NVIDIA they run on the ordinary units, whose kernels take single elements (CUTLASS' for `OpClassSimt`: `kAlignmentA = kAlignmentB =
+/// 1`), and AMD's matrix instructions in fp32 take one element a lane.
+fn has_matrix_units(accelerator: &Accelerator, data_type: DataType) -> bool {
+    let runs_in = chain(data_type).iter().find(|t| accelerator.peak_rate(**t).is_some());
+    runs_in.copied().unwrap_or(data_type) != DataType::Fp32
+}
+
+/// The peak that products in `data_type` run against.
+fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
+    let found = chain(data_type)
         .iter()
         .find_map(|t| accelerator.peak_rate(*t))
         .or_else(|| accelerator.peak.values().next().copied());
@@ -176,7 +191,7 @@ fn row_alignment(dimension: f64, element: f64) -> u32 {
     1 << ((dimension * whole) as u64).trailing_zeros().min(7)
 }
 
-/// What a contiguous dimension that starts rows off the memory grid costs a single product, as a factor of time. Rows that
+/// What a contiguous dimension that starts rows off the memory grid costs a single product on matrix units, as a factor of time. Rows that
 /// are not multiples of 16 bytes cannot be loaded whole: padding 50257 outputs to 50304 is worth a quarter of a small
 /// model's step, whose products with them are about a third. From 16 bytes on little is lost (8192 tokens x 14400 inputs x
 /// 1800 outputs lose no more than a few per cent against 1728 outputs in published sweeps of step times).
@@ -223,7 +238,16 @@ impl GemmLaw {
             peak,
             bandwidth,
             source,
+            has_matrix_units: has_matrix_units(accelerator, data_type),
         }
+    }
+
+    /// The larger of what two contiguous dimensions cost by `factor`; 1 where no matrix units are fed.
+    fn aligned(&self, factor: fn(f64, f64) -> f64, dimensions: [f64; 2]) -> f64 {
+        if !self.has_matrix_units {
+            return 1.0;
+        }
+        dimensions.into_iter().map(|dimension| factor(dimension, self.element)).fold(1.0, f64::max)
     }
 
     /// Seconds of arithmetic of `groups` products of m x k by k x n: C of the module's equation.
@@ -261,7 +285,7 @@ impl GemmLaw {
         };
         let bytes = groups * (inputs * self.element + output);
         let flop = 2.0 * groups * m * n * k;
-        let aligned = misalignment(n, self.element).max(misalignment(k, self.element));
+        let aligned = self.aligned(misalignment, [n, k]);
         let arithmetic = arithmetic * factor * aligned;
         if groups > 1.0 {
             let work = self.overlap(arithmetic / self.grouped, bytes);
@@ -276,8 +300,9 @@ impl GemmLaw {
         if !(batch > 0.0 && m > 0.0 && n > 0.0 && k > 0.0) {
             return Cost { source: self.source, ..Cost::ZERO };
         }
-        let bytes = batch * ((m * k + n * k) * self.element + 2.0 * m * n);
-        let aligned = batched_misalignment(n, self.element).max(batched_misalignment(k, self.element));
+        // What follows reads activations, never narrower than 16 bits.
+        let bytes = batch * ((m * k + n * k) * self.element + self.element.max(2.0) * m * n);
+        let aligned = self.aligned(batched_misalignment, [n, k]);
         let arithmetic = self.arithmetic(batch, m, n, k) * aligned;
         self.bounded(2.0 * batch * m * n * k, bytes, self.overlap(arithmetic, bytes))
     }

@@ -146,7 +146,7 @@ fn unfused_attention_costs_twice_fused_attention_at_8k() {
         value_dim: 128.0,
         span: Span::Causal,
     };
-    let unfused = AttentionKernel::Unfused { fused_softmax: true, dropout: true };
+    let unfused = AttentionKernel::Unfused { fused_softmax: true, dropout: true, format: DataType::Bf16 };
     let price = |kernel| a100().attention(&shape, kernel, Pass::Forward).time;
     let ratio = price(unfused) / price(AttentionKernel::Flash2);
     assert!((2.5..12.0).contains(&ratio), "{ratio}");
@@ -167,12 +167,57 @@ fn unfused_attention_with_odd_heads_loses_the_matrix_units() {
             value_dim: width,
             span: Span::Causal,
         };
-        let kernel = AttentionKernel::Unfused { fused_softmax: true, dropout: true };
+        let kernel = AttentionKernel::Unfused { fused_softmax: true, dropout: true, format: DataType::Bf16 };
         let price = |pass| a100().attention(&shape, kernel, pass).time;
         (price(Pass::Forward) * 2.0 + price(Pass::DataGradient)).millis()
     };
     let more = layer(32.0, 108.0) - layer(24.0, 144.0);
     assert!((30.0..60.0).contains(&more), "{more}");
+}
+
+/// Megatron's quick start on two V100 (`fixtures/traces/megatron_tp2_v100`): 8 sequences of 64 tokens, 2 heads of 3 on a rank, all in fp32. Its
+/// products run on the ordinary units, whatever the 12 bytes of a row: `volta_sgemm_128x32` takes 8.4 to 8.9 us (medians of 37).
+#[test]
+fn products_in_fp32_know_no_alignment() {
+    let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");
+    let device = Device::new(&v100);
+    let price = |width, format| device.batched_gemm(16.0, 64.0, 64.0, width, format).time.millis() * 1e3;
+    assert!((3.0..12.0).contains(&price(3.0, DataType::Fp32)), "{}", price(3.0, DataType::Fp32));
+    // An odd width costs what its arithmetic costs, in fp32; matrix units in 16 bits lose their whole path.
+    let at = |width, format| device.batched_gemm(64.0, 2048.0, 2048.0, width, format).time;
+    let dearer = |format| at(109.0, format) / at(112.0, format);
+    assert!((0.9..1.01).contains(&dearer(DataType::Fp32)), "{}", dearer(DataType::Fp32));
+    assert!(dearer(DataType::Fp16) > 4.0, "{}", dearer(DataType::Fp16));
+    let single = |columns, format| device.gemm(8192.0, columns, 1024.0, format, Pass::Forward).time;
+    assert!(single(50_257.0, DataType::Fp32) <= single(50_304.0, DataType::Fp32) * 1.001);
+    // TF32 on Ampere is a format of matrix units, and keeps what they want.
+    let a100 = railwright_spec::cluster::accelerator_by_name("a100-sxm4-80gb").expect("known");
+    let tf32 = |width| Device::new(&a100).batched_gemm(64.0, 2048.0, 2048.0, width, DataType::Tf32).time;
+    assert!(tf32(109.0) / tf32(112.0) > 4.0);
+}
+
+/// Unfused attention in fp32 runs its products in fp32, so that neither alignment nor the rate of 16-bit kernels is charged to it.
+#[test]
+fn unfused_attention_in_fp32_is_priced_in_fp32() {
+    let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");
+    let device = Device::new(&v100);
+    let shape = AttentionShape {
+        batch: 8.0,
+        query_length: 64.0,
+        key_length: 64.0,
+        heads: 2.0,
+        kv_heads: 2.0,
+        head_dim: 3.0,
+        value_dim: 3.0,
+        span: Span::Causal,
+    };
+    let price = |format| {
+        let kernel = AttentionKernel::Unfused { fused_softmax: true, dropout: true, format };
+        device.attention(&shape, kernel, Pass::Forward).time.millis() * 1e3
+    };
+    // Two products and three passes over 65,536 scores: a few microseconds each.
+    assert!((6.0..30.0).contains(&price(DataType::Fp32)), "{}", price(DataType::Fp32));
+    assert!(price(DataType::Fp32) < price(DataType::Fp16));
 }
 
 #[test]
@@ -239,7 +284,7 @@ mod properties {
         fn attention_grows_with_every_dimension(
             batch in 1u32..16, length in 1u32..256, heads in 1u32..64, more in 0usize..3, device in 0usize..4,
             kernel in prop::sample::select(vec![
-                AttentionKernel::Unfused { fused_softmax: true, dropout: false },
+                AttentionKernel::Unfused { fused_softmax: true, dropout: false, format: DataType::Bf16 },
                 AttentionKernel::Flash1, AttentionKernel::Flash2, AttentionKernel::Flash3, AttentionKernel::CuDnn,
             ]),
             backward in any::<bool>(),

@@ -8,12 +8,23 @@ use super::{Cost, Device, Pass};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
 
-/// Bytes per score that kernels between the two products move, 16-bit scores.
+/// Bytes per score that kernels between the two products move.
 ///
-/// Forward, fused scale-mask-soft-max: read 2, write 2. Apart: scale and mask read and write 2 each, then soft-max in 32 bits
+/// With 16 bits. Forward, fused scale-mask-soft-max: read 2, write 2. Apart: scale and mask read and write 2 each, then soft-max in 32 bits
 /// with casts around it (read 2 write 4, read 4 write 4, read 4 write 2): 28. Dropout: read 2, write 2 and a 1-byte mask.
 /// Backward of soft-max reads probabilities and their gradient and writes one: 6 fused, 24 apart; of dropout 5.
-fn bytes_per_score(fused_softmax: bool, dropout: bool, pass: Pass) -> [f64; 2] {
+/// With 32 bits no cast is needed: forward fused 4 + 4; apart three kernels of 4 + 4 each; backward 3 x 4 fused, 2 x 4 more for each of scale
+/// and mask apart; dropout 4 + 4 + 1.
+fn bytes_per_score(fused_softmax: bool, dropout: bool, format: DataType, pass: Pass) -> [f64; 2] {
+    if format.bytes() > 2.0 {
+        let softmax = match (pass, fused_softmax) {
+            (Pass::Forward, true) => 8.0,
+            (Pass::Forward, false) => 24.0,
+            (_, true) => 12.0,
+            (_, false) => 28.0,
+        };
+        return [softmax, if dropout { 9.0 } else { 0.0 }];
+    }
     let softmax = match (pass, fused_softmax) {
         (Pass::Forward, true) => 4.0,
         (Pass::Forward, false) => 28.0,
@@ -27,12 +38,12 @@ fn bytes_per_score(fused_softmax: bool, dropout: bool, pass: Pass) -> [f64; 2] {
 pub(super) fn cost(
     device: &Device,
     shape: &AttentionShape,
-    fused_softmax: bool,
-    dropout: bool,
+    (fused_softmax, dropout): (bool, bool),
+    format: DataType,
     pass: Pass,
 ) -> Cost {
     let heads = shape.batch * shape.heads;
-    let product = |m: f64, n: f64, k: f64| device.batched_gemm(heads, m, n, k, DataType::Bf16);
+    let product = |m: f64, n: f64, k: f64| device.batched_gemm(heads, m, n, k, format);
     let (queries, keys) = (shape.query_length, shape.key_length);
     let scores = product(queries, keys, shape.head_dim);
     let mixed = product(queries, shape.value_dim, keys);
@@ -45,7 +56,7 @@ pub(super) fn cost(
                 + product(keys, shape.head_dim, queries)
         }
     };
-    let passes = bytes_per_score(fused_softmax, dropout, pass);
+    let passes = bytes_per_score(fused_softmax, dropout, format, pass);
     passes
         .into_iter()
         .fold(products, |sum, bytes| sum + device.memory_bound(Bytes::new(heads * queries * keys * bytes)))

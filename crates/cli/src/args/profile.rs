@@ -15,7 +15,8 @@ pub(crate) const PROFILE_EXAMPLES: &str = "Examples:\n  \
 pub(crate) const COMPARE_EXAMPLES: &str = "Examples:\n  \
     railwright compare before/ after/\n  \
     railwright compare before.json.gz after.json.gz --fail-if 'step_time>+3%' --fail-if 'host>+2ms'\n  \
-    railwright compare run.toml traces/\n\n\
+    railwright compare run.toml traces/\n  \
+    railwright compare run.toml traces/ --calibration calibration.toml --set plan.recompute=full\n\n\
     A run file in the place of a trace is what the calculator predicts of it. Exit code 1: a condition of --fail-if is met.";
 
 /// How traces are read and their ranks joined.
@@ -114,6 +115,12 @@ pub(crate) struct Compare {
     /// How many kernels to list
     #[arg(long, value_name = "N", default_value_t = 15, help_heading = "What is shown")]
     pub(crate) top: usize,
+    /// A calibration that the run file's prediction is priced with
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prediction")]
+    pub(crate) calibration: Option<String>,
+    /// Set any key of the run file, as in `plan.micro_batch=2`; repeatable
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Prediction")]
+    pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

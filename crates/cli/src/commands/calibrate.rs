@@ -71,6 +71,12 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
         std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
     };
     if let Some(path) = output.output.take_if(|path| is_toml(path)) {
+        if answer.calibration.is_empty() {
+            let problem = Problem::new(
+                "there is nothing to write: no figure tells these measurements better than the shipped laws",
+            );
+            return Err(problem.in_file(path).hint(answer.remarks.join("; ")).into());
+        }
         printer.data(&answer.calibration.to_toml()?, Some(&path))?;
     }
     printer.answer(&answer, &output)?;

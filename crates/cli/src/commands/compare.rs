@@ -38,6 +38,13 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     if sides.iter().any(|path| is_run(path)) {
         return modelled::run(arguments, &conditions, printer);
     }
+    let of_a_run = [("--calibration", arguments.calibration.is_some()), ("--set", !arguments.set.is_empty())];
+    if let Some((flag, _)) = of_a_run.into_iter().find(|(_, is_said)| *is_said) {
+        let problem = Problem::new("it is for a prediction, and both sides are measured").in_file(flag);
+        return Err(problem
+            .hint("put a run file in the place of one side, as in `railwright compare run.toml traces/`")
+            .into());
+    }
     let tables = profiled::tables(&arguments.reading)?;
     let mut reports = Vec::new();
     for path in sides {

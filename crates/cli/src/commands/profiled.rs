@@ -2,7 +2,7 @@
 //!
 //! Responsible for: reading, joining ranks, work on all cores, and telling what could not be read. Refuses to show anything.
 
-use crate::args::{Needed, Reading};
+use crate::args::{Needed, Reading, RunArguments};
 use crate::exit::Failure;
 use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
@@ -141,19 +141,16 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
     Ok(tables)
 }
 
-/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is what it runs on where the file does not say.
-pub(crate) fn resolved(path: &str, cluster: Option<&str>) -> Result<Resolved, Failure> {
+/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is what it runs on where the file does not say;
+/// `said` is what the command line says of the run besides, layered as everywhere.
+pub(crate) fn resolved(path: &str, cluster: Option<&str>, said: RunArguments) -> Result<Resolved, Failure> {
     let is_run = std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let file = Some(path.to_owned());
-    let arguments = crate::args::RunArguments {
-        model: None,
+    let arguments = RunArguments {
         launch: if is_run { None } else { file.clone() },
         run: file.filter(|_| is_run),
         cluster: cluster.map(str::to_owned),
-        set: Vec::new(),
-        fsdp: false,
-        hsdp: None,
-        flags: crate::args::RunFlags::default(),
+        ..said
     };
     run::resolve(&arguments)
 }
@@ -201,7 +198,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
 
 /// The run that says the model's operations.
 pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
-    let resolved = resolved(path, needed.accelerator.as_deref());
+    let resolved = resolved(path, needed.accelerator.as_deref(), RunArguments::default());
     match resolved {
         Ok(Resolved { run, .. }) => Ok(run),
         // A launch file or log without a machine; the other commands name it otherwise.

@@ -33,6 +33,7 @@ pub fn steps(first: &Step, second: &Step) -> Comparison {
             step_time.clone(),
             both("compute", &|b| sum(b, |label| matches!(label, Label::Compute(_)))),
             both("exposed_communication", &|b| sum(b, |label| matches!(label, Label::Exposed(_)))),
+            both("waiting", &|b| sum(b, |label| matches!(label, Label::Waiting))),
             both("copies", &|b| sum(b, |label| matches!(label, Label::Copy))),
             both("bubble", &|b| sum(b, |label| matches!(label, Label::Bubble))),
             both("host", &|b| sum(b, |label| matches!(label, Label::Host))),

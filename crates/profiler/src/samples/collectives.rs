@@ -68,7 +68,7 @@ pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: 
     bounds.retain(|key, _| !measured.contains_key(key));
     if !bounds.is_empty() {
         all.remarks.push(format!(
-            "{} kinds of collectives were traced on one side: the fastest of each stands for its transfer",
+            "{} kinds of collectives were traced on one side: the fastest of each bounds its transfer from above, for it may hold waiting",
             bounds.len()
         ));
     }

@@ -22,9 +22,10 @@ pub(super) fn warnings(costing: &Costing<'_>, estimate: &Estimate, list: &mut Ve
     products(costing, calibration, list);
     let costly = || estimate.communication.iter().filter(|row| row.time > estimate.step_time * LITTLE);
     if calibration.link == costing.cluster.scale_up.link {
-        list.extend(inside(calibration, costly().filter(|row| row.domains <= 1)));
+        list.extend(inside(calibration, costly().filter(|row| row.is_joined)));
     }
-    list.extend(between(calibration, costly().filter(|row| row.domains > 1)));
+    // Devices that a node's bus joins are domains of their own, and still no network is between them.
+    list.extend(between(calibration, costly().filter(|row| !row.is_joined)));
 }
 
 fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<Warning>) {
@@ -235,5 +236,53 @@ mod tests {
         let other = with(law(4, 1e9));
         let message = told(&other, "calibration-collective-range").expect("four are not eight");
         assert!(message.contains("among 8 ranks, and 4 were measured"), "{message}");
+    }
+
+    /// Two cards on a node's bus: each is a domain of its own, and what joins them is no network.
+    #[test]
+    fn groups_on_a_bus_are_held_to_its_laws() {
+        let model = model::by_name("llama-3-8b").expect("known");
+        let with = |law: CollectiveLaw| {
+            let spec = railwright_spec::cluster::ClusterSpec {
+                accelerator: Some("v100-pcie-32gb".into()),
+                devices: Some(2),
+                devices_per_node: Some(2),
+                ..Default::default()
+            };
+            let cluster = spec.resolve().expect("a pair");
+            // A network that was measured over eight domains, and never over two.
+            let network =
+                network(0.9, 2.0).network.map(|law| NetworkLaw { from_domains: 8, to_domains: 8, ..law });
+            let calibration = Calibration {
+                network,
+                link: cluster.scale_up.link.clone(),
+                collectives: vec![law],
+                ..Calibration::empty(&cluster.accelerator.id)
+            };
+            let cluster = Cluster { calibration: Some(Arc::new(calibration)), ..cluster };
+            let spec = PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() };
+            let plan = spec.resolve(&model, &cluster).expect("resolved");
+            estimate(&model, &cluster, &plan, &EstimateOptions::default()).expect("priced")
+        };
+        let law = |operation, to_bytes| CollectiveLaw {
+            operation,
+            ranks: 2,
+            regime: Regime::Burst,
+            base_us: 15.0,
+            bandwidth_gb: 8.0,
+            ramp_ns: 10.0,
+            from_bytes: 1024.0,
+            to_bytes,
+            evidence: Evidence { samples: 40, ..Evidence::default() },
+        };
+        let probe = with(law(CollectiveKind::AllReduce, 1e9));
+        let row = probe.communication.iter().find(|row| row.dimension == "tensor").expect("tensor parallel");
+        assert!(row.is_joined && row.domains == 2, "{row:?}");
+        let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == row.operation).expect("known");
+        assert_eq!(told(&probe, "calibration-network-range"), None);
+        let small = with(law(kind, 65536.0));
+        let message = told(&small, "calibration-collective-range").expect("megabytes were not measured");
+        assert!(message.contains("65.5 kB"), "{message}");
+        assert_eq!(told(&small, "calibration-network-range"), None);
     }
 }

@@ -70,6 +70,8 @@ impl Answer for Calibrated {
             "after_s",
             "error_before",
             "error_after",
+            "error_left_out",
+            "is_bound",
         ];
         let row = |set: &str, l: &Line| {
             vec![
@@ -86,6 +88,8 @@ impl Answer for Calibrated {
                 l.after.get().to_string(),
                 l.error_before.to_string(),
                 l.error_after.to_string(),
+                l.error_left_out.map_or_else(String::new, |error| error.to_string()),
+                l.is_bound.to_string(),
             ]
         };
         let of_step = |s: &StepLine| {
@@ -93,7 +97,7 @@ impl Answer for Calibrated {
             let mut cells = vec!["step".to_owned(), s.name.clone(), "sustained".to_owned()];
             cells.extend(std::iter::repeat_n(String::new(), 5));
             cells.extend([s.measured, s.before, s.after].map(|t| t.get().to_string()));
-            cells.extend([off(s.before.get()), off(s.after.get())]);
+            cells.extend([off(s.before.get()), off(s.after.get()), String::new(), false.to_string()]);
             cells
         };
         let rows = self.lines.iter().map(|l| row("fitted", l));
@@ -138,6 +142,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
         Column::numbers("time").expendable(1),
         Column::numbers("off before"),
         Column::numbers("off after"),
+        Column::numbers("left out").expendable(1),
     ];
     let rows = lines.iter().map(|line| {
         let sizes = if line.from < line.to {
@@ -151,7 +156,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
         };
         vec![
             Cell::new(line.name.clone(), Tone::Strong),
-            regime.into(),
+            if line.is_bound { format!("{regime}, at most").into() } else { regime.into() },
             Cell::whole(line.shapes),
             Cell::whole(line.samples),
             sizes.into(),
@@ -159,6 +164,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
             Cell::seconds(line.measured),
             Cell::percent(line.error_before),
             Cell::percent(line.error_after),
+            line.error_left_out.map_or_else(Cell::default, Cell::percent),
         ]
     });
     document.table(Table { columns, rows: rows.collect() });

@@ -12,9 +12,12 @@ use railwright_calculator::calibration::{Claim, differences};
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::compare::{Comparison, Condition, Verdict, steps};
 use railwright_profiler::measured;
+use railwright_profiler::profile::Profile;
+use railwright_profiler::waterfall::{Label, Share};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// How many operators of a family are shown of each side; `--json` has more.
@@ -24,7 +27,72 @@ const SHOWN: usize = 3;
 struct Against {
     titles: [String; 2],
     comparison: Comparison,
+    waiting: Waiting,
     verdicts: Vec<Verdict>,
+}
+
+/// What is known of the measured step's waiting for other ranks.
+#[derive(Default, Serialize)]
+struct Waiting {
+    /// Who is waited for, the most first: hidden or not, over all ranks.
+    waited_for: Vec<WaitedFor>,
+    /// Exposed communication of the mean rank in which waiting and transfer are not told apart, in nanoseconds: its other ranks were not traced.
+    undivided: f64,
+}
+
+/// A rank that holds others up.
+#[derive(Serialize)]
+struct WaitedFor {
+    rank: u32,
+    /// The waits of all ranks that it is the root of in this step, in nanoseconds.
+    time: i64,
+}
+
+/// How many ranks that are waited for are told.
+const WAITED_FOR: usize = 4;
+
+impl Waiting {
+    /// Of one step of a profile, by its place.
+    fn of(profile: &Profile, at: usize) -> Self {
+        let mut waited_for: Vec<WaitedFor> = profile
+            .report
+            .rank_steps
+            .iter()
+            .flat_map(|all| all.ranks.iter().zip(&all.waiting_caused))
+            .filter_map(|(&rank, steps)| Some(WaitedFor { rank, time: *steps.get(at)? }))
+            .filter(|one| one.time > 0)
+            .collect();
+        waited_for.sort_by_key(|one| (std::cmp::Reverse(one.time), one.rank));
+        let ranks = &profile.waterfall.ranks;
+        let undivided = |label: Label| label.is_exposed(Share::Undivided);
+        let sum: i64 = ranks.iter().filter_map(|rank| Some(rank.steps.get(at)?.sum(undivided))).sum();
+        Self { waited_for, undivided: sum as f64 / ranks.len().max(1) as f64 }
+    }
+
+    /// In words, given what the mean rank waits.
+    fn told(&self, waiting: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        if waiting > 0.0 {
+            lines.push(if self.waited_for.is_empty() {
+                format!(
+                    "{} are waiting for ranks that were not traced, so for whom is not known",
+                    time(waiting)
+                )
+            } else {
+                let shown = self.waited_for.iter().take(WAITED_FOR);
+                let ranks: Vec<String> =
+                    shown.map(|one| format!("rank {} ({})", one.rank, time(one.time as f64))).collect();
+                format!("waited for, hidden or not, summed over all ranks: {}", ranks.join(", "))
+            });
+        }
+        if self.undivided > 0.0 {
+            lines.push(format!(
+                "of the measured exposed communication {} may be waiting: the other ranks were not traced, so it is not divided",
+                time(self.undivided)
+            ));
+        }
+        lines
+    }
 }
 
 /// Compares a run file with traces, in the order in which they were named.
@@ -39,7 +107,7 @@ pub(super) fn run(
     } else {
         (&arguments.second, &arguments.first)
     };
-    let Resolved { run, warnings, .. } = profiled::resolved(run_file, None)?;
+    let Resolved { run, warnings, .. } = profiled::resolved(run_file, None, said(arguments))?;
     printer.warnings(&warnings);
     let modelled = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Operators)?;
     let tables = profiled::tables(&arguments.reading)?;
@@ -59,6 +127,7 @@ pub(super) fn run(
     let typical = order.get(order.len() / 2).copied().unwrap_or(0);
     let measured = measured::step(&read.job, &read.joined, &options.tables, &profile.windows, typical)
         .ok_or_else(|| Problem::new("nothing was recorded").in_file(traces.as_str()))?;
+    let waiting = Waiting::of(&profile, typical);
     let name = format!("{traces}, step {}", profile.windows.name(typical));
     let (titles, mut comparison) = if modelled_first {
         ([run_file.clone(), name], steps(&modelled, &measured))
@@ -72,8 +141,19 @@ pub(super) fn run(
     ));
     let verdicts = conditions.iter().map(|c| c.check(&comparison)).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);
-    printer.answer(&Against { titles, comparison, verdicts }, &arguments.output)?;
+    printer.answer(&Against { titles, comparison, waiting, verdicts }, &arguments.output)?;
     Ok(if fails { Outcome::No } else { Outcome::Yes })
+}
+
+/// What the command line says of the run, as the flags of `estimate` would.
+fn said(arguments: &args::Compare) -> args::RunArguments {
+    let flag = |path: &String| ("--calibration".to_owned(), "cluster.calibration".to_owned(), path.clone());
+    let settings = arguments.calibration.iter().map(flag).collect();
+    args::RunArguments {
+        set: arguments.set.clone(),
+        flags: args::RunFlags { settings },
+        ..args::RunArguments::default()
+    }
 }
 
 /// A doubt where the traces say another number of devices than the run has, or another device.
@@ -97,6 +177,7 @@ impl Answer for Against {
 
     fn json(&self) -> Map<String, Value> {
         let mut all = fields(&self.comparison);
+        all.extend(fields(&self.waiting));
         all.insert("titles".to_owned(), json!(self.titles));
         all.insert("verdicts".to_owned(), json!(self.verdicts));
         all
@@ -118,6 +199,11 @@ impl Answer for Against {
             "mean of the ranks that are shown, the largest difference first",
         );
         document.table(super::differences("part", comparison.labels.iter()));
+        let waiting = comparison.figures.iter().find(|figure| figure.name == "waiting");
+        let told = self.waiting.told(waiting.map_or(0.0, |figure| figure.first.max(figure.second)));
+        if !told.is_empty() {
+            document.blocks.push(Block::Bullets(told.into_iter().map(Cell::from).collect()));
+        }
         self.operators(&mut document, terminal);
         if !comparison.warnings.is_empty() {
             document.heading("doubts");
