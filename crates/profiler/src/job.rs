@@ -169,6 +169,8 @@ pub fn extent(recorded: usize, world_size: u32, world_size_known: bool) -> Strin
 /// The rank that the name of a file or of its folder tells.
 fn named_rank(label: &str) -> Option<u32> {
     let (folder, name) = label.rsplit_once(['/', '\\']).unwrap_or(("", label));
+    // `report.sqlite (process 2000, device 0)`: one recording of several processes, whose numbers are no ranks.
+    let name = name.split_once(" (process ").map_or(name, |(file, _)| file);
     rank_in_name(name, false).or_else(|| naming::rank_in_folder(folder))
 }
 
@@ -283,5 +285,12 @@ mod tests {
         let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
         cpus.leave_out_blind();
         assert_eq!(cpus.members.len(), 2);
+    }
+
+    #[test]
+    fn numbers_of_processes_are_no_ranks() {
+        assert_eq!(named_rank("report.sqlite (process 2000, device 0)"), None);
+        assert_eq!(named_rank("rank_3.sqlite (process 2000, device 0)"), Some(3));
+        assert_eq!(named_rank("copy (rank 3).json"), Some(3));
     }
 }

@@ -5,9 +5,9 @@
 
 use super::{Context, Rule, percent, time};
 use crate::profile::Finding;
-use crate::view::Role;
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
+use std::collections::BTreeMap;
 
 pub(super) struct Overlap;
 
@@ -29,13 +29,8 @@ impl Rule for Overlap {
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let exposed =
             context.sum(|l| matches!(l, Label::Exposed(Dimension::Data, Share::Transfer | Share::Undivided)));
-        let uses = context.uses().filter(|(u, _)| matches!(u.label, Label::Exposed(Dimension::Data, _)));
-        let names: std::collections::BTreeSet<&str> = uses.map(|(_, name)| name).collect();
-        let whole: i64 = context
-            .kernels()
-            .filter(|(k, name)| k.role == Role::Communication && names.contains(name))
-            .map(|(k, _)| k.duration)
-            .sum();
+        let of_rank = |transfers: &BTreeMap<Dimension, i64>| transfers.get(&Dimension::Data).copied();
+        let whole: i64 = context.waterfall.ranks.iter().filter_map(|r| of_rank(&r.transfers)).sum();
         let whole = whole as f64 / context.samples();
         let arithmetic =
             context.waterfall.ranks.iter().map(|r| r.totals.compute).sum::<i64>() as f64 / context.samples();

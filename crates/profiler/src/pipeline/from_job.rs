@@ -107,6 +107,8 @@ fn folder(label: &str, files: usize) -> String {
 /// The passes of a rank, in order, and whether they were told apart by messages alone.
 fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     let mut named = by_name(trace);
+    // Stretches between messages are of the device from the start; only what annotations name has to be moved there.
+    on_device(trace, &mut named);
     let has = |list: &[Found], back: bool| {
         list.iter().any(|f| f.kind.is_compute() && (f.kind != PassKind::Forward) == back)
     };
@@ -116,7 +118,6 @@ fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
         by_messages = !has(&named, false) && !cut.is_empty();
         named.extend(cut);
     }
-    on_device(trace, &mut named);
     named.sort_by_key(|f| (f.start, f.end));
     (named, by_messages)
 }
@@ -279,4 +280,57 @@ fn place(
         duration: end - start,
         memory_bytes: None,
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{GpuActivity, HostActivity};
+
+    #[test]
+    fn stretches_between_messages_keep_the_times_of_the_device() {
+        let mut trace = RankTrace::default();
+        let call = trace.names.intern("cudaLaunchKernel");
+        // Issued, begun, ended: the backward pass is issued while the forward pass runs.
+        let passes =
+            [(900, 1_000, 4_000, false), (3_900, 4_100, 10_100, true), (10_000, 10_200, 13_200, false)];
+        for (n, (issued, start, end, back)) in (0..).zip(passes) {
+            let operator =
+                if back { "autograd::engine::evaluate_function: AddmmBackward0" } else { "aten::linear" };
+            let (operator, product, message) = (
+                trace.names.intern(operator),
+                trace.names.intern("ampere_bf16_s16816gemm"),
+                trace.names.intern("ncclDevKernel_SendRecv(ncclDevComm*)"),
+            );
+            let thread = u32::from(back);
+            let rows = [(HostKind::Operator, operator, 10, None), (HostKind::Runtime, call, 5, Some(n))];
+            for (kind, name, longer, correlation) in rows {
+                let (start, end) = (issued - longer, issued + longer);
+                trace.host.push(HostActivity {
+                    start,
+                    end,
+                    name,
+                    kind,
+                    thread,
+                    correlation,
+                    ..HostActivity::default()
+                });
+            }
+            let kernel = GpuActivity { kind: GpuKind::Kernel, ..GpuActivity::default() };
+            trace.gpu.push(GpuActivity { start, end, name: product, correlation: Some(n), ..kernel });
+            trace.gpu.push(GpuActivity { start: end, end: end + 50, name: message, stream: 9, ..kernel });
+        }
+        trace.gpu.sort();
+        trace.host.sort();
+        let (found, by_messages) = of_rank(&trace);
+        let times: Vec<_> = found.iter().map(|f| (f.issued < f.start, f.start, f.end, f.kind)).collect();
+        let (forward, backward) = (PassKind::Forward, PassKind::Backward);
+        let expected = vec![
+            (true, 1_000, 4_000, forward),
+            (true, 4_100, 10_100, backward),
+            (true, 10_200, 13_200, forward),
+        ];
+        assert!(by_messages);
+        assert_eq!(times, expected);
+    }
 }

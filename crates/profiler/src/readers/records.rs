@@ -118,8 +118,7 @@ impl Reader for Logs {
         if head.contains(&0) {
             return false;
         }
-        !matches!(head.iter().find(|b| !b.is_ascii_whitespace()), Some(b'{' | b'['))
-            && MARKS.iter().any(|mark| memchr::memmem::find(head, mark).is_some())
+        !is_json(head) && MARKS.iter().any(|mark| memchr::memmem::find(head, mark).is_some())
             || memchr::memmem::find(head, MARKS[0]).is_some()
     }
 
@@ -131,5 +130,30 @@ impl Reader for Logs {
             ));
         }
         Ok(vec![Recording::Log(Box::new(log))])
+    }
+}
+
+/// Whether a text begins as an object or as a list of anything but numbers: lines of logs begin with `[2026-11-22 10:00:00]` or `[rank0]:`.
+fn is_json(head: &[u8]) -> bool {
+    let mut visible = head.iter().filter(|b| !b.is_ascii_whitespace());
+    match visible.next() {
+        Some(b'{') => true,
+        Some(b'[') => matches!(visible.next(), None | Some(b'{' | b'[' | b']' | b'"')),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_begin_with_brackets_are_no_lists() {
+        let logs = |head: &str| Logs.matches(head.as_bytes());
+        assert!(logs(
+            "[2026-11-22 10:00:00,000] [INFO] [launch.py:10]\nsteps: 10 loss: 2.1 iter time (s): 0.5\n"
+        ));
+        assert!(logs("[rank0]:[titan] step: 10  loss: 8.1  tps: 1,200\n"));
+        assert!(!logs("[{\"name\": \"tps:\"}]") && !logs(" [\n \"tps:\"]") && !logs("{\"tps:\": 1}"));
     }
 }

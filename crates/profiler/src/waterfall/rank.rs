@@ -15,6 +15,7 @@ use indexmap::IndexMap;
 use railwright_step::{Dimension, OperatorFamily, Phase};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One kernel under one label and phase, over all steps of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub struct RankWaterfall {
     pub kernels: Vec<KernelUse>,
     /// What of the waiting is an estimate, because ranks were not recorded.
     pub estimated_wait: i64,
+    /// Communication by dimension over all steps, hidden or not, from the arrival of the last rank on, in nanoseconds.
+    pub transfers: BTreeMap<Dimension, i64>,
 }
 
 /// What arithmetic is counted as.
@@ -245,8 +248,27 @@ impl RankWaterfall {
             uses: uses.into_values().map(|(sum, _)| sum).collect(),
             kernels: kernels(view, windows.span()),
             estimated_wait: estimated,
+            transfers: transfers(view, windows, exchanges),
         }
     }
+}
+
+/// Communication by dimension within the steps, from the arrival of the last rank on.
+fn transfers(view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> BTreeMap<Dimension, i64> {
+    let mut sums = BTreeMap::new();
+    let times = view.gpu.starts().iter().zip(view.gpu.ends());
+    for (row, (role, (&start, &end))) in (0..).zip(view.role.iter().zip(times)) {
+        if *role != Role::Communication {
+            continue;
+        }
+        let exchange = exchanges.get(row);
+        let from = exchange.waits_until.map_or(start, |arrival| arrival.clamp(start, end));
+        let first = windows.steps.partition_point(|step| step.end <= from);
+        let within = windows.steps.iter().skip(first).take_while(|step| step.start < end);
+        let time: i64 = within.map(|step| (end.min(step.end) - from.max(step.start)).max(0)).sum();
+        *sums.entry(exchange.dimension).or_default() += time;
+    }
+    sums
 }
 
 /// The common window without regard to steps.

@@ -123,3 +123,19 @@ fn communication_divides_where_the_last_rank_came() {
     // Exposed from 10 to 60 and from 80 to 110.
     assert_eq!((shares, rank.estimated_wait), ([50, 10, 20], 50));
 }
+
+#[test]
+fn utilisation_is_by_its_definition_beyond_what_was_done() {
+    let mut step = Parts::default();
+    step.add(Label::MatrixProduct, 300);
+    step.add(Label::Host, 100);
+    let utilisation = |nanoseconds: f64| {
+        let ideal = Ideal { flop_per_step: Flop::new(nanoseconds), ranks: 1, peak: FlopPerSecond::new(1e9) };
+        let mut rank = RankWaterfall { steps: vec![step.clone(); 2], ..RankWaterfall::default() };
+        ideal.take_out(&mut rank);
+        Waterfall::summed(vec![rank], Some(ideal), Vec::new()).utilisation()
+    };
+    // 200 ns of 400 ns; 1,000 ns of arithmetic at peak that a step of 400 ns cannot have done.
+    assert_eq!(utilisation(200.0), Some(0.5));
+    assert_eq!(utilisation(1000.0), Some(2.5));
+}
