@@ -137,7 +137,7 @@ pub fn profile(
     let parts = report::Inputs { job, joined, views: &views, windows: &windows, waterfall: &waterfall };
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
     let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
-    let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication));
+    let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication, &windows));
     report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
     report.findings = findings::find(&findings::Context {
         job,

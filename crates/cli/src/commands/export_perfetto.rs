@@ -55,7 +55,8 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     let mut marks = perfetto::steps(&windows);
     marks.extend(perfetto::waits(&job, &joined));
     if job.members.len() > 1 {
-        marks.extend(perfetto::stragglers(&windows, &stragglers_of(&job, &joined, NameTable::shipped())));
+        let report = stragglers_of(&job, &joined, NameTable::shipped(), &windows);
+        marks.extend(perfetto::stragglers(&windows, &report));
     }
     // A job without a pipeline has no stalls, which is no problem here.
     if let Ok(passes) = from_job::passes(&job, Some(&joined.groups))

@@ -68,8 +68,11 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
         let members = matching.members(collective);
         let late = chains.last_member[number as usize];
         let last = chains.last_start[number as usize];
-        let mut starts: Vec<i64> =
-            members.iter().filter(|at| at.member != late).map(|&at| matching.part(at).start).collect();
+        let mut starts: Vec<i64> = members
+            .iter()
+            .filter(|at| at.member != late)
+            .map(|&at| chains.within(matching.part(at).start))
+            .collect();
         let Some(second) = starts.iter().copied().max() else { continue };
         let middle = starts.len() / 2;
         let usual = *starts.select_nth_unstable(middle).1;
@@ -91,7 +94,8 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
                         .iter()
                         .any(|m| m.member == at.member && m.rank == to)
                 });
-                if waits { (last - part.start).clamp(0, part.duration().max(0)) } else { 0 }
+                let start = chains.within(part.start);
+                if waits { (last - start).clamp(0, part.duration().max(0)) } else { 0 }
             })
             .sum();
         charges.total += waits as f64;

@@ -6,16 +6,18 @@
 use super::chain::{Chains, What};
 use crate::communication::Operation;
 use crate::joined::Joined;
+#[cfg(doc)]
+use crate::trace::NONE;
 use std::collections::BTreeMap;
 
-/// A stretch of a rank: from the start of one matched communication to the start of the next.
+/// A stretch of a rank: from the start of one matched communication to the start of the next, where the first and the last of the steps reach to their edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Stretch {
     /// The member.
     pub member: u32,
-    /// The collective that it ends with.
+    /// The collective that it ends with; [`NONE`] where the steps end.
     pub collective: u32,
-    /// The collective that it begins with.
+    /// The collective that it begins with; [`NONE`] where the steps begin.
     pub previous: u32,
     /// From when, in nanoseconds: the last event before that let it go on.
     pub from: i64,
@@ -44,18 +46,23 @@ pub(super) struct Stretches {
     pub columns: Vec<Vec<(u32, u32)>>,
     /// For every collective the stretches that end with it, as (member, place).
     pub ends: Vec<Vec<(u32, u32)>>,
+    /// Those that end with the steps.
+    at_end: Vec<(u32, u32)>,
 }
 
 impl Stretches {
     pub(super) fn of(chains: &Chains, joined: &Joined) -> Self {
         let lists: Vec<Vec<Stretch>> = (0..chains.events.len()).map(|m| of_member(chains, m)).collect();
         let mut ends: Vec<Vec<(u32, u32)>> = vec![Vec::new(); joined.matching.collectives.len()];
+        let mut at_end = Vec::new();
         for (member, list) in lists.iter().enumerate() {
             for (place, stretch) in list.iter().enumerate() {
-                ends[stretch.collective as usize].push((member as u32, place as u32));
+                ends.get_mut(stretch.collective as usize)
+                    .unwrap_or(&mut at_end)
+                    .push((member as u32, place as u32));
             }
         }
-        let mut found = Self { lists, columns: Vec::new(), ends };
+        let mut found = Self { lists, columns: Vec::new(), ends, at_end };
         let classes = found.twins(joined);
         // Two twins say less than the members of a collective, but where messages go back and forth there are no members.
         found.compare_twins(&classes, 3);
@@ -127,13 +134,19 @@ impl Stretches {
             if joined.matching.communicator(&joined.matching.collectives[collective]).channel.is_some() {
                 continue;
             }
-            let mut kinds: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
-            for &at in self.ends[collective].iter().filter(|&&at| self.get(at).column.is_none()) {
-                kinds.entry(kind(joined, self.get(at).previous)).or_default().push(at);
-            }
-            for alike in kinds.into_values() {
-                self.compare(alike);
-            }
+            self.compare_alike(joined, &self.ends[collective].clone());
+        }
+        self.compare_alike(joined, &self.at_end.clone());
+    }
+
+    /// Compares those of some stretches with one end that begin alike, where nothing is compared yet.
+    fn compare_alike(&mut self, joined: &Joined, stretches: &[(u32, u32)]) {
+        let mut kinds: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
+        for &at in stretches.iter().filter(|&&at| self.get(at).column.is_none()) {
+            kinds.entry(kind(joined, self.get(at).previous)).or_default().push(at);
+        }
+        for alike in kinds.into_values() {
+            self.compare(alike);
         }
     }
 
@@ -180,17 +193,17 @@ impl Class {
     }
 }
 
-/// What a matched communication is to a program.
-type Kind = (Option<Operation>, Option<u64>, Option<String>, bool);
+/// What a matched communication is to a program; none at the edges of the steps.
+type Kind = Option<(Option<Operation>, Option<u64>, Option<String>, bool)>;
 
 fn kind(joined: &Joined, collective: u32) -> Kind {
-    let collective = &joined.matching.collectives[collective as usize];
+    let collective = joined.matching.collectives.get(collective as usize)?;
     let communicator = joined.matching.communicator(collective);
     let group =
         communicator.group.and_then(|id| joined.groups.get(id)).map(|group| group.dimension.label.clone());
     // What is exchanged differs between ranks of one program.
     let uneven = matches!(collective.operation, Some(Operation::AllToAll | Operation::SendReceive));
-    (collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some())
+    Some((collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some()))
 }
 
 /// Numbers for the kinds of stretches: what they begin and end with, and on which side of a message.
@@ -214,18 +227,14 @@ impl Kinds {
 
     fn of(&mut self, joined: &Joined, stretch: &Stretch) -> u32 {
         let sends = |collective: u32| {
-            let communicator =
-                joined.matching.communicator(&joined.matching.collectives[collective as usize]);
-            let from = communicator.channel.map(|channel| channel.0);
-            communicator.members.iter().any(|m| m.member == stretch.member && Some(m.rank) == from)
+            let known = joined.matching.collectives.get(collective as usize);
+            let communicator = known.map(|collective| joined.matching.communicator(collective));
+            communicator.is_some_and(|communicator| {
+                let from = communicator.channel.map(|channel| channel.0);
+                communicator.members.iter().any(|m| m.member == stretch.member && Some(m.rank) == from)
+            })
         };
-        let channel = |collective: u32| {
-            joined.matching.communicator(&joined.matching.collectives[collective as usize]).channel.is_some()
-        };
-        let sides = (
-            channel(stretch.previous) && sends(stretch.previous),
-            channel(stretch.collective) && sends(stretch.collective),
-        );
+        let sides = (sends(stretch.previous), sends(stretch.collective));
         let pair = (
             self.collective(joined, stretch.previous),
             self.collective(joined, stretch.collective),
@@ -276,7 +285,7 @@ fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
                     stretch.from = event.time;
                 }
             }
-            What::Start => {
+            What::Begin | What::Start | What::End => {
                 if let Some(mut stretch) = open.take() {
                     stretch.collective = event.collective;
                     stretch.to = event.time;
@@ -285,7 +294,7 @@ fn of_member(chains: &Chains, member: usize) -> Vec<Stretch> {
                     stretch.events.1 = place as u32;
                     stretches.push(stretch);
                 }
-                open = Some(Stretch {
+                open = (event.what != What::End).then(|| Stretch {
                     member: member as u32,
                     previous: event.collective,
                     from: event.time,

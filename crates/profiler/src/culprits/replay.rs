@@ -64,7 +64,7 @@ fn advance(
         at[member] += 1;
         match event.what {
             What::Start if until == Some(event.collective) => break,
-            What::Start => {}
+            What::Begin | What::Start | What::End => {}
             What::Gate => {
                 let entered = last_start[event.collective as usize];
                 if entered > i64::MIN {

@@ -8,13 +8,15 @@ use super::cause::{CauseClass, Evidence, class, compared};
 use super::chain::{Chains, Event};
 use super::peers::{Stretch, Stretches};
 use super::replay::replay;
-use super::steps::Steps;
+use super::steps;
 use crate::Job;
 use crate::clocks::Clocks;
 use crate::communication::{NameTable, Operation};
 use crate::joined::{JoinOptions, Joined, join};
 use crate::occupancy::Occupancy;
 use crate::trace::HostKind;
+use crate::view::{Tables, View};
+use crate::windows::{Windows, windows};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -59,9 +61,9 @@ pub struct Culprit {
 /// A stretch of a rank that others waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moment {
-    /// In which step, if annotations say.
+    /// In which step, if steps have numbers.
     pub step: Option<u32>,
-    /// From when, in nanoseconds since the first matched start of the job.
+    /// From when, in nanoseconds since the steps began.
     pub start: i64,
     /// How long the rank took, in nanoseconds.
     pub own: i64,
@@ -101,15 +103,15 @@ pub struct StragglerReport {
     pub world_size: u32,
     /// Whether traces say how many there are. Otherwise there are at least so many.
     pub world_size_known: bool,
-    /// Steps that were recorded; 1 when nothing marks them.
+    /// Steps that were looked at; 1 when nothing marks them.
     pub steps: u32,
-    /// A step's share of the recorded window, in nanoseconds.
+    /// The mean step, in nanoseconds.
     pub step_time: f64,
     /// What a step would take had every rank run like the median of its peers.
     pub step_time_without: f64,
     /// Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
     pub noise: f64,
-    /// How far the replay of the measured times is from them, as a share of the window.
+    /// How far the replay of the measured times is from them, as a share of the steps.
     pub replay_error: f64,
     /// Why costs are told as "at most": ranks that were not traced may have absorbed them. None when all were traced.
     pub bounds_only: Option<String>,
@@ -121,7 +123,7 @@ pub struct StragglerReport {
     pub host_bound: bool,
     /// Ranks by cost; those above the noise are stragglers, and there may be none.
     pub culprits: Vec<Culprit>,
-    /// The job's first matched start, from which moments are counted, in nanoseconds.
+    /// When the steps began, from which moments are counted, in nanoseconds.
     #[serde(skip)]
     pub origin: i64,
     /// Every wait and its root, in order of time.
@@ -145,24 +147,32 @@ impl StragglerReport {
 /// Joins a job (its traces are moved onto one time) and finds who the others wait for.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
     let joined = join(job, options);
-    stragglers_of(job, &joined, options.names.as_ref().unwrap_or_else(|| NameTable::shipped()))
+    let mut tables = Tables::shipped();
+    if let Some(names) = &options.names {
+        tables.communication = names.clone();
+    }
+    let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
+    let windows = windows(&views, &joined);
+    drop(views);
+    let mut report = stragglers_of(job, &joined, &tables.communication, &windows);
+    report.warnings.extend(windows.warnings);
+    report
 }
 
-/// Finds who the others wait for in a job that is joined.
-pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable) -> StragglerReport {
+/// Finds who the others wait for in a job that is joined, within its steps.
+pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable, windows: &Windows) -> StragglerReport {
     let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, names)).collect();
-    judge(job, joined, &occupancies)
+    judge(job, joined, &occupancies, windows)
 }
 
-fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerReport {
-    let chains = Chains::of(joined, occupancies);
+fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> StragglerReport {
+    let chains = Chains::of(joined, occupancies, windows);
     let stretches = Stretches::of(&chains, joined);
     let charges = charge(&chains, joined, &stretches);
     let measured = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let base = replay(&chains, joined, &measured, &transfer).span;
-    let steps = Steps::of(job, 0);
-    let count = steps.count();
+    let count = steps::count(windows);
     let real = real_span(&chains);
     // The replaced own time of an event: its stretch's usual time, spread as the measured one.
     let usual = usual_times(&chains, &stretches.lists);
@@ -170,7 +180,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
     let without = replay(&chains, joined, &like_peers, &transfer).span;
     let step_time = base as f64 / count;
     let replay_error = if real > 0 { (base - real) as f64 / real as f64 } else { 0.0 };
-    let noise = steps.noise().unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
+    let noise = steps::noise(windows).unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
     let noise = noise.max(replay_error.abs() * step_time);
     let missing = (job.world_size as usize).saturating_sub(job.members.len());
     let bounds_only = (missing > 0).then(|| {
@@ -208,7 +218,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy]) -> StragglerRepo
             last: charges.last[member],
             cause,
             evidence,
-            moments: moments(job, member, joined, &stretches, &charges, origin),
+            moments: moments(job, member, joined, &stretches, &charges, windows, origin),
         });
     }
     culprits.sort_by(|a, b| {
@@ -254,7 +264,7 @@ fn at_most(stretches: &Stretches, member: usize) -> i64 {
     stretches.lists[member].iter().map(|stretch| (stretch.own - stretch.usual).max(0)).sum()
 }
 
-/// From the first matched start to the last matched event, as measured.
+/// From the first event to the last, as measured.
 fn real_span(chains: &Chains) -> i64 {
     let first = chains.events.iter().filter_map(|events| events.first()).map(|event| event.time).min();
     let last = chains.events.iter().filter_map(|events| events.last()).map(|event| event.time).max();
@@ -284,25 +294,29 @@ fn moments(
     joined: &Joined,
     stretches: &Stretches,
     charges: &Charges,
+    windows: &Windows,
     origin: i64,
 ) -> Vec<Moment> {
     let here = (member as u32, 0)..=(member as u32, u32::MAX);
     let mut worst: Vec<(u32, f64)> =
         charges.stretches.range(here).map(|(&(_, place), &wait)| (place, wait)).collect();
     worst.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let steps = Steps::of(job, member);
     worst
         .into_iter()
         .take(5)
         .map(|(place, waits)| {
             let stretch = stretches.get((member as u32, place));
             Moment {
-                step: steps.at(stretch.to),
+                step: steps::at(windows, stretch.to),
                 start: stretch.from - origin,
                 own: stretch.own,
                 excess: (stretch.own - stretch.usual).max(0),
                 waits,
-                before: joined.matching.collectives[stretch.collective as usize].operation,
+                before: joined
+                    .matching
+                    .collectives
+                    .get(stretch.collective as usize)
+                    .and_then(|c| c.operation),
                 annotation: annotation(job, member, i64::midpoint(stretch.from, stretch.to)),
             }
         })

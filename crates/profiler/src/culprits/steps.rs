@@ -1,61 +1,29 @@
-//! The recorded steps.
+//! What the verdict asks of the recorded steps.
 //!
-//! Responsible for: how many there are, which one a time lies in, how much they vary. Refuses to cut steps where no annotation does: then the recorded window is
-//! one step.
+//! Responsible for: how many there are, which one a time lies in, how much they vary. Refuses to cut them: the job's windows are the steps of all analyses.
 
-use crate::Job;
-use crate::NameId;
 use crate::matching::line::median;
-use crate::trace::HostKind;
+use crate::windows::{StepWindow, Windows};
 
-/// The steps of one rank by its host's annotations.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Steps {
-    /// (start, number), in order.
-    pub starts: Vec<(i64, u32)>,
-    /// Where the last one ends.
-    pub end: i64,
+/// How many steps the windows are, at least 1.
+pub(super) fn count(windows: &Windows) -> f64 {
+    windows.steps.len().max(1) as f64
 }
 
-impl Steps {
-    /// The steps as the annotations of a member say.
-    pub(super) fn of(job: &Job, member: usize) -> Self {
-        let Some(trace) = job.members.get(member).map(|member| &member.trace) else { return Self::default() };
-        let number = |name: NameId| -> Option<u32> {
-            trace.names.get(name).strip_prefix("ProfilerStep#")?.trim().parse().ok()
-        };
-        let mut steps = Self::default();
-        for row in trace.host.iter().filter(|row| row.kind != HostKind::Runtime) {
-            if let Some(number) = number(row.name) {
-                steps.starts.push((row.start, number));
-                steps.end = steps.end.max(row.end);
-            }
-        }
-        steps.starts.sort_unstable();
-        steps.starts.dedup_by_key(|step| step.1);
-        steps
-    }
+/// The number of the step of a time, if steps have numbers. The end of the last one is still its own.
+pub(super) fn at(windows: &Windows, time: i64) -> Option<u32> {
+    let at = windows.steps.partition_point(|step| step.end <= time);
+    let step = windows.steps.get(at).or(windows.steps.last().filter(|last| last.end == time))?;
+    u32::try_from(step.number.filter(|_| step.start <= time)?).ok()
+}
 
-    /// How many steps a span of time is, at least 1.
-    pub(super) fn count(&self) -> f64 {
-        self.starts.len().max(1) as f64
+/// The median absolute deviation of the steps' durations, in nanoseconds; none below four steps.
+pub(super) fn noise(windows: &Windows) -> Option<f64> {
+    if windows.steps.len() < 4 {
+        return None;
     }
-
-    /// The step of a time; device work of a step may run on after its annotation, so the last one is open.
-    pub(super) fn at(&self, time: i64) -> Option<u32> {
-        let after = self.starts.partition_point(|step| step.0 <= time);
-        self.starts.get(after.checked_sub(1)?).map(|step| step.1)
-    }
-
-    /// The median absolute deviation of the steps' durations, in nanoseconds; none below four steps.
-    pub(super) fn noise(&self) -> Option<f64> {
-        if self.starts.len() < 4 {
-            return None;
-        }
-        let mut durations: Vec<f64> =
-            self.starts.windows(2).map(|pair| (pair[1].0 - pair[0].0) as f64).collect();
-        let middle = median(&mut durations);
-        let mut off: Vec<f64> = durations.iter().map(|duration| (duration - middle).abs()).collect();
-        Some(median(&mut off))
-    }
+    let mut durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
+    let middle = median(&mut durations);
+    let mut off: Vec<f64> = durations.iter().map(|duration| (duration - middle).abs()).collect();
+    Some(median(&mut off))
 }

@@ -7,6 +7,9 @@ use crate::communication::NameTable;
 use crate::joined::{JoinOptions, join};
 use crate::occupancy::Occupancy;
 use crate::testing::{Synthetic, replicate};
+use crate::trace::GpuActivities;
+use crate::view::{Tables, View};
+use crate::windows::windows;
 
 fn report(plan: &Synthetic) -> StragglerReport {
     straggler_report(&mut plan.job(), &JoinOptions::default())
@@ -22,11 +25,19 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
     let joined = join(&mut job, &JoinOptions::default());
     let on: Vec<Occupancy> =
         job.members.iter().map(|m| Occupancy::of(&m.trace, NameTable::shipped())).collect();
-    let chains = Chains::of(&joined, &on);
+    let tables = Tables::shipped();
+    let views: Vec<View<'_>> = job.members.iter().map(|m| View::new(&m.trace, &tables)).collect();
+    let windows = windows(&views, &joined);
+    let chains = Chains::of(&joined, &on, &windows);
     let own = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let replayed = replay(&chains, &joined, &own, &transfer);
-    assert_eq!(replayed.last_start, chains.last_start);
+    for &collective in &chains.order {
+        assert_eq!(replayed.last_start[collective as usize], chains.last_start[collective as usize]);
+    }
+    assert_eq!(chains.order.len(), joined.matching.collectives.len());
+    let (start, end) = windows.span();
+    assert_eq!(replayed.span, end - start);
 }
 
 #[test]
@@ -45,6 +56,38 @@ fn kernels_of_one_rank_ten_percent_slower() {
     assert!((culprit.cost - 800_000.0).abs() < 80_000.0, "{}", culprit.cost);
     assert!(culprit.waits_share > 0.8, "{}", culprit.waits_share);
     assert_eq!(report.stragglers().count(), 1);
+}
+
+/// Eight replicas that reduce once a step, of which one's host stands still for ten milliseconds.
+fn replicas(steps: u32, stalled: std::ops::Range<u32>) -> StragglerReport {
+    let stalls = stalled.map(|step| (1, step, 10_000_000)).collect();
+    let mut job = Synthetic { tensor: 1, data: 8, layers: 4, steps, stalls, ..Synthetic::default() }.job();
+    for member in &mut job.members {
+        // Groups of one rank.
+        let mut kept = GpuActivities::default();
+        member.trace.gpu.iter().filter(|row| row.stream != 21).for_each(|row| kept.push(row));
+        member.trace.gpu = kept;
+    }
+    straggler_report(&mut job, &JoinOptions::default())
+}
+
+#[test]
+fn few_collectives_and_what_comes_before_the_first_of_them_count_in_full() {
+    for steps in [2, 3, 5] {
+        let quiet = replicas(steps, 0..0);
+        assert_eq!(quiet.stragglers().count(), 0, "{:?}", quiet.culprits.first());
+        let report = replicas(steps, 0..steps);
+        let culprit = &report.culprits[0];
+        assert_eq!((culprit.rank, culprit.is_straggler, report.steps), (1, true, steps));
+        assert!((culprit.cost - 10e6).abs() < 0.2e6, "{steps}: {}", culprit.cost);
+        let longer = report.step_time - quiet.step_time;
+        assert!((longer - 10e6).abs() < 0.2e6, "{steps}: {longer}");
+    }
+    let first = replicas(3, 0..1);
+    let culprit = &first.culprits[0];
+    assert_eq!((culprit.rank, culprit.is_straggler, culprit.cause), (1, true, CauseClass::SlowHost));
+    assert!((culprit.cost - 10e6 / 3.0).abs() < 0.1e6, "{}", culprit.cost);
+    assert_eq!(culprit.moments[0].step, Some(0));
 }
 
 #[test]
