@@ -8,9 +8,7 @@ use crate::clocks::{ClockPolicy, Clocks};
 use crate::communication::NameTable;
 use crate::groups::{Groups, Habits, Layout, infer};
 use crate::matching::{Alike, Collective, Matching, parts};
-use crate::trace::HostKind;
 use railwright_spec::problem::Warning;
-use std::collections::BTreeSet;
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +65,7 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     }
     let habits = habits(&groups, &matching);
     let layout = options.layout.as_ref();
-    infer(&mut groups, job.world_size, layout, &habits, steps(job));
+    infer(&mut groups, job.world_size, layout, &habits, crate::windows::recorded(job, &matching));
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
         let told = format!(
@@ -100,24 +98,6 @@ fn habits(groups: &Groups, matching: &Matching) -> Vec<Habits> {
         }
     }
     habits
-}
-
-/// How many steps were recorded, as annotations say; 1 when they do not.
-fn steps(job: &Job) -> u32 {
-    let count = |member: &crate::job::Member| {
-        let trace = &member.trace;
-        let of_steps: BTreeSet<u32> = (0..trace.names.len() as u32)
-            .filter(|&id| trace.names.get(crate::NameId(id)).starts_with("ProfilerStep#"))
-            .collect();
-        let seen = trace
-            .host
-            .kinds()
-            .iter()
-            .zip(trace.host.names())
-            .filter(|(kind, name)| **kind != HostKind::Runtime && of_steps.contains(&name.0));
-        seen.count() as u32
-    };
-    job.members.first().map_or(1, count).max(1)
 }
 
 /// Warnings about communicators whose lists disagree.

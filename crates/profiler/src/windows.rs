@@ -6,7 +6,9 @@
 mod collectives;
 mod cut;
 
+use crate::Job;
 use crate::joined::Joined;
+use crate::matching::Matching;
 use crate::view::View;
 use cut::Boundary;
 use railwright_spec::problem::Warning;
@@ -120,11 +122,11 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         let cuts: Vec<Vec<Boundary>> =
             views.iter().filter(|view| view.extent().is_some()).map(cutter).collect();
         if let Some((mut steps, spread)) = met(&cuts) {
-            let at_collective = collectives::settle(&mut steps, spread, joined);
+            let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
             return Windows { cut_by, common, steps, at_collective, spread, warnings };
         }
     }
-    if let Some(steps) = collectives::periods(joined) {
+    if let Some(steps) = collectives::periods(&joined.matching) {
         let cut_by = CutBy::Collectives;
         return Windows { cut_by, common, steps, at_collective: true, spread: 0, warnings };
     }
@@ -134,6 +136,18 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     ));
     let steps = vec![StepWindow { number: None, start: common.0, end: common.1 }];
     Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }
+}
+
+/// How many steps the rank with most of them recorded, before clocks and phases are known: by its host's annotations, else by a collective of all ranks that comes back
+/// at equal distances; 1 where neither says.
+pub(crate) fn recorded(job: &Job, matching: &Matching) -> u32 {
+    let annotated = job.members.iter().map(|member| cut::host_steps(&member.trace).len()).max().unwrap_or(0);
+    let count = match annotated {
+        // There is one collective more than stretches between them.
+        0 => collectives::periods(matching).map_or(1, |steps| steps.len() + 1),
+        annotated => annotated,
+    };
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// The stretch in which all ranks were recorded; that of any rank where there is none.

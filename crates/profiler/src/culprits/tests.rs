@@ -7,7 +7,7 @@ use crate::communication::NameTable;
 use crate::joined::{JoinOptions, join};
 use crate::occupancy::Occupancy;
 use crate::testing::{Synthetic, replicate};
-use crate::trace::GpuActivities;
+use crate::trace::{GpuActivities, HostActivities, HostActivity, HostKind};
 use crate::view::{Tables, View};
 use crate::windows::windows;
 
@@ -88,6 +88,49 @@ fn few_collectives_and_what_comes_before_the_first_of_them_count_in_full() {
     assert_eq!((culprit.rank, culprit.is_straggler, culprit.cause), (1, true, CauseClass::SlowHost));
     assert!((culprit.cost - 10e6 / 3.0).abs() < 0.1e6, "{}", culprit.cost);
     assert_eq!(culprit.moments[0].step, Some(0));
+}
+
+#[test]
+fn steps_without_annotations_and_a_short_first_rank_are_the_jobs_steps() {
+    let plan = Synthetic { slow_chip: vec![(5, 1.1)], tensor: 1, data: 8, ..Synthetic::default() };
+    let shortened = |keep: &dyn Fn(usize, &HostActivity, &str) -> bool| {
+        let mut job = plan.job();
+        for (at, member) in job.members.iter_mut().enumerate() {
+            let mut kept = HostActivities::default();
+            let names = &member.trace.names;
+            member
+                .trace
+                .host
+                .iter()
+                .filter(|row| keep(at, row, names.get(row.name)))
+                .for_each(|row| kept.push(row));
+            member.trace.host = kept;
+            for row in 0..member.trace.collectives.len() {
+                // One size, which comes back.
+                member.trace.collectives[row].elements_in = Some(1 << 20);
+            }
+        }
+        straggler_report(&mut job, &JoinOptions::default())
+    };
+    let whole = shortened(&|_, _, _| true);
+    assert_eq!((whole.culprits[0].rank, whole.steps), (5, 4));
+    let others = [
+        ("no annotation", shortened(&|_, row, _| row.kind != HostKind::Annotation)),
+        (
+            "the first rank has two",
+            shortened(&|at, _, name| at != 0 || !matches!(name, "ProfilerStep#2" | "ProfilerStep#3")),
+        ),
+    ];
+    for (case, report) in others {
+        let culprit = &report.culprits[0];
+        assert!(culprit.rank == 5 && report.steps > 1, "{case}: {} steps, {culprit:?}", report.steps);
+        assert!((culprit.cost - 0.8e6).abs() < 0.08e6, "{case}: {}", culprit.cost);
+        assert!(
+            (report.step_time - whole.step_time).abs() < 0.02 * whole.step_time,
+            "{case}: {}",
+            report.step_time
+        );
+    }
 }
 
 #[test]

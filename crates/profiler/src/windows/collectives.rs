@@ -5,7 +5,7 @@
 
 use super::StepWindow;
 use crate::communication::Operation;
-use crate::joined::Joined;
+use crate::matching::Matching;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
@@ -22,8 +22,7 @@ const REGULAR: f64 = 0.25;
 type Signature = (u32, u8, u64);
 
 /// Ends of collectives of all ranks, by signature, each list in order.
-fn ends(joined: &Joined) -> Vec<(Signature, Vec<i64>)> {
-    let matching = &joined.matching;
+fn ends(matching: &Matching) -> Vec<(Signature, Vec<i64>)> {
     let ranks = matching.parts.iter().filter(|parts| !parts.is_empty()).count();
     let operation = |operation: Option<Operation>| operation.map_or(u8::MAX, |operation| operation as u8);
     let mut lists: IndexMap<Signature, Vec<i64>, FxBuildHasher> = IndexMap::default();
@@ -61,7 +60,7 @@ fn nearest(moments: &[i64], to: i64) -> Option<i64> {
 
 /// Moves edges on which ranks disagree to the end of the collective of all ranks that lies nearest to all of them; whether it did. The end of
 /// the last step stays where no such collective ends it.
-pub(super) fn settle(steps: &mut [StepWindow], spread: i64, joined: &Joined) -> bool {
+pub(super) fn settle(steps: &mut [StepWindow], spread: i64, matching: &Matching) -> bool {
     let Some(last) = steps.last().cloned() else { return false };
     let length = (last.end - steps[0].start) / i64::try_from(steps.len()).unwrap_or(i64::MAX);
     if (spread as f64) < AGREED * length as f64 {
@@ -75,7 +74,7 @@ pub(super) fn settle(steps: &mut [StepWindow], spread: i64, joined: &Joined) -> 
         (farthest <= reach && moved.is_sorted_by(|a, b| a < b) && *moved.last()? < last.end)
             .then_some((farthest, moved))
     };
-    let best = ends(joined).iter().filter_map(|(_, moments)| fit(moments)).min_by_key(|fit| fit.0);
+    let best = ends(matching).iter().filter_map(|(_, moments)| fit(moments)).min_by_key(|fit| fit.0);
     let Some((_, moved)) = best else { return false };
     let ends = moved.iter().skip(1).copied().chain([last.end]).collect::<Vec<i64>>();
     for ((step, start), end) in steps.iter_mut().zip(moved).zip(ends) {
@@ -85,7 +84,7 @@ pub(super) fn settle(steps: &mut [StepWindow], spread: i64, joined: &Joined) -> 
 }
 
 /// Steps between the ends of a collective that comes back at equal distances: of all such the one that comes back least often.
-pub(super) fn periods(joined: &Joined) -> Option<Vec<StepWindow>> {
+pub(super) fn periods(matching: &Matching) -> Option<Vec<StepWindow>> {
     let regular = |moments: &[i64]| -> Option<i64> {
         let mut distances: Vec<i64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
         distances.sort_unstable();
@@ -94,7 +93,7 @@ pub(super) fn periods(joined: &Joined) -> Option<Vec<StepWindow>> {
         let even = middle > 0 && distances.iter().all(|distance| (distance - middle).abs() <= allowed);
         even.then_some(middle)
     };
-    let lists = ends(joined);
+    let lists = ends(matching);
     let (_, moments) = lists
         .iter()
         .filter_map(|(_, moments)| Some((regular(moments)?, moments)))

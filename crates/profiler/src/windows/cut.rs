@@ -3,6 +3,7 @@
 //! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
 
 use super::CutBy;
+use crate::RankTrace;
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::view::{Role, View};
 
@@ -35,8 +36,7 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Steps as the host has them: number, from when, until when, in order.
-fn host_steps(view: &View<'_>) -> Vec<(u64, i64, i64)> {
-    let trace = view.trace;
+pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
     let mut steps: Vec<(u64, i64, i64)> = Vec::new();
     let rows = trace.host.kinds().iter().zip(trace.host.names()).enumerate();
@@ -55,7 +55,7 @@ fn host_steps(view: &View<'_>) -> Vec<(u64, i64, i64)> {
 
 /// The first kernel of the main stream that was launched in each step of the host, and the end of the last step's last activity.
 fn launches(view: &View<'_>) -> Vec<Boundary> {
-    let steps = host_steps(view);
+    let steps = host_steps(view.trace);
     if steps.is_empty() || view.from_host {
         return Vec::new();
     }
@@ -137,7 +137,7 @@ fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
 
 /// The host's own steps.
 fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
-    let steps = host_steps(view);
+    let steps = host_steps(view.trace);
     let mut boundaries: Vec<Boundary> =
         steps.iter().map(|step| Boundary { number: Some(step.0), time: step.1 }).collect();
     close(&mut boundaries, steps.last().map(|step| step.2));

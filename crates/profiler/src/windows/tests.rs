@@ -95,6 +95,35 @@ fn the_devices_own_annotations_serve_where_launches_are_missing() {
 }
 
 #[test]
+fn steps_are_counted_on_the_rank_with_most_of_them() {
+    let recorded = |traces: Vec<RankTrace>| {
+        let job = crate::Job::new(traces);
+        recorded(&job, &crate::matching::Matching::default())
+    };
+    assert_eq!(recorded(vec![rank(0, 1, true), rank(0, 3, true)]), 3);
+    assert_eq!(recorded(vec![rank(0, 3, false)]), 1);
+    // Without annotations a collective of all ranks says it, as it cuts the steps.
+    let mut job = crate::testing::Synthetic { tensor: 1, data: 4, ..Default::default() }.job();
+    for call in job.members.iter_mut().flat_map(|member| &mut member.trace.collectives) {
+        // One size, which comes back.
+        (call.elements_in, call.elements_out) = (Some(1 << 20), Some(1 << 20));
+    }
+    let joined = crate::joined::join(&mut job, &crate::joined::JoinOptions::default());
+    assert_eq!(super::recorded(&job, &joined.matching), 4);
+    for member in &mut job.members {
+        let mut kept = crate::trace::HostActivities::default();
+        member
+            .trace
+            .host
+            .iter()
+            .filter(|row| row.kind != HostKind::Annotation)
+            .for_each(|row| kept.push(row));
+        member.trace.host = kept;
+    }
+    assert_eq!(super::recorded(&job, &joined.matching), 4);
+}
+
+#[test]
 fn ranks_of_different_times_are_told() {
     let found = steps(&[rank(0, 1, true), rank(1_000_000, 1, true)]);
     assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
