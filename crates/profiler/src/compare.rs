@@ -155,7 +155,7 @@ fn joined(first: Vec<(String, f64)>, second: Vec<(String, f64)>) -> Vec<Differen
 }
 
 fn kernels(first: &Report, second: &Report) -> Vec<KernelDifference> {
-    let samples = |report: &Report| (report.ranks * report.steps.len()).max(1) as f64;
+    let samples = |report: &Report| report.samples.max(1) as f64;
     let mut rows: BTreeMap<(&str, Phase), [Option<&KernelRow>; 2]> = BTreeMap::new();
     for (side, report) in [first, second].into_iter().enumerate() {
         for row in &report.kernels {

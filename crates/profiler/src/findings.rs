@@ -147,9 +147,9 @@ pub fn topics() -> Vec<Topic> {
 }
 
 impl<'a> Context<'a> {
-    /// Ranks times steps: what times are divided by to be of one rank and step.
+    /// What times are divided by to be of one rank and step.
     pub fn samples(&self) -> f64 {
-        (self.waterfall.ranks.len() * self.windows.steps.len()).max(1) as f64
+        self.waterfall.samples() as f64
     }
 
     /// A step of a rank, in nanoseconds.

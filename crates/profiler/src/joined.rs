@@ -39,16 +39,35 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// Whether ranks that were not recorded take part in a collective, or may do so: who came last is then not known.
+    /// Whether ranks that were not recorded, or not at that time, take part in a collective, or may do so: who came last is then not known.
     pub fn misses_ranks(&self, collective: &Collective) -> bool {
         let communicator = self.matching.communicator(collective);
         if communicator.channel.is_some() {
             return false;
         }
         match communicator.group.and_then(|id| self.groups.get(id)) {
-            Some(group) => group.size as usize > communicator.members.len(),
-            None => self.ranks_missing,
+            Some(group) => group.size as usize > communicator.members.len() || self.outlasts(collective),
+            None => self.ranks_missing || self.outlasts(collective),
         }
+    }
+
+    /// Whether a collective lies before the first communication of a rank of its communicator, or after its last: that rank's file begins late or is cut.
+    fn outlasts(&self, collective: &Collective) -> bool {
+        if collective.complete {
+            return false;
+        }
+        let present = self.matching.members(collective);
+        let moments = || present.iter().map(|&at| self.matching.part(at));
+        let (Some(start), Some(end)) = (moments().map(|p| p.start).max(), moments().map(|p| p.end).min())
+        else {
+            return false;
+        };
+        let absent = self.matching.communicator(collective).members.iter();
+        absent.filter(|m| present.iter().all(|at| at.member != m.member)).any(|absent| {
+            let parts = &self.matching.parts[absent.member as usize];
+            let (first, last) = (parts.iter().map(|p| p.start).min(), parts.iter().map(|p| p.end).max());
+            first.is_none_or(|first| first >= end) || last.is_none_or(|last| last <= start)
+        })
     }
 }
 

@@ -60,7 +60,7 @@ pub fn page(title: &str, report: &Report) -> String {
     }
     spreads(&mut out, report);
     let _ = writeln!(out, "<h2>Top down</h2><div class=\"tree\">");
-    let samples = (report.ranks * report.steps.len()).max(1) as f64;
+    let samples = report.samples.max(1) as f64;
     for node in &report.tree {
         tree(&mut out, node, samples, report.step_time, 0);
     }
@@ -207,7 +207,7 @@ fn kernels(out: &mut String, report: &Report) {
         "<h2>Kernels</h2><table><thead><tr><th>kernel</th><th>phase</th><th>family</th><th class=\"n\">a step</th>\
          <th class=\"n\">calls</th><th class=\"n\">mean</th><th class=\"n\">longest</th></tr></thead><tbody>"
     );
-    let samples = (report.ranks * report.steps.len()).max(1) as f64;
+    let samples = report.samples.max(1) as f64;
     for kernel in report.kernels.iter().take(KERNELS) {
         let _ = writeln!(
             out,

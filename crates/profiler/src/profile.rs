@@ -102,7 +102,7 @@ pub fn profile(
     }
     let ranks: Vec<RankWaterfall> = workers.map(&views, |at, view| {
         let exchanges = Exchanges::of(joined, at, view);
-        RankWaterfall::new(job.members[at].rank, view, &windows, &exchanges)
+        RankWaterfall::new(job.members[at].rank, at, view, &windows, &exchanges)
     });
     let names: Vec<&Names> = job.members.iter().map(|member| &member.trace.names).collect();
     let mut warnings = Vec::new();

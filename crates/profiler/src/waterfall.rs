@@ -83,6 +83,11 @@ impl Waterfall {
         self.total.total()
     }
 
+    /// Ranks times steps, less the steps in which a rank was not recorded: what times are divided by to be of one rank and step; at least 1.
+    pub fn samples(&self) -> usize {
+        self.ranks.iter().map(|rank| rank.steps.len() - rank.missing.len()).sum::<usize>().max(1)
+    }
+
     /// This share of all time.
     pub fn share(&self, time: i64) -> f64 {
         if self.time() == 0 { 0.0 } else { time as f64 / self.time() as f64 }
@@ -119,10 +124,12 @@ impl Spread {
 
 /// How every label's time spreads over ranks, largest medians first.
 pub fn spreads(ranks: &[RankWaterfall]) -> Vec<Spread> {
+    // Of ranks that lack steps less is known, which is not less time.
+    let whole = |rank: &&RankWaterfall| rank.missing.is_empty();
     let mut all: Vec<Spread> = Label::all()
         .filter_map(|label| {
             let mut times: Vec<(i64, u32)> =
-                ranks.iter().map(|rank| (rank.total.get(label), rank.rank)).collect();
+                ranks.iter().filter(whole).map(|rank| (rank.total.get(label), rank.rank)).collect();
             times.sort_by_key(|(time, rank)| (std::cmp::Reverse(*time), *rank));
             let most = times.first().filter(|most| most.0 > 0)?.0;
             Some(Spread {

@@ -5,12 +5,12 @@
 
 mod collectives;
 mod cut;
+mod meet;
 
 use crate::Job;
 use crate::joined::Joined;
 use crate::matching::Matching;
 use crate::view::View;
-use cut::Boundary;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -41,12 +41,20 @@ pub struct StepWindow {
     pub start: i64,
     /// Until when.
     pub end: i64,
+    /// Ranks that were not recorded in it, by their place in the job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<usize>,
 }
 
 impl StepWindow {
     /// How long.
     pub fn duration(&self) -> i64 {
         self.end - self.start
+    }
+
+    /// Whether a rank was recorded in it, by its place in the job.
+    pub fn holds(&self, member: usize) -> bool {
+        !self.without.contains(&member)
     }
 }
 
@@ -57,7 +65,7 @@ pub struct Windows {
     pub cut_by: CutBy,
     /// From the last rank's first activity to the first rank's last one: all ranks were recorded.
     pub common: (i64, i64),
-    /// Steps that every rank recorded, one behind the other; never empty unless nothing was recorded.
+    /// Steps that most ranks recorded, one behind the other; never empty unless nothing was recorded.
     pub steps: Vec<StepWindow>,
     /// Whether they begin where a collective of all ranks ended, because the ranks' own moments lay apart.
     pub at_collective: bool,
@@ -119,9 +127,12 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         };
     };
     for (cut_by, cutter) in cut::METHODS {
-        let cuts: Vec<Vec<Boundary>> =
-            views.iter().filter(|view| view.extent().is_some()).map(cutter).collect();
-        if let Some((mut steps, spread)) = met(&cuts) {
+        let cut = |(member, view): (usize, &View<'_>)| {
+            Some(meet::Cut { member, extent: view.extent()?, boundaries: cutter(view) })
+        };
+        let cuts: Vec<meet::Cut> = views.iter().enumerate().filter_map(cut).collect();
+        if let Some(meet::Met { mut steps, spread, left_out }) = meet::meet(&cuts) {
+            warnings.extend(meet::doubts(views, &cuts, &steps, &left_out));
             let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
             return Windows { cut_by, common, steps, at_collective, spread, warnings };
         }
@@ -134,7 +145,7 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         "steps-not-found",
         "nothing in the traces says where steps begin, so the whole recording is one window",
     ));
-    let steps = vec![StepWindow { number: None, start: common.0, end: common.1 }];
+    let steps = vec![StepWindow { number: None, start: common.0, end: common.1, without: Vec::new() }];
     Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }
 }
 
@@ -162,46 +173,6 @@ fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i
         "no moment was recorded on all ranks: these may be traces of different steps or jobs, or clocks that could not be aligned",
     ));
     Some((extents.iter().map(|e| e.0).min()?, extents.iter().map(|e| e.1).max()?))
-}
-
-/// Steps that all ranks have: each begins and ends at the median of the ranks' moments.
-fn met(cuts: &[Vec<Boundary>]) -> Option<(Vec<StepWindow>, i64)> {
-    let first = cuts.first().filter(|first| first.len() > 1)?;
-    let mut steps: Vec<StepWindow> = Vec::new();
-    let mut spread = 0;
-    for (place, boundary) in first[..first.len() - 1].iter().enumerate() {
-        // Ranks meet by number; without numbers by place.
-        let of = |cut: &[Boundary]| {
-            let at = match boundary.number {
-                Some(number) => cut.iter().position(|other| other.number == Some(number))?,
-                None => place,
-            };
-            Some((cut.get(at)?.time, cut.get(at + 1)?.time))
-        };
-        let Some(moments) = cuts.iter().map(|cut| of(cut)).collect::<Option<Vec<(i64, i64)>>>() else {
-            continue;
-        };
-        let mut begins: Vec<i64> = moments.iter().map(|moment| moment.0).collect();
-        let mut ends: Vec<i64> = moments.iter().map(|moment| moment.1).collect();
-        begins.sort_unstable();
-        ends.sort_unstable();
-        spread = spread.max(begins[begins.len() - 1] - begins[0]);
-        // Of two ranks the earlier one begins a step and the later one ends it.
-        let (from, to) = (begins[(begins.len() - 1) / 2], ends[ends.len() / 2]);
-        if from >= to {
-            continue;
-        }
-        // Only steps that follow each other are shown together.
-        if let Some(last) = steps.last_mut() {
-            let before = first.get(place.wrapping_sub(1)).and_then(|boundary| boundary.number);
-            if before != last.number || from <= last.start {
-                break;
-            }
-            last.end = from;
-        }
-        steps.push(StepWindow { number: boundary.number, start: from, end: to });
-    }
-    (!steps.is_empty()).then_some((steps, spread))
 }
 
 #[cfg(test)]

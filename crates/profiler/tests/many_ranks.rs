@@ -5,6 +5,7 @@ use railwright_profiler::culprits::{CauseClass, straggler_report};
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, profile};
 use railwright_profiler::testing::{Synthetic, replicate};
+use railwright_profiler::trace::{GpuActivities, HostActivities};
 
 /// Few rows for each rank, so that a thousand of them are quickly made.
 fn small(tensor: u32, data: u32) -> Synthetic {
@@ -37,6 +38,39 @@ proptest! {
         // Replicas do not wait for each other, so no rank alone makes the job shorter; but all that is charged is charged to the slow ones.
         prop_assert!(report.culprits.iter().all(|culprit| culprit.rank % 4 == slow), "{:?}", report.culprits);
     }
+}
+
+/// Rank 4's file is cut after the first of four steps: the others' steps stay, and it is left out where it was not recorded.
+#[test]
+fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
+    let mut job = Synthetic { stalls: vec![(3, 2, 20_000_000)], steps: 4, ..small(2, 4) }.job();
+    let whole = straggler_report(&mut job.clone(), &JoinOptions::default());
+    let trace = &mut job.members[4].trace;
+    let first = trace.names.intern("ProfilerStep#0");
+    let end = trace.host.iter().find(|row| row.name == first).expect("step 0").end;
+    let (mut host, mut gpu) = (HostActivities::default(), GpuActivities::default());
+    trace.host.iter().filter(|row| row.start < end).for_each(|row| host.push(row));
+    trace.gpu.iter().filter(|row| row.start < end).for_each(|row| gpu.push(row));
+    (trace.host, trace.gpu) = (host, gpu);
+    let joined = join(&mut job, &JoinOptions::default());
+    let found = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile");
+    let report = &found.report;
+    assert_eq!(report.steps.iter().map(|step| step.step.as_str()).collect::<Vec<_>>(), ["0", "1", "2", "3"]);
+    assert_eq!((found.waterfall.ranks[4].missing.as_slice(), report.samples), (&[1, 2, 3][..], 8 * 4 - 3));
+    for step in &report.steps {
+        let sum: f64 = step.groups.iter().sum();
+        assert!((sum - step.duration as f64).abs() < 1.0, "step {}: {sum} of {}", step.step, step.duration);
+    }
+    let told =
+        report.warnings.iter().find(|warning| warning.id == "steps-partly-recorded").expect("a warning");
+    assert!(told.message.contains("rank 4 (synthetic rank 4) in steps 1-3"), "{}", told.message);
+    // Who waited for it is an estimate.
+    assert!(report.estimated_wait > 0.0);
+    let stragglers = straggler_report(&mut job, &JoinOptions::default());
+    assert_eq!((stragglers.culprits[0].rank, stragglers.steps), (3, 4));
+    let (cost, of_whole) = (stragglers.culprits[0].cost, whole.culprits[0].cost);
+    // What a rank waited for the one that is missing counts as its own time, so a little of the cost stays.
+    assert!(cost <= of_whole && cost > 0.95 * of_whole, "{cost} {of_whole}");
 }
 
 #[test]

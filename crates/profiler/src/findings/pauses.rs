@@ -35,10 +35,11 @@ impl Rule for HostPauses {
         let mut longest = vec![0.0f64; count];
         let mut worst: Vec<(f64, u32, usize)> = Vec::new();
         for rank in &context.waterfall.ranks {
-            let mut usual: Vec<i64> = rank.steps.iter().map(idle).collect();
+            let held = || rank.steps.iter().enumerate().filter(|(at, _)| !rank.missing.contains(at));
+            let mut usual: Vec<i64> = held().map(|(_, parts)| idle(parts)).collect();
             usual.sort_unstable();
             let Some(median) = usual.get((usual.len().max(1) - 1) / 2).copied() else { continue };
-            for (step, parts) in rank.steps.iter().enumerate().take(count) {
+            for (step, parts) in held().take(count) {
                 let pause = (idle(parts) - median) as f64;
                 if pause > limit {
                     longest[step] = longest[step].max(pause);

@@ -4,7 +4,7 @@
 
 use super::{Context, Rule, percent, time};
 use crate::profile::Finding;
-use crate::waterfall::Label;
+use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;
 
 pub(super) struct SlowChip;
@@ -26,12 +26,12 @@ impl Rule for SlowChip {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let mean = context.mean(Label::SlowerChip);
-        let steps = context.windows.steps.len().max(1) as f64;
+        let steps = |rank: &RankWaterfall| (rank.steps.len() - rank.missing.len()).max(1) as f64;
         let worst = context
             .waterfall
             .ranks
             .iter()
-            .map(|rank| rank.total.get(Label::SlowerChip) as f64 / steps)
+            .map(|rank| rank.total.get(Label::SlowerChip) as f64 / steps(rank))
             .fold(0.0, f64::max);
         if context.waterfall.slower_chips.is_empty()
             || (context.share(mean) < 0.005 && context.share(worst) < 0.02)

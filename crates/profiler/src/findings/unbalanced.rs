@@ -31,7 +31,6 @@ impl Rule for UnbalancedExperts {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let steps = context.windows.steps.len().max(1) as f64;
         let mut loads: Vec<(f64, u32)> = context
             .ranks()
             .map(|(rank, names)| {
@@ -40,6 +39,7 @@ impl Rule for UnbalancedExperts {
                         && k.family == OperatorFamily::MatrixProduct
                         && is_grouped(names.get(k.name))
                 });
+                let steps = (rank.steps.len() - rank.missing.len()).max(1) as f64;
                 (grouped.map(|k| k.duration).sum::<i64>() as f64 / steps, rank.rank)
             })
             .filter(|(load, _)| *load > 0.0)

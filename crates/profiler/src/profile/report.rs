@@ -206,6 +206,9 @@ pub struct Report {
     pub cut_by: Option<CutBy>,
     /// How far ranks disagree on where steps begin, in nanoseconds.
     pub step_spread: i64,
+    /// Ranks times steps, less those steps in which a rank was not recorded: what sums are divided by to be of one rank and step.
+    #[serde(skip)]
+    pub samples: usize,
     /// The mean step, in nanoseconds.
     pub step_time: f64,
     /// Where it goes: parts that add up to it.
@@ -268,7 +271,7 @@ pub(super) fn report(
     mut warnings: Vec<Warning>,
 ) -> Report {
     let Inputs { job, joined, views, windows, waterfall } = *inputs;
-    let samples = (waterfall.ranks.len() * windows.steps.len()).max(1) as f64;
+    let samples = waterfall.samples() as f64;
     let part = |name: String, time: i64| Part {
         name,
         time,
@@ -306,6 +309,7 @@ pub(super) fn report(
         utilisation: waterfall.utilisation(),
         cut_by: Some(windows.cut_by),
         step_spread: windows.spread,
+        samples: waterfall.samples(),
         step_time: waterfall.time() as f64 / samples,
         lines: lines(waterfall, job.world_size, part),
         estimated_wait,
@@ -331,8 +335,7 @@ pub(super) fn report(
 fn doubts(waterfall: &Waterfall, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(ideal) = &waterfall.ideal {
-        let wanted =
-            ideal.nanoseconds() as f64 * waterfall.ranks.iter().map(|r| r.steps.len()).sum::<usize>() as f64;
+        let wanted = ideal.nanoseconds() as f64 * waterfall.samples() as f64;
         let taken = waterfall.total.get(Label::Ideal) as f64;
         if taken < 0.99 * wanted {
             let told = format!(
@@ -386,11 +389,12 @@ fn phases(waterfall: &Waterfall, part: impl Fn(String, i64) -> Part) -> Vec<Part
 }
 
 fn steps(windows: &Windows, waterfall: &Waterfall) -> Vec<StepRow> {
-    let ranks = waterfall.ranks.len().max(1) as f64;
+    let ranks =
+        |at: usize| waterfall.ranks.iter().filter(|rank| !rank.missing.contains(&at)).count().max(1) as f64;
     let row = |(at, (window, parts)): (usize, (&crate::windows::StepWindow, &Parts))| StepRow {
         step: windows.name(at),
         duration: window.duration(),
-        groups: Group::ALL.map(|group| parts.group(group) as f64 / ranks).to_vec(),
+        groups: Group::ALL.map(|group| parts.group(group) as f64 / ranks(at)).to_vec(),
         parts: parts.clone(),
     };
     windows.steps.iter().zip(&waterfall.steps).enumerate().map(row).collect()

@@ -95,6 +95,8 @@ pub struct RankWaterfall {
     pub estimated_wait: i64,
     /// Communication by dimension over all steps, hidden or not, from the arrival of the last rank on, in nanoseconds.
     pub transfers: BTreeMap<Dimension, i64>,
+    /// Steps in which the rank was not recorded, by place: they hold nothing.
+    pub missing: Vec<usize>,
 }
 
 /// What arithmetic is counted as.
@@ -134,6 +136,8 @@ fn key(label: Label, phase: Phase, name: u32) -> u64 {
 struct Sums<'a> {
     view: &'a View<'a>,
     windows: &'a Windows,
+    /// Which steps are counted.
+    held: Vec<bool>,
     /// The step that the next piece may belong to.
     step: usize,
     steps: Vec<Parts>,
@@ -152,7 +156,7 @@ impl Sums<'_> {
         let mut time = 0;
         for (at, step) in steps.iter().enumerate().skip(self.step).take_while(|(_, step)| step.start < end) {
             let part = end.min(step.end) - start.max(step.start);
-            if part > 0 {
+            if part > 0 && self.held[at] {
                 self.steps[at].add(label, part);
                 time += part;
             }
@@ -184,12 +188,13 @@ impl Sums<'_> {
 }
 
 impl RankWaterfall {
-    /// The waterfall of one rank.
-    pub fn new(rank: u32, view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> Self {
+    /// The waterfall of one rank, of which the place in the job says which steps it was recorded in.
+    pub fn new(rank: u32, member: usize, view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> Self {
         let pieces = sweep(view, windows.whole());
         let mut sums = Sums {
             view,
             windows,
+            held: windows.steps.iter().map(|step| step.holds(member)).collect(),
             step: 0,
             steps: vec![Parts::default(); windows.steps.len()],
             uses: IndexMap::default(),
@@ -235,7 +240,10 @@ impl RankWaterfall {
                 }
             }
         }
-        let Sums { steps, uses, estimated, .. } = sums;
+        let Sums { steps, uses, estimated, held, .. } = sums;
+        let of_held = || windows.steps.iter().zip(&held).filter(|(_, held)| **held).map(|(step, _)| step);
+        let first = of_held().next().map_or(0, |step| step.start);
+        let span = (first, of_held().next_back().map_or(first, |step| step.end));
         let mut total = Parts::default();
         for step in &steps {
             total.merge(step);
@@ -246,9 +254,10 @@ impl RankWaterfall {
             total,
             totals: totals(view, &pieces, windows.common),
             uses: uses.into_values().map(|(sum, _)| sum).collect(),
-            kernels: kernels(view, windows.span()),
+            kernels: kernels(view, span),
             estimated_wait: estimated,
             transfers: transfers(view, windows, exchanges),
+            missing: held.iter().enumerate().filter(|(_, held)| !**held).map(|(at, _)| at).collect(),
         }
     }
 }

@@ -71,7 +71,7 @@ proptest! {
         let ranks: Vec<RankWaterfall> = views
             .iter()
             .enumerate()
-            .map(|(rank, view)| RankWaterfall::new(rank as u32, view, &windows, &exchanges))
+            .map(|(rank, view)| RankWaterfall::new(rank as u32, rank, view, &windows, &exchanges))
             .collect();
         let names: Vec<&Names> = traces.iter().map(|trace| &trace.names).collect();
         let ideal = ideal.map(|flop| Ideal { flop_per_step: Flop::new(flop), ranks: 1, peak: FlopPerSecond::new(1e9) });
@@ -79,17 +79,25 @@ proptest! {
         let (start, end) = windows.span();
         prop_assert!(!windows.steps.is_empty());
         prop_assert_eq!(windows.steps.iter().map(|s| s.end - s.start).sum::<i64>(), end - start);
+        let mut all_held = 0;
         for rank in &job.ranks {
-            for (parts, step) in rank.steps.iter().zip(&windows.steps) {
-                prop_assert_eq!(parts.total(), step.end - step.start);
+            let mut held = 0;
+            for (at, (parts, step)) in rank.steps.iter().zip(&windows.steps).enumerate() {
+                // A rank that was not recorded in a step holds nothing of it.
+                let time = if rank.missing.contains(&at) { 0 } else { step.end - step.start };
+                held += time;
+                prop_assert_eq!(parts.total(), time);
                 prop_assert!(Label::all().all(|label| parts.get(label) >= 0));
             }
-            prop_assert_eq!(rank.total.total(), end - start);
-            prop_assert_eq!(rank.uses.iter().map(|u| u.time).sum::<i64>(), end - start);
+            all_held += held;
+            prop_assert_eq!(rank.total.total(), held);
+            prop_assert_eq!(rank.uses.iter().map(|u| u.time).sum::<i64>(), held);
             let all = rank.totals;
             prop_assert_eq!(all.compute + all.exposed + all.copies + all.idle, all.window);
         }
-        prop_assert_eq!(job.time(), (end - start) * i64::try_from(job.ranks.len()).unwrap());
+        prop_assert_eq!(job.time(), all_held);
+        let lacking: usize = job.ranks.iter().map(|rank| rank.missing.len()).sum();
+        prop_assert_eq!(job.samples(), (job.ranks.len() * windows.steps.len() - lacking).max(1));
         prop_assert_eq!(job.steps.iter().map(Parts::total).sum::<i64>(), job.time());
         let groups: i64 = Group::ALL.iter().map(|group| job.total.group(*group)).sum();
         prop_assert_eq!(groups, job.time());
@@ -102,13 +110,13 @@ fn communication_divides_where_the_last_rank_came() {
     let view = View::new(&trace, &Tables::shipped());
     let windows = windows(std::slice::from_ref(&view), &Joined::default());
     let exchange = Exchange::measured(Dimension::Tensor, Some(90));
-    let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
+    let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
     // Exposed 10..60 and 80..110; waiting until 90.
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Wait)), 60);
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Transfer)), 20);
     assert_eq!((rank.totals.communication, rank.totals.overlap, rank.totals.exposed), (100, 20, 80));
     let pipeline = Exchange::measured(Dimension::Pipeline, Some(90));
-    let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, pipeline)]));
+    let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, pipeline)]));
     assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
     // Until 70 it waited for sure, from 90 on data moved; what is between is not divided.
     let bounded = Exchange {
@@ -117,7 +125,7 @@ fn communication_divides_where_the_last_rank_came() {
         transfer_from: Some(90),
         estimated: true,
     };
-    let rank = RankWaterfall::new(0, &view, &windows, &Exchanges::new(vec![(1, bounded)]));
+    let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, bounded)]));
     let shares = [Share::Wait, Share::Undivided, Share::Transfer]
         .map(|share| rank.total.get(Label::Exposed(Dimension::Data, share)));
     // Exposed from 10 to 60 and from 80 to 110.

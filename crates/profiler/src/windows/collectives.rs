@@ -98,6 +98,6 @@ pub(super) fn periods(matching: &Matching) -> Option<Vec<StepWindow>> {
         .iter()
         .filter_map(|(_, moments)| Some((regular(moments)?, moments)))
         .max_by_key(|(distance, moments)| (*distance, std::cmp::Reverse(moments.first().copied())))?;
-    let step = |pair: &[i64]| StepWindow { number: None, start: pair[0], end: pair[1] };
+    let step = |pair: &[i64]| StepWindow { number: None, start: pair[0], end: pair[1], without: Vec::new() };
     Some(moments.windows(2).map(step).collect())
 }

@@ -72,6 +72,23 @@ fn a_rank_that_was_recorded_for_less_shortens_the_job() {
 }
 
 #[test]
+fn one_short_file_costs_its_own_steps_alone() {
+    let mut short = rank(0, 1, true);
+    (short.identity.rank, short.identity.label) = (Some(3), "rank3.json".to_owned());
+    let found = steps(&[rank(0, 4, true), rank(0, 4, true), rank(0, 4, true), short]);
+    let without: Vec<&[usize]> = found.steps.iter().map(|step| step.without.as_slice()).collect();
+    assert_eq!(without, [&[] as &[usize], &[3], &[3], &[3]]);
+    assert_eq!(found.span(), (1000, 2200));
+    let warning = &found.warnings[0];
+    assert_eq!(warning.id, "steps-partly-recorded");
+    assert!(warning.message.contains("rank 3 (rank3.json) in steps 6-8"), "{}", warning.message);
+    // Half of the ranks are not most: their steps are told instead.
+    let found = steps(&[rank(0, 4, true), rank(0, 1, true)]);
+    assert_eq!((found.steps.len(), found.warnings[0].id.as_str()), (1, "steps-left-out"));
+    assert!(found.warnings[0].message.contains("steps 6-8"), "{}", found.warnings[0].message);
+}
+
+#[test]
 fn without_annotations_the_recording_is_one_window() {
     let found = steps(&[rank(0, 3, false)]);
     assert_eq!((found.cut_by, found.span(), found.steps.len()), (CutBy::Nothing, (1000, 1900), 1));

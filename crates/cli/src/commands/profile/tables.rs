@@ -204,7 +204,7 @@ impl Shown {
         if self.depth < 2 {
             return;
         }
-        let samples = (self.report.ranks * self.report.steps.len()).max(1) as f64;
+        let samples = self.report.samples.max(1) as f64;
         let step = self.report.step_time.max(1.0);
         let mut bars = Vec::new();
         // Bars give half of the line to labels.
@@ -243,7 +243,7 @@ impl Shown {
                 report.kernels.len()
             ),
         );
-        let samples = (report.ranks * report.steps.len()).max(1) as f64;
+        let samples = report.samples.max(1) as f64;
         let columns = vec![
             Column::numbers("time"),
             Column::numbers("share"),

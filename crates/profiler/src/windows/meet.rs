@@ -1,0 +1,175 @@
+//! Where the steps of all ranks meet.
+//!
+//! Responsible for: one beginning and one end of each step from what the ranks say of it, who was not recorded in it, and telling which steps had to be left out and because of
+//! whom. Refuses steps that only half of the ranks hold, or fewer: one short file must not cost the others' steps, and few ranks are not the job.
+
+use super::StepWindow;
+use super::cut::Boundary;
+use crate::view::View;
+use railwright_spec::human;
+use railwright_spec::problem::Warning;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A rank that says nothing of a step was recorded in it all the same if its recording holds all but this share of it.
+const NEAR: f64 = 0.05;
+
+/// So many ranks are named.
+const NAMED: usize = 4;
+
+/// What one rank says.
+pub(super) struct Cut {
+    /// The rank, by its place in the job.
+    pub member: usize,
+    /// From its device's first activity to the last.
+    pub extent: (i64, i64),
+    /// Where its steps begin.
+    pub boundaries: Vec<Boundary>,
+}
+
+/// The steps of all.
+pub(super) struct Met {
+    pub steps: Vec<StepWindow>,
+    /// How far ranks disagree on where steps begin.
+    pub spread: i64,
+    /// Steps that too few ranks hold or that do not follow the others: numbers, or places where steps have no numbers.
+    pub left_out: Vec<u64>,
+}
+
+/// The steps that most ranks hold: each begins and ends at the median of the ranks' moments. None if no step is held by most.
+pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
+    // Ranks meet by number; without numbers by place.
+    let numbered = cuts.iter().any(|cut| cut.boundaries.iter().any(|boundary| boundary.number.is_some()));
+    let mut said: BTreeMap<u64, Vec<(usize, i64, i64)>> = BTreeMap::new();
+    for cut in cuts {
+        for (place, pair) in cut.boundaries.windows(2).enumerate() {
+            let name = if numbered { pair[0].number } else { Some(place as u64) };
+            if let Some(name) = name {
+                said.entry(name).or_default().push((cut.member, pair[0].time, pair[1].time));
+            }
+        }
+    }
+    // Only steps that follow each other are shown together: the longest row of them, of equal ones the first.
+    let mut best: Vec<u64> = Vec::new();
+    let mut row: Vec<u64> = Vec::new();
+    for (&name, moments) in &said {
+        if moments.len() * 2 <= cuts.len() {
+            row.clear();
+            continue;
+        }
+        row.push(name);
+        if row.len() > best.len() {
+            best.clone_from(&row);
+        }
+    }
+    let mut steps: Vec<StepWindow> = Vec::new();
+    let mut names: Vec<u64> = Vec::new();
+    let mut spread = 0;
+    for name in &best {
+        let moments = &said[name];
+        let mut begins: Vec<i64> = moments.iter().map(|moment| moment.1).collect();
+        let mut ends: Vec<i64> = moments.iter().map(|moment| moment.2).collect();
+        begins.sort_unstable();
+        ends.sort_unstable();
+        // Of two ranks the earlier one begins a step and the later one ends it.
+        let (from, to) = (begins[(begins.len() - 1) / 2], ends[ends.len() / 2]);
+        if from >= to {
+            continue;
+        }
+        if let Some(last) = steps.last_mut() {
+            if from <= last.start {
+                break;
+            }
+            last.end = from;
+        }
+        spread = spread.max(begins[begins.len() - 1] - begins[0]);
+        names.push(*name);
+        steps.push(StepWindow {
+            number: numbered.then_some(*name),
+            start: from,
+            end: to,
+            without: Vec::new(),
+        });
+    }
+    for (step, name) in steps.iter_mut().zip(&names) {
+        let near = (step.duration() as f64 * NEAR) as i64;
+        let says = |cut: &Cut| said[name].iter().any(|moment| moment.0 == cut.member);
+        let covers = |cut: &Cut| cut.extent.0 <= step.start + near && cut.extent.1 >= step.end - near;
+        let lacks = |cut: &&Cut| !says(cut) && !covers(cut);
+        step.without = cuts.iter().filter(lacks).map(|cut| cut.member).collect();
+    }
+    let left_out = said.keys().copied().filter(|name| !names.contains(name)).collect();
+    (!steps.is_empty()).then_some(Met { steps, spread, left_out })
+}
+
+/// What is to be told of ranks that were not recorded in all steps, and of steps that were left out for them.
+pub(super) fn doubts(
+    views: &[View<'_>],
+    cuts: &[Cut],
+    steps: &[StepWindow],
+    left_out: &[u64],
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let name = |at: usize| steps[at].number.unwrap_or(at as u64) as u32;
+    let mut short: Vec<(usize, Vec<u32>)> = Vec::new();
+    for cut in cuts {
+        let lacks: Vec<u32> = (0..steps.len()).filter(|&at| !steps[at].holds(cut.member)).map(name).collect();
+        if !lacks.is_empty() {
+            short.push((cut.member, lacks));
+        }
+    }
+    if !short.is_empty() {
+        let mut told: Vec<String> = short
+            .iter()
+            .take(NAMED)
+            .map(|(member, lacks)| format!("{} in {}", called(views, *member), these(lacks)))
+            .collect();
+        if short.len() > NAMED {
+            told.push(format!("{} more ranks", short.len() - NAMED));
+        }
+        let told = format!(
+            "not wholly recorded: {}; they are left out of the means of these steps, and waits for them are estimates",
+            told.join("; ")
+        );
+        warnings.push(Warning::new("steps-partly-recorded", told));
+    }
+    if !left_out.is_empty() {
+        let left: BTreeSet<u64> = left_out.iter().copied().collect();
+        let numbered = steps.iter().any(|step| step.number.is_some());
+        let lacks = |cut: &Cut| {
+            let own = cut.boundaries.windows(2).enumerate();
+            let held = own.filter(|(place, pair)| {
+                let name = if numbered { pair[0].number } else { Some(*place as u64) };
+                name.is_some_and(|name| left.contains(&name))
+            });
+            left.len() - held.count().min(left.len())
+        };
+        let mut because: Vec<(usize, usize)> =
+            cuts.iter().map(|cut| (lacks(cut), cut.member)).filter(|(lacks, _)| *lacks > 0).collect();
+        because.sort_by_key(|&(lacks, member)| (std::cmp::Reverse(lacks), member));
+        let mut ranks: Vec<String> =
+            because.iter().take(NAMED).map(|(_, member)| called(views, *member)).collect();
+        if because.len() > NAMED {
+            ranks.push(format!("{} more", because.len() - NAMED));
+        }
+        let lost: Vec<u32> = left.iter().map(|&name| name as u32).collect();
+        let told = format!(
+            "left out: {}, which at most half of the ranks hold or which do not follow the others; not in {}: to see them leave these files out",
+            these(&lost),
+            ranks.join(", ")
+        );
+        warnings.push(Warning::new("steps-left-out", told));
+    }
+    warnings
+}
+
+/// A rank and its file.
+fn called(views: &[View<'_>], member: usize) -> String {
+    let identity = &views[member].trace.identity;
+    let rank = identity.rank.map_or_else(|| "a rank".to_owned(), |rank| format!("rank {rank}"));
+    if identity.label.is_empty() { rank } else { format!("{rank} ({})", identity.label) }
+}
+
+fn these(steps: &[u32]) -> String {
+    let noun = if steps.len() == 1 { "step" } else { "steps" };
+    format!("{noun} {}", human::ranges(steps))
+}
