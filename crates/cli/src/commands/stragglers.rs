@@ -68,7 +68,7 @@ impl Answer for Stragglers {
         }
         let step = time(report.step_time);
         document.pairs(vec![
-            ("step, first to last collective", Cell { text: format!("{}{steps}", step.text), ..step }),
+            ("step", Cell { text: format!("{}{steps}", step.text), ..step }),
             (
                 "with all ranks like their peers",
                 report.bounds_only.as_ref().map_or_else(
