@@ -144,22 +144,17 @@ fn worker(page: &PipelinePage) -> Option<Verdict> {
     let one = ranks.len() == 1;
     let (s, is, it) = if one { ("", "is", "it") } else { ("s", "are", "them") };
     let who = format!("rank{s} {} {is} slow", ranks.join(", "));
-    let (message, cost, certainty) = match &page.bounds_only {
-        Some(reason) => {
-            let told = format!(
-                "{who}: without {it} a step would take at most {} less ({reason})",
-                time(worst.at_most)
-            );
-            (told, worst.at_most, Certainty::AtMost)
-        }
-        None => {
-            let told = format!(
-                "{who}: without {it} a step would take {} less, {} of all that stragglers cost",
-                time(worst.saved),
-                percent(worst.recovered.min(1.0))
-            );
-            (told, worst.saved, Certainty::Replayed)
-        }
+    let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
+        let told =
+            format!("{who}: without {it} a step would take at most {} less ({reason})", time(worst.at_most));
+        (told, worst.at_most, Certainty::AtMost)
+    } else {
+        let told = format!(
+            "{who}: without {it} a step would take {} less, {} of all that stragglers cost",
+            time(worst.saved),
+            percent(worst.recovered.min(1.0))
+        );
+        (told, worst.saved, Certainty::Replayed)
     };
     Some(Verdict { id: "pipeline-slow-worker", message, cost, certainty })
 }
@@ -181,28 +176,25 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     let why = if last { " (it has the output layer and the loss as well)" } else { "" };
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
-    let (message, cost, certainty) = match &page.bounds_only {
+    let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
         // No path through a step holds a pass of the stage twice, whatever the others did: at most = micro batches (own - mean)
-        Some(reason) => {
-            let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
-            let told = format!(
-                "stage {} has {more} more to do than the mean of the recorded stages{why}: that costs a step at most {}, {} of it ({reason})",
-                slowest.stage,
-                time(cost),
-                of_step(cost)
-            );
-            (told, cost, Certainty::AtMost)
-        }
-        None => {
-            let cost = page.typical.imbalance;
-            let told = format!(
-                "stage {} has {more} more to do than the mean of stages{why}: imbalance costs a step {}, {} of it",
-                slowest.stage,
-                time(cost),
-                of_step(cost)
-            );
-            (told, cost, Certainty::Replayed)
-        }
+        let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
+        let told = format!(
+            "stage {} has {more} more to do than the mean of the recorded stages{why}: that costs a step at most {}, {} of it ({reason})",
+            slowest.stage,
+            time(cost),
+            of_step(cost)
+        );
+        (told, cost, Certainty::AtMost)
+    } else {
+        let cost = page.typical.imbalance;
+        let told = format!(
+            "stage {} has {more} more to do than the mean of stages{why}: imbalance costs a step {}, {} of it",
+            slowest.stage,
+            time(cost),
+            of_step(cost)
+        );
+        (told, cost, Certainty::Replayed)
     };
     let id = if last { "pipeline-last-stage" } else { "pipeline-slow-stage" };
     Some(Verdict { id, message, cost, certainty })
