@@ -116,11 +116,23 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     }
 }
 
+/// Why a file that is there cannot be read to its end. Plain files never end too early or hold what cannot be: only packed ones do.
+fn unread(error: &std::io::Error, label: &str) -> Problem {
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+            Problem::new(format!("cannot be unpacked: {error}"))
+                .in_file(label)
+                .hint("the packed file is cut short or damaged: copy it again")
+        }
+        _ => cannot(error, label),
+    }
+}
+
 /// The inflated bytes of a source; what would be longer is refused before it is held.
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    let inflated = readers::open(source).map_err(|error| cannot(&error, label))?;
-    inflated.take(limit + 1).read_to_end(&mut bytes).map_err(|error| cannot(&error, label))?;
+    let inflated = readers::open(source).map_err(|error| unread(&error, label))?;
+    inflated.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unread(&error, label))?;
     if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64, limit, label)) } else { Ok(bytes) }
 }
 

@@ -32,13 +32,14 @@ pub const VERSION: u32 = 1;
 const FORMAT: &str = "railwright profile";
 
 /// The first member of the archive.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
     format: String,
     version: u32,
     written_by: String,
     world_size: u32,
+    /// Not said by the first writers of this version. All else must be there: a damaged key is no empty profile.
+    #[serde(default)]
     world_size_known: bool,
     ranks: Vec<u32>,
     passes: u32,
