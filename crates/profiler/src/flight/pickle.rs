@@ -3,7 +3,7 @@
 //! Responsible for: the handful of instructions that plain data needs (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Refuses every
 //! instruction that would import or call something: nothing in a pickle is ever run. Memory is bounded by the file: no length in
 //! it is believed beyond the bytes that are there, and shared parts are copied only up to a limit. Where reading cannot go on, what was
-//! complete before is handed back ([`salvage`]).
+//! complete before is handed back (`salvage`).
 
 mod salvage;
 
