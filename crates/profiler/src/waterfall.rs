@@ -96,8 +96,7 @@ impl Waterfall {
     /// Model FLOPs utilisation, if the model's arithmetic is known: `T_ideal / T_step`, steps of ranks weighted by their length. By its definition, so above
     /// what the label of ideal arithmetic holds, and above 1, where the model's operations are said to be more than could have been done.
     pub fn utilisation(&self) -> Option<f64> {
-        let steps = self.ranks.iter().flat_map(|rank| &rank.steps).filter(|step| step.total() > 0).count();
-        let ideal = self.ideal?.nanoseconds() as f64 * steps as f64;
+        let ideal = self.ideal?.nanoseconds() as f64 * self.samples() as f64;
         Some(if self.time() == 0 { 0.0 } else { ideal / self.time() as f64 })
     }
 }

@@ -256,14 +256,19 @@ impl RankWaterfall {
             uses: uses.into_values().map(|(sum, _)| sum).collect(),
             kernels: kernels(view, span),
             estimated_wait: estimated,
-            transfers: transfers(view, windows, exchanges),
+            transfers: transfers(view, windows, &held, exchanges),
             missing: held.iter().enumerate().filter(|(_, held)| !**held).map(|(at, _)| at).collect(),
         }
     }
 }
 
-/// Communication by dimension within the steps, from the arrival of the last rank on.
-fn transfers(view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> BTreeMap<Dimension, i64> {
+/// Communication by dimension within the steps that are counted (`held`), from the arrival of the last rank on.
+fn transfers(
+    view: &View<'_>,
+    windows: &Windows,
+    held: &[bool],
+    exchanges: &Exchanges,
+) -> BTreeMap<Dimension, i64> {
     let mut sums = BTreeMap::new();
     let times = view.gpu.starts().iter().zip(view.gpu.ends());
     for (row, (role, (&start, &end))) in (0..).zip(view.role.iter().zip(times)) {
@@ -273,8 +278,9 @@ fn transfers(view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> BTree
         let exchange = exchanges.get(row);
         let from = exchange.waits_until.map_or(start, |arrival| arrival.clamp(start, end));
         let first = windows.steps.partition_point(|step| step.end <= from);
-        let within = windows.steps.iter().skip(first).take_while(|step| step.start < end);
-        let time: i64 = within.map(|step| (end.min(step.end) - from.max(step.start)).max(0)).sum();
+        let steps = windows.steps.iter().zip(held).skip(first);
+        let within = steps.take_while(|(step, _)| step.start < end).filter(|(_, held)| **held);
+        let time: i64 = within.map(|(step, _)| (end.min(step.end) - from.max(step.start)).max(0)).sum();
         *sums.entry(exchange.dimension).or_default() += time;
     }
     sums
