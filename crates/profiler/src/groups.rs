@@ -5,11 +5,13 @@
 //! order in which they were made. Refuses to guess a dimension: "unknown (size, stride)" is an answer.
 
 mod dimension;
+mod habits;
 mod layout;
 mod rank_set;
 
 pub(crate) use dimension::described;
-pub use dimension::{Evidence, GroupDimension, Habits, infer};
+pub use dimension::{Evidence, GroupDimension, infer};
+pub use habits::{Deed, Habits};
 pub use layout::Layout;
 pub use rank_set::RankSet;
 
@@ -137,6 +139,15 @@ impl Groups {
             });
         }
         groups
+    }
+
+    /// Adds a group that no trace says: its ranks and what to call it.
+    pub fn add(&mut self, ranks: RankSet, name: String) -> GroupId {
+        let id = GroupId(self.groups.len() as u32);
+        let size = ranks.len();
+        let dimension = GroupDimension::unknown(Some(&ranks), size);
+        self.groups.push(Group { ranks: Some(ranks), size, description: None, names: vec![name], dimension });
+        id
     }
 
     /// A group.

@@ -6,9 +6,14 @@
 use crate::Job;
 use crate::clocks::{ClockPolicy, Clocks};
 use crate::communication::NameTable;
-use crate::groups::{Groups, Habits, Layout, infer};
-use crate::matching::{Alike, Collective, Matching, parts};
+use crate::groups::{Deed, Groups, Habits, Layout, infer};
+use crate::matching::{Alike, Collective, Lane, Matching, Membership, Tiling, parts};
+use crate::phases::{host_phases, phases};
+use railwright_spec::human;
 use railwright_spec::problem::Warning;
+use railwright_spec::quantity::Seconds;
+use railwright_step::Phase;
+use std::collections::BTreeMap;
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -76,15 +81,16 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
     let mut groups = Groups::of(job);
     let parts = parts(job, table, &groups);
-    let mut matching = Matching::of(job, &groups, parts);
+    let layout = options.layout.as_ref();
+    let mut matching = Matching::of(job, &groups, parts, layout);
+    matching.name_told(&mut groups);
     let clocks = Clocks::of(job, &matching, options.clocks);
     job.align(&clocks);
     for (at, parts) in matching.parts.iter_mut().enumerate() {
         clocks.align_parts(at, parts);
     }
-    let habits = habits(&groups, &matching);
-    let layout = options.layout.as_ref();
-    infer(&mut groups, job.world_size, layout, &habits, crate::windows::recorded(job, &matching));
+    let mut seen = Seen::new(job, &matching);
+    infer(&mut groups, job.world_size, layout, |group| seen.habits(group));
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {
         let told = format!(
@@ -95,28 +101,98 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
         );
         warnings.push(Warning::new("layout-world-size", told));
     }
+    warnings.extend(guessed(&matching, job.world_size));
     warnings.extend(mismatches(job, &matching));
     let ranks_missing = job.members.len() < job.world_size as usize;
     let alike = Alike::of(&matching);
     Joined { groups, matching, clocks, warnings, ranks_missing, alike }
 }
 
-/// How often each group did what, on the rank where it did most.
-fn habits(groups: &Groups, matching: &Matching) -> Vec<Habits> {
-    let mut habits = vec![Habits::new(); groups.groups.len()];
-    for communicator in &matching.communicators {
-        let Some(group) = communicator.group else { continue };
-        let Some(first) =
-            communicator.members.iter().max_by_key(|m| (m.parts.len(), std::cmp::Reverse(m.rank)))
-        else {
-            continue;
-        };
-        for &part in &first.parts {
-            let part = &matching.parts[first.member as usize][part as usize];
-            *habits[group.0 as usize].entry((part.operation, part.bytes)).or_default() += 1;
+/// A warning about sets of ranks that ends of collectives told.
+fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
+    let time = |apart: f64| human::seconds(Seconds::new(apart * 1e-9));
+    let sets = |tiling: Tiling| match (world / tiling.size.max(1), tiling.stride) {
+        (1, _) => format!("one group of {}", tiling.size),
+        (count, 1) => format!("{count} groups of {}", tiling.size),
+        (count, stride) => format!("{count} groups of {} ({stride} apart)", tiling.size),
+    };
+    let told = matching.told.iter().map(|told| {
+        let next = told.next.map_or_else(String::new, |(tiling, apart)| {
+            format!("; {} would be {} apart", sets(tiling), time(apart))
+        });
+        format!("{}: {}, ends {} apart{next}", told.lane, sets(told.tiling), time(told.apart))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| {
+        let told = format!(
+            "no trace says which ranks form a group; told by the moments at which their collectives end: {}. Say `--layout` if that is wrong",
+            told.join(" | ")
+        );
+        Warning::new("groups-told-by-ends", told)
+    })
+}
+
+/// What groups were seen doing.
+struct Seen<'a> {
+    job: &'a Job,
+    matching: &'a Matching,
+    /// For every group the member that did most in it, and which of its parts.
+    busiest: BTreeMap<u32, &'a Membership>,
+    /// The phases of rows of a member: of its device, of its host.
+    phases: BTreeMap<u32, (Vec<Phase>, Vec<Option<Phase>>)>,
+    steps: u32,
+}
+
+impl<'a> Seen<'a> {
+    fn new(job: &'a Job, matching: &'a Matching) -> Self {
+        let mut busiest: BTreeMap<u32, &Membership> = BTreeMap::new();
+        for communicator in &matching.communicators {
+            let Some(group) = communicator.group else { continue };
+            for member in &communicator.members {
+                let known = busiest.entry(group.0).or_insert(member);
+                if member.parts.len() > known.parts.len() {
+                    *known = member;
+                }
+            }
+        }
+        Self {
+            job,
+            matching,
+            busiest,
+            phases: BTreeMap::new(),
+            steps: crate::windows::recorded(job, matching),
         }
     }
-    habits
+
+    fn habits(&mut self, group: usize) -> Habits {
+        let Some(member) = u32::try_from(group).ok().and_then(|group| self.busiest.get(&group)) else {
+            return Habits::default();
+        };
+        let trace = &self.job.members[member.member as usize].trace;
+        let (device, host) = self.phases.entry(member.member).or_insert_with(|| {
+            let launches = crate::launches::launches(trace, &trace.gpu);
+            (phases(trace, &trace.gpu, &launches).gpu, host_phases(trace))
+        });
+        let deed = |&at: &u32| {
+            let part = &self.matching.parts[member.member as usize][at as usize];
+            let phase = match part.lane {
+                Lane::Stream(_) => device.get(part.row as usize).copied(),
+                Lane::Host => host.get(part.row as usize).copied().flatten(),
+            };
+            Deed {
+                operation: part.operation,
+                bytes: part.bytes,
+                start: part.start,
+                phase: phase.unwrap_or_default(),
+            }
+        };
+        let rows = || trace.gpu.starts().iter().zip(trace.gpu.ends());
+        let hosts = || trace.host.iter().map(|row| (row.start, row.end));
+        let over = |all: (i64, i64), row: (i64, i64)| (all.0.min(row.0), all.1.max(row.1));
+        let device = rows().map(|(&start, &end)| (start, end)).reduce(over);
+        let recorded = device.or_else(|| hosts().reduce(over)).unwrap_or_default();
+        Habits { deeds: member.parts.iter().map(deed).collect(), recorded, steps: self.steps }
+    }
 }
 
 /// Warnings about communicators whose lists disagree.

@@ -9,14 +9,16 @@ mod assign;
 pub mod line;
 mod part;
 mod shift;
+mod tiling;
 
 pub use alike::Alike;
 pub use part::{Lane, Part, parts};
 pub use shift::compatible;
+pub use tiling::{Tiling, Told};
 
 use crate::Job;
 use crate::communication::Operation;
-use crate::groups::{GroupId, Groups};
+use crate::groups::{GroupId, Groups, Layout};
 use assign::{Key, assign};
 use line::Line;
 use serde::Serialize;
@@ -106,17 +108,25 @@ pub struct Matching {
     pub collectives: Vec<Collective>,
     /// For every member's part the collective that it belongs to.
     pub of: Vec<Vec<Option<u32>>>,
+    /// The sets of ranks that no trace says and that the ends of collectives told.
+    pub told: Vec<Told>,
     refs: Vec<PartRef>,
 }
 
 impl Matching {
-    /// Matches the parts of a job.
-    pub fn of(job: &Job, groups: &Groups, parts: Vec<Vec<Part>>) -> Self {
+    /// Matches the parts of a job. `layout` is asked which sets of ranks are possible where no trace says them.
+    pub fn of(job: &Job, groups: &Groups, parts: Vec<Vec<Part>>, layout: Option<&Layout>) -> Self {
         let mut matching =
             Self { of: parts.iter().map(|p| vec![None; p.len()]).collect(), parts, ..Self::default() };
         let mut scratch = Scratch::default();
         let mut strays: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (key, lists) in assign(job, groups, &matching.parts) {
+        let assigned = assign(job, groups, &matching.parts);
+        let unsaid = |(key, lists): &(&Key, &BTreeMap<u32, Vec<u32>>)| {
+            key.group.is_none() && key.channel.is_none() && lists.len() > 1
+        };
+        let lanes = assigned.iter().filter(unsaid).filter_map(|(key, lists)| Some((key.lane?, lists)));
+        matching.told = tiling::told(job, &matching.parts, &lanes.collect::<Vec<_>>(), layout, &mut scratch);
+        for (key, lists) in assigned {
             let alone = lists.len() == 1;
             if alone && key.group.is_none() && key.channel.is_none() {
                 // A stream that only one rank has may be another number on the others.
@@ -124,7 +134,9 @@ impl Matching {
                     strays.entry(member).or_default().extend(list);
                 }
             } else if !alone {
-                matching.communicate(job, key, lists, &mut scratch);
+                for lists in matching.sets(job, key, lists) {
+                    matching.communicate(job, key, lists, &mut scratch);
+                }
             }
         }
         if strays.len() > 1 {
@@ -137,6 +149,40 @@ impl Matching {
         }
         matching.index();
         matching
+    }
+
+    /// The lists of a key, a set of ranks at a time where ends told the sets.
+    fn sets(&self, job: &Job, key: Key, lists: BTreeMap<u32, Vec<u32>>) -> Vec<BTreeMap<u32, Vec<u32>>> {
+        let told = self.told.iter().find(|told| key.group.is_none() && key.lane == Some(told.lane));
+        let Some(tiling) = told.filter(|_| key.channel.is_none()).map(|told| told.tiling) else {
+            return vec![lists];
+        };
+        let mut sets: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+        for (member, list) in lists {
+            let first = tiling.first(job.members[member as usize].rank);
+            sets.entry(first).or_default().insert(member, list);
+        }
+        sets.into_values().filter(|set| set.len() > 1).collect()
+    }
+
+    /// Gives communicators whose sets of ranks were told by ends, and their parts, a group of those ranks.
+    pub fn name_told(&mut self, groups: &mut Groups) {
+        let mut known: BTreeMap<(Lane, u32), GroupId> = BTreeMap::new();
+        for communicator in &mut self.communicators {
+            let lane = communicator.lane.filter(|_| communicator.group.is_none());
+            let told = self.told.iter().find(|told| Some(told.lane) == lane);
+            let (Some(told), Some(one)) = (told, communicator.members.first()) else { continue };
+            let first = told.tiling.first(one.rank);
+            let id = *known
+                .entry((told.lane, first))
+                .or_insert_with(|| groups.add(told.tiling.ranks(first), told.lane.to_string()));
+            communicator.group = Some(id);
+            for membership in &communicator.members {
+                for &part in &membership.parts {
+                    self.parts[membership.member as usize][part as usize].group = Some(id);
+                }
+            }
+        }
     }
 
     /// The parts of a collective, by member.

@@ -3,8 +3,7 @@
 //! Responsible for: asking, in this order, what the user says, what the description says, how sets of ranks tile the world, and what the group
 //! does. Refuses to guess beyond that.
 
-use super::{Groups, Layout, RankSet};
-use crate::communication::Operation;
+use super::{Groups, Habits, Layout, RankSet};
 use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,13 +49,23 @@ impl GroupDimension {
     }
 }
 
-/// What a group was seen doing: for each operation and size how often on its busiest rank.
-pub type Habits = BTreeMap<(Option<Operation>, Option<u64>), u32>;
+/// The dimension that a group's operations give away, and whether they reduce and gather in many sizes.
+type Answer = (Option<Dimension>, bool);
 
-/// Finds the dimension of every group. `habits` are by the place of the group; `steps` is how many steps were recorded.
-pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &[Habits], steps: u32) {
+/// Finds the dimension of every group. `habits` tells what a group, by its place, was seen doing; only groups of which nothing else tells are asked for.
+pub fn infer(
+    groups: &mut Groups,
+    world: u32,
+    layout: Option<&Layout>,
+    mut habits: impl FnMut(usize) -> Habits,
+) {
     let tiles = tiling(groups, world);
+    // Sets of one size and stride serve one dimension, so one of them is asked for all; of several groups of one set each by itself.
+    let mut asked: BTreeMap<(Option<u32>, u32, u32), Answer> = BTreeMap::new();
+    let mut twins: BTreeMap<RankSet, u32> = BTreeMap::new();
+    let mut gradients: Vec<bool> = Vec::with_capacity(groups.groups.len());
     for (at, group) in groups.groups.iter_mut().enumerate() {
+        gradients.push(false);
         let from_layout = layout.zip(group.ranks.as_ref()).and_then(|(l, set)| l.dimension(set));
         if let Some(dimension) = from_layout {
             group.dimension = GroupDimension::known(dimension, Evidence::Sizes);
@@ -74,10 +83,29 @@ pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &
             continue;
         }
         let tiled = group.ranks.as_ref().and_then(|set| tiles.get(&(set.stride()?, set.len())).copied());
-        let does = habits.get(at).and_then(|habits| habit(habits, steps));
         if let Some(dimension) = tiled {
             group.dimension = GroupDimension::known(dimension, Evidence::Tiling);
-        } else if let Some(dimension) = does {
+            continue;
+        }
+        let mut ask = || {
+            let habits = habits(at);
+            (habits.dimension(), habits.reduces_many_sizes())
+        };
+        let (does, reduces) = match group.ranks.as_ref() {
+            Some(set) if set.stride().is_some() => {
+                let twin = twins.entry(set.clone()).or_default();
+                *twin += 1;
+                let found = asked.entry((set.stride(), set.len(), *twin)).or_insert((None, false));
+                // A group that did nothing says nothing of the others.
+                if *found == (None, false) {
+                    *found = ask();
+                }
+                *found
+            }
+            _ => ask(),
+        };
+        gradients[at] = reduces;
+        if let Some(dimension) = does {
             group.dimension = GroupDimension::known(dimension, Evidence::Operations);
         }
     }
@@ -90,7 +118,7 @@ pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &
         if world < 2 || size != world || group.dimension.evidence != Evidence::Nothing {
             continue;
         }
-        group.dimension = if !others && habits.get(at).is_some_and(reduces_many_sizes) {
+        group.dimension = if !others && gradients[at] {
             GroupDimension::known(Dimension::Data, Evidence::Operations)
         } else {
             GroupDimension {
@@ -100,18 +128,6 @@ pub fn infer(groups: &mut Groups, world: u32, layout: Option<&Layout>, habits: &
             }
         };
     }
-}
-
-/// Whether most of what a group does is reducing and gathering, in several sizes: gradients and shards of parameters, where activations have one.
-fn reduces_many_sizes(habits: &Habits) -> bool {
-    let is_it = |operation: Operation| {
-        matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
-    };
-    let wanted = || habits.iter().filter(|((operation, _), _)| operation.is_some_and(is_it));
-    let count: u32 = wanted().map(|(_, count)| count).sum();
-    let sizes: BTreeSet<u64> = wanted().filter_map(|((_, bytes), _)| *bytes).collect();
-    let reduces = wanted().any(|((operation, _), _)| *operation != Some(Operation::AllGather));
-    reduces && sizes.len() >= 3 && count * 2 > habits.values().sum()
 }
 
 /// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).
@@ -191,43 +207,4 @@ fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
         ]),
         _ => BTreeMap::new(),
     }
-}
-
-/// The dimension that operations give away.
-fn habit(habits: &Habits, steps: u32) -> Option<Dimension> {
-    let count = |wanted: &dyn Fn(Operation) -> bool| -> u32 {
-        habits.iter().filter(|((o, _), _)| o.is_some_and(wanted)).map(|(_, n)| n).sum()
-    };
-    let all: u32 = habits.values().sum();
-    if all == 0 {
-        return None;
-    }
-    if count(&|o| o.is_message()) * 2 > all {
-        return Some(Dimension::Pipeline);
-    }
-    let exchanges = count(&|o| {
-        matches!(o, Operation::AllToAll | Operation::Dispatch | Operation::Combine | Operation::Notify)
-    });
-    if exchanges * 2 > all {
-        return Some(Dimension::Expert);
-    }
-    // Activations have one size, over and over within a step; buckets of gradients come once a step.
-    let reduces = count(&|o| o == Operation::AllReduce);
-    let most = habits
-        .iter()
-        .filter(|((o, bytes), _)| *o == Some(Operation::AllReduce) && bytes.is_some())
-        .map(|(_, n)| *n)
-        .max()
-        .unwrap_or(0);
-    if reduces * 2 > all && most >= 3 * steps.max(1) && most * 2 > all {
-        return Some(Dimension::Tensor);
-    }
-    // Shards of parameters and gradients: as many reduces as there are sizes to gather.
-    let gathers = count(&|o| o == Operation::AllGather);
-    let scatters = count(&|o| o == Operation::ReduceScatter);
-    let sizes = habits.keys().map(|(_, bytes)| *bytes).collect::<BTreeSet<_>>().len() as u32;
-    if gathers > 0 && scatters > 0 && sizes * steps.max(1) * 4 >= all {
-        return Some(Dimension::Data);
-    }
-    (reduces * 2 > all && most <= steps.max(1) * 2 && all >= 2).then_some(Dimension::Data)
 }

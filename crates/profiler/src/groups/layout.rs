@@ -48,6 +48,11 @@ impl Layout {
         Ok(Self { sizes })
     }
 
+    /// The sizes, the innermost first.
+    pub fn sizes(&self) -> Vec<u32> {
+        self.sizes.iter().map(|&(_, size)| size).collect()
+    }
+
     /// How many ranks the sizes make.
     pub fn world(&self) -> u64 {
         self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))

@@ -1,6 +1,5 @@
 //! Groups joined by their sets of ranks.
 
-use super::dimension::Habits;
 use super::*;
 use crate::RankTrace;
 use crate::communication::Operation;
@@ -61,7 +60,7 @@ fn dimensions(
 ) -> Vec<(String, Evidence)> {
     let mut groups = Groups::of(job);
     let habits: Vec<Habits> = groups.groups.iter().map(habits).collect();
-    infer(&mut groups, job.world_size, layout, &habits, 1);
+    infer(&mut groups, job.world_size, layout, |at| habits[at].clone());
     groups
         .groups
         .into_iter()
@@ -76,7 +75,7 @@ fn dimensions_in_the_order_of_trust() {
         16,
         &[("1", None, &[0, 1]), ("2", None, &[0, 2, 4, 6]), ("3", None, &[0, 8]), ("4", None, &[0, 5])],
     )]);
-    let nothing = |_: &Group| Habits::new();
+    let nothing = |_: &Group| Habits::default();
     assert_eq!(
         dimensions(&plain, None, &nothing),
         [
@@ -106,9 +105,21 @@ fn dimensions_in_the_order_of_trust() {
 #[test]
 fn what_a_group_does_is_the_last_word() {
     let job = Job::new(vec![trace(0, 2, &[("13", None, &[0, 1])])]);
-    let habits = |operation, counts: &'static [(u64, u32)]| {
+    // Over and over through a step of a thousand nanoseconds.
+    let even = |list: Vec<(Operation, u64)>| {
+        let count = list.len() as i64;
+        let deeds = list.into_iter().enumerate().map(|(k, (operation, bytes))| Deed {
+            operation: Some(operation),
+            bytes: Some(bytes),
+            start: 1_000 * k as i64 / count,
+            phase: railwright_step::Phase::Other,
+        });
+        Habits { deeds: deeds.collect(), recorded: (0, 1_000), steps: 1 }
+    };
+    let habits = |operation, counts: &'static [(u64, usize)]| {
         move |_: &Group| {
-            counts.iter().map(|&(bytes, n)| ((Some(operation), Some(bytes)), n)).collect::<Habits>()
+            let list = counts.iter().flat_map(|&(bytes, n)| vec![(operation, bytes); n]);
+            even(list.collect())
         }
     };
     let of = |habits: &dyn Fn(&Group) -> Habits| dimensions(&job, None, habits)[0].clone();
@@ -121,22 +132,18 @@ fn what_a_group_does_is_the_last_word() {
         ("0,1 whole world".to_owned(), Evidence::Nothing)
     );
     // Shards of parameters of many sizes, more often than a plain step would have them.
-    let shards = |_: &Group| -> Habits {
-        [
+    let shards = |_: &Group| {
+        let list = [
             (Operation::ReduceScatter, 100),
             (Operation::AllGather, 100),
             (Operation::ReduceScatter, 70),
             (Operation::AllGather, 30),
-        ]
-        .map(|(operation, bytes)| ((Some(operation), Some(bytes)), 9))
-        .into()
+        ];
+        even(list.repeat(9))
     };
     assert_eq!(of(&shards), ("0,1 data".to_owned(), Evidence::Operations));
     // Activations of sequence parallelism have one size: that is no sign of gradients.
-    let activations = |_: &Group| -> Habits {
-        [Operation::ReduceScatter, Operation::AllGather]
-            .map(|operation| ((Some(operation), Some(100)), 40))
-            .into()
-    };
+    let activations =
+        |_: &Group| even([(Operation::ReduceScatter, 100), (Operation::AllGather, 100)].repeat(40));
     assert_eq!(of(&activations).0, "0,1 whole world");
 }

@@ -18,6 +18,16 @@ pub enum Lane {
     Host,
 }
 
+impl std::fmt::Display for Lane {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stream(crate::trace::NONE) => f.write_str("various streams"),
+            Self::Stream(stream) => write!(f, "stream {stream}"),
+            Self::Host => f.write_str("host"),
+        }
+    }
+}
+
 /// One rank's part in a communication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {

@@ -43,13 +43,27 @@ fn alike(a: &Part, b: &Part) -> bool {
         && !(sized && a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b && a > 0 && b > 0))
 }
 
+/// The best shift of the few that lists of these lengths suggest.
+pub(super) fn near(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> Option<Fit> {
+    search(first, second, suggested(first, second), None, scratch)
+}
+
+/// Shifts that lengths suggest, and three more on both sides.
+fn suggested(first: &[&Part], second: &[&Part]) -> std::ops::RangeInclusive<i32> {
+    let difference = length(first) - length(second);
+    difference.min(0) - 3..=difference.max(0) + 3
+}
+
+fn length(parts: &[&Part]) -> i32 {
+    i32::try_from(parts.len()).unwrap_or(i32::MAX)
+}
+
 /// The best shift: the fewest mismatches first, then the smallest residual, then the smallest shift.
 pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> Fit {
-    let length = |parts: &[&Part]| i32::try_from(parts.len()).unwrap_or(i32::MAX);
-    let difference = length(first) - length(second);
-    let (low, high) = (difference.min(0) - 3, difference.max(0) + 3);
-    let near = search(first, second, low..=high, None, scratch);
-    let Some(near) = near else { return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default() } };
+    let (low, high) = suggested(first, second).into_inner();
+    let Some(near) = near(first, second, scratch) else {
+        return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default() };
+    };
     // A poor fit may have lost more than the counts say: look farther.
     let interval = usual_interval(first, scratch);
     if near.is_good(interval / 2.0) && near.mismatches == 0 {

@@ -7,7 +7,7 @@ use crate::testing::{Synthetic, drop_leading, keep, replicate};
 fn matched(job: &Job) -> Matching {
     let groups = Groups::of(job);
     let parts = parts(job, NameTable::shipped(), &groups);
-    Matching::of(job, &groups, parts)
+    Matching::of(job, &groups, parts, None)
 }
 
 /// Whether every matched collective is one of the plan's: all parts end within two microseconds.
@@ -45,24 +45,41 @@ fn numbers_bridge_a_hole_in_the_middle() {
     assert!(matching.communicators.iter().all(|communicator| communicator.how == How::Sequence));
 }
 
+/// The sets of ranks of all communicators, in order.
+fn sets(matching: &Matching) -> Vec<Vec<u32>> {
+    let of = |communicator: &Communicator| {
+        let mut ranks: Vec<u32> = communicator.members.iter().map(|m| m.rank).collect();
+        ranks.sort_unstable();
+        ranks
+    };
+    let mut sets: Vec<Vec<u32>> = matching.communicators.iter().map(of).collect();
+    sets.sort();
+    sets
+}
+
 #[test]
 fn groups_that_share_a_stream_number_stay_apart() {
-    // Nobody says a group: the tensor parallel pairs all use one stream.
-    let job = Synthetic { described: false, data: 3, ..Synthetic::default() }.job();
-    let matching = matched(&job);
-    assert!(is_true(&matching));
-    let mut sets: Vec<Vec<u32>> = matching
-        .communicators
-        .iter()
-        .map(|communicator| {
-            let mut ranks: Vec<u32> = communicator.members.iter().map(|m| m.rank).collect();
-            ranks.sort_unstable();
-            ranks
-        })
-        .collect();
-    sets.sort();
-    // What is data parallel may be taken for one communicator: the pairs enter it together and leave it together.
-    assert_eq!(sets.iter().filter(|set| set.len() == 2).collect::<Vec<_>>(), [&[0, 1], &[2, 3], &[4, 5]]);
+    // Nobody says a group: the tensor parallel groups all use one stream, the data parallel ones another. Steps are long
+    // enough to tell data parallel groups, which end as their tensor parallel ones do, from one group of all.
+    for (tensor, data) in [(2, 3), (2, 4), (4, 2), (3, 3), (8, 2)] {
+        let plan = Synthetic { described: false, tensor, data, steps: 8, ..Synthetic::default() };
+        let (matching, described) =
+            (matched(&plan.job()), matched(&Synthetic { described: true, ..plan.clone() }.job()));
+        assert!(is_true(&matching), "{tensor} x {data}");
+        assert_eq!(sets(&matching), sets(&described), "{tensor} x {data}: {:?}", matching.told);
+    }
+}
+
+#[test]
+fn a_layout_says_which_groups_are_possible() {
+    let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 8, ..Synthetic::default() };
+    let job = plan.job();
+    let groups = Groups::of(&job);
+    let layout = Layout::read("tp=2,dp=4").unwrap();
+    let parts = parts(&job, NameTable::shipped(), &groups);
+    let matching = Matching::of(&job, &groups, parts, Some(&layout));
+    assert_eq!(sets(&matching), sets(&matched(&Synthetic { described: true, ..plan }.job())));
+    assert!(matching.told.iter().all(|told| told.tiling.size < 8));
 }
 
 #[test]

@@ -1,0 +1,267 @@
+//! The dimension that a group's operations give away.
+//!
+//! Responsible for: telling activations from gradients and parameters by where in the step they are moved (activations are reduced in the forward pass too,
+//! gradients never are), and, where no recording says the phase of a kernel, by their rhythm. Refuses what both readings fit.
+
+use crate::communication::Operation;
+use railwright_step::{Dimension, Phase};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One thing that a group was seen doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deed {
+    /// What.
+    pub operation: Option<Operation>,
+    /// How much, if that is known.
+    pub bytes: Option<u64>,
+    /// From when, in nanoseconds.
+    pub start: i64,
+    /// For which part of the step; [`Phase::Other`] where nothing tells.
+    pub phase: Phase,
+}
+
+/// What a group was seen doing on its busiest rank, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// One by one.
+    pub deeds: Vec<Deed>,
+    /// From when until when that rank was recorded, in nanoseconds.
+    pub recorded: (i64, i64),
+    /// How many steps were recorded.
+    pub steps: u32,
+}
+
+/// A share below which what was seen in a phase is taken for a stray: loss and metrics are averaged in the forward pass too.
+const STRAY: f64 = 0.02;
+
+/// A share from which on it is a habit: half of the all-reduces of tensor parallel layers belong to the forward pass, a third with recomputation.
+const HABIT: f64 = 0.2;
+
+/// Phases must be known of this share.
+const KNOWN: f64 = 0.8;
+
+/// Between the gradients of two steps lies a forward pass, a quarter of the time at least; of activations, which come through the whole step, less
+/// than this share of the time lies in pauses of twice the usual length.
+const PAUSES: f64 = 0.2;
+
+/// Layers reduce activations so often in a step at least (twice forward and twice backward, of two layers).
+const LAYERS: usize = 8;
+
+/// Parameters of so many layers are gathered before the first gradients are scattered; of activations at most three gathers follow each other (the
+/// weight gradient gathers its input again).
+const GATHERED: usize = 4;
+
+impl Habits {
+    fn count(&self, wanted: impl Fn(Operation) -> bool) -> usize {
+        self.deeds.iter().filter(|deed| deed.operation.is_some_and(&wanted)).count()
+    }
+
+    /// How often each size of an operation came, the sizes that are known.
+    fn sizes(&self, operation: Operation) -> BTreeMap<u64, usize> {
+        let mut sizes = BTreeMap::new();
+        for deed in self.deeds.iter().filter(|deed| deed.operation == Some(operation)) {
+            if let Some(bytes) = deed.bytes {
+                *sizes.entry(bytes).or_default() += 1;
+            }
+        }
+        sizes
+    }
+
+    /// Which share of an operation belongs to the forward pass, by bytes where all sizes are known; none where phases are not known.
+    fn forward(&self, operation: Operation) -> Option<f64> {
+        let deeds = || self.deeds.iter().filter(|deed| deed.operation == Some(operation));
+        let sized = deeds().all(|deed| deed.bytes.is_some());
+        let weight = |deed: &Deed| if sized { deed.bytes.unwrap_or(0) as f64 } else { 1.0 };
+        let sum = |wanted: &dyn Fn(Phase) -> bool| -> f64 {
+            deeds().filter(|deed| wanted(deed.phase)).map(weight).sum()
+        };
+        let all = sum(&|_| true);
+        let known = sum(&|phase| phase != Phase::Other);
+        (all > 0.0 && known >= KNOWN * all)
+            .then(|| sum(&|phase| matches!(phase, Phase::Forward | Phase::Recompute)) / known)
+    }
+
+    /// The share of the recording that lies in pauses of an operation which are longer than twice the usual one, the time before the first and after the last included.
+    fn pauses(&self, operation: Operation) -> f64 {
+        let (from, to) = self.recorded;
+        let starts =
+            self.deeds.iter().filter(|deed| deed.operation == Some(operation)).map(|deed| deed.start);
+        let moments: Vec<i64> = [from].into_iter().chain(starts).chain([to]).collect();
+        let mut pauses: Vec<i64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        pauses.sort_unstable();
+        let usual = pauses[pauses.len() / 2];
+        let long: i64 = pauses.iter().filter(|pause| **pause > usual.saturating_mul(2)).sum();
+        long as f64 / (to - from).max(1) as f64
+    }
+
+    /// The most gathers that follow each other without a scatter between them.
+    fn longest_row_of_gathers(&self) -> usize {
+        let mut longest = 0;
+        let mut row = 0;
+        for deed in &self.deeds {
+            match deed.operation {
+                Some(Operation::AllGather) => row += 1,
+                Some(Operation::ReduceScatter) => row = 0,
+                _ => {}
+            }
+            longest = longest.max(row);
+        }
+        longest
+    }
+
+    /// The dimension that operations give away.
+    pub(super) fn dimension(&self) -> Option<Dimension> {
+        let all = self.deeds.len();
+        if all == 0 {
+            return None;
+        }
+        if self.count(Operation::is_message) * 2 > all {
+            return Some(Dimension::Pipeline);
+        }
+        let exchanges = self.count(|o| {
+            matches!(o, Operation::AllToAll | Operation::Dispatch | Operation::Combine | Operation::Notify)
+        });
+        if exchanges * 2 > all {
+            return Some(Dimension::Expert);
+        }
+        if self.count(|o| o == Operation::AllReduce) * 2 > all {
+            return self.of_all_reduces();
+        }
+        let gathers = self.count(|o| o == Operation::AllGather);
+        let scatters = self.count(|o| o == Operation::ReduceScatter);
+        ((gathers + scatters) * 2 > all && gathers > 0 && scatters > 0).then(|| self.of_shards()).flatten()
+    }
+
+    /// Activations (tensor parallel) or gradients (data parallel).
+    fn of_all_reduces(&self) -> Option<Dimension> {
+        match self.forward(Operation::AllReduce) {
+            Some(share) if share >= HABIT => return Some(Dimension::Tensor),
+            Some(share) if share <= STRAY => return Some(Dimension::Data),
+            Some(_) => return None,
+            None => {}
+        }
+        // Activations have one size, over and over through the whole step; buckets of gradients come in its second half.
+        let steps = self.steps.max(1) as usize;
+        let sizes = self.sizes(Operation::AllReduce);
+        let most = sizes.values().copied().max().unwrap_or(0);
+        if most >= LAYERS * steps && most * 2 > self.deeds.len() {
+            return (self.pauses(Operation::AllReduce) < PAUSES).then_some(Dimension::Tensor);
+        }
+        (most <= steps * 2 && self.deeds.len() >= 2 && !sizes.is_empty()).then_some(Dimension::Data)
+    }
+
+    /// Activations of sequence parallel layers (tensor parallel), or parameters and gradients (data parallel).
+    fn of_shards(&self) -> Option<Dimension> {
+        match self.forward(Operation::ReduceScatter) {
+            Some(share) if share >= HABIT => return Some(Dimension::Tensor),
+            Some(share) if share <= STRAY => return Some(Dimension::Data),
+            Some(_) => return None,
+            None => {}
+        }
+        if self.longest_row_of_gathers() >= GATHERED {
+            return Some(Dimension::Data);
+        }
+        // As many operations as there are sizes: every shard has its own.
+        let sizes: BTreeSet<Option<u64>> = self.deeds.iter().map(|deed| deed.bytes).collect();
+        let steps = self.steps.max(1) as usize;
+        (sizes.len() > 1 && sizes.len() * steps * 4 >= self.deeds.len()).then_some(Dimension::Data)
+    }
+
+    /// Whether most of what a group does is reducing and gathering, in several sizes: gradients and shards of parameters, where activations have one.
+    pub(super) fn reduces_many_sizes(&self) -> bool {
+        let is_it = |operation: Operation| {
+            matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
+        };
+        let wanted = || self.deeds.iter().filter(|deed| deed.operation.is_some_and(is_it));
+        let sizes: BTreeSet<u64> = wanted().filter_map(|deed| deed.bytes).collect();
+        let reduces = wanted().any(|deed| deed.operation != Some(Operation::AllGather));
+        reduces && sizes.len() >= 3 && wanted().count() * 2 > self.deeds.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of so many layers over and over: what each does in the forward pass and in the backward pass, at equal distances, and what ends the step.
+    fn habits(
+        steps: u32,
+        layers: i64,
+        forward: &[(Operation, u64)],
+        backward: &[(Operation, u64)],
+        last: &[(Operation, u64)],
+        phased: bool,
+    ) -> Habits {
+        let mut deeds = Vec::new();
+        let mut now = 0;
+        let mut does = |list: &[(Operation, u64)], phase: Phase, length: i64| {
+            for (k, &(operation, bytes)) in list.iter().enumerate() {
+                let start = now + length * k as i64 / list.len() as i64;
+                let phase = if phased { phase } else { Phase::Other };
+                deeds.push(Deed { operation: Some(operation), bytes: Some(bytes), start, phase });
+            }
+            now += length;
+        };
+        for _ in 0..steps {
+            (0..layers).for_each(|_| does(forward, Phase::Forward, 100));
+            (0..layers).for_each(|_| does(backward, Phase::Backward, 200));
+            does(last, Phase::Optimizer, 30);
+        }
+        Habits { deeds, recorded: (0, now), steps }
+    }
+
+    use Operation::{AllGather, AllReduce, ReduceScatter};
+
+    #[test]
+    fn activations_are_reduced_in_the_forward_pass_too() {
+        for steps in [1, 2, 5] {
+            for phased in [true, false] {
+                let of = |forward: &[_], backward: &[_], last: &[_]| {
+                    habits(steps, 12, forward, backward, last, phased).dimension()
+                };
+                let twice = [(AllReduce, 8_192), (AllReduce, 8_192)];
+                let label = format!("{steps} steps, phases {phased}");
+                assert_eq!(of(&twice, &twice, &[]), Some(Dimension::Tensor), "{label}");
+                // Buckets of equal size, more than three a step.
+                assert_ne!(of(&[], &[(AllReduce, 25 << 20)], &[]), Some(Dimension::Tensor), "{label}");
+                if phased {
+                    assert_eq!(of(&[], &[(AllReduce, 25 << 20)], &[]), Some(Dimension::Data), "{label}");
+                }
+                assert_eq!(
+                    of(&[], &[], &[(AllReduce, 99), (AllReduce, 77)]),
+                    Some(Dimension::Data),
+                    "{label}"
+                );
+                // Sequence parallel layers.
+                let layer = [(AllGather, 64), (ReduceScatter, 64), (AllGather, 64), (ReduceScatter, 64)];
+                let back = [
+                    (AllGather, 64),
+                    (AllGather, 64),
+                    (ReduceScatter, 64),
+                    (AllGather, 64),
+                    (ReduceScatter, 64),
+                ];
+                let expected = phased.then_some(Dimension::Tensor);
+                assert_eq!(of(&layer, &back, &[]), expected, "{label}");
+                // Sharded parameters, all layers of one size.
+                let back = [(AllGather, 1 << 20), (ReduceScatter, 1 << 20)];
+                assert_eq!(of(&[(AllGather, 1 << 20)], &back, &[]), Some(Dimension::Data), "{label}");
+                // Not gathered again.
+                let back = [(ReduceScatter, 1 << 20)];
+                assert_eq!(of(&[(AllGather, 1 << 20)], &back, &[]), Some(Dimension::Data), "{label}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_loss_averaged_in_the_forward_pass_does_not_make_activations_of_gradients() {
+        let mut habits = habits(2, 4, &[], &[(AllReduce, 25 << 20)], &[], true);
+        habits.deeds.push(Deed {
+            operation: Some(AllReduce),
+            bytes: Some(4),
+            start: 5,
+            phase: Phase::Forward,
+        });
+        assert_eq!(habits.dimension(), Some(Dimension::Data));
+    }
+}
