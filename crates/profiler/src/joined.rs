@@ -3,17 +3,17 @@
 //! Responsible for: the order of the steps (groups, parts, matching, clocks, moving everything onto one time, dimensions) and the one value that analyses of many
 //! ranks start from. Refuses to judge what it joined.
 
+mod seen;
+
 use crate::Job;
 use crate::clocks::{ClockPolicy, Clocks};
 use crate::communication::NameTable;
-use crate::groups::{Deed, Groups, Habits, Layout, infer};
-use crate::matching::{Alike, Collective, Lane, Matching, Membership, Tiling, parts};
-use crate::phases::{host_phases, phases};
+use crate::groups::{Groups, Layout, infer};
+use crate::matching::{Alike, Collective, Matching, Tiling, parts};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
-use railwright_step::Phase;
-use std::collections::BTreeMap;
+use seen::Seen;
 
 /// How to join.
 #[derive(Clone, Debug, Default)]
@@ -130,69 +130,6 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
         );
         Warning::new("groups-told-by-ends", told)
     })
-}
-
-/// What groups were seen doing.
-struct Seen<'a> {
-    job: &'a Job,
-    matching: &'a Matching,
-    /// For every group the member that did most in it, and which of its parts.
-    busiest: BTreeMap<u32, &'a Membership>,
-    /// The phases of rows of a member: of its device, of its host.
-    phases: BTreeMap<u32, (Vec<Phase>, Vec<Option<Phase>>)>,
-    steps: u32,
-}
-
-impl<'a> Seen<'a> {
-    fn new(job: &'a Job, matching: &'a Matching) -> Self {
-        let mut busiest: BTreeMap<u32, &Membership> = BTreeMap::new();
-        for communicator in &matching.communicators {
-            let Some(group) = communicator.group else { continue };
-            for member in &communicator.members {
-                let known = busiest.entry(group.0).or_insert(member);
-                if member.parts.len() > known.parts.len() {
-                    *known = member;
-                }
-            }
-        }
-        Self {
-            job,
-            matching,
-            busiest,
-            phases: BTreeMap::new(),
-            steps: crate::windows::recorded(job, matching),
-        }
-    }
-
-    fn habits(&mut self, group: usize) -> Habits {
-        let Some(member) = u32::try_from(group).ok().and_then(|group| self.busiest.get(&group)) else {
-            return Habits::default();
-        };
-        let trace = &self.job.members[member.member as usize].trace;
-        let (device, host) = self.phases.entry(member.member).or_insert_with(|| {
-            let launches = crate::launches::launches(trace, &trace.gpu);
-            (phases(trace, &trace.gpu, &launches).gpu, host_phases(trace))
-        });
-        let deed = |&at: &u32| {
-            let part = &self.matching.parts[member.member as usize][at as usize];
-            let phase = match part.lane {
-                Lane::Stream(_) => device.get(part.row as usize).copied(),
-                Lane::Host => host.get(part.row as usize).copied().flatten(),
-            };
-            Deed {
-                operation: part.operation,
-                bytes: part.bytes,
-                start: part.start,
-                phase: phase.unwrap_or_default(),
-            }
-        };
-        let rows = || trace.gpu.starts().iter().zip(trace.gpu.ends());
-        let hosts = || trace.host.iter().map(|row| (row.start, row.end));
-        let over = |all: (i64, i64), row: (i64, i64)| (all.0.min(row.0), all.1.max(row.1));
-        let device = rows().map(|(&start, &end)| (start, end)).reduce(over);
-        let recorded = device.or_else(|| hosts().reduce(over)).unwrap_or_default();
-        Habits { deeds: member.parts.iter().map(deed).collect(), recorded, steps: self.steps }
-    }
 }
 
 /// Warnings about communicators whose lists disagree.

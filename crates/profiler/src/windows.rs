@@ -6,6 +6,7 @@
 mod collectives;
 mod cut;
 mod meet;
+mod repetition;
 
 use crate::Job;
 use crate::joined::Joined;
@@ -26,6 +27,8 @@ pub enum CutBy {
     HostAnnotations,
     /// The end of what the optimizer launched.
     Optimizer,
+    /// What the device does over and over.
+    Repetition,
     /// A collective of all ranks that comes back at equal distances.
     Collectives,
     /// Nothing: the whole recording is one window.
@@ -137,8 +140,20 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
             return Windows { cut_by, common, steps, at_collective, spread, warnings };
         }
     }
-    if let Some(steps) = collectives::periods(&joined.matching) {
+    let ranks = views.iter().enumerate().filter(|(_, view)| !view.from_host);
+    let ranks: Vec<_> =
+        ranks.filter_map(|(member, view)| Some((member, view.trace, view.extent()?))).collect();
+    if let Some(cuts) = repetition::cuts(&ranks)
+        && let Some(meet::Met { mut steps, spread, .. }) = meet::meet(&cuts)
+    {
+        let at_collective = collectives::settle(&mut steps, spread, &joined.matching);
+        warnings
+            .push(told("the same kernels come back over and over, some of them once a step", steps.len()));
+        return Windows { cut_by: CutBy::Repetition, common, steps, at_collective, spread, warnings };
+    }
+    if let Some(steps) = collectives::periods(views.iter().map(|view| view.trace), &joined.matching) {
         let cut_by = CutBy::Collectives;
+        warnings.push(told("a collective of all ranks comes back at equal distances", steps.len()));
         return Windows { cut_by, common, steps, at_collective: true, spread: 0, warnings };
     }
     warnings.push(Warning::new(
@@ -149,16 +164,32 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }
 }
 
-/// How many steps the rank with most of them recorded, before clocks and phases are known: by its host's annotations, else by a collective of all ranks that comes back
-/// at equal distances; 1 where neither says.
+/// How many steps the rank with most of them recorded, before clocks and phases are known: by its host's annotations, else by what its device does over and over, else by
+/// a collective of all ranks that comes back at equal distances; 1 where nothing says.
 pub(crate) fn recorded(job: &Job, matching: &Matching) -> u32 {
-    let annotated = job.members.iter().map(|member| cut::host_steps(&member.trace).len()).max().unwrap_or(0);
+    let traces = || job.members.iter().map(|member| &member.trace);
+    let annotated = traces().map(|trace| cut::host_steps(trace).len()).max().unwrap_or(0);
     let count = match annotated {
         // There is one collective more than stretches between them.
-        0 => collectives::periods(matching).map_or(1, |steps| steps.len() + 1),
+        0 => traces()
+            .next()
+            .and_then(repetition::count)
+            .or_else(|| collectives::periods(traces(), matching).map(|steps| steps.len() + 1))
+            .unwrap_or(1),
         annotated => annotated,
     };
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// A warning about steps that nothing marks.
+fn told(because: &str, steps: usize) -> Warning {
+    let steps = if steps == 1 { "one step".to_owned() } else { format!("{steps} steps") };
+    Warning::new(
+        "steps-guessed",
+        format!(
+            "nothing in the traces marks steps; {steps} found because {because}: where one ends and the next begins is a guess"
+        ),
+    )
 }
 
 /// The stretch in which all ranks were recorded; that of any rank where there is none.

@@ -69,8 +69,8 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let stragglers = straggler_report(&mut job, &JoinOptions::default());
     assert_eq!((stragglers.culprits[0].rank, stragglers.steps), (3, 4));
     let (cost, of_whole) = (stragglers.culprits[0].cost, whole.culprits[0].cost);
-    // What a rank waited for the one that is missing counts as its own time, so a little of the cost stays.
-    assert!(cost <= of_whole && cost > 0.95 * of_whole, "{cost} {of_whole}");
+    // What a rank waited for the one that is missing counts as its own time, so a little of the cost stays; clocks are known to a microsecond.
+    assert!(cost <= of_whole + 1e3 && cost > 0.95 * of_whole, "{cost} {of_whole}");
 }
 
 #[test]

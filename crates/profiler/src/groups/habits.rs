@@ -56,13 +56,11 @@ impl Habits {
         self.deeds.iter().filter(|deed| deed.operation.is_some_and(&wanted)).count()
     }
 
-    /// How often each size of an operation came, the sizes that are known.
-    fn sizes(&self, operation: Operation) -> BTreeMap<u64, usize> {
+    /// How often each size of an operation came; what is unknown counts as one size.
+    fn sizes(&self, operation: Operation) -> BTreeMap<Option<u64>, usize> {
         let mut sizes = BTreeMap::new();
         for deed in self.deeds.iter().filter(|deed| deed.operation == Some(operation)) {
-            if let Some(bytes) = deed.bytes {
-                *sizes.entry(bytes).or_default() += 1;
-            }
+            *sizes.entry(deed.bytes).or_default() += 1;
         }
         sizes
     }
@@ -147,7 +145,7 @@ impl Habits {
         if most >= LAYERS * steps && most * 2 > self.deeds.len() {
             return (self.pauses(Operation::AllReduce) < PAUSES).then_some(Dimension::Tensor);
         }
-        (most <= steps * 2 && self.deeds.len() >= 2 && !sizes.is_empty()).then_some(Dimension::Data)
+        (most <= steps * 2 && self.deeds.len() >= 2 && !sizes.contains_key(&None)).then_some(Dimension::Data)
     }
 
     /// Activations of sequence parallel layers (tensor parallel), or parameters and gradients (data parallel).

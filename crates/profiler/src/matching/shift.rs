@@ -27,6 +27,18 @@ impl Fit {
     }
 }
 
+/// Clocks that a shift finds this near to each other, in nanoseconds, are one clock, as ranks of one host have; by chance that is rare.
+const ONE_CLOCK: f64 = 20_000.0;
+
+impl Fit {
+    /// Whether a longer shift with such a residual, in nanoseconds, is clearly better: by a third, and by more than recorders' noise; by much where this one finds the clocks
+    /// to agree.
+    fn is_worse_than(&self, residual: f64) -> bool {
+        let (noise, share) = if self.line.offset.abs() < ONE_CLOCK { (1_000.0, 0.25) } else { (200.0, 0.7) };
+        residual + noise < self.line.residual * share
+    }
+}
+
 /// Whether two operations can be the two sides of one: what is not known differs from nothing.
 pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
@@ -116,7 +128,7 @@ fn search(
             fit.mismatches < best.mismatches
                 || (fit.mismatches == best.mismatches
                     // A longer shift must be clearly better: a regular job fits itself a step later.
-                    && fit.line.residual + 200.0 < best.line.residual * 0.7)
+                    && best.is_worse_than(fit.line.residual))
         });
         if better {
             best = Some(fit);

@@ -71,6 +71,32 @@ fn groups_that_share_a_stream_number_stay_apart() {
 }
 
 #[test]
+fn equal_distances_do_not_shift_ranks_whose_clocks_agree() {
+    use crate::RankTrace;
+    use crate::testing::Recurrence;
+    use crate::trace::GpuActivity;
+    // Six buckets one behind the other: a bucket later the lists fit as well, and by chance better.
+    for seed in 0..40 {
+        let mut random = Recurrence(seed);
+        let mut rank = |rank: u32| {
+            let mut trace = RankTrace::default();
+            trace.identity.rank = Some(rank);
+            let name = trace
+                .names
+                .intern("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
+            for k in 0..6 {
+                let start = k * 300_000;
+                let end = start + 299_000 + random.below(800) as i64;
+                trace.gpu.push(GpuActivity { start, end, name, stream: 24, ..GpuActivity::default() });
+            }
+            trace
+        };
+        let matching = matched(&Job::new(vec![rank(0), rank(1)]));
+        assert_eq!(matching.collectives.len(), 6, "{seed}");
+    }
+}
+
+#[test]
 fn a_layout_says_which_groups_are_possible() {
     let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 8, ..Synthetic::default() };
     let job = plan.job();

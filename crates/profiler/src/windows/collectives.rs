@@ -4,6 +4,7 @@
 //! equal distances. Refuses collectives that only some of the recorded ranks take part in.
 
 use super::StepWindow;
+use crate::RankTrace;
 use crate::communication::Operation;
 use crate::matching::Matching;
 use indexmap::IndexMap;
@@ -83,8 +84,12 @@ pub(super) fn settle(steps: &mut [StepWindow], spread: i64, matching: &Matching)
     true
 }
 
-/// Steps between the ends of a collective that comes back at equal distances: of all such the one that comes back least often.
-pub(super) fn periods(matching: &Matching) -> Option<Vec<StepWindow>> {
+/// Steps between the ends of a collective that comes back at equal distances: of all such the one that comes back least often. None if kernels of a trace come less
+/// often: then it is layers that the collective marks.
+pub(super) fn periods<'a>(
+    traces: impl Iterator<Item = &'a RankTrace>,
+    matching: &Matching,
+) -> Option<Vec<StepWindow>> {
     let regular = |moments: &[i64]| -> Option<i64> {
         let mut distances: Vec<i64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
         distances.sort_unstable();
@@ -98,6 +103,11 @@ pub(super) fn periods(matching: &Matching) -> Option<Vec<StepWindow>> {
         .iter()
         .filter_map(|(_, moments)| Some((regular(moments)?, moments)))
         .max_by_key(|(distance, moments)| (*distance, std::cmp::Reverse(moments.first().copied())))?;
+    let whole = |trace: &RankTrace| super::repetition::in_every_step(trace, moments.len().saturating_sub(1));
+    let mut traces = traces;
+    if !traces.all(whole) {
+        return None;
+    }
     let step = |pair: &[i64]| StepWindow { number: None, start: pair[0], end: pair[1], without: Vec::new() };
     Some(moments.windows(2).map(step).collect())
 }

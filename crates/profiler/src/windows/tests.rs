@@ -212,3 +212,64 @@ fn a_collective_that_comes_back_marks_steps() {
     let edges: Vec<(i64, i64)> = found.steps.iter().map(|step| (step.start, step.end)).collect();
     assert_eq!(edges, [(980_000, 1_980_000), (1_980_000, 2_980_000), (2_980_000, 3_980_000)]);
 }
+
+/// A rank of a model with layers: what comes once a step, then every layer forward and backward, then the update; `cut` rows are missing in front.
+fn layered(steps: i64, layers: i64, cut: usize) -> RankTrace {
+    let mut trace = RankTrace::default();
+    let mut now = 0;
+    let mut rows: Vec<(String, i64)> = Vec::new();
+    for _ in 0..steps {
+        for once in ["embedding", "dropout"] {
+            rows.push((once.to_owned(), 50));
+        }
+        for kernel in (0..layers).flat_map(|_| ["norm", "gemm", "attention", "gemm", "gelu"]) {
+            rows.push((kernel.to_owned(), 100));
+        }
+        rows.push(("loss".to_owned(), 80));
+        for kernel in (0..layers).flat_map(|_| ["gelu_bw", "gemm", "gemm", "attention_bw", "norm_bw"]) {
+            rows.push((kernel.to_owned(), 200));
+        }
+        for once in ["embedding_bw", "norm_of_gradients"] {
+            rows.push((once.to_owned(), 60));
+        }
+        rows.push(("adam".to_owned(), 300));
+    }
+    for (name, time) in rows.into_iter().skip(cut) {
+        let name_id = trace.names.intern(&name);
+        trace.gpu.push(GpuActivity {
+            start: now,
+            end: now + time,
+            name: name_id,
+            stream: 7,
+            ..GpuActivity::default()
+        });
+        // The host reads the loss between steps.
+        now += time + if name == "adam" { 400 } else { 5 };
+    }
+    trace
+}
+
+#[test]
+fn steps_without_marks_are_found_by_what_comes_once_a_step() {
+    for (steps_recorded, cut) in [(2, 0), (3, 0), (5, 0), (4, 40), (6, 3)] {
+        let traces = [layered(steps_recorded, 6, cut), layered(steps_recorded, 6, cut)];
+        let found = steps(&traces);
+        let label = format!("{steps_recorded} steps, {cut} rows cut");
+        assert_eq!(found.cut_by, CutBy::Repetition, "{label}");
+        let whole = if cut == 0 { steps_recorded } else { steps_recorded - 1 };
+        assert!((whole - 1..=whole).contains(&(found.steps.len() as i64)), "{label}: {:?}", found.steps);
+        // Each begins with the embedding.
+        let trace = &traces[0];
+        for step in &found.steps {
+            let at = trace.gpu.starts().partition_point(|start| *start < step.start);
+            assert_eq!(trace.names.get(trace.gpu.names()[at]), "embedding", "{label}");
+        }
+        assert_eq!(found.warnings[0].id, "steps-guessed");
+    }
+}
+
+#[test]
+fn layers_of_one_step_are_no_steps() {
+    let found = steps(&[layered(1, 24, 0)]);
+    assert_eq!((found.cut_by, found.steps.len()), (CutBy::Nothing, 1));
+}

@@ -1,0 +1,123 @@
+//! What groups were seen doing, on the rank that did most in them.
+//!
+//! Responsible for: the operations of a group with the phases that they belong to, worked out only for groups that are asked for. Refuses to
+//! judge what it means.
+
+use crate::groups::{Deed, Habits};
+use crate::matching::{Lane, Matching, Membership, Part};
+use crate::phases::{host_phases, phases};
+use crate::trace::GpuKind;
+use crate::{Job, RankTrace};
+use railwright_step::Phase;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The phases of one rank's rows.
+struct PhasesOf {
+    device: Vec<Phase>,
+    host: Vec<Option<Phase>>,
+    /// Kernels that compute, by start, with their phases: empty unless these tell a forward from a backward pass.
+    around: Vec<(i64, Phase)>,
+}
+
+/// Where at least this share of a rank's arithmetic is known to be backward work by its names, the rest is not.
+const TOLD: f64 = 0.2;
+
+impl PhasesOf {
+    fn new(trace: &RankTrace, parts: &[Part]) -> Self {
+        let launches = crate::launches::launches(trace, &trace.gpu);
+        let device = phases(trace, &trace.gpu, &launches).gpu;
+        let moved: BTreeSet<u32> =
+            parts.iter().filter(|part| part.lane != Lane::Host).map(|part| part.row).collect();
+        let rows = trace.gpu.iter().zip(&device).enumerate();
+        let rows = rows.filter(|(at, (row, _))| {
+            row.kind == GpuKind::Kernel && u32::try_from(*at).is_ok_and(|at| !moved.contains(&at))
+        });
+        let mut around: Vec<(i64, Phase)> = Vec::new();
+        let (mut backward, mut all) = (0, 0);
+        for (_, (row, phase)) in rows {
+            let time = row.end - row.start;
+            all += time;
+            if is_backward(*phase) {
+                backward += time;
+            }
+            around.push((row.start, *phase));
+        }
+        let share = backward as f64 / (all as f64).max(1.0);
+        if !(TOLD..=1.0 - TOLD).contains(&share) {
+            around.clear();
+        }
+        Self { device, host: host_phases(trace), around }
+    }
+
+    /// The phase of a communication: its own, else that of the arithmetic before it, by names that kernels have in one pass only (`..._bwd`).
+    fn of(&self, part: &Part) -> Phase {
+        let own = match part.lane {
+            Lane::Stream(_) => self.device.get(part.row as usize).copied(),
+            Lane::Host => self.host.get(part.row as usize).copied().flatten(),
+        };
+        if let Some(own) = own.filter(|own| *own != Phase::Other) {
+            return own;
+        }
+        let after = self.around.partition_point(|(start, _)| *start <= part.start);
+        match self.around.get(after.saturating_sub(1)) {
+            Some((_, Phase::Other)) => Phase::Forward,
+            Some((_, phase)) => *phase,
+            None => Phase::Other,
+        }
+    }
+}
+
+fn is_backward(phase: Phase) -> bool {
+    matches!(phase, Phase::Backward | Phase::BackwardInput | Phase::BackwardWeight)
+}
+
+/// What groups were seen doing.
+pub(super) struct Seen<'a> {
+    job: &'a Job,
+    matching: &'a Matching,
+    /// For every group the member that did most in it, and which of its parts.
+    busiest: BTreeMap<u32, &'a Membership>,
+    phases: BTreeMap<u32, PhasesOf>,
+    steps: u32,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn new(job: &'a Job, matching: &'a Matching) -> Self {
+        let mut busiest: BTreeMap<u32, &Membership> = BTreeMap::new();
+        for communicator in &matching.communicators {
+            let Some(group) = communicator.group else { continue };
+            for member in &communicator.members {
+                let known = busiest.entry(group.0).or_insert(member);
+                if member.parts.len() > known.parts.len() {
+                    *known = member;
+                }
+            }
+        }
+        Self {
+            job,
+            matching,
+            busiest,
+            phases: BTreeMap::new(),
+            steps: crate::windows::recorded(job, matching),
+        }
+    }
+
+    pub(super) fn habits(&mut self, group: usize) -> Habits {
+        let Some(member) = u32::try_from(group).ok().and_then(|group| self.busiest.get(&group)) else {
+            return Habits::default();
+        };
+        let trace = &self.job.members[member.member as usize].trace;
+        let parts = &self.matching.parts[member.member as usize];
+        let phases = self.phases.entry(member.member).or_insert_with(|| PhasesOf::new(trace, parts));
+        let deed = |&at: &u32| {
+            let part = &parts[at as usize];
+            Deed { operation: part.operation, bytes: part.bytes, start: part.start, phase: phases.of(part) }
+        };
+        let rows = || trace.gpu.starts().iter().zip(trace.gpu.ends());
+        let hosts = || trace.host.iter().map(|row| (row.start, row.end));
+        let over = |all: (i64, i64), row: (i64, i64)| (all.0.min(row.0), all.1.max(row.1));
+        let device = rows().map(|(&start, &end)| (start, end)).reduce(over);
+        let recorded = device.or_else(|| hosts().reduce(over)).unwrap_or_default();
+        Habits { deeds: member.parts.iter().map(deed).collect(), recorded, steps: self.steps }
+    }
+}

@@ -1,0 +1,164 @@
+//! Steps by what a device does over and over.
+//!
+//! Responsible for: recordings without marks. Kernels that come once a step (embedding, loss, updates) stand at equal distances in the order of the busiest
+//! stream, and every kernel of the recording comes in every step. Refuses what only layers repeat: layers leave out the kernels that come once a step.
+
+use super::cut::Boundary;
+use super::meet::Cut;
+use crate::trace::{GpuKind, NONE};
+use crate::{NameId, RankTrace};
+use std::collections::BTreeMap;
+
+/// So many of the kernels' names must come in every step.
+const IN_EVERY_STEP: f64 = 0.9;
+
+/// So many rows must be the same kernel a step later.
+const SAME: f64 = 0.9;
+
+/// Distances between marks differ by at most this share of the usual one, in rows and in time.
+const EVEN: (f64, f64) = (0.02, 0.25);
+
+/// A step has so many kernels at least; shorter things repeat within operators.
+const FEWEST_ROWS: usize = 8;
+
+/// What repeats on one rank.
+struct Repeated {
+    /// A kernel that comes once a step, and where in the order.
+    mark: NameId,
+    places: Vec<usize>,
+    /// Rows of a step.
+    period: usize,
+}
+
+/// One rank's busiest stream.
+struct Order {
+    names: Vec<NameId>,
+    spans: Vec<(i64, i64)>,
+    /// For every name where it comes.
+    places: BTreeMap<NameId, Vec<usize>>,
+}
+
+impl Order {
+    fn of(trace: &RankTrace) -> Self {
+        let kernels = || trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel);
+        let mut rows: BTreeMap<u32, usize> = BTreeMap::new();
+        kernels().for_each(|row| *rows.entry(row.stream).or_default() += 1);
+        let busiest = rows.iter().max_by_key(|(stream, rows)| (**rows, std::cmp::Reverse(**stream)));
+        let stream = busiest.map_or(NONE, |(stream, _)| *stream);
+        let mut order = Self { names: Vec::new(), spans: Vec::new(), places: BTreeMap::new() };
+        for row in kernels().filter(|row| row.stream == stream) {
+            order.places.entry(row.name).or_default().push(order.names.len());
+            order.names.push(row.name);
+            order.spans.push((row.start, row.end));
+        }
+        order
+    }
+
+    /// Whether marks stand at equal distances, in rows and in time, and leave no room for another before the first and after the last; then the distance in rows.
+    fn period(&self, places: &[usize]) -> Option<usize> {
+        let (&first, &last) = (places.first()?, places.last()?);
+        let steps = places.len().checked_sub(1).filter(|steps| *steps > 0)?;
+        let period = (last - first) / steps;
+        let all = (last - first) as f64 / steps as f64;
+        let time = (self.spans[last].0 - self.spans[first].0) as f64 / steps as f64;
+        let even = places.windows(2).all(|pair| {
+            let rows = (pair[1] - pair[0]) as f64;
+            let lasts = (self.spans[pair[1]].0 - self.spans[pair[0]].0) as f64;
+            (rows - all).abs() <= (EVEN.0 * all).max(1.0) && (lasts - time).abs() <= EVEN.1 * time
+        });
+        let room = |rows: usize| rows as f64 > all * (1.0 + EVEN.0) + 1.0;
+        (even && period >= FEWEST_ROWS && !room(first) && !room(self.names.len() - last)).then_some(period)
+    }
+
+    /// What repeats with so many marks.
+    fn repeated(&self, count: usize) -> Option<Repeated> {
+        let everywhere = self.places.values().filter(|places| places.len() + 1 >= count).count();
+        if (everywhere as f64) < IN_EVERY_STEP * self.places.len() as f64 {
+            return None;
+        }
+        let marks = self.places.iter().filter(|(_, places)| places.len() == count);
+        let found: Vec<Repeated> = marks
+            .filter_map(|(&mark, places)| {
+                Some(Repeated { mark, places: places.clone(), period: self.period(places)? })
+            })
+            .collect();
+        // Several kernels come once a step; one alone may be anything.
+        let first = found.into_iter().min_by_key(|found| found.places[0])?;
+        let later = self.names.iter().zip(&self.names[first.period..]);
+        let same = later.clone().filter(|(a, b)| a == b).count();
+        (same as f64 >= SAME * later.count() as f64).then_some(first)
+    }
+
+    fn steps(&self) -> Option<Repeated> {
+        let mut counts: Vec<usize> = self.places.values().map(Vec::len).filter(|count| *count > 1).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        // What comes least often comes once a step.
+        counts.into_iter().take(3).find_map(|count| self.repeated(count))
+    }
+}
+
+/// Whether nearly all kernels of a rank come so many times at least; true of a rank without kernels.
+pub(super) fn in_every_step(trace: &RankTrace, steps: usize) -> bool {
+    let mut counts: BTreeMap<NameId, usize> = BTreeMap::new();
+    for row in trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel) {
+        *counts.entry(row.name).or_default() += 1;
+    }
+    let enough = counts.values().filter(|count| **count >= steps).count();
+    enough as f64 >= IN_EVERY_STEP * counts.len() as f64
+}
+
+/// How many steps a rank's order holds; none where nothing tells.
+pub(super) fn count(trace: &RankTrace) -> Option<usize> {
+    Order::of(trace).steps().map(|found| found.places.len())
+}
+
+/// Where steps begin on all ranks, if every rank has the same number of them.
+pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>> {
+    let orders: Vec<Order> = ranks.iter().map(|(_, trace, _)| Order::of(trace)).collect();
+    let found: Vec<Repeated> = orders.iter().map(Order::steps).collect::<Option<_>>()?;
+    let count = found.first()?.places.len();
+    if found.iter().any(|found| found.places.len() != count) {
+        return None;
+    }
+    let whole = |order: &Order, found: &Repeated| {
+        // The recording begins with a step and ends with one.
+        let rows = found.period * count;
+        rows.abs_diff(order.names.len()) as f64 <= (EVEN.0 * found.period as f64).max(1.0) * count as f64
+    };
+    let whole = orders.iter().zip(&found).all(|(order, found)| whole(order, found));
+    // Where it begins within a step, the longest pause is taken for the end of a step: the same place in the order of the first rank's steps for all.
+    let before: Vec<usize> = if whole {
+        found.iter().map(|found| found.places[0]).collect()
+    } else {
+        let back = longest_pause(&orders[0], &found[0]);
+        let mark = |at: usize| ranks[at].1.names.get(found[at].mark);
+        if (1..found.len()).any(|at| mark(at) != mark(0)) {
+            return None;
+        }
+        vec![back; found.len()]
+    };
+    let mut cuts = Vec::with_capacity(ranks.len());
+    for (((&(member, _, extent), order), found), before) in ranks.iter().zip(&orders).zip(&found).zip(before)
+    {
+        let starts = found.places.iter().filter_map(|place| place.checked_sub(before));
+        let mut boundaries: Vec<Boundary> =
+            starts.map(|place| Boundary { number: None, time: order.spans[place].0 }).collect();
+        if whole && let Some(end) = order.spans.iter().map(|span| span.1).max() {
+            boundaries.push(Boundary { number: None, time: end });
+        }
+        cuts.push(Cut { member, extent, boundaries });
+    }
+    cuts.iter().all(|cut| cut.boundaries.len() > 1).then_some(cuts)
+}
+
+/// By how many rows before the mark the longest pause of a step ends, summed over the steps.
+fn longest_pause(order: &Order, found: &Repeated) -> usize {
+    let pause = |place: usize| match place.checked_sub(1) {
+        Some(before) => order.spans[place].0 - order.spans[before].1,
+        None => 0,
+    };
+    let sum =
+        |back: usize| found.places.iter().filter_map(|place| place.checked_sub(back)).map(pause).sum::<i64>();
+    (0..found.period).max_by_key(|&back| (sum(back), std::cmp::Reverse(back))).unwrap_or(0)
+}
