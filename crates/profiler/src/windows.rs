@@ -25,6 +25,8 @@ pub enum CutBy {
     DeviceAnnotations,
     /// `ProfilerStep` of the host.
     HostAnnotations,
+    /// The runs of a compiled program (XLA).
+    Modules,
     /// The end of what the optimizer launched.
     Optimizer,
     /// What the device does over and over.

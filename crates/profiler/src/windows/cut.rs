@@ -3,9 +3,10 @@
 //! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
 
 use super::CutBy;
-use crate::RankTrace;
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::view::{Role, View};
+use crate::{NameId, RankTrace};
+use std::collections::BTreeMap;
 
 /// Where a step begins; the last one of a list is where the last step ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +21,11 @@ pub(super) struct Boundary {
 type Way = fn(&View<'_>) -> Vec<Boundary>;
 
 /// The ways, best first.
-pub(super) const METHODS: [(CutBy, Way); 4] = [
+pub(super) const METHODS: [(CutBy, Way); 5] = [
     (CutBy::Launches, launches),
     (CutBy::DeviceAnnotations, device_annotations),
     (CutBy::HostAnnotations, host_annotations),
+    (CutBy::Modules, modules),
     (CutBy::Optimizer, optimizer),
 ];
 
@@ -141,6 +143,33 @@ fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
     let mut boundaries: Vec<Boundary> =
         steps.iter().map(|step| Boundary { number: Some(step.0), time: step.1 }).collect();
     close(&mut boundaries, steps.last().map(|step| step.2));
+    boundaries
+}
+
+/// The runs of the compiled program that does most of the work, where a compiler marks them: XLA compiles a training step into one module. Modules that are measured
+/// while compiling hold few kernels each.
+fn modules(view: &View<'_>) -> Vec<Boundary> {
+    let is_module = |name: &str| name.contains("XlaModule:#hlo_module=");
+    let mut runs: BTreeMap<NameId, Vec<(i64, i64)>> = BTreeMap::new();
+    for row in view.gpu.iter().filter(|row| row.kind == GpuKind::Annotation) {
+        if is_module(view.trace.names.get(row.name)) {
+            runs.entry(row.name).or_default().push((row.start, row.end));
+        }
+    }
+    let starts = view.gpu.starts();
+    let holds = |runs: &[(i64, i64)]| -> usize {
+        let within = |&(start, end): &(i64, i64)| {
+            let from = starts.partition_point(|time| *time < start);
+            let to = starts.partition_point(|time| *time < end);
+            to.saturating_sub(from)
+        };
+        runs.iter().map(within).sum()
+    };
+    let repeated = runs.values().filter(|runs| runs.len() > 1);
+    let Some(step) = repeated.max_by_key(|runs| (holds(runs), runs.len())) else { return Vec::new() };
+    let mut boundaries: Vec<Boundary> =
+        step.iter().map(|run| Boundary { number: None, time: run.0 }).collect();
+    close(&mut boundaries, step.iter().map(|run| run.1).max());
     boundaries
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::RankTrace;
-use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind};
+use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind, NONE};
 use crate::view::Tables;
 
 /// A rank whose host runs 1000 ns ahead of a device that takes 100 ns for each of three kernels of a step; the device lags by `lag`.
@@ -272,4 +272,35 @@ fn steps_without_marks_are_found_by_what_comes_once_a_step() {
 fn layers_of_one_step_are_no_steps() {
     let found = steps(&[layered(1, 24, 0)]);
     assert_eq!((found.cut_by, found.steps.len()), (CutBy::Nothing, 1));
+}
+
+#[test]
+fn a_compiled_step_is_a_step_and_measuring_kernels_is_none() {
+    let mut trace = RankTrace::default();
+    let mut now = 0;
+    let mut run = |trace: &mut RankTrace, module: &str, kernels: i64, each: i64| {
+        let name = trace.names.intern(&format!("TSL:XlaModule:#hlo_module={module},program_id=4#"));
+        let kind = GpuKind::Annotation;
+        let end = now + kernels * each;
+        trace.gpu.push(GpuActivity { start: now, end, name, kind, stream: NONE, ..GpuActivity::default() });
+        for _ in 0..kernels {
+            let name = trace.names.intern("fusion.12");
+            trace.gpu.push(GpuActivity {
+                start: now,
+                end: now + each,
+                name,
+                stream: NONE,
+                ..GpuActivity::default()
+            });
+            now += each;
+        }
+        now += 50;
+    };
+    (0..9).for_each(|_| run(&mut trace, "gemm_fusion_dot.411", 2, 5_000));
+    (0..3).for_each(|_| run(&mut trace, "pjit__wrapped_step_fn", 40, 100));
+    trace.gpu.sort();
+    let found = steps(&[trace]);
+    assert_eq!(found.cut_by, CutBy::Modules);
+    let lengths: Vec<i64> = found.steps.iter().map(StepWindow::duration).collect();
+    assert_eq!(lengths, [4_050, 4_050, 4_000]);
 }
