@@ -17,6 +17,7 @@ pub use rank_set::RankSet;
 
 use crate::Job;
 use crate::trace::RankGroup;
+use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -141,11 +142,13 @@ impl Groups {
         groups
     }
 
-    /// Adds a group that no trace says: its ranks and what to call it.
-    pub fn add(&mut self, ranks: RankSet, name: String) -> GroupId {
+    /// Adds a group that no trace says: its ranks, what to call it, and its dimension if what it does told it.
+    pub fn add(&mut self, ranks: RankSet, name: String, dimension: Option<Dimension>) -> GroupId {
         let id = GroupId(self.groups.len() as u32);
         let size = ranks.len();
-        let dimension = GroupDimension::unknown(Some(&ranks), size);
+        let unknown = || GroupDimension::unknown(Some(&ranks), size);
+        let dimension = dimension
+            .map_or_else(unknown, |dimension| GroupDimension::known(dimension, Evidence::Operations));
         self.groups.push(Group { ranks: Some(ranks), size, description: None, names: vec![name], dimension });
         id
     }

@@ -122,7 +122,8 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
         });
         format!("{}: {}, ends {} apart{next}", told.lane, sets(told.tiling), time(told.apart))
     });
-    let told: Vec<String> = told.collect();
+    let messages = matching.pipelines.map(|tiling| format!("messages: pipelines, {}", sets(tiling)));
+    let told: Vec<String> = told.chain(messages).collect();
     (!told.is_empty()).then(|| {
         let told = format!(
             "no trace says which ranks form a group; told by the moments at which their collectives end: {}. Say `--layout` if that is wrong",

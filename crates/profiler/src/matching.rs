@@ -7,6 +7,8 @@
 mod alike;
 mod assign;
 pub mod line;
+mod messages;
+mod neighbours;
 mod part;
 mod shift;
 mod tiling;
@@ -110,6 +112,8 @@ pub struct Matching {
     pub of: Vec<Vec<Option<u32>>>,
     /// The sets of ranks that no trace says and that the ends of collectives told.
     pub told: Vec<Told>,
+    /// The pipelines that no trace says and that the ends of messages told.
+    pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
 }
 
@@ -120,12 +124,8 @@ impl Matching {
             Self { of: parts.iter().map(|p| vec![None; p.len()]).collect(), parts, ..Self::default() };
         let mut scratch = Scratch::default();
         let mut strays: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let assigned = assign(job, groups, &matching.parts);
-        let unsaid = |(key, lists): &(&Key, &BTreeMap<u32, Vec<u32>>)| {
-            key.group.is_none() && key.channel.is_none() && lists.len() > 1
-        };
-        let lanes = assigned.iter().filter(unsaid).filter_map(|(key, lists)| Some((key.lane?, lists)));
-        matching.told = tiling::told(job, &matching.parts, &lanes.collect::<Vec<_>>(), layout, &mut scratch);
+        let mut assigned = assign(job, groups, &matching.parts);
+        matching.tell(job, groups, &mut assigned, layout, &mut scratch);
         for (key, lists) in assigned {
             let alone = lists.len() == 1;
             if alone && key.group.is_none() && key.channel.is_none() {
@@ -163,26 +163,6 @@ impl Matching {
             sets.entry(first).or_default().insert(member, list);
         }
         sets.into_values().filter(|set| set.len() > 1).collect()
-    }
-
-    /// Gives communicators whose sets of ranks were told by ends, and their parts, a group of those ranks.
-    pub fn name_told(&mut self, groups: &mut Groups) {
-        let mut known: BTreeMap<(Lane, u32), GroupId> = BTreeMap::new();
-        for communicator in &mut self.communicators {
-            let lane = communicator.lane.filter(|_| communicator.group.is_none());
-            let told = self.told.iter().find(|told| Some(told.lane) == lane);
-            let (Some(told), Some(one)) = (told, communicator.members.first()) else { continue };
-            let first = told.tiling.first(one.rank);
-            let id = *known
-                .entry((told.lane, first))
-                .or_insert_with(|| groups.add(told.tiling.ranks(first), told.lane.to_string()));
-            communicator.group = Some(id);
-            for membership in &communicator.members {
-                for &part in &membership.parts {
-                    self.parts[membership.member as usize][part as usize].group = Some(id);
-                }
-            }
-        }
     }
 
     /// The parts of a collective, by member.

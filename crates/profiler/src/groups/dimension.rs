@@ -44,7 +44,7 @@ impl GroupDimension {
         Self { dimension: Dimension::Other, label, evidence: Evidence::Nothing }
     }
 
-    fn known(dimension: Dimension, evidence: Evidence) -> Self {
+    pub(super) fn known(dimension: Dimension, evidence: Evidence) -> Self {
         Self { dimension, label: dimension.name().to_owned(), evidence }
     }
 }
@@ -80,6 +80,9 @@ pub fn infer(
                     evidence: Evidence::Description,
                 },
             };
+            continue;
+        }
+        if group.dimension.evidence != Evidence::Nothing {
             continue;
         }
         let tiled = group.ranks.as_ref().and_then(|set| tiles.get(&(set.stride()?, set.len())).copied());

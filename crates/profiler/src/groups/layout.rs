@@ -53,6 +53,18 @@ impl Layout {
         self.sizes.iter().map(|&(_, size)| size).collect()
     }
 
+    /// The size of a dimension and the distance between its neighbours; none where its size is 1.
+    pub fn place(&self, dimension: Dimension) -> Option<(u32, u32)> {
+        let mut stride = 1_u32;
+        for &(known, size) in &self.sizes {
+            if known == dimension {
+                return (size > 1).then_some((size, stride));
+            }
+            stride = stride.checked_mul(size)?;
+        }
+        None
+    }
+
     /// How many ranks the sizes make.
     pub fn world(&self) -> u64 {
         self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))

@@ -22,6 +22,9 @@ struct PhasesOf {
 /// Where at least this share of a rank's arithmetic is known to be backward work by its names, the rest is not.
 const TOLD: f64 = 0.2;
 
+/// Among so many kernels one has a name that only the backward pass has, in that pass: those of a layer.
+const NEAR: usize = 16;
+
 impl PhasesOf {
     fn new(trace: &RankTrace, parts: &[Part]) -> Self {
         let launches = crate::launches::launches(trace, &trace.gpu);
@@ -49,7 +52,7 @@ impl PhasesOf {
         Self { device, host: host_phases(trace), around }
     }
 
-    /// The phase of a communication: its own, else that of the arithmetic before it, by names that kernels have in one pass only (`..._bwd`).
+    /// The phase of a communication: its own, else that of the arithmetic around it, by names that kernels have in one pass only (`..._bwd`).
     fn of(&self, part: &Part) -> Phase {
         let own = match part.lane {
             Lane::Stream(_) => self.device.get(part.row as usize).copied(),
@@ -59,10 +62,13 @@ impl PhasesOf {
             return own;
         }
         let after = self.around.partition_point(|(start, _)| *start <= part.start);
-        match self.around.get(after.saturating_sub(1)) {
-            Some((_, Phase::Other)) => Phase::Forward,
-            Some((_, phase)) => *phase,
-            None => Phase::Other,
+        let before = &self.around[after.saturating_sub(NEAR)..after];
+        let behind = &self.around[after..self.around.len().min(after + NEAR)];
+        let backward = |rows: &[(i64, Phase)]| rows.iter().any(|(_, phase)| is_backward(*phase));
+        match (backward(before), backward(behind)) {
+            (true, true) => Phase::Backward,
+            (false, false) if !self.around.is_empty() => Phase::Forward,
+            _ => Phase::Other,
         }
     }
 }

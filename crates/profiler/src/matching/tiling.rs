@@ -11,7 +11,8 @@ use super::shift::{self, Scratch};
 use super::{Lane, Part};
 use crate::Job;
 use crate::communication::Operation;
-use crate::groups::{Layout, RankSet};
+use crate::groups::{Group, Layout, RankSet, described};
+use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -34,6 +35,20 @@ impl Tiling {
     /// The ranks of the set that begins with a rank.
     pub fn ranks(self, first: u32) -> RankSet {
         RankSet::new(&(0..self.size).map(|k| first + k * self.stride).collect::<Vec<u32>>())
+    }
+
+    /// That of a group whose ranks are known, unless it is a pipeline's.
+    pub(super) fn of(group: &Group) -> Option<Self> {
+        let ranks = group.ranks.as_ref()?;
+        let dimension = group.description.as_deref().and_then(described).flatten();
+        let stride = ranks.stride().filter(|_| dimension != Some(Dimension::Pipeline))?;
+        Some(Self { size: ranks.len(), stride })
+    }
+
+    /// That of one dimension of a layout.
+    pub(super) fn of_dimension(layout: &Layout, dimension: Dimension) -> Option<Self> {
+        let (size, stride) = layout.place(dimension)?;
+        Some(Self { size, stride })
     }
 
     /// All ways to tile a world, small sets first.

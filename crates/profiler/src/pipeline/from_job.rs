@@ -196,11 +196,10 @@ fn stages(job: &Job, groups: Option<&Groups>, found: &[(u32, Vec<Found>)]) -> BT
         // A rank with several virtual stages is where its lowest one is; numbers may leave gaps when ranks are missing.
         return all;
     }
-    let pipelines = groups
-        .map(|g| &g.groups[..])
-        .unwrap_or_default()
-        .iter()
-        .filter(|g| g.dimension.dimension == Dimension::Pipeline);
+    let all = groups.map(|g| &g.groups[..]).unwrap_or_default().iter();
+    let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
+    // Of a pipeline and of two of its stages the pipeline tells the order.
+    pipelines.sort_by_key(|group| group.size);
     let mut placed = BTreeMap::new();
     for group in pipelines {
         let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();

@@ -1,0 +1,190 @@
+//! What ends of collectives and messages tell of groups that no trace describes.
+//!
+//! Responsible for: asking ends for the sets of every lane (`tiling`) and for the neighbours of pipelines (`neighbours`), matching the messages of
+//! neighbours, and giving what was told a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the
+//! same kernels: then it is not called a pipeline.
+
+use super::assign::Key;
+use super::line::{self, Line, Point, Slope};
+use super::neighbours::{Ends, neighbours};
+use super::shift::Scratch;
+use super::tiling::{self, Tiling};
+use super::{How, Lane, Matching, Membership, PartRef};
+use crate::communication::Operation;
+use crate::groups::{GroupId, Groups, Layout, RankSet};
+use crate::trace::GpuKind;
+use crate::{Job, RankTrace};
+use railwright_step::Dimension;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The parts of every communicator, by member.
+type Assigned = BTreeMap<Key, BTreeMap<u32, Vec<u32>>>;
+
+/// The two ends of a message.
+type Message = (PartRef, PartRef);
+
+fn is_unsaid(key: &Key) -> bool {
+    key.group.is_none() && key.channel.is_none()
+}
+
+impl Matching {
+    /// Asks ends for groups and takes the messages of pipelines out of what is still to be matched.
+    pub(super) fn tell(
+        &mut self,
+        job: &Job,
+        groups: &Groups,
+        assigned: &mut Assigned,
+        layout: Option<&Layout>,
+        scratch: &mut Scratch,
+    ) {
+        let carries = |member: u32, part: u32| {
+            let operation = self.parts[member as usize][part as usize].operation;
+            matches!(operation, Some(Operation::SendReceive | Operation::Send | Operation::Receive))
+        };
+        let unsaid = assigned.iter().filter(|(key, lists)| is_unsaid(key) && lists.len() > 1);
+        let (messages, others): (Vec<_>, Vec<_>) = unsaid.partition(|(_, lists)| {
+            lists.iter().all(|(member, list)| list.iter().all(|part| carries(*member, *part)))
+        });
+        let lanes = |list: &[(&Key, &BTreeMap<u32, Vec<u32>>)]| -> Vec<Lane> {
+            list.iter().filter_map(|(key, _)| key.lane).collect()
+        };
+        let (messages, others) = (lanes(&messages), lanes(&others));
+        self.told = tiling::told(job, &self.parts, &chosen(assigned, &others), layout, scratch);
+        let mut known: Vec<Tiling> = self.told.iter().map(|told| told.tiling).collect();
+        known.extend(groups.groups.iter().filter_map(Tiling::of));
+        known.retain(|tiling| tiling.size < job.world_size);
+        let layout_says = layout.and_then(|layout| Tiling::of_dimension(layout, Dimension::Pipeline));
+        if let Some(found) = neighbours(job, &self.message_ends(job), &known, layout_says)
+            && (found.tiling.size > 2 || layout_says.is_some() || differ(job, found.tiling.stride))
+        {
+            assigned
+                .retain(|key, _| !(is_unsaid(key) && key.lane.is_some_and(|lane| messages.contains(&lane))));
+            self.pipelines = Some(found.tiling);
+            for pairs in found.pairs.into_values() {
+                self.pair(job, pairs);
+            }
+        } else {
+            // All-to-alls are made of messages; ranks of one group for other purposes send theirs in step.
+            let told = tiling::told(job, &self.parts, &chosen(assigned, &messages), layout, scratch);
+            self.told.extend(told.into_iter().filter(|told| !known.contains(&told.tiling)));
+        }
+    }
+
+    /// Messages of which nobody says the other end, by rank and end.
+    fn message_ends(&self, job: &Job) -> Vec<Ends> {
+        let of = |(at, parts): (usize, &Vec<super::Part>)| {
+            let unsaid = parts.iter().enumerate().filter(|(_, part)| {
+                let carries = matches!(
+                    part.operation,
+                    Some(Operation::SendReceive | Operation::Send | Operation::Receive)
+                );
+                carries && part.lane != Lane::Host && part.group.is_none() && part.peer.is_none()
+            });
+            let mut ends: Vec<(i64, PartRef)> = unsaid
+                .map(|(place, part)| (part.end, PartRef { member: at as u32, part: place as u32 }))
+                .collect();
+            ends.sort_unstable();
+            Ends { rank: job.members[at].rank, ends }
+        };
+        self.parts.iter().enumerate().map(of).collect()
+    }
+
+    /// Adds the messages of two neighbours: by direction where an end says it.
+    fn pair(&mut self, job: &Job, pairs: Vec<Message>) {
+        let rank = |at: PartRef| job.members[at.member as usize].rank;
+        let mut channels: BTreeMap<Option<(u32, u32)>, Vec<Message>> = BTreeMap::new();
+        for (one, other) in pairs {
+            let channel = match (self.part(one).operation, self.part(other).operation) {
+                (Some(Operation::Send), _) | (_, Some(Operation::Receive)) => Some((rank(one), rank(other))),
+                (Some(Operation::Receive), _) | (_, Some(Operation::Send)) => Some((rank(other), rank(one))),
+                _ => None,
+            };
+            channels.entry(channel).or_default().push((one, other));
+        }
+        for (channel, list) in channels {
+            let point = |&(one, other): &Message| {
+                let (one, other) = (self.part(one), self.part(other));
+                Point {
+                    time: other.end,
+                    difference: other.end - one.end,
+                    within: one.duration().min(other.duration()),
+                }
+            };
+            let points: Vec<Point> = list.iter().map(point).collect();
+            let fitted = Line::fit(&points, Slope::Always, &mut line::Scratch::default());
+            let membership = |of: &dyn Fn(&Message) -> PartRef, line: Line| {
+                let member = of(&list[0]).member;
+                Membership {
+                    member,
+                    rank: job.members[member as usize].rank,
+                    parts: list.iter().map(|pair| of(pair).part).collect(),
+                    lost: 0,
+                    shift: 0,
+                    mismatches: 0,
+                    line,
+                }
+            };
+            let members = vec![membership(&|p| p.0, Line::default()), membership(&|p| p.1, fitted)];
+            self.add(Key { group: None, lane: None, channel }, How::Order, members);
+        }
+    }
+
+    /// Gives communicators whose ranks were told by ends, and their parts, a group of those ranks.
+    pub fn name_told(&mut self, groups: &mut Groups) {
+        let mut known: BTreeMap<(Option<Lane>, RankSet), GroupId> = BTreeMap::new();
+        for at in 0..self.communicators.len() {
+            let communicator = &self.communicators[at];
+            if communicator.group.is_some() {
+                continue;
+            }
+            let ranks: Vec<u32> = communicator.members.iter().map(|member| member.rank).collect();
+            let (ranks, name, dimension) = match (communicator.lane, self.pipelines) {
+                (Some(lane), _) => {
+                    let told = self.told.iter().find(|told| told.lane == lane);
+                    let (Some(told), Some(one)) = (told, ranks.first()) else { continue };
+                    (told.tiling.ranks(told.tiling.first(*one)), lane.to_string(), None)
+                }
+                (None, Some(tiling))
+                    if ranks.iter().all(|rank| tiling.first(*rank) == tiling.first(ranks[0])) =>
+                {
+                    (RankSet::new(&ranks), "messages".to_owned(), Some(Dimension::Pipeline))
+                }
+                _ => continue,
+            };
+            let lane = communicator.lane;
+            let id =
+                *known.entry((lane, ranks.clone())).or_insert_with(|| groups.add(ranks, name, dimension));
+            self.communicators[at].group = Some(id);
+            for membership in &self.communicators[at].members {
+                for &part in &membership.parts {
+                    self.parts[membership.member as usize][part as usize].group = Some(id);
+                }
+            }
+        }
+        // The pipelines themselves, whose order of ranks is that of the stages.
+        if let Some(tiling) = self.pipelines.filter(|tiling| tiling.size > 2) {
+            let ranks = self.communicators.iter().flat_map(|c| c.members.iter().map(|m| m.rank));
+            let firsts: BTreeSet<u32> = ranks.map(|rank| tiling.first(rank)).collect();
+            for first in firsts {
+                groups.add(tiling.ranks(first), "pipeline".to_owned(), Some(Dimension::Pipeline));
+            }
+        }
+    }
+}
+
+fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a BTreeMap<u32, Vec<u32>>)> {
+    let unsaid = assigned.iter().filter(|(key, lists)| is_unsaid(key) && lists.len() > 1);
+    let lanes =
+        unsaid.filter_map(|(key, lists)| Some((key.lane.filter(|lane| lanes.contains(lane))?, lists)));
+    lanes.collect()
+}
+
+/// Whether neighbours run kernels of different names, as the first and the last stage do (embedding, loss).
+fn differ(job: &Job, stride: u32) -> bool {
+    let names = |trace: &RankTrace| -> BTreeSet<String> {
+        let kernels = trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel);
+        kernels.map(|row| trace.names.get(row.name).to_owned()).collect()
+    };
+    let of = |rank: u32| job.position(rank).map(|at| names(&job.members[at].trace));
+    of(0).zip(of(stride)).is_some_and(|(one, other)| one != other)
+}
