@@ -4,6 +4,7 @@
 //! its thread; and, where no call was recorded, to what the same kernel does elsewhere and to its neighbours on the stream. Refuses
 //! to guess: what is not clear is [`Phase::Other`], and [`Phases::by`] says how many rows were found which way.
 
+mod apart;
 mod marks;
 
 use crate::RankTrace;
@@ -25,6 +26,8 @@ pub struct FoundBy {
     pub same_kernel: u64,
     /// By the rows before and after them on their stream, which agree.
     pub neighbours: u64,
+    /// Forward, because kernels of the backward pass have names of their own and none of these is among them.
+    pub apart: u64,
     /// Not at all.
     pub unknown: u64,
 }
@@ -54,6 +57,7 @@ pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phase
     by_name(trace, gpu, &mut found, &mut by);
     same_kernel(trace, gpu, &mut found, &mut by);
     neighbours(gpu, &mut found, &mut by);
+    apart::forward(trace, gpu, &mut found, &mut by);
     by.unknown = (0..gpu.len()).filter(|&at| work(at) && found[at].is_none()).count() as u64;
     Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
 }

@@ -1,12 +1,14 @@
 //! Jobs whose truth is known, for tests and benches of this crate and of its users.
 //!
 //! Responsible for: making the traces of a job that runs by a simple plan with chosen faults ([`Synthetic`]), and mutations of any job: clocks that are
-//! off, leading kernels that are lost, many ranks made of few. Refuses randomness: what varies does so by a fixed recurrence.
+//! off, leading kernels that are lost, many ranks made of few; a pipeline whose recording describes nothing ([`Pipelined`]). Refuses randomness: what varies does so by a fixed recurrence.
 
 mod mutate;
+mod pipelined;
 mod synthetic;
 
 pub use mutate::{drop_leading, keep, move_clock, replicate};
+pub use pipelined::Pipelined;
 pub use synthetic::Synthetic;
 
 /// Numbers that look random and are the same on every run (a linear congruence).

@@ -81,7 +81,7 @@ pub fn columns(
         places.iter().filter(|at| !shown.contains(*at)).map(|at| job.members[*at].rank).collect();
     let hidden: Vec<usize> = places.iter().copied().filter(|at| !shown.contains(at)).collect();
     places.retain(|at| shown.contains(at));
-    let found = crate::pipeline::from_job::passes(job, Some(&joined.groups)).ok();
+    let found = crate::pipeline::from_job::passes(job, joined).ok();
     let inputs =
         rank::Inputs { whole: windows.whole(), start: step.start, end: step.end, host: question.host };
     let drawn: Vec<(usize, Vec<Drawn>)> = workers.map(&places, |_, &at| {

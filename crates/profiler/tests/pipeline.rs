@@ -149,7 +149,7 @@ fn passes_of_traces() {
         (0..4).map(|r| format!("generated_torch215_gloo_pp2dp2/rank{r}_step5.pt.trace.json.gz")).collect();
     let mut job = support::job(&files);
     let joined = join(&mut job, &JoinOptions::default());
-    let passes = from_job::passes(&job, Some(&joined.groups)).expect("passes");
+    let passes = from_job::passes(&job, &joined).expect("passes");
     assert_eq!(
         (passes.shape.pipeline_parallel, passes.shape.data_parallel, passes.shape.micro_batches),
         (2, 2, 4)

@@ -85,7 +85,7 @@ fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
         (0..4).map(|r| format!("generated_torch215_gloo_pp2dp2/rank{r}_step5.pt.trace.json.gz")).collect();
     let mut job = support::job(&files);
     let joined = join(&mut job, &JoinOptions::default());
-    let mut passes = from_job::passes(&job, Some(&joined.groups)).expect("passes");
+    let mut passes = from_job::passes(&job, &joined).expect("passes");
     assert!(passes.host_order);
     let replay = Replay::new(&passes).unwrap();
     assert_eq!(replay.circular(), 0);

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
         marks.extend(perfetto::stragglers(&windows, &report));
     }
     // A job without a pipeline has no stalls, which is no problem here.
-    if let Ok(passes) = from_job::passes(&job, Some(&joined.groups))
+    if let Ok(passes) = from_job::passes(&job, &joined)
         && let Ok(page) = pipeline::page(passes.clone(), &pipeline::Question::default())
     {
         marks.extend(perfetto::stalls(&passes, &page));

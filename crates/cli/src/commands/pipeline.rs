@@ -99,7 +99,7 @@ fn recorded(paths: &[String], printer: &Printer) -> Result<Passes, Failure> {
     let joined = join(&mut job, &JoinOptions::default());
     printer.warnings(&job.warnings);
     printer.warnings(&joined.warnings);
-    Ok(from_job::passes(&job, Some(&joined.groups))?)
+    Ok(from_job::passes(&job, &joined)?)
 }
 
 impl Answer for Page {

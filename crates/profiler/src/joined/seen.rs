@@ -15,15 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 struct PhasesOf {
     device: Vec<Phase>,
     host: Vec<Option<Phase>>,
-    /// Kernels that compute, by start, with their phases: empty unless these tell a forward from a backward pass.
+    /// Kernels that compute, by start, with their phases.
     around: Vec<(i64, Phase)>,
 }
-
-/// Where at least this share of a rank's arithmetic is known to be backward work by its names, the rest is not.
-const TOLD: f64 = 0.2;
-
-/// Among so many kernels one has a name that only the backward pass has, in that pass: those of a layer.
-const NEAR: usize = 16;
 
 impl PhasesOf {
     fn new(trace: &RankTrace, parts: &[Part]) -> Self {
@@ -35,24 +29,11 @@ impl PhasesOf {
         let rows = rows.filter(|(at, (row, _))| {
             row.kind == GpuKind::Kernel && u32::try_from(*at).is_ok_and(|at| !moved.contains(&at))
         });
-        let mut around: Vec<(i64, Phase)> = Vec::new();
-        let (mut backward, mut all) = (0, 0);
-        for (_, (row, phase)) in rows {
-            let time = row.end - row.start;
-            all += time;
-            if is_backward(*phase) {
-                backward += time;
-            }
-            around.push((row.start, *phase));
-        }
-        let share = backward as f64 / (all as f64).max(1.0);
-        if !(TOLD..=1.0 - TOLD).contains(&share) {
-            around.clear();
-        }
+        let around = rows.map(|(_, (row, phase))| (row.start, *phase)).collect();
         Self { device, host: host_phases(trace), around }
     }
 
-    /// The phase of a communication: its own, else that of the arithmetic around it, by names that kernels have in one pass only (`..._bwd`).
+    /// The phase of a communication: its own, else that of the arithmetic before it.
     fn of(&self, part: &Part) -> Phase {
         let own = match part.lane {
             Lane::Stream(_) => self.device.get(part.row as usize).copied(),
@@ -62,19 +43,8 @@ impl PhasesOf {
             return own;
         }
         let after = self.around.partition_point(|(start, _)| *start <= part.start);
-        let before = &self.around[after.saturating_sub(NEAR)..after];
-        let behind = &self.around[after..self.around.len().min(after + NEAR)];
-        let backward = |rows: &[(i64, Phase)]| rows.iter().any(|(_, phase)| is_backward(*phase));
-        match (backward(before), backward(behind)) {
-            (true, true) => Phase::Backward,
-            (false, false) if !self.around.is_empty() => Phase::Forward,
-            _ => Phase::Other,
-        }
+        after.checked_sub(1).map_or(Phase::Other, |before| self.around[before].1)
     }
-}
-
-fn is_backward(phase: Phase) -> bool {
-    matches!(phase, Phase::Backward | Phase::BackwardInput | Phase::BackwardWeight)
 }
 
 /// What groups were seen doing.

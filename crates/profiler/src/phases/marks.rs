@@ -69,7 +69,8 @@ fn is_checkpoint(name: &str) -> bool {
 pub(super) fn kernel(name: &str) -> Option<Phase> {
     let lower = name.to_ascii_lowercase();
     let head = lower.split('(').next().unwrap_or_default();
-    if ["adamfunctor", "fusedadam", "sgdfunctor"].iter().any(|word| head.contains(word)) {
+    if ["adamfunctor", "fusedadam", "sgdfunctor", "multi_tensor_apply"].iter().any(|word| head.contains(word))
+    {
         return Some(Phase::Optimizer);
     }
     let backward = ["backward", "bwd", "dgrad", "wgrad", "grad_input"];

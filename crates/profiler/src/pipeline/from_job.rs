@@ -9,9 +9,12 @@ mod messages;
 mod names;
 
 use crate::groups::Groups;
+use crate::joined::Joined;
 use crate::launches::launches;
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use crate::trace::{GpuKind, HostKind, NONE, RankTrace};
+use crate::view::{Tables, View};
+use crate::windows::windows;
 use crate::{Job, NameId};
 use names::Named;
 use railwright_spec::problem::{Problem, Warning};
@@ -32,12 +35,12 @@ struct Found {
     end: i64,
 }
 
-/// Finds the passes of a job whose ranks are on one time; `groups` tell pipelines where names do not.
+/// Finds the passes of a job whose ranks are on one time; its groups tell pipelines where names do not.
 ///
 /// # Errors
 ///
 /// When no rank has a pass, or all are on one stage.
-pub fn passes(job: &Job, groups: Option<&Groups>) -> Result<Passes, Problem> {
+pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     let label = job.members.first().map_or_else(String::new, |m| m.trace.identity.label.clone());
     let mut found: Vec<(u32, Vec<Found>)> = Vec::new();
     let mut cut = Vec::new();
@@ -57,7 +60,7 @@ pub fn passes(job: &Job, groups: Option<&Groups>) -> Result<Passes, Problem> {
             .in_file(label)
             .hint("record with annotations around the passes of each micro batch, or give a table of pipeline timers"));
     }
-    let stages = stages(job, groups, &found);
+    let stages = stages(job, &joined.groups, &found);
     let count = stages.values().max().map_or(0, |s| s + 1);
     if count < 2 {
         return Err(Problem::new("all ranks are on one pipeline stage, so there is no pipeline to show")
@@ -65,14 +68,19 @@ pub fn passes(job: &Job, groups: Option<&Groups>) -> Result<Passes, Problem> {
             .hint("`railwright profile` shows where the time of such a job goes"));
     }
     let mut passes = Passes { label: folder(&label, job.members.len()), ..Passes::default() };
-    let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+    let shards = Shards::of(&joined.groups);
+    let mut seen: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+    let unmarked = unmarked_steps(job, joined);
+    if unmarked.is_some() {
+        // Such steps are cut on the device's time.
+        found.iter_mut().flat_map(|(_, passes)| passes).for_each(|pass| pass.issued = pass.start);
+    }
     for (rank, of_rank) in &found {
         let stage = stages.get(rank).copied().unwrap_or(0);
-        let replica = seen.entry(stage).or_insert(0);
+        let (replica, shard) = shards.place(*rank, seen.entry(stage).or_default());
         let trace = job.position(*rank).map(|at| &job.members[at].trace);
-        let steps = trace.map(steps).unwrap_or_default();
-        place(&mut passes, of_rank, &steps, (*rank, stage, *replica));
-        *replica += 1;
+        let steps = unmarked.clone().or_else(|| trace.map(steps)).unwrap_or_default();
+        place(&mut passes, of_rank, &steps, (*rank, stage, replica, shard));
     }
     passes.host_order =
         passes.passes.iter().any(|p| p.kind.is_message()) && messages::fit(&passes.passes, count);
@@ -188,15 +196,30 @@ fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
     steps
 }
 
+/// Steps of a job that marks none, where something else tells them.
+fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Vec<(u32, i64, i64)>> {
+    if job.members.iter().any(|member| !steps(&member.trace).is_empty()) {
+        return None;
+    }
+    let tables = Tables::shipped();
+    let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
+    let found = windows(&views, joined);
+    let number = |(at, step): (usize, &crate::windows::StepWindow)| {
+        let number = step.number.and_then(|number| u32::try_from(number).ok());
+        (number.unwrap_or(at as u32), step.start, step.end)
+    };
+    (found.steps.len() > 1).then(|| found.steps.iter().enumerate().map(number).collect())
+}
+
 /// The stage of every rank.
-fn stages(job: &Job, groups: Option<&Groups>, found: &[(u32, Vec<Found>)]) -> BTreeMap<u32, u32> {
+fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u32, u32> {
     let named = |passes: &[Found]| passes.iter().filter_map(|f| f.virtual_stage).min();
     let all: BTreeMap<u32, u32> = found.iter().filter_map(|(rank, p)| Some((*rank, named(p)?))).collect();
     if all.len() == found.len() {
         // A rank with several virtual stages is where its lowest one is; numbers may leave gaps when ranks are missing.
         return all;
     }
-    let all = groups.map(|g| &g.groups[..]).unwrap_or_default().iter();
+    let all = groups.groups.iter();
     let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
     // Of a pipeline and of two of its stages the pipeline tells the order.
     pipelines.sort_by_key(|group| group.size);
@@ -234,12 +257,46 @@ fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
     stages
 }
 
+/// Ranks that share a replica's stage: those that tensor and context parallel groups join.
+struct Shards(BTreeMap<u32, u32>);
+
+impl Shards {
+    /// For every rank the lowest one that it shares with.
+    fn of(groups: &Groups) -> Self {
+        let mut lowest: BTreeMap<u32, u32> = BTreeMap::new();
+        let joins = |group: &&crate::groups::Group| {
+            matches!(group.dimension.dimension, Dimension::Tensor | Dimension::Context)
+        };
+        // Groups of two dimensions cross each other: once more joins what the first round left apart.
+        for group in groups.groups.iter().filter(joins).chain(groups.groups.iter().filter(joins)) {
+            let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
+            let known = ranks.iter().map(|rank| lowest.get(rank).copied().unwrap_or(*rank)).min();
+            for rank in ranks {
+                lowest.insert(*rank, known.unwrap_or(*rank));
+            }
+        }
+        Self(lowest)
+    }
+
+    /// The replica and the shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and how many shards of each came.
+    fn place(&self, rank: u32, seen: &mut Vec<(u32, u32)>) -> (u32, u32) {
+        let lowest = self.0.get(&rank).copied().unwrap_or(rank);
+        let at = seen.iter().position(|(known, _)| *known == lowest).unwrap_or_else(|| {
+            seen.push((lowest, 0));
+            seen.len() - 1
+        });
+        let shard = seen[at].1;
+        seen[at].1 += 1;
+        (at as u32, shard)
+    }
+}
+
 /// Adds a rank's passes to the steps in which they were issued, and numbers micro batches that names do not.
 fn place(
     passes: &mut Passes,
     found: &[Found],
     steps: &[(u32, i64, i64)],
-    (rank, stage, replica): (u32, u32, u32),
+    (rank, stage, replica, shard): (u32, u32, u32, u32),
 ) {
     let mut chunks: Vec<u32> = found.iter().filter_map(|f| f.virtual_stage).collect();
     chunks.sort_unstable();
@@ -265,7 +322,7 @@ fn place(
             rank,
             stage,
             replica,
-            shard: 0,
+            shard,
             kind: pass.kind,
             micro_batch,
             chunk,

@@ -19,7 +19,7 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
     if waterfall.total.get(undivided) == 0 {
         return;
     }
-    let Ok(passes) = from_job::passes(job, Some(&joined.groups)) else { return };
+    let Ok(passes) = from_job::passes(job, joined) else { return };
     let replicas: BTreeSet<u32> = passes.passes.iter().map(|pass| pass.replica).collect();
     if replicas.len() * windows.steps.len() > MOST_REPLAYS {
         return;

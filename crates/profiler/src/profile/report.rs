@@ -473,6 +473,7 @@ fn found_by(views: &[View<'_>]) -> FoundBy {
             name: all.name + by.name,
             same_kernel: all.same_kernel + by.same_kernel,
             neighbours: all.neighbours + by.neighbours,
+            apart: all.apart + by.apart,
             unknown: all.unknown + by.unknown,
         }
     })
