@@ -26,7 +26,7 @@ pub struct FoundBy {
     pub same_kernel: u64,
     /// By the rows before and after them on their stream, which agree.
     pub neighbours: u64,
-    /// Forward, because kernels of the backward pass have names of their own and none of these is among them.
+    /// Forward or backward, because kernels of the backward pass have names of their own, and these are far from them or among them.
     pub apart: u64,
     /// Not at all.
     pub unknown: u64,

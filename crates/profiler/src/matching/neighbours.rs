@@ -6,10 +6,11 @@
 
 use super::{PartRef, Tiling};
 use crate::Job;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Ends of one message lie this near to each other, in nanoseconds.
-const TOGETHER: i64 = 5_000;
+/// Ends of one message lie this near to each other, in nanoseconds: the first that gives a clear answer counts. A receiver copies for some microseconds after the sender is
+/// done; stages that run very much alike end unrelated messages within a few microseconds, too.
+const TOGETHER: [i64; 3] = [2_000, 10_000, 50_000];
 
 /// Neighbours share this share of the moments of the one that has fewer: a stage in the middle has two neighbours.
 const SHARED: f64 = 0.35;
@@ -45,23 +46,35 @@ pub(super) fn neighbours(
     known: &[Tiling],
     said: Option<Tiling>,
 ) -> Option<Neighbours> {
-    let world = job.world_size;
+    TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, said, together))
+}
+
+/// The same for ends that lie so near to each other.
+fn within(
+    world: u32,
+    ranks: &[Ends],
+    known: &[Tiling],
+    said: Option<Tiling>,
+    together: i64,
+) -> Option<Neighbours> {
     if ranks.len() != world as usize || world < 2 {
         return None;
     }
     let at: BTreeMap<u32, &Ends> = ranks.iter().map(|ends| (ends.rank, ends)).collect();
-    let within = |stride: u32| known.iter().any(|tiling| tiling.first(0) == tiling.first(stride));
+    let inside = |stride: u32| known.iter().any(|tiling| tiling.first(0) == tiling.first(stride));
     let mut scores: Vec<(f64, u32)> = Vec::new();
     let possible = |stride: u32| match said {
         Some(said) => stride == said.stride,
-        None => world.is_multiple_of(stride) && !within(stride),
+        None => world.is_multiple_of(stride) && !inside(stride),
     };
     for stride in (1..world).filter(|stride| possible(*stride)) {
         let lower: Vec<u32> = (0..world - stride).collect();
         let step = lower.len().div_ceil(SAMPLED).max(1);
         let sampled = lower.iter().step_by(step);
         let shared: Vec<f64> = sampled
-            .filter_map(|&rank| Some(shared(at.get(&rank)?, at.get(&(rank + stride))?).map_or(0.0, |s| s.1)))
+            .filter_map(|&rank| {
+                Some(shared(at.get(&rank)?, at.get(&(rank + stride))?, together).map_or(0.0, |s| s.1))
+            })
             .collect();
         scores.push((shared.iter().sum::<f64>() / shared.len().max(1) as f64, stride));
     }
@@ -71,13 +84,15 @@ pub(super) fn neighbours(
     if best < SHARED || next > CLEARLY * best {
         return None;
     }
-    let mut pairs = BTreeMap::new();
+    let mut linked = BTreeSet::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
     for rank in 0..world - stride {
         let (one, other) = (at.get(&rank)?, at.get(&(rank + stride))?);
-        if let Some((offset, share)) = shared(one, other)
+        if let Some((offset, share)) = shared(one, other, together)
             && share >= SHARED
         {
-            pairs.insert((rank, rank + stride), paired(one, other, offset));
+            linked.insert(rank);
+            candidates.extend(near(one, other, offset, together));
         }
     }
     // The longest pipelines that every pair agrees with.
@@ -85,14 +100,44 @@ pub(super) fn neighbours(
     let tiling = sizes.map(|size| Tiling { size, stride }).find(|tiling| {
         (0..world - stride).all(|rank| {
             let neighbours = tiling.first(rank) == tiling.first(rank + stride);
-            pairs.contains_key(&(rank, rank + stride)) == neighbours
+            linked.contains(&rank) == neighbours
         })
     })?;
-    Some(Neighbours { tiling, pairs })
+    Some(Neighbours { tiling, pairs: paired(candidates) })
+}
+
+/// Two ends that may be of one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    /// How far they lie apart, in nanoseconds.
+    apart: i64,
+    end: i64,
+    ranks: (u32, u32),
+    parts: (PartRef, PartRef),
+}
+
+/// Each end once, with the nearest that is left.
+fn paired(mut candidates: Vec<Candidate>) -> BTreeMap<(u32, u32), Vec<(PartRef, PartRef)>> {
+    candidates.sort_unstable();
+    let mut used: BTreeSet<PartRef> = BTreeSet::new();
+    candidates.retain(|candidate| {
+        let (one, other) = candidate.parts;
+        let free = !used.contains(&one) && !used.contains(&other);
+        if free {
+            used.extend([one, other]);
+        }
+        free
+    });
+    candidates.sort_unstable_by_key(|candidate| (candidate.ranks, candidate.end, candidate.parts));
+    let mut pairs: BTreeMap<(u32, u32), Vec<(PartRef, PartRef)>> = BTreeMap::new();
+    for candidate in candidates {
+        pairs.entry(candidate.ranks).or_default().push(candidate.parts);
+    }
+    pairs
 }
 
 /// By how much the second clock is ahead where most ends of two ranks fall together, and the share of the fewer that do.
-fn shared(one: &Ends, other: &Ends) -> Option<(i64, f64)> {
+fn shared(one: &Ends, other: &Ends, together: i64) -> Option<(i64, f64)> {
     let fewer = one.ends.len().min(other.ends.len());
     if fewer < MESSAGES.0 {
         return None;
@@ -108,7 +153,7 @@ fn shared(one: &Ends, other: &Ends) -> Option<(i64, f64)> {
     // The window that holds most; of equal ones the one where the clocks agree best.
     let (mut best, mut from) = ((0, i64::MAX, 0), 0);
     for to in 0..differences.len() {
-        while differences[to] - differences[from] > TOGETHER {
+        while differences[to] - differences[from] > together {
             from += 1;
         }
         let middle = differences[from + (to - from) / 2];
@@ -122,20 +167,18 @@ fn shared(one: &Ends, other: &Ends) -> Option<(i64, f64)> {
     Some((best.2, best.0 as f64 / most as f64))
 }
 
-/// The ends that fall together, each once.
-fn paired(one: &Ends, other: &Ends, offset: i64) -> Vec<(PartRef, PartRef)> {
-    let mut pairs = Vec::new();
-    let mut next = 0;
+/// The ends that fall together.
+fn near(one: &Ends, other: &Ends, offset: i64, together: i64) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
     for &(end, part) in &one.ends {
-        while other.ends.get(next).is_some_and(|(later, _)| later - end - offset < -TOGETHER) {
-            next += 1;
-        }
-        if let Some(&(later, counterpart)) = other.ends.get(next)
-            && later - end - offset <= TOGETHER
-        {
-            pairs.push((part, counterpart));
-            next += 1;
-        }
+        let from = other.ends.partition_point(|(later, _)| later - end - offset < -together);
+        let around = other.ends[from..].iter().take_while(|(later, _)| later - end - offset <= together);
+        candidates.extend(around.map(|&(later, counterpart)| Candidate {
+            apart: (later - end - offset).abs(),
+            end,
+            ranks: (one.rank, other.rank),
+            parts: (part, counterpart),
+        }));
     }
-    pairs
+    candidates
 }

@@ -1,12 +1,12 @@
 //! The forward pass of recordings that name the backward pass alone.
 //!
 //! Responsible for: recordings of kernels without launches or ranges, where libraries write the backward pass into the names of their kernels (`flash_bwd_...`) but no
-//! name says the forward pass: a longer row of arithmetic without a backward kernel is forward work. Refuses recordings in which anything else tells of a forward pass, and those with
+//! name says the forward pass: a longer row of arithmetic without a backward kernel is forward work, a shorter one beside backward kernels is backward work. Refuses recordings in which anything else tells of a forward pass, and those with
 //! too little of either.
 
 use super::FoundBy;
 use crate::RankTrace;
-use crate::communication::NameTable;
+use crate::communication::{NameTable, Operation};
 use crate::trace::{GpuActivities, GpuKind};
 use railwright_step::Phase;
 
@@ -24,29 +24,44 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
         return;
     }
     let classes = NameTable::shipped().classes(&trace.names);
-    let computes = |at: &usize| {
-        gpu.get(*at).is_some_and(|row| {
-            row.kind == GpuKind::Kernel && row.collective.is_none() && classes.get(row.name).is_none()
-        })
+    let is_kernel = |at: &usize| gpu.kinds().get(*at) == Some(&GpuKind::Kernel);
+    let communicates = |at: usize| {
+        gpu.get(at).is_some_and(|row| row.collective.is_some() || classes.get(row.name).is_some())
     };
-    let rows: Vec<usize> = (0..gpu.len()).filter(computes).collect();
-    let time = |rows: &mut dyn Iterator<Item = usize>| -> i64 {
-        rows.filter_map(|at| gpu.get(at)).map(|row| row.end - row.start).sum()
+    let kernels: Vec<usize> = (0..gpu.len()).filter(is_kernel).collect();
+    let time = |wanted: &dyn Fn(usize) -> bool| -> f64 {
+        let rows = kernels.iter().copied().filter(|&at| !communicates(at) && wanted(at));
+        rows.filter_map(|at| gpu.get(at)).map(|row| row.end - row.start).sum::<i64>() as f64
     };
-    let all = time(&mut rows.iter().copied()) as f64;
-    let backward = time(&mut rows.iter().copied().filter(|&at| is_backward(&found[at]))) as f64;
+    let (all, backward) = (time(&|_| true), time(&|at| is_backward(&found[at])));
     if backward < SHARE * all || backward > (1.0 - SHARE) * all {
         return;
     }
-    for run in rows
-        .chunk_by(|&one, &next| is_backward(&found[one]) == is_backward(&found[next]))
-        .map(<[usize]>::to_vec)
-        .collect::<Vec<_>>()
-    {
-        if run.len() > NEAR && !is_backward(&found[run[0]]) {
-            for at in run {
+    // Passes of a pipeline end where messages begin.
+    let message = |at: &usize| {
+        gpu.get(*at).and_then(|row| classes.get(row.name)?.operation).is_some_and(|operation| {
+            matches!(operation, Operation::SendReceive | Operation::Send | Operation::Receive)
+        })
+    };
+    for stretch in kernels.split(message) {
+        let rows: Vec<usize> = stretch.iter().copied().filter(|&at| !communicates(at)).collect();
+        let marks: Vec<bool> = rows.iter().map(|&at| is_backward(&found[at])).collect();
+        let holds = marks.contains(&true);
+        let mut from = 0;
+        for run in marks.chunk_by(|a, b| a == b) {
+            let within = from..from + run.len();
+            from = within.end;
+            if run[0] {
+                continue;
+            }
+            let phase = match (run.len() > NEAR, holds) {
+                (true, _) => Phase::Forward,
+                (false, true) => Phase::Backward,
+                (false, false) => continue,
+            };
+            for &at in &rows[within] {
                 if found[at].is_none() {
-                    found[at] = Some(Phase::Forward);
+                    found[at] = Some(phase);
                     by.apart += 1;
                 }
             }

@@ -70,10 +70,11 @@ impl Run {
             self.kernel(stage, "embedding_kernel", 7, (now, now + 20_000));
             now += 21_000;
         }
+        // Passes vary by two in a hundred.
+        let wobble = self.random.below(self.plan.layer.unsigned_abs() / 50) as i64;
         for _ in 0..self.plan.layers {
-            let length = self.plan.layer * if backward { 2 } else { 1 };
-            let wobble = self.random.below(2_000) as i64;
-            let each = (length + wobble - 10_000) / kernels.len() as i64;
+            let length = (self.plan.layer + wobble) * if backward { 2 } else { 1 };
+            let each = (length - 10_000) / kernels.len() as i64;
             for (at, kernel) in (0_i64..).zip(kernels) {
                 self.kernel(stage, kernel, 7, (now + at * each, now + (at + 1) * each - 1_000));
             }
