@@ -17,6 +17,9 @@ pub(crate) struct Pipeline {
     /// What was recorded: files, folders, patterns, archives
     #[arg(value_name = "PATH", required_unless_present = "predict", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
+    /// Sizes of the parallel dimensions, the innermost first, such as `tp=8,dp=4,pp=2`, where traces do not say groups
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) layout: Option<String>,
     /// Show this step instead of the one that lost most
     #[arg(long, value_name = "N")]
     pub(crate) step: Option<u32>,
@@ -47,6 +50,7 @@ impl Pipeline {
     pub(crate) fn of(paths: Vec<String>, step: Option<u32>, output: Output) -> Self {
         Self {
             paths,
+            layout: None,
             step,
             replica: None,
             what_if: Vec::new(),

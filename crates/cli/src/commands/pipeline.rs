@@ -2,6 +2,7 @@
 
 mod report;
 
+use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::jobs::Wanted;
@@ -11,6 +12,7 @@ use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal};
 use crate::run;
 use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_profiler::Job;
+use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::passes::Passes;
@@ -42,7 +44,7 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
     };
     let passes = match &arguments.predict {
         Some(file) => predicted(file, printer)?,
-        None => recorded(&arguments.paths, printer)?,
+        None => recorded(&arguments.paths, profiled::said_layout(arguments.layout.as_deref())?, printer)?,
     };
     let page = pipeline::page(passes, &question)?;
     printer.warnings(&page.warnings);
@@ -70,7 +72,7 @@ fn predicted(file: &str, printer: &Printer) -> Result<Passes, Failure> {
 }
 
 /// The passes that files hold.
-fn recorded(paths: &[String], printer: &Printer) -> Result<Passes, Failure> {
+fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Result<Passes, Failure> {
     let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
     super::tell(&loaded, printer);
     let (mut parts, mut ranks, mut others) = (Vec::new(), Vec::new(), 0);
@@ -96,7 +98,7 @@ fn recorded(paths: &[String], printer: &Printer) -> Result<Passes, Failure> {
             .into());
     }
     let mut job = Job::new(ranks);
-    let joined = join(&mut job, &JoinOptions::default());
+    let joined = join(&mut job, &JoinOptions { layout, ..JoinOptions::default() });
     printer.warnings(&job.warnings);
     printer.warnings(&joined.warnings);
     Ok(from_job::passes(&job, &joined)?)

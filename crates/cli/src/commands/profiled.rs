@@ -85,7 +85,12 @@ fn layout_of(run: &Run) -> Option<Layout> {
 
 /// Sizes of dimensions, as the user says them.
 pub(super) fn layout(reading: &Reading) -> Result<Option<Layout>, Problem> {
-    reading.layout.as_deref().map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
+    said_layout(reading.layout.as_deref())
+}
+
+/// The same from the text of the flag.
+pub(super) fn said_layout(text: Option<&str>) -> Result<Option<Layout>, Problem> {
+    text.map(Layout::read).transpose().map_err(|problem| problem.in_file("--layout"))
 }
 
 /// Joins the ranks among what was read.

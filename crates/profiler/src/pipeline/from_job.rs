@@ -65,7 +65,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     if count < 2 {
         return Err(Problem::new("all ranks are on one pipeline stage, so there is no pipeline to show")
             .in_file(label)
-            .hint("`railwright profile` shows where the time of such a job goes"));
+            .hint("where traces say no groups, `--layout tp=8,dp=4,pp=2` says the stages; `railwright profile` shows where the time of a job without a pipeline goes"));
     }
     let mut passes = Passes { label: folder(&label, job.members.len()), ..Passes::default() };
     let shards = Shards::of(&joined.groups);
