@@ -38,6 +38,9 @@ pub struct Group {
     pub names: Vec<String>,
     /// The dimension it serves.
     pub dimension: GroupDimension,
+    /// Whether no trace says it: its ranks were told by when their collectives end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
 }
 
 impl Group {
@@ -137,6 +140,7 @@ impl Groups {
                 description: key.description,
                 names,
                 dimension,
+                told: false,
             });
         }
         groups
@@ -149,7 +153,14 @@ impl Groups {
         let unknown = || GroupDimension::unknown(Some(&ranks), size);
         let dimension = dimension
             .map_or_else(unknown, |dimension| GroupDimension::known(dimension, Evidence::Operations));
-        self.groups.push(Group { ranks: Some(ranks), size, description: None, names: vec![name], dimension });
+        self.groups.push(Group {
+            ranks: Some(ranks),
+            size,
+            description: None,
+            names: vec![name],
+            dimension,
+            told: true,
+        });
         id
     }
 

@@ -207,8 +207,8 @@ fn ranks(
 }
 
 /// What is assumed where no group is recorded.
-const ASSUMED: &str = "the traces record no group for these calls: all traced ranks whose calls on the same stream fit each other in kind, size and order are taken to be one \
-                       group, from the first call that all of them recorded on; ranks that were not traced are not counted";
+const ASSUMED: &str = "the traces record no group for these calls: ranks whose calls fit each other in kind, size and order and end together are taken to be one group, sets of \
+                       one size and stride where all ranks were traced; ranks that were not traced are not counted";
 
 /// What rows are summed by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,6 +254,16 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
         _ => here(),
     };
     let (dimension, label, size) = match group {
+        Some(group) if group.told => {
+            let known = group.dimension.evidence != Evidence::Nothing;
+            let all = if group.size == joined.clocks.clocks.len() as u32 { "all " } else { "" };
+            let label = if known {
+                format!("assumed: {}", group.dimension.label)
+            } else {
+                format!("assumed: {all}{} ranks", group.size)
+            };
+            (group.dimension.dimension, label, group.size)
+        }
         Some(group) => (group.dimension.dimension, group.dimension.label.clone(), group.size),
         None if channel.is_some() => (Dimension::Pipeline, Dimension::Pipeline.name().to_owned(), traced),
         None if row.operation == Some(Operation::Copy) => {
@@ -266,8 +276,8 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
         }
         None => (Dimension::Other, "unknown (other ranks not traced)".to_owned(), traced),
     };
-    let assumed = group.is_none()
-        && channel.is_none()
+    let assumed = group.is_none_or(|group| group.told)
+        && (channel.is_none() || group.is_some())
         && communicator.is_some()
         && row.operation != Some(Operation::Copy);
     Placed {

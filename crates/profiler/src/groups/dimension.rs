@@ -90,9 +90,13 @@ pub fn infer(
             group.dimension = GroupDimension::known(dimension, Evidence::Tiling);
             continue;
         }
+        let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
         let mut ask = || {
             let habits = habits(at);
-            (habits.dimension(), habits.reduces_many_sizes())
+            // All ranks of a job exchange embeddings and samples, too.
+            let doubted =
+                |dimension: &Dimension| *dimension == Dimension::Expert && size == world && !habits.experts;
+            (habits.dimension().filter(|found| !doubted(found)), habits.reduces_many_sizes())
         };
         let (does, reduces) = match group.ranks.as_ref() {
             Some(set) if set.stride().is_some() => {

@@ -29,6 +29,8 @@ pub struct Habits {
     pub recorded: (i64, i64),
     /// How many steps were recorded.
     pub steps: u32,
+    /// Whether names of that rank's recording speak of experts.
+    pub experts: bool,
 }
 
 /// A share below which what was seen in a phase is taken for a stray: loss and metrics are averaged in the forward pass too.
@@ -205,7 +207,7 @@ mod tests {
             (0..layers).for_each(|_| does(backward, Phase::Backward, 200));
             does(last, Phase::Optimizer, 30);
         }
-        Habits { deeds, recorded: (0, now), steps }
+        Habits { deeds, recorded: (0, now), steps, experts: false }
     }
 
     use Operation::{AllGather, AllReduce, ReduceScatter};

@@ -114,7 +114,7 @@ fn what_a_group_does_is_the_last_word() {
             start: 1_000 * k as i64 / count,
             phase: railwright_step::Phase::Other,
         });
-        Habits { deeds: deeds.collect(), recorded: (0, 1_000), steps: 1 }
+        Habits { deeds: deeds.collect(), recorded: (0, 1_000), steps: 1, experts: false }
     };
     let habits = |operation, counts: &'static [(u64, usize)]| {
         move |_: &Group| {
@@ -125,7 +125,10 @@ fn what_a_group_does_is_the_last_word() {
     let of = |habits: &dyn Fn(&Group) -> Habits| dimensions(&job, None, habits)[0].clone();
     assert_eq!(of(&habits(Operation::AllReduce, &[(24576, 10), (2048, 3)])).0, "0,1 tensor");
     assert_eq!(of(&habits(Operation::AllReduce, &[(100, 1), (200, 1), (300, 1)])).0, "0,1 data");
-    assert_eq!(of(&habits(Operation::AllToAll, &[(100, 4)])).0, "0,1 expert");
+    let exchanges = habits(Operation::AllToAll, &[(100, 4)]);
+    // Recommenders exchange embeddings among all ranks.
+    assert_eq!(of(&exchanges).0, "0,1 whole world");
+    assert_eq!(of(&|group| Habits { experts: true, ..exchanges(group) }).0, "0,1 expert");
     assert_eq!(of(&habits(Operation::Send, &[(100, 4)])).0, "0,1 pipeline");
     assert_eq!(
         of(&habits(Operation::Broadcast, &[(100, 4)])),

@@ -47,6 +47,22 @@ impl PhasesOf {
     }
 }
 
+/// Whether a name is of a mixture of experts: its layers, its router, its exchange of tokens, its products by group.
+fn speaks_of_experts(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let words = [
+        "expert",
+        "moe",
+        "router",
+        "topk_softmax",
+        "grouped_gemm",
+        "groupedgemm",
+        "deep_ep",
+        "permute_with_mask",
+    ];
+    words.iter().any(|word| lower.contains(word))
+}
+
 /// What groups were seen doing.
 pub(super) struct Seen<'a> {
     job: &'a Job,
@@ -94,6 +110,7 @@ impl<'a> Seen<'a> {
         let over = |all: (i64, i64), row: (i64, i64)| (all.0.min(row.0), all.1.max(row.1));
         let device = rows().map(|(&start, &end)| (start, end)).reduce(over);
         let recorded = device.or_else(|| hosts().reduce(over)).unwrap_or_default();
-        Habits { deeds: member.parts.iter().map(deed).collect(), recorded, steps: self.steps }
+        let experts = trace.names.iter().any(speaks_of_experts);
+        Habits { deeds: member.parts.iter().map(deed).collect(), recorded, steps: self.steps, experts }
     }
 }
