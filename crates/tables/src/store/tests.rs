@@ -61,6 +61,10 @@ prop_compose! {
                 start: end, end: start, name, kind: HOST[kind], thread: number % 7, correlation: None, collective: call,
                 shapes: (number % 2 == 0).then_some(name),
             });
+            // Some traces have none: those are saved as before there was such a part.
+            if damages > 2 && number % 5 == 0 {
+                trace.host.name_stream(number % 9, (number % 2 == 0).then_some(number / 7));
+            }
         }
         for at in 0..damages {
             trace.report.note(DamageKind::BadTime, at, || "an event".to_owned());
@@ -81,6 +85,36 @@ proptest! {
         prop_assert_eq!(&saved.job, &job);
         prop_assert_eq!(save(&saved.job, &saved.passes).expect("saved again"), bytes);
     }
+}
+
+#[test]
+fn streams_that_the_host_names_are_a_part_that_may_be_missing() {
+    let mut trace = RankTrace::default();
+    let name = trace.names.intern("triton_poi_fused_add_0");
+    for start in 0..6 {
+        trace.host.push(HostActivity { start, end: start + 1, name, ..HostActivity::default() });
+    }
+    let plain = rank_parts(&railwright_profiler::job::Member { rank: 0, trace: trace.clone() }).expect("parts");
+    trace.host.name_stream(7, Some(3));
+    let member = railwright_profiler::job::Member { rank: 0, trace };
+    let parts = rank_parts(&member).expect("parts");
+    // What was saved before is saved the same, so what was saved before opens.
+    assert_eq!(plain, parts[..5]);
+    assert_eq!(parts[5].name, "rank-00000/host_streams.parquet");
+    let job = Job { members: vec![member], world_size: 1, ..Job::default() };
+    let open = |parts: Vec<Part>| {
+        Store::open("x", assemble(&job, 0, parts).expect("a file")).and_then(|store| store.load()).map(|s| s.job)
+    };
+    assert_eq!(open(parts.clone()), Ok(job.clone()));
+    assert!(open(plain).expect("older").members[0].trace.host.named_streams().is_empty());
+    // A part of another rank, whose rows are not there.
+    let mut others = parts;
+    let mut few = RankTrace::default();
+    few.host.push(HostActivity::default());
+    let few = rank_parts(&railwright_profiler::job::Member { rank: 0, trace: few }).expect("parts");
+    others[3] = few[3].clone();
+    others[1] = few[1].clone();
+    assert!(open(others).is_err());
 }
 
 fn passes() -> Passes {
