@@ -94,7 +94,8 @@ fn streams_that_the_host_names_are_a_part_that_may_be_missing() {
     for start in 0..6 {
         trace.host.push(HostActivity { start, end: start + 1, name, ..HostActivity::default() });
     }
-    let plain = rank_parts(&railwright_profiler::job::Member { rank: 0, trace: trace.clone() }).expect("parts");
+    let plain =
+        rank_parts(&railwright_profiler::job::Member { rank: 0, trace: trace.clone() }).expect("parts");
     trace.host.name_stream(7, Some(3));
     let member = railwright_profiler::job::Member { rank: 0, trace };
     let parts = rank_parts(&member).expect("parts");
@@ -103,7 +104,9 @@ fn streams_that_the_host_names_are_a_part_that_may_be_missing() {
     assert_eq!(parts[5].name, "rank-00000/host_streams.parquet");
     let job = Job { members: vec![member], world_size: 1, ..Job::default() };
     let open = |parts: Vec<Part>| {
-        Store::open("x", assemble(&job, 0, parts).expect("a file")).and_then(|store| store.load()).map(|s| s.job)
+        Store::open("x", assemble(&job, 0, parts).expect("a file"))
+            .and_then(|store| store.load())
+            .map(|s| s.job)
     };
     assert_eq!(open(parts.clone()), Ok(job.clone()));
     assert!(open(plain).expect("older").members[0].trace.host.named_streams().is_empty());
@@ -136,6 +139,16 @@ fn passes_come_back_smaller_than_they_came() {
     assert_eq!(saved.passes, [passes]);
     let read = SavedProfile.read("x", &bytes, Keep::default()).expect("read");
     assert_eq!(read, [Recording::Passes(saved.passes[0].clone())]);
+}
+
+#[test]
+fn what_passes_say_of_themselves_comes_back() {
+    let mut passes = passes();
+    passes.host_order = true;
+    passes.warnings.push(Warning::new("trace-damaged", "1 row was left out"));
+    let bytes = save(&Job::default(), std::slice::from_ref(&passes)).expect("saved");
+    let saved = Store::open("x", bytes).and_then(|store| store.load()).expect("opened");
+    assert_eq!(saved.passes, [passes]);
 }
 
 #[test]
