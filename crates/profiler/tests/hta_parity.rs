@@ -145,8 +145,7 @@ const KNOWN: &[(&str, &str, &str, f64, &str)] = &[
 
 const EVENT_ZERO: &str = "kernels without a launch in the file: the tool takes the time of event 0 for it";
 const TIE: &str = "two kernels of 22 us compete for the last row of their own; its sort decides";
-const TURNED: &str =
-    "two sets of memory that rounding turns around start with others; whether they are parts of their own its sort decides, for 1 us each";
+const TURNED: &str = "two sets of memory that rounding turns around start with others; whether they are parts of their own its sort decides, for 1 us each";
 
 /// What a table's numbers may differ by: nothing, but for queues, where the tool leaves the order of changes within one microsecond to an
 /// unstable sort.
@@ -171,8 +170,7 @@ fn every_table_of_every_set_is_reproduced() {
             let theirs = reference(set, file, keys, skip);
             let all: std::collections::BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
             for key in all {
-                let known =
-                    KNOWN.iter().find(|(s, f, k, ..)| *s == set && *f == file && key.starts_with(k));
+                let known = KNOWN.iter().find(|(s, f, k, ..)| *s == set && *f == file && key.starts_with(k));
                 let within = |slack: f64| match (ours.get(key), theirs.get(key)) {
                     (Some(a), Some(b)) => {
                         a.len() == b.len()

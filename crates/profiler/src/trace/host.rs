@@ -210,7 +210,17 @@ impl HostActivities {
         ];
         let even = lengths.iter().all(|&length| length == start.len());
         let named_streams = Vec::new();
-        even.then_some(Self { start, end, name, kind, thread, correlation, collective, shapes, named_streams })
+        even.then_some(Self {
+            start,
+            end,
+            name,
+            kind,
+            thread,
+            correlation,
+            collective,
+            shapes,
+            named_streams,
+        })
     }
 
     /// Keeps the rows for which `wanted` says so.
@@ -302,7 +312,13 @@ mod tests {
         let of = |rows: &[u32]| {
             rows.iter().map(|&row| NamedStream { row, ..NamedStream::default() }).collect::<Vec<_>>()
         };
-        for (rows, fits) in [(&[0, 2][..], true), (&[][..], true), (&[0, 0][..], false), (&[2, 1][..], false), (&[3][..], false)] {
+        for (rows, fits) in [
+            (&[0, 2][..], true),
+            (&[][..], true),
+            (&[0, 0][..], false),
+            (&[2, 1][..], false),
+            (&[3][..], false),
+        ] {
             assert_eq!(host.clone().with_named_streams(of(rows)).is_some(), fits, "{rows:?}");
         }
     }

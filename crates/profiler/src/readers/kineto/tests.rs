@@ -358,7 +358,9 @@ fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
 #[test]
 fn streams_that_the_host_names_are_kept_beside_its_rows() {
     let event = |category: &str, at: u32, arguments: &str| {
-        format!(r#"{{"ph":"X","cat":"{category}","name":"n","pid":1,"tid":1,"ts":{at},"dur":1,"args":{{{arguments}}}}}"#)
+        format!(
+            r#"{{"ph":"X","cat":"{category}","name":"n","pid":1,"tid":1,"ts":{at},"dur":1,"args":{{{arguments}}}}}"#
+        )
     };
     let events = [
         event("cpu_op", 30, r#""num_warps": 8, "stream": 0, "kernel_backend": "triton""#),
@@ -368,8 +370,7 @@ fn streams_that_the_host_names_are_kept_beside_its_rows() {
         event("cpu_op", 50, r#""stream": -1"#),
     ];
     let text = format!("[{}]", events.join(","));
-    let mut read = Kineto.read("x", text.as_bytes(), Keep::default()).expect("a trace");
-    let Some(Recording::Rank(trace)) = read.pop() else { panic!("a rank") };
+    let trace = read(text.as_bytes()).expect("a trace");
     let named: Vec<_> = trace
         .host
         .named_streams()
