@@ -169,7 +169,7 @@ impl Job {
         .filter_map(|(is_there, what)| is_there.then_some(what))
         .collect();
         let told = format!(
-            "{} {are} no kernels, only {}: times of these stand, what the device computed and when it was idle is not known; record it with \
+            "{} {are} no kernels, only {}: what these say stands (`railwright query` lists it), what the device computed and when it was idle is not known; record it with \
              `nsys profile --trace=cuda,nvtx`",
             first.identity.label,
             there.join(" and ")
