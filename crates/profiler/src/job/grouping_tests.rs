@@ -330,7 +330,9 @@ fn processes_of_a_host_that_is_called_like_a_rank_are_one_job() {
     // One after the other they are recordings of their own, and so are those of which nobody says when they began.
     assert_eq!(group(&of(&|_| "gpu1".to_owned(), 60)).len(), 8);
     let mut timeless = gpu1;
-    timeless.iter_mut().for_each(|one| one.clue.start = None);
+    for one in &mut timeless {
+        one.clue.start = None;
+    }
     assert_eq!(group(&timeless).len(), 8);
     // The number after a step is no process: two recordings of two ranks.
     let steps: Vec<_> = [(0, 12), (1, 12), (0, 24), (1, 24)]

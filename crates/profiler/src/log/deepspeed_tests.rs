@@ -22,7 +22,8 @@ fn rates(steps: impl Iterator<Item = u64>, form: &str) -> String {
                 step / 50
             )
         })
-        .collect()
+        .collect::<Vec<String>>()
+        .concat()
 }
 
 #[test]
@@ -82,7 +83,8 @@ fn timers_of_a_step_are_summed() {
                 let other = whole.replace("[Rank 0]", "[Rank 3]").replace("100.00", "999.00");
                 format!("{own}{micro}[2024-05-01 10:00:01,900] [INFO] [logging.py:96:log_dist] [Rank 0] time (ms) | optimizer_step: 40.00\n{micro}{whole}{other}")
             })
-            .collect()
+            .collect::<Vec<String>>()
+            .concat()
     };
     for (forward, backward) in [("fwd", "bwd"), ("forward", "backward")] {
         let log = TrainingLog::read(&breakdown(forward, backward));
@@ -108,7 +110,8 @@ fn a_run_that_begins_again_is_a_restart() {
                      [2024-05-01 10:00:02,000] [INFO] [logging.py:96:log_dist] [Rank 0] time (ms) | fwd: 100.00 | bwd: 200.00 | step: 50.00\n"
                 )
             })
-            .collect()
+            .collect::<Vec<String>>()
+            .concat()
     };
     let judged =
         judge(&TrainingLog::read(&format!("{}{}", breakdown(1..=30), breakdown(21..=50))), &Known::default());
