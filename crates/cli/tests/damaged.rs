@@ -99,15 +99,23 @@ fn a_dump_that_is_cut_short_is_a_doubt_about_its_rank() {
 }
 
 #[test]
-fn nothing_hangs_is_not_said_of_a_world_that_is_not_known() {
-    for dumps in ["fr_ok_trace_rank_0.pickle", "fr_ok_trace_rank_*.pickle"] {
-        let path = format!("{JOB}/{dumps}");
-        let answer = json(&["hang", &path, "--json", "--quiet"], 1);
-        assert!(answer["hangs"].is_null(), "{}", answer["hangs"]);
-        let said = run(&["hang", &path]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("whether the job does cannot be known from them"), "{said}");
-        assert!(said.contains("no dump says how many ranks there are"), "{said}");
-    }
+fn nothing_is_stuck_in_the_dumps_that_are_here() {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // All four, of which nobody says that they are all.
+    let path = format!("{JOB}/fr_ok_trace_rank_*.pickle");
+    let answer = json(&["hang", &path, "--json", "--quiet"], 0);
+    assert_eq!((&answer["hangs"], &answer["hang"]["world_size_listed"]), (&false.into(), &false.into()));
+    let said = flat(&run(&["hang", &path]).stdout);
+    let told = "nothing is stuck in the dumps that are here (4); whether there are more ranks no dump says";
+    assert_eq!(said, told);
+    // One of them lists a group of two, and nobody else of its other groups is there.
+    let path = format!("{JOB}/fr_ok_trace_rank_0.pickle");
+    let answer = json(&["hang", &path, "--json", "--quiet"], 1);
+    assert!(answer["hangs"].is_null(), "{}", answer["hangs"]);
+    let said = flat(&run(&["hang", &path]).stdout);
+    assert!(said.contains("whether the job does cannot be known from them"), "{said}");
+    assert!(said.contains("no dump says how many ranks there are"), "{said}");
+    assert!(said.contains("was used by nobody but rank 0"), "{said}");
 }
 
 #[test]

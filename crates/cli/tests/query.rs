@@ -87,3 +87,23 @@ fn an_export_is_read_again() {
     let both = before["rows"].as_array().expect("rows").iter().map(|row| row[1].as_u64().expect("a count"));
     assert_eq!(rows["rows"][0][0].as_u64(), Some(both.sum()));
 }
+
+#[test]
+fn the_tables_of_a_path_are_those_that_have_rows() {
+    let all = json(&["query", "--schema", "--json"], 0);
+    let some = json(&["query", "--schema", MEGATRON, "--json"], 0);
+    let names = |answer: &serde_json::Value| -> Vec<String> {
+        let tables = answer["tables"].as_array().expect("tables").iter();
+        tables.filter_map(|table| table["name"].as_str().map(str::to_owned)).collect()
+    };
+    assert!(names(&all).contains(&"passes".to_owned()) && !names(&some).contains(&"passes".to_owned()));
+    for table in some["tables"].as_array().expect("tables") {
+        let count = format!("SELECT count(*) FROM {}", table["name"].as_str().expect("a name"));
+        let counted = json(&["query", &count, MEGATRON, "--json"], 0);
+        assert_eq!(table["rows"], counted["rows"][0][0], "{count}");
+    }
+    assert!(all["tables"][0].get("rows").is_none());
+    let missing = run(&["query", "--schema", "no-such-folder"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.contains("no such file"), "{}", missing.stderr);
+}

@@ -11,7 +11,7 @@ pub(crate) use naming::rank_in_name;
 pub use naming::skeleton;
 
 use crate::RankTrace;
-use crate::trace::{DamageKind, GpuKind, HostKind, Identity};
+use crate::trace::{DamageKind, GpuKind, HostKind, Identity, Source};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,10 +39,11 @@ pub struct Job {
 }
 
 impl Job {
-    /// Gives every trace its rank: what it says; else the free number that its place in `traces` suggests, with a warning. Of two
+    /// Gives every trace its rank: what it says (but where two say the same and one of them is called by the number that is missing, that counts, with a warning); else the free number that its place in `traces` suggests, with a warning. Of two
     /// traces of one rank the first is kept unless they differ in their groups, with a warning.
-    pub fn new(traces: Vec<RankTrace>) -> Self {
+    pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
+        job.warnings.extend(believe_name(&mut traces));
         let (said, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
         for trace in said {
             let rank = trace.identity.rank.unwrap_or_default();
@@ -119,6 +120,7 @@ impl Job {
     /// Takes out the ranks of which nothing of the device was recorded while other ranks' devices were: a recorder writes the host first, so a file that
     /// breaks off early holds nothing else, and operators of the host must not stand for the device beside real ones. They count as not recorded, with a warning.
     pub fn leave_out_blind(&mut self) {
+        self.tell_kernels_not_recorded();
         if !self.members.iter().any(|member| sees_device(&member.trace)) {
             return;
         }
@@ -144,6 +146,37 @@ impl Job {
         });
     }
 
+    /// Says which exports of Nsight Systems hold no kernels: it records what it was told to, and an export has no table of what it did not record.
+    fn tell_kernels_not_recorded(&mut self) {
+        let lack = |trace: &RankTrace| {
+            trace.identity.source == Source::NsightSystems && !trace.gpu.kinds().contains(&GpuKind::Kernel)
+        };
+        let without: Vec<&Member> = self.members.iter().filter(|member| lack(&member.trace)).collect();
+        let Some(first) = without.first().map(|member| &member.trace) else { return };
+        let are = match without.len() - 1 {
+            0 => "holds".to_owned(),
+            others => format!("and {others} more hold"),
+        };
+        let has = |kind| without.iter().any(|member| member.trace.host.kinds().contains(&kind));
+        let ranges = has(HostKind::Annotation) || has(HostKind::Operator) || has(HostKind::Collective);
+        let copies = without.iter().any(|member| sees_device(&member.trace));
+        let there: Vec<&str> = [
+            (ranges, "NVTX ranges"),
+            (has(HostKind::Runtime), "calls of the CUDA runtime"),
+            (copies, "copies and sets of memory"),
+        ]
+        .into_iter()
+        .filter_map(|(is_there, what)| is_there.then_some(what))
+        .collect();
+        let told = format!(
+            "{} {are} no kernels, only {}: what these say stands (`railwright query` lists it), what the device computed and when it was idle is not known; record it with \
+             `nsys profile --trace=cuda,nvtx`",
+            first.identity.label,
+            there.join(" and ")
+        );
+        self.warnings.push(Warning::new("trace-no-kernels", told));
+    }
+
     /// The ranks of the job of which there is no trace, at most `limit` of them.
     pub fn missing(&self, limit: usize) -> Vec<u32> {
         (0..self.world_size).filter(|&rank| self.position(rank).is_none()).take(limit).collect()
@@ -164,6 +197,24 @@ pub fn extent(recorded: usize, world_size: u32, world_size_known: bool) -> Strin
     }
     let least = if world_size_known { "" } else { "at least " };
     format!("{} of {least}{}", human::whole(recorded), ranks(world_size.into()))
+}
+
+/// Gives the one trace that says the rank of another, and is called by a rank that nobody else says, the rank that it is called by.
+fn believe_name(traces: &mut [RankTrace]) -> Option<Warning> {
+    let claims: Vec<_> = traces.iter().map(|t| (t.identity.rank, named_rank(&t.identity.label))).collect();
+    let (at, rank) = naming::miscalled(&claims)?;
+    let (odd, said) = (&traces[at], claims[at].0?);
+    let other = traces.iter().enumerate().find(|(other, t)| *other != at && t.identity.rank == Some(said))?.1;
+    // A copy of the other's file is no other rank.
+    if odd.gpu == other.gpu && odd.host == other.host {
+        return None;
+    }
+    let told = format!(
+        "{} and {} both say that they are rank {said}; the first is called rank {rank}, which no other file is: that counts",
+        odd.identity.label, other.identity.label
+    );
+    traces[at].identity.rank = Some(rank);
+    Some(Warning::new("trace-duplicate-rank", told))
 }
 
 /// The rank that the name of a file or of its folder tells.
@@ -285,6 +336,71 @@ mod tests {
         let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
         cpus.leave_out_blind();
         assert_eq!(cpus.members.len(), 2);
+    }
+
+    #[test]
+    fn of_two_traces_of_one_rank_one_may_be_called_by_the_rank_that_is_missing() {
+        let with = |label: &str, rank, end| {
+            let mut trace = trace(label, Some(rank), Some(3));
+            trace.gpu.push(GpuActivity { end, ..GpuActivity::default() });
+            trace
+        };
+        let job = |end| {
+            Job::new(vec![
+                with("x/rank0.json", 0, 1),
+                with("x/rank1.json", 2, end),
+                with("x/rank2.json", 2, 3),
+            ])
+        };
+        let corrected = job(2);
+        let of = |job: &Job| {
+            job.members.iter().map(|m| (m.rank, m.trace.identity.label.clone())).collect::<Vec<_>>()
+        };
+        let names = ["x/rank0.json", "x/rank1.json", "x/rank2.json"];
+        assert_eq!(
+            of(&corrected),
+            names.iter().enumerate().map(|(r, n)| (r as u32, (*n).to_owned())).collect::<Vec<_>>()
+        );
+        assert_eq!(corrected.warnings.len(), 1);
+        assert!(corrected.warnings[0].message.contains("is called rank 1"), "{:?}", corrected.warnings);
+        // The same bytes under two names are a copy.
+        assert_eq!(job(3).members.len(), 2);
+    }
+
+    #[test]
+    fn exports_without_kernels_are_told() {
+        let mut export = trace("ranges.sqlite", Some(0), None);
+        export.identity.source = Source::NsightSystems;
+        let name = export.names.intern("step");
+        export.host.push(HostActivity {
+            end: 5,
+            name,
+            kind: HostKind::Annotation,
+            ..HostActivity::default()
+        });
+        let told = |traces: Vec<RankTrace>| {
+            let mut job = Job::new(traces);
+            job.leave_out_blind();
+            let kernels = job.warnings.iter().filter(|w| w.id == "trace-no-kernels");
+            kernels.map(|w| w.message.clone()).collect::<Vec<_>>()
+        };
+        let one = told(vec![export.clone()]);
+        assert!(one[0].starts_with("ranges.sqlite holds no kernels, only NVTX ranges: "), "{one:?}");
+        assert!(one[0].ends_with("record it with `nsys profile --trace=cuda,nvtx`"), "{one:?}");
+        let mut second = export.clone();
+        second.identity.rank = Some(1);
+        assert!(
+            told(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more hold no kernels")
+        );
+        // Copies are seen, kernels still are not; with one kernel nothing is missing.
+        export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Copy, ..GpuActivity::default() });
+        assert!(told(vec![export.clone()])[0].contains("only NVTX ranges and copies"));
+        export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Kernel, ..GpuActivity::default() });
+        assert!(told(vec![export]).is_empty());
+        // PyTorch's profiler on a machine without devices records all there is.
+        let mut host = trace("cpu.json", Some(0), None);
+        host.host.push(HostActivity { end: 5, ..HostActivity::default() });
+        assert!(told(vec![host]).is_empty());
     }
 
     #[test]

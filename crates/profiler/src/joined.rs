@@ -9,7 +9,7 @@ use crate::Job;
 use crate::clocks::{ClockPolicy, Clocks};
 use crate::communication::NameTable;
 use crate::groups::{Groups, Layout, infer};
-use crate::matching::{Alike, Collective, Matching, Tiling, parts};
+use crate::matching::{Alike, Collective, Matching, Part, Tiling, parts};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
@@ -102,7 +102,7 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
         warnings.push(Warning::new("layout-world-size", told));
     }
     warnings.extend(guessed(&matching, job.world_size));
-    warnings.extend(mismatches(job, &matching));
+    warnings.extend(mismatches(job, &matching, &groups));
     let ranks_missing = job.members.len() < job.world_size as usize;
     let alike = Alike::of(&matching);
     Joined { groups, matching, clocks, warnings, ranks_missing, alike }
@@ -133,8 +133,8 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     })
 }
 
-/// Warnings about communicators whose lists disagree.
-fn mismatches(job: &Job, matching: &Matching) -> Vec<Warning> {
+/// Warnings about communicators whose lists disagree. What a rank does in a group of its own needs no counterpart and does not count.
+fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
     let wrong = matching.collectives.iter().filter(|collective| !collective.consistent).count();
     let mut warnings = Vec::new();
     if wrong > 0 {
@@ -144,9 +144,14 @@ fn mismatches(job: &Job, matching: &Matching) -> Vec<Warning> {
         );
         warnings.push(Warning::new("collective-mismatch", told));
     }
-    let parts: usize = matching.parts.iter().map(Vec::len).sum();
-    let alone: u32 = (0..job.members.len()).map(|member| matching.unmatched(member)).sum();
-    if job.members.len() > 1 && f64::from(alone) > 0.25 * parts as f64 {
+    let is_own = |part: &Part| part.group.and_then(|id| groups.get(id)).is_some_and(|group| group.size == 1);
+    let all = matching.parts.iter().zip(&matching.of).flat_map(|(parts, of)| parts.iter().zip(of));
+    let (mut parts, mut alone) = (0_u64, 0_u64);
+    for (_, of) in all.filter(|(part, _)| !is_own(part)) {
+        parts += 1;
+        alone += u64::from(of.is_none());
+    }
+    if job.members.len() > 1 && alone as f64 > 0.25 * parts as f64 {
         let told = format!(
             "{alone} of {parts} communications found no counterpart on another rank: waits are known for the rest only"
         );

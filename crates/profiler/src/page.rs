@@ -79,7 +79,10 @@ fn head(out: &mut String, report: &Report) {
     }
     facts.push((time(report.step_time), "a step"));
     let least = if report.world_size_known || report.missing == 0 { "" } else { "at least " };
-    facts.push((format!("{} of {least}{}", report.ranks, report.world_size), "ranks"));
+    // One rank alone of several that were recorded is no job of which others are missing.
+    let is_part = report.ranks < report.world_size.saturating_sub(report.missing) as usize;
+    let what = if is_part { "ranks shown" } else { "ranks" };
+    facts.push((format!("{} of {least}{}", report.ranks, report.world_size), what));
     facts.push((report.steps.len().to_string(), "steps"));
     let largest = report
         .lines

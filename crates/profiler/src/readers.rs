@@ -11,6 +11,7 @@ mod objects;
 mod primus;
 mod records;
 pub(crate) mod scan;
+mod zstd;
 
 pub use inflate::{inflate, open};
 

@@ -13,7 +13,7 @@ mod report;
 pub use device::{Device, Identity, Source};
 pub use gpu::{GpuActivities, GpuActivity, GpuKind};
 pub use group::{CollectiveCall, RankGroup};
-pub use host::{HostActivities, HostActivity, HostKind};
+pub use host::{HostActivities, HostActivity, HostKind, NamedStream};
 pub use report::{Damage, DamageKind, ReadReport};
 
 use crate::Names;

@@ -1,13 +1,15 @@
 //! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a production job, as Parquet.
 //!
-//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. Refuses to judge; replay belongs to the profiler.
+//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before it starts is left out and told. Refuses to judge; replay belongs to
+//! the profiler.
 //!
 //! Times are seconds from the start of the step, stored in single precision: 46 s are told apart by 4 us. One rank stands for
 //! all that share its stage and replica, so the step between ranks says how many do.
 
 use crate::parquet::Columns;
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
-use railwright_spec::problem::Problem;
+use railwright_profiler::trace::Damage;
+use railwright_spec::problem::{Problem, Warning};
 use std::collections::BTreeSet;
 
 const WANTED: [&str; 9] =
@@ -37,6 +39,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
     let rank = table.get(rank);
     let (sequence, chunk, micro_batch) = (table.get(sequence), table.get(chunk), table.get(MICRO_BATCH));
     let mut passes = Passes { label: label.to_owned(), ..Passes::default() };
+    let mut negative = Negative::default();
     for row in 0..table.rows() {
         let number = |column| table.whole(column, row).and_then(|n| u32::try_from(n).ok());
         let wrong =
@@ -48,6 +51,10 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
         let (stage, replica) =
             (number(stage).ok_or_else(|| wrong("stage"))?, number(replica).ok_or_else(|| wrong("dp_rank"))?);
         let (from, long) = (time(start, "start_ts")?, time(duration, "duration")?);
+        if long < 0.0 {
+            negative.note(row, table.text(operator, row).unwrap_or("operator"), long);
+            continue;
+        }
         let kind = table.text(operator, row).and_then(PassKind::of_timer).unwrap_or(PassKind::Other);
         let own = micro_batch.and_then(number).filter(|_| kind.is_compute());
         passes.passes.push(Pass {
@@ -61,12 +68,49 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
             micro_batch: own.or_else(|| sequence.and_then(number).filter(|_| kind.is_message())),
             chunk: chunk.and_then(number).unwrap_or(0),
             start: nanoseconds(from),
-            end: nanoseconds(from + long.max(0.0)),
+            end: nanoseconds(from + long),
         });
+    }
+    if negative.count > 0 {
+        if passes.passes.is_empty() {
+            let told = format!("no row of the table ends after it starts ({} rows)", negative.count);
+            return Err(Problem::new(told)
+                .in_file(label)
+                .hint("`duration` is to be in seconds from `start_ts`"));
+        }
+        passes.warnings.push(Warning::new("trace-damaged", negative.told(label)));
     }
     shape(&mut passes);
     passes.sort();
     Ok(passes)
+}
+
+/// Rows that end before they start: how many, and the first places.
+#[derive(Default)]
+struct Negative {
+    count: u64,
+    places: Vec<String>,
+}
+
+impl Negative {
+    fn note(&mut self, row: usize, operator: &str, seconds: f64) {
+        self.count += 1;
+        if self.places.len() < Damage::PLACES {
+            let operator: String = operator.chars().take(40).collect();
+            self.places.push(format!("row {row} (`{operator}`, {seconds} s)"));
+        }
+    }
+
+    fn told(&self, label: &str) -> String {
+        let (rows, were) = if self.count == 1 {
+            ("1 row ends before it starts", "was")
+        } else {
+            ("rows end before they start", "were")
+        };
+        let count = if self.count == 1 { String::new() } else { format!("{} ", self.count) };
+        let first = if self.count == 1 { "" } else { "the first: " };
+        format!("{label}: {count}{rows} and {were} left out ({first}{})", self.places.join(", "))
+    }
 }
 
 /// Finds the job's shape, numbers ranks that the table does not, and takes the numbers of messages for micro batches where they are.
@@ -252,6 +296,46 @@ mod tests {
         ));
         assert!(!matches(&crate::parquet::names(other).expect("Parquet")));
         assert!(read("t", other).expect_err("another table").message.contains("no column `dp_rank`"));
+    }
+
+    /// A table as the authors' tools write it, of one worker; durations are given.
+    fn made(durations: &[&str]) -> Vec<u8> {
+        use crate::parquet::{Field, Values, write};
+        let rows = durations.len();
+        let zeros = || Values::Repeating(vec![0; rows]);
+        let starts: Vec<String> = (0..rows).map(|at| format!("{at}.5")).collect();
+        write(&[
+            Field { name: "dp_rank", values: zeros() },
+            Field { name: "stage", values: zeros() },
+            Field { name: "rank", values: zeros() },
+            Field { name: "step", values: zeros() },
+            Field { name: "seq_id", values: Values::Repeating((0..rows as u32).collect()) },
+            Field { name: "mc", values: zeros() },
+            Field { name: "optype", values: Values::Texts(vec!["forward-compute"; rows]) },
+            Field { name: "start_ts", values: Values::Texts(starts.iter().map(String::as_str).collect()) },
+            Field { name: "duration", values: Values::Texts(durations.to_vec()) },
+        ])
+        .expect("a table")
+    }
+
+    #[test]
+    fn rows_that_end_before_they_start_are_left_out_and_told() {
+        let whole = read("t", &made(&["0.25", "0.5", "0"])).expect("a table");
+        assert_eq!((whole.passes.len(), whole.warnings.len()), (3, 0));
+        let one = read("t", &made(&["0.25", "-0.5", "0"])).expect("a table");
+        assert_eq!(one.passes.iter().map(Pass::duration).collect::<Vec<_>>(), [250_000_000, 0]);
+        assert_eq!(
+            one.warnings[0].message,
+            "t: 1 row ends before it starts and was left out (row 1 (`forward-compute`, -0.5 s))"
+        );
+        let many = read("t", &made(&["-1", "-2", "-3", "-4", "1"])).expect("a table");
+        assert_eq!(many.passes.len(), 1);
+        assert!(
+            many.warnings[0]
+                .message
+                .starts_with("t: 4 rows end before they start and were left out (the first: row 0")
+        );
+        assert!(read("t", &made(&["-1"])).expect_err("nothing left").message.contains("no row of the table"));
     }
 
     /// Receives are not recorded as waiting for the forward pass before them: what the slow rank computes meanwhile is no waiting.

@@ -187,6 +187,11 @@ impl Store {
         Ok(Saved { job: self.job(members), passes: self.passes()? })
     }
 
+    /// Whether there is such a member.
+    fn has(&self, name: &str) -> bool {
+        self.manifest.parts.iter().any(|part| part.name == name)
+    }
+
     /// A member whose checksum is right.
     fn part(&self, name: &str) -> Result<Bytes, Problem> {
         let sealed = self.manifest.parts.iter().find(|part| part.name == name);

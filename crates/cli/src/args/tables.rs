@@ -19,6 +19,7 @@ pub(crate) enum Clocks {
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  \
     railwright query --schema\n  \
+    railwright query --schema traces/\n  \
     railwright query \"SELECT name, count(*) AS n, sum(duration_us) AS us FROM gpu WHERE kind = 'kernel' GROUP BY name ORDER BY us DESC\" traces/\n  \
     railwright query \"SELECT rank, sum(wait_us) / 1000 AS ms FROM matches GROUP BY rank\" traces/ --json\n  \
     railwright query \"SELECT stage, median(duration_us) FROM passes WHERE kind = 'forward' GROUP BY stage\" trace.parquet\n\n\
@@ -31,8 +32,8 @@ pub(crate) struct Query {
     /// Traces: files, folders, patterns, archives, saved profiles
     #[arg(value_name = "PATH", required_unless_present = "schema", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
-    /// List the tables and their columns
-    #[arg(long, conflicts_with_all = ["sql", "paths"])]
+    /// List the tables and their columns; of traces that are named, those that have rows, with how many
+    #[arg(long)]
     pub(crate) schema: bool,
     /// Rows of the answer, at most; 0 for all
     #[arg(long, value_name = "ROWS", default_value_t = 1000)]

@@ -89,7 +89,7 @@ fn value(nanoseconds: f64) -> Cell {
     Cell::number(time(nanoseconds), nanoseconds * 1e-9)
 }
 
-/// A table of differences, the larger ones first as they come.
+/// A table of differences, the larger ones first as they come. What neither side has is no row.
 fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Table {
     let columns = vec![
         Column::words(name),
@@ -101,7 +101,8 @@ fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Ta
     let row = |d: &Difference| {
         vec![Cell::from(d.name.clone()), value(d.first), value(d.second), change(d), relative(d)]
     };
-    Table { columns, rows: rows.map(row).collect() }
+    let is_there = |d: &&Difference| d.first != 0.0 || d.second != 0.0;
+    Table { columns, rows: rows.filter(is_there).map(row).collect() }
 }
 
 /// What conditions came to.

@@ -155,6 +155,17 @@ fn doubts(hang: &Hang) -> Vec<String> {
     if !hang.world_size_listed {
         doubts.push("no dump says how many ranks there are".to_owned());
     }
+    if let Some(group) = hang.incomplete_groups.first() {
+        let more = match hang.incomplete_groups.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        doubts.push(format!(
+            "{} was used by nobody but {}{more}: other ranks of it may have no dump",
+            group.name,
+            human::ranks(&group.ranks)
+        ));
+    }
     doubts
 }
 
@@ -189,6 +200,13 @@ fn of_records(hang: &Hang, document: &mut Document) {
                     doubts(hang).join(", ")
                 )
                 .into(),
+            ]);
+        }
+        Some(false) if !hang.world_size_listed => {
+            let count = hang.ranks.len();
+            document.spans(vec![
+                Cell::new(format!("nothing is stuck in the dumps that are here ({count})"), Tone::Good),
+                "; whether there are more ranks no dump says".into(),
             ]);
         }
         Some(false) => {

@@ -8,7 +8,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, chart, fields};
 use railwright_calculator::model_flop::{Convention, per_token};
 use railwright_profiler::job::Family;
-use railwright_profiler::log::{Judged, Known, Point, Straggler, TrainingLog, curve, judge};
+use railwright_profiler::log::{Judged, Known, Point, Straggler, TimesFrom, TrainingLog, curve, judge};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name};
 use railwright_spec::human;
@@ -45,12 +45,27 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
         Recording::Log(log) => Some(*log),
         _ => None,
     });
-    let Some(log) = logs.next() else {
+    let Some(mut log) = logs.next() else {
         let problem = Problem::new("this is no training log").in_file(&arguments.file);
         return Err(problem
             .hint("traces go to `railwright profile`, flight records to `railwright hang`")
             .into());
     };
+    if let Some(batch) = arguments.batch_size {
+        log.take_batch(batch);
+    }
+    let told = match log.times_from() {
+        TimesFrom::SamplesPerSecond => {
+            "times are the batch over DeepSpeed's samples per second: each of the one step that its line names, without what passes between steps"
+        }
+        TimesFrom::Timers => {
+            "times are sums of DeepSpeed's timers of forward pass, backward pass and update, without what passes between steps"
+        }
+        TimesFrom::Reports | TimesFrom::Nothing => "",
+    };
+    if !told.is_empty() {
+        printer.note(told);
+    }
     let mut known = Known {
         peak: accelerator
             .as_ref()
@@ -62,7 +77,14 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     let Some(judged) = judge(&log, &known) else {
         let problem =
             Problem::new("no report of this log holds the time of an iteration").in_file(&arguments.file);
-        return Err(problem.hint("torchtitan's lines need their time stamps").into());
+        let hint = match log.times_from() {
+            TimesFrom::Nothing => {
+                "DeepSpeed's samples per second are a time only with the batch: give it with `--batch-size N` (`train_batch_size` in its configuration); lines with an average \
+                 since the start alone (`SamplesPerSec`) tell no step's time"
+            }
+            _ => "torchtitan's lines need their time stamps",
+        };
+        return Err(problem.hint(hint).into());
     };
     printer.warnings(&judged.warnings);
     let answer = Read {

@@ -12,7 +12,7 @@ use crate::input::jobs::Wanted;
 use crate::input::traces::{self, Loaded};
 use crate::printer::document::{Cell, Document, Tone};
 use crate::printer::{Answer, Printer, SCHEMA_VERSION, Terminal, fields};
-use railwright_profiler::job::{Family, extent};
+use railwright_profiler::job::Family;
 use railwright_profiler::page::page;
 use railwright_profiler::profile::Options;
 use railwright_profiler::profile::Report;
@@ -134,7 +134,10 @@ fn handed_on(
     {
         told("reports of a training log", "log");
         let accelerator = arguments.needed.accelerator.clone();
-        return Some(log::run(&args::records::Log { file: file.clone(), accelerator, output }, printer));
+        return Some(log::run(
+            &args::records::Log { file: file.clone(), accelerator, batch_size: None, output },
+            printer,
+        ));
     }
     None
 }
@@ -194,7 +197,7 @@ impl Answer for Shown {
 impl Shown {
     fn head(&self, document: &mut Document) {
         let report = &self.report;
-        let ranks = extent(report.ranks, report.world_size, report.world_size_known);
+        let ranks = report.extent();
         let device = report.device.as_deref().map(|device| format!(", {device}")).unwrap_or_default();
         let steps = match report.steps.as_slice() {
             [one]

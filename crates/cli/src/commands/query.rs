@@ -14,7 +14,10 @@ use serde_json::{Map, Value, json};
 /// Asks, or lists what can be asked.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
     let Some(sql) = arguments.sql.as_deref().filter(|_| !arguments.schema) else {
-        printer.answer(&Schema(query::schema()), &arguments.output)?;
+        // Without a question, what stands first is a path as well.
+        let paths: Vec<String> = arguments.sql.iter().chain(&arguments.paths).cloned().collect();
+        let tables = if paths.is_empty() { Schema::all() } else { tables_of(&paths, arguments, printer)? };
+        printer.answer(&tables, &arguments.output)?;
         return Ok(Outcome::Yes);
     };
     // A question that cannot be asked at all is told before gigabytes are read.
@@ -44,6 +47,29 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     }
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
+}
+
+/// The tables that have rows in what paths name.
+fn tables_of(
+    paths: &[String],
+    arguments: &args::tables::Query,
+    printer: &Printer,
+) -> Result<Schema, Failure> {
+    let keep = Keep { python: arguments.python };
+    let (mut job, passes) = profile::load(paths, "query", keep, printer)?;
+    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks));
+    let windows = joined.as_ref().map(|joined| profile::steps(&job, joined));
+    let database = database(Profile { job, passes, joined, windows }, printer)?;
+    let mut tables = Vec::new();
+    for table in query::schema() {
+        let counted = database.ask(&format!("SELECT count(*) FROM {}", table.name), Some(1))?;
+        if let Some(query::Cell::Whole(rows)) = counted.rows.first().and_then(|row| row.first())
+            && *rows > 0
+        {
+            tables.push((*table, u64::try_from(*rows).ok()));
+        }
+    }
+    Ok(Schema(tables))
 }
 
 /// Rows of an answer through the server, at most.
@@ -99,19 +125,40 @@ impl Answer for Rows {
     }
 }
 
-struct Schema(&'static [TableAbout]);
+/// Tables, and how many rows they have where traces were named.
+struct Schema(Vec<(TableAbout, Option<u64>)>);
+
+impl Schema {
+    /// All that there can be.
+    fn all() -> Self {
+        Self(query::schema().iter().map(|table| (*table, None)).collect())
+    }
+}
 
 impl Answer for Schema {
     const KIND: &'static str = "query_schema";
 
     fn json(&self) -> Map<String, Value> {
-        Map::from_iter([("tables".to_owned(), json!(self.0))])
+        let table = |(table, rows): &(TableAbout, Option<u64>)| {
+            let mut about = json!(table);
+            if let (Some(fields), Some(rows)) = (about.as_object_mut(), rows) {
+                fields.insert("rows".to_owned(), json!(rows));
+            }
+            about
+        };
+        let tables: Vec<Value> = self.0.iter().map(table).collect();
+        Map::from_iter([("tables".to_owned(), json!(tables))])
     }
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
-        for table in self.0 {
-            document.heading_with(table.name, table.about);
+        for (table, rows) in &self.0 {
+            let about = match rows {
+                Some(1) => format!("{}; 1 row", table.about),
+                Some(rows) => format!("{}; {} rows", table.about, human::whole(*rows)),
+                None => table.about.to_owned(),
+            };
+            document.heading_with(table.name, about);
             let columns = vec![Column::words("column"), Column::words("type"), Column::prose("meaning")];
             let rows = table.columns.iter().map(|column| {
                 vec![Cell::new(column.name, Tone::Name), column.kind.into(), column.about.into()]
@@ -123,7 +170,7 @@ impl Answer for Schema {
 
     fn csv(&self) -> String {
         let header = ["table", "column", "type", "meaning"].map(str::to_owned);
-        let rows = self.0.iter().flat_map(|table| {
+        let rows = self.0.iter().flat_map(|(table, _)| {
             table.columns.iter().map(|column| {
                 [table.name, column.name, column.kind, column.about].map(str::to_owned).to_vec()
             })

@@ -168,6 +168,27 @@ struct Dumps {
     doubtful: Vec<u32>,
 }
 
+/// The groups and messages that hint at ranks of which there is no dump: a group whose ranks no dump lists and that one rank alone used, and a message to or from a
+/// rank that is not among `records`. In order, each once.
+pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
+    let mut users: BTreeMap<Lane, BTreeSet<u32>> = BTreeMap::new();
+    for &(rank, record) in records {
+        for entry in &record.entries {
+            users.entry(lane(records, record, rank, entry)).or_default().insert(rank);
+        }
+    }
+    let is_here = |rank: &u32| records.iter().any(|(known, _)| known == rank);
+    let hints = users.into_iter().filter_map(|(lane, used)| {
+        let (hints, ranks) = match lane.message {
+            Some((from, to)) => (!is_here(&from) || !is_here(&to), vec![from, to]),
+            None if lane.ranks.is_empty() => (used.len() == 1, used.into_iter().collect()),
+            None => (lane.ranks.iter().any(|rank| !is_here(rank)), lane.ranks),
+        };
+        hints.then_some(Group { name: lane.name, ranks })
+    });
+    hints.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 /// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks that are known to have no dump.
 pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck> {
     let mut lanes: BTreeMap<Lane, BTreeMap<u32, Walk<'_>>> = BTreeMap::new();

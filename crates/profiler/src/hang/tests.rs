@@ -278,9 +278,20 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
     assert_eq!((&verdict.stuck[..], verdict.hangs()), (&[][..], None), "dumps are missing");
     assert_eq!(verdict.extent(), "2 of at least 3 ranks");
     let mut all = good();
-    // No hole in the numbers, and still nobody says that there are no more ranks; least of all one dump alone.
-    assert_eq!(hang(&all, &[]).hangs(), None);
+    // No hole in the numbers, and every group was used by two ranks at least: nothing hints at more ranks, though nobody says that there are none.
+    let verdict = hang(&all, &[]);
+    assert_eq!((verdict.hangs(), verdict.world_size_listed), (Some(false), false));
     assert_eq!(hang(&all[..1], &[]).hangs(), None);
+    // Ranks 0 and 1 are two of two by their numbers, but each used a data parallel group that nobody else did.
+    let verdict = hang(&all[..2], &[]);
+    assert_eq!((&verdict.without_dump[..], verdict.hangs()), (&[][..], None));
+    let lone: Vec<_> = verdict.incomplete_groups.iter().map(|g| (g.name.as_str(), &g.ranks[..])).collect();
+    assert_eq!(lone, [("mesh_dp (1)", &[0][..]), ("mesh_dp (2)", &[1][..])]);
+    // A message to a rank of which there is no dump.
+    let mut sending = good();
+    let entry = sending[0].entries.last_mut().expect("one");
+    (entry.is_message, entry.operation) = (true, "gloo:send 0->7".to_owned());
+    assert_eq!(hang(&sending, &[]).hangs(), None);
     // A group of all ranks tells how many there are.
     all[0].groups = vec![flight::Group {
         name: "0".to_owned(),

@@ -4,7 +4,7 @@
 //! give bounds.
 
 use super::chain::{Root, roots};
-use super::progress::{Stuck, stuck};
+use super::progress::{Group as Used, Stuck, incomplete, stuck};
 use crate::flight::{FlightRecord, Group};
 use crate::job::{rank_in_name, skeleton};
 use crate::trace::DamageKind;
@@ -49,6 +49,8 @@ pub struct Hang {
     pub world_size_listed: bool,
     /// Ranks of which there is no dump, or only one that could not be read.
     pub without_dump: Vec<u32>,
+    /// Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps.
+    pub incomplete_groups: Vec<Used>,
     /// The dumps that were read in part: what is said of their ranks is a bound.
     pub damaged: Vec<DamagedDump>,
     /// What is stuck, in order of time. Empty: nothing hangs in these dumps.
@@ -60,10 +62,11 @@ pub struct Hang {
 }
 
 impl Hang {
-    /// Whether the job hangs. Not known where nothing hangs in the dumps that are there while others are missing or damaged, or may be missing because no
-    /// dump says how many ranks there are.
+    /// Whether the job hangs. Not known where nothing hangs in the dumps that are there while others are missing or damaged. Where no dump says how many ranks there are
+    /// ([`Self::world_size_listed`]) and nothing hints at one without a dump, nothing hangs among those that are here, and more is not known.
     pub fn hangs(&self) -> Option<bool> {
-        let all_is_seen = self.world_size_listed && self.without_dump.is_empty() && self.damaged.is_empty();
+        let all_is_seen =
+            self.without_dump.is_empty() && self.incomplete_groups.is_empty() && self.damaged.is_empty();
         if self.stuck.is_empty() { all_is_seen.then_some(false) } else { Some(true) }
     }
 
@@ -168,5 +171,17 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let damaged = ranked.iter().filter_map(|(rank, record)| DamagedDump::of(*rank, record)).collect();
     let stuck = stuck(&ranked, &without_dump);
     let roots = roots(&stuck, &ranked);
-    Hang { ranks, world_size, world_size_listed, without_dump, damaged, stuck, roots, warnings }
+    // Where a dump lists all ranks, whose dump is missing is known without hints.
+    let incomplete_groups = if world_size_listed { Vec::new() } else { incomplete(&ranked) };
+    Hang {
+        ranks,
+        world_size,
+        world_size_listed,
+        without_dump,
+        incomplete_groups,
+        damaged,
+        stuck,
+        roots,
+        warnings,
+    }
 }

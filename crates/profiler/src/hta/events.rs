@@ -23,13 +23,19 @@ pub(super) struct OnStream {
     pub(super) stream: u32,
     pub(super) correlation: Option<u32>,
     pub(super) name: NameId,
-    pub(super) kind: GpuKind,
+    /// What it is on the device; nothing of a row of the host that names a stream, which the tool takes for a kernel in places.
+    pub(super) kind: Option<GpuKind>,
     pub(super) of: Type,
 }
 
 impl OnStream {
     pub(super) fn duration(&self) -> i64 {
         self.end - self.start
+    }
+
+    /// Whether it is a kernel, a copy or a set, and no wait or row of the host.
+    pub(super) fn is_work(&self) -> bool {
+        matches!(self.kind, Some(GpuKind::Kernel | GpuKind::Copy | GpuKind::Set))
     }
 }
 
@@ -48,7 +54,7 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) struct Events<'a> {
     pub(super) trace: &'a RankTrace,
-    /// By start.
+    /// What ran on the device by start, then the rows of the host that name a stream.
     pub(super) gpu: Vec<OnStream>,
     /// By correlation; the last one when there are several.
     pub(super) calls: BTreeMap<u32, Call>,
@@ -96,13 +102,34 @@ impl<'a> Events<'a> {
                 stream: row.stream,
                 correlation: row.correlation,
                 name: row.name,
-                kind: row.kind,
+                kind: Some(row.kind),
                 of,
             };
             let copies = match (cut, row.correlation) {
                 (None, _) => 1,
                 (Some(_), Some(correlation)) => counts.get(&correlation).copied().unwrap_or(0),
                 (Some(_), None) => 0,
+            };
+            gpu.extend(std::iter::repeat_n(event, copies.min(16)));
+        }
+        // Whatever names a stream is on it for the tool, operators of compiled kernels too. One that names no call is cut as the host is.
+        for named in trace.host.named_streams() {
+            let Some(row) = trace.host.get(named.row as usize) else { continue };
+            let copies = match (cut, named.correlation) {
+                (None, _) => 1,
+                (Some(cut), None) => usize::from(row.start < cut),
+                (Some(_), Some(correlation)) => counts.get(&correlation).copied().unwrap_or(0),
+            };
+            let (start, end) = times(row.start, row.end);
+            let of = *types.entry(row.name).or_insert_with(|| type_of(trace.names.get(row.name)));
+            let event = OnStream {
+                start,
+                end,
+                stream: named.stream,
+                correlation: named.correlation,
+                name: row.name,
+                kind: None,
+                of,
             };
             gpu.extend(std::iter::repeat_n(event, copies.min(16)));
         }

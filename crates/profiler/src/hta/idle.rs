@@ -4,7 +4,6 @@
 
 use super::events::{Events, OnStream};
 use super::two_digits;
-use crate::trace::GpuKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -40,7 +39,7 @@ const CONSECUTIVE: i64 = 30;
 
 pub(super) fn breakdown(rank: u32, events: &Events<'_>) -> Vec<IdleRow> {
     let mut streams: BTreeMap<u32, Vec<&OnStream>> = BTreeMap::new();
-    for event in events.gpu.iter().filter(|e| e.kind != GpuKind::Sync) {
+    for event in events.gpu.iter().filter(|e| e.is_work()) {
         streams.entry(event.stream).or_default().push(event);
     }
     let mut rows = Vec::new();

@@ -53,9 +53,13 @@ impl Types {
             }
         }
         changes.sort_unstable_by_key(|&(time, _)| time);
+        // A part that ends before it starts takes its bit away first: where no mix is left, nothing counts.
         let (mut running, mut since) = (0, 0);
         for (time, change) in changes {
-            self.time[running as usize] += if running == 0 { 0 } else { time - since };
+            let mix = usize::try_from(running).ok().filter(|&mix| mix > 0);
+            if let Some(sum) = mix.and_then(|mix| self.time.get_mut(mix)) {
+                *sum += time - since;
+            }
             running += change;
             since = time;
         }

@@ -4,7 +4,6 @@
 
 use super::events::Events;
 use super::quantile;
-use crate::trace::GpuKind;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -98,7 +97,7 @@ pub(super) fn statistics(rank: u32, events: &Events<'_>) -> LaunchRow {
 
 pub(super) fn queues(rank: u32, events: &Events<'_>) -> Vec<QueueRow> {
     let mut streams: BTreeMap<u32, Vec<(i64, i64)>> = BTreeMap::new();
-    for event in events.gpu.iter().filter(|e| e.kind != GpuKind::Sync) {
+    for event in events.gpu.iter().filter(|e| e.is_work()) {
         let Some(call) = events.call(event).filter(|c| c.queues) else { continue };
         let changes = streams.entry(event.stream).or_default();
         // The tool's sort leaves the order within a microsecond open; here a launch comes first.

@@ -2,9 +2,10 @@
 //!
 //! Responsible for: parting the files below some paths into jobs by what their first bytes and their names say: format, rank, number of ranks, start.
 //! Two files of one rank are of two jobs (or of two recordings of one job, which are looked at apart just as well); two folders are one job when
-//! they are called alike and hold different ranks. Refuses to open anything, and to believe a file's name where its content says more.
+//! they are called alike and hold different ranks. Refuses to open anything, and to believe a file's name where its content says more, but for one file of which the content is
+//! another's rank and the name is the one that is missing.
 
-use super::naming::{rank_in_folder, rank_in_name, skeleton, time_in_name};
+use super::naming::{host_and_process, miscalled, rank_in_folder, rank_in_name, skeleton, time_in_name};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,6 +103,8 @@ pub struct Found {
 
 /// Starts of one job lie this near to each other, in microseconds.
 const TOGETHER: u64 = 600_000_000;
+/// Ranks of one job are recorded from the same step on, so recordings that begin this near to each other, in microseconds, run side by side: five seconds.
+const SIDE_BY_SIDE: u64 = 5_000_000;
 /// Clocks of one job's hosts are not further from each other than this, in microseconds: six hours.
 const WRONG_CLOCKS: u64 = 6 * 3_600_000_000;
 
@@ -244,7 +247,8 @@ pub fn group(sightings: &[Sighting]) -> Vec<Found> {
             }
         }
     }
-    for (_, parts) in folders {
+    for (_, mut parts) in folders {
+        settle(&mut parts);
         for bunch in part(parts) {
             match bunches.iter_mut().find(|other| other.is_one_job_with(&bunch)) {
                 Some(other) => other.parts.extend(bunch.parts),
@@ -260,6 +264,58 @@ pub fn group(sightings: &[Sighting]) -> Vec<Found> {
     bunches.iter().zip(&members).map(|(bunch, own)| found(bunch, own, sightings)).collect()
 }
 
+/// Settles what names and heads of one folder say of ranks where they cannot all be right.
+fn settle(parts: &mut [Seen<'_>]) {
+    if parts.iter().any(|part| part.of.family != Family::Ranks) {
+        return;
+    }
+    let claims: Vec<_> =
+        parts.iter().map(|part| (part.of.clue.rank, rank_in_name(part.name, false))).collect();
+    if let Some((at, rank)) = miscalled(&claims) {
+        let is_copy = |other: &Seen<'_>| other.at != parts[at].at && other.of.digest == parts[at].of.digest;
+        if !parts.iter().any(is_copy) {
+            parts[at].rank = Some(rank);
+        }
+    }
+    // Processes of one host that is called like a rank (`gpu1_12345.TIME.pt.trace.json`): its number is nobody's rank.
+    let hosts: Option<Vec<(&str, &str)>> = parts
+        .iter()
+        .map(|part| host_and_process(part.name).filter(|_| part.of.clue.rank.is_none()))
+        .collect();
+    let Some(hosts) = hosts else { return };
+    let processes: BTreeSet<&(&str, &str)> = hosts.iter().collect();
+    if comes_twice(parts) && processes.len() == parts.len() && are_side_by_side(parts.iter()) {
+        for part in parts {
+            part.rank = None;
+        }
+    }
+}
+
+/// Whether recordings say when they began, and began together.
+fn are_side_by_side<'p, 'a: 'p>(parts: impl Iterator<Item = &'p Seen<'a>>) -> bool {
+    let starts: Option<Vec<u64>> = parts.map(|part| part.of.clue.start).collect();
+    let ends = starts.and_then(|starts| Some((*starts.iter().min()?, *starts.iter().max()?)));
+    ends.is_some_and(|(first, last)| last - first <= SIDE_BY_SIDE)
+}
+
+/// Files that say no rank: those that are called alike, and processes of hosts that are called anything as long as they were recorded side by side.
+fn of_hosts(silent: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
+    let mut jobs: Vec<Bunch<'_>> = Vec::new();
+    for class in alike(silent) {
+        let is_of_hosts = |bunch: &Bunch<'_>| {
+            bunch.parts.iter().all(|p| p.of.family == Family::Ranks && host_and_process(p.name).is_some())
+        };
+        let fits = |job: &&mut Bunch<'_>| {
+            is_of_hosts(job) && is_of_hosts(&class) && are_side_by_side(job.parts.iter().chain(&class.parts))
+        };
+        match jobs.iter_mut().find(fits) {
+            Some(job) => job.parts.extend(class.parts),
+            None => jobs.push(class),
+        }
+    }
+    jobs
+}
+
 /// The files of one format and one folder, parted where ranks come twice.
 fn part(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     // Who says no rank is of the job of those that are called alike.
@@ -267,7 +323,7 @@ fn part(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     let firsts: Option<BTreeSet<u32>> = silent.iter().map(|part| part.of.clue.first_step).collect();
     let follow = firsts.is_some_and(|firsts| firsts.len() == silent.len());
     let mut bunches =
-        if follow && !silent.is_empty() { vec![Bunch { parts: silent }] } else { alike(silent) };
+        if follow && !silent.is_empty() { vec![Bunch { parts: silent }] } else { of_hosts(silent) };
     if !comes_twice(&known) {
         bunches.extend(by_time(known));
         return bunches;

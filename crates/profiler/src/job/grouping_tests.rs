@@ -297,3 +297,49 @@ fn dumps_in_two_forms_are_one_job() {
     let copy = Sighting { path: "run/a.json.gz".to_owned(), bytes: 3, ..plain("a.json") };
     assert_eq!(group(&[plain("a.json"), copy]).len(), 1);
 }
+
+#[test]
+fn a_file_that_says_another_s_rank_is_what_it_is_called() {
+    let says = |rank: u32| if rank == 5 { 6 } else { rank };
+    let mut all: Vec<_> =
+        (0..8).map(|rank| trace(&format!("run/rank{rank}.json"), Some(says(rank)), Some(8), None)).collect();
+    let found = group(&all);
+    assert_eq!(paths(&found), [("run", Some(8), 8)]);
+    assert_eq!(found[0].own_ranks, Some((0..8).collect()));
+    // A copy of the other's file is a copy.
+    all[5].digest = all[6].digest;
+    assert_eq!(group(&all)[0].own_ranks.as_ref().map(BTreeSet::len), Some(7));
+    // Names that are no ranks settle nothing: two recordings.
+    let named: Vec<_> = [(0, "a"), (1, "b"), (1, "c")]
+        .map(|(rank, name)| trace(&format!("run/{name}.json"), Some(rank), Some(3), None))
+        .into();
+    assert_eq!(group(&named).len(), 2);
+}
+
+#[test]
+fn processes_of_a_host_that_is_called_like_a_rank_are_one_job() {
+    let of = |host: &dyn Fn(u64) -> String, apart: u64| -> Vec<Sighting> {
+        let path = |n: u64| format!("run/{}_{}.170000000{n}.pt.trace.json", host(n), 12_345 + 7 * n);
+        (0..8).map(|n| trace(&path(n), None, None, Some(1_700_000_000 + n * apart))).collect()
+    };
+    let gpu1 = of(&|_| "gpu1".to_owned(), 0);
+    assert_eq!(paths(&group(&gpu1)), [("run", Some(8), 8)]);
+    assert_eq!(group(&gpu1)[0].own_ranks, None);
+    assert_eq!(group(&of(&|n| format!("gpu{}", n / 4), 0)).len(), 1);
+    assert_eq!(group(&of(&|n| ["amber", "coral"][n as usize / 4].to_owned(), 0)).len(), 1);
+    // One after the other they are recordings of their own, and so are those of which nobody says when they began.
+    assert_eq!(group(&of(&|_| "gpu1".to_owned(), 60)).len(), 8);
+    let mut timeless = gpu1;
+    for one in &mut timeless {
+        one.clue.start = None;
+    }
+    assert_eq!(group(&timeless).len(), 8);
+    // The number after a step is no process: two recordings of two ranks.
+    let steps: Vec<_> = [(0, 12), (1, 12), (0, 24), (1, 24)]
+        .map(|(rank, step)| {
+            let path = format!("run/worker{rank}_step_{step}.1694128201545.pt.trace.json");
+            trace(&path, None, None, Some(1_700_000_000 + u64::from(step > 12) * 2))
+        })
+        .into();
+    assert_eq!(group(&steps).len(), 2);
+}

@@ -42,6 +42,31 @@ pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
     rank_in_name(name, false)
 }
 
+/// Of files that say a rank, the one whose name counts more: two say the same rank, one of them is called by another that no file says or is called by, and all others are called
+/// by what they say. Its place and the rank that it is called by; nothing where more than one could be meant. `files` are (said, called).
+pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, u32)> {
+    let (at, (said, called)) = files.iter().enumerate().find_map(|(at, &(said, called))| {
+        Some((at, said.zip(called).filter(|(said, called)| said != called)?))
+    })?;
+    let others = || files.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, file)| *file);
+    let is_free = others().all(|(other, named)| other != Some(called) && named != Some(called));
+    let is_taken = others().any(|(other, _)| other == Some(said));
+    let all_agree = others().all(|(other, named)| other.is_none() || other == named);
+    (is_free && is_taken && all_agree).then_some((at, called))
+}
+
+/// Host and process of a name as PyTorch's profiler makes it where nobody names the worker: `HOST_PROCESS.TIME.pt.trace.json`. Numbers in it are the host's. Nothing where what
+/// stands before the number says that it counts steps.
+pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
+    let (worker, time) = name.split_once(".pt.trace.json")?.0.rsplit_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (host, process) = worker.rsplit_once('_')?;
+    let counted = host.rsplit(['_', '-', '.']).next().unwrap_or(host).to_ascii_lowercase();
+    let counts = ["step", "iter", "iteration", "epoch", "rank", "batch", "cycle"].contains(&counted.as_str());
+    (digits(time) && time.len() >= 10 && digits(process) && !host.is_empty() && !counts)
+        .then_some((host, process))
+}
+
 /// The time that a name holds, in microseconds since 1970: seconds, milli-, micro- or nanoseconds by the number of digits.
 pub(crate) fn time_in_name(name: &str) -> Option<u64> {
     numbers(name).find_map(|(_, digits)| {
@@ -105,6 +130,38 @@ mod tests {
         assert_eq!(rank_in_name("nccl_trace_13", true), Some(13));
         assert_eq!(rank_in_folder("a/rank3/proc1"), Some(1));
         assert_eq!(rank_in_folder("a/rank3/step_1"), None);
+    }
+
+    #[test]
+    fn one_file_that_is_called_otherwise_than_it_says() {
+        let files =
+            |pairs: &[(u32, u32)]| -> Vec<_> { pairs.iter().map(|&(s, c)| (Some(s), Some(c))).collect() };
+        assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2)])), Some((1, 1)));
+        // Nobody else says 2; 1 is not free; another disagrees too; names are no ranks at all.
+        assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (3, 3)])), None);
+        assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (1, 1)])), None);
+        assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (3, 7)])), None);
+        assert_eq!(miscalled(&[(Some(0), None), (Some(0), None)]), None);
+        // One that says nothing but is called 1 has a claim to it.
+        assert_eq!(miscalled(&[(Some(2), Some(1)), (Some(2), Some(2)), (None, Some(1))]), None);
+    }
+
+    #[test]
+    fn hosts_and_processes_are_told_from_steps() {
+        let of = host_and_process;
+        assert_eq!(of("gpu1_12345.1700000000.pt.trace.json"), Some(("gpu1", "12345")));
+        assert_eq!(
+            of("ip-172-31-16-248_29223.1698955894942173530.pt.trace.json.gz"),
+            Some(("ip-172-31-16-248", "29223"))
+        );
+        for other in [
+            "worker0_step_12.1694128201545.pt.trace.json.gz",
+            "rank0_step5.pt.trace.json.gz",
+            "a_1.12.pt.trace.json",
+            "worker0.1694128201545.pt.trace.json",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
     }
 
     #[test]

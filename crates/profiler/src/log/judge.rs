@@ -4,6 +4,7 @@
 //! repeat. Refuses means: one checkpoint in the middle must not move the answer. Reports that average over several iterations are weighted with their number, and a slow
 //! step within one shows only as its share.
 
+use super::deepspeed::TimesFrom;
 use super::lines::TrainingLog;
 use super::numbers::median;
 use railwright_spec::problem::Warning;
@@ -159,7 +160,12 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         rows.push(Row {
             at,
             seconds: report.seconds,
-            weight: report.weight.max(1) as f64,
+            // A rate is that of one step, and nobody knows of the others.
+            weight: if log.times_from() == TimesFrom::SamplesPerSecond {
+                1.0
+            } else {
+                report.weight.max(1) as f64
+            },
             iteration: report.iteration,
             batch: report.batch,
         });

@@ -3,6 +3,7 @@
 //! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, whoever wrote them, and seeing new starts. A line costs one
 //! search for a few marks; nothing of it is kept but numbers. Refuses to judge.
 
+use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::numbers::{after, count_after, leading};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub struct Report {
     pub batch: Option<u64>,
     /// Tokens per second and device.
     pub tokens_per_second: Option<f64>,
+    /// Sequences per second of all devices, as DeepSpeed has them for this step.
+    pub samples_per_second: Option<f64>,
     /// The loss.
     pub loss: Option<f64>,
     /// The norm of the gradients.
@@ -86,6 +89,9 @@ pub struct TrainingLog {
     is_new: bool,
     /// Timers are being listed for the last report.
     timers: bool,
+    #[serde(skip)]
+    deepspeed: DeepSpeed,
+    times_from: TimesFrom,
     /// Reports to leave the average of which is not yet known.
     fresh: bool,
     start: u32,
@@ -103,7 +109,36 @@ impl TrainingLog {
     pub fn read(text: &str) -> Self {
         let mut log = Self { is_new: true, ..Self::default() };
         text.lines().for_each(|line| log.line(line));
+        if log.reports.is_empty() {
+            log.take(None);
+        }
         log
+    }
+
+    /// Takes the reports of DeepSpeed's engine, where no framework around it has its own.
+    fn take(&mut self, batch: Option<u64>) {
+        let (reports, times_from) = self.deepspeed.reports(batch);
+        if reports.is_empty() {
+            return;
+        }
+        (self.reports, self.start, self.is_new, self.fresh) = (Vec::new(), 0, true, false);
+        for report in reports {
+            self.add(Some(report));
+        }
+        self.times_from = times_from;
+        raise(&mut self.allocated, self.deepspeed.allocated);
+    }
+
+    /// Takes the sequences of a step as the user says them, where times hang on it.
+    pub fn take_batch(&mut self, batch: u64) {
+        if self.times_from != TimesFrom::Reports {
+            self.take(Some(batch));
+        }
+    }
+
+    /// Where the times of its reports come from.
+    pub fn times_from(&self) -> TimesFrom {
+        self.times_from
     }
 
     /// Reads one more line.
@@ -120,6 +155,7 @@ impl TrainingLog {
             raise(&mut self.allocated, after(line, "max allocated:").map(|mb| mb * MEBIBYTE));
             raise(&mut self.reserved, after(line, "max reserved:").map(|mb| mb * MEBIBYTE));
         }
+        self.deepspeed.line(line, self.lines, stamp);
         let begun = self.reports.len();
         if line.contains(MEGATRON) {
             for piece in pieces(line) {
@@ -152,7 +188,9 @@ impl TrainingLog {
             // Another rank's copy of the same report.
             return;
         }
-        report.line = self.lines;
+        if report.line == 0 {
+            report.line = self.lines;
+        }
         report.weight = 1;
         match before {
             Some(before) if report.iteration > before && !self.is_new => {

@@ -4,7 +4,7 @@
 //! and step). Refuses to judge: which share is too high is a finding.
 
 use super::{Options, RankSteps};
-use crate::job::Member;
+use crate::job::{Member, extent};
 use crate::joined::Joined;
 use crate::phases::FoundBy;
 use crate::trace::{DamageKind, Identity};
@@ -245,6 +245,20 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// How many ranks were recorded of how many, and of how many of them this is: one rank alone is no job of which others are missing.
+    pub fn extent(&self) -> String {
+        let recorded = self.world_size.saturating_sub(self.missing) as usize;
+        let all = extent(recorded, self.world_size, self.world_size_known);
+        let plural = if self.ranks == 1 { "" } else { "s" };
+        match (self.ranks < recorded, self.missing) {
+            (false, _) => extent(self.ranks, self.world_size, self.world_size_known),
+            (true, 0) => format!("{} of {all} shown", human::whole(self.ranks as u64)),
+            (true, _) => format!("{} rank{plural} shown, {all} recorded", human::whole(self.ranks as u64)),
+        }
+    }
 }
 
 /// What a report is made from.

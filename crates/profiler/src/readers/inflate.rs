@@ -3,7 +3,6 @@
 //! Responsible for: gzip (also of many members) and zstd, told by their first bytes; anything else is handed on. Refuses archives, which hold many files.
 
 use flate2::read::MultiGzDecoder;
-use ruzstd::decoding::StreamingDecoder;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
@@ -31,7 +30,7 @@ pub fn open<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     Ok(if is_gzip(&head[..filled]) {
         Box::new(MultiGzDecoder::new(whole))
     } else if is_zstd(&head[..filled]) {
-        Box::new(StreamingDecoder::new(whole).map_err(io::Error::other)?)
+        Box::new(super::zstd::Unpacked::new(whole))
     } else {
         Box::new(whole)
     })

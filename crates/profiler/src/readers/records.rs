@@ -126,7 +126,7 @@ impl Reader for Logs {
         let log = TrainingLog::read(&String::from_utf8_lossy(bytes));
         if log.reports.is_empty() {
             return Err(Problem::new("no iteration is reported in this log").in_file(label).hint(
-                "reports of Megatron-LM (`elapsed time per iteration (ms)`), DeepSpeed (`iter time (s)`) and torchtitan (`tps:`) are known",
+                "reports of Megatron-LM (`elapsed time per iteration (ms)`), DeepSpeed (`iter time (s)`, `CurrSamplesPerSec`, `time (ms) | fwd`) and torchtitan (`tps:`) are known",
             ));
         }
         Ok(vec![Recording::Log(Box::new(log))])

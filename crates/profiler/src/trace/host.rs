@@ -1,6 +1,8 @@
 //! What the host did, in columns.
 //!
 //! Responsible for: operators, calls of the runtime, annotations and their order. Refuses to know what an operator is for.
+//!
+//! Few rows name a stream of the device (operators of compiled kernels do), so those that do are a list of their own and no column.
 
 use super::{NONE, some};
 use crate::NameId;
@@ -53,6 +55,17 @@ impl HostActivity {
     }
 }
 
+/// What a row of the host says of the device besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NamedStream {
+    /// The row's place.
+    pub row: u32,
+    /// The stream that it names.
+    pub stream: u32,
+    /// The correlation that it names, whatever kind of row it is.
+    pub correlation: Option<u32>,
+}
+
 /// What one rank's host did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostActivities {
@@ -64,6 +77,8 @@ pub struct HostActivities {
     correlation: Vec<u32>,
     collective: Vec<u32>,
     shapes: Vec<u32>,
+    /// By row, each at most once.
+    named_streams: Vec<NamedStream>,
 }
 
 impl HostActivities {
@@ -87,6 +102,30 @@ impl HostActivities {
         self.correlation.push(row.correlation.unwrap_or(NONE));
         self.collective.push(row.collective.unwrap_or(NONE));
         self.shapes.push(row.shapes.map_or(NONE, |s| s.0));
+    }
+
+    /// Says which stream the row that was added last names.
+    pub fn name_stream(&mut self, stream: u32, correlation: Option<u32>) {
+        let Some(row) = self.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else { return };
+        match self.named_streams.last_mut().filter(|last| last.row == row) {
+            Some(last) => *last = NamedStream { row, stream, correlation },
+            None => self.named_streams.push(NamedStream { row, stream, correlation }),
+        }
+    }
+
+    /// The rows that name a stream, in their order.
+    pub fn named_streams(&self) -> &[NamedStream] {
+        &self.named_streams
+    }
+
+    /// With these streams named; nothing unless they are of rows that are there, in their order and each once.
+    pub fn with_named_streams(mut self, named: Vec<NamedStream>) -> Option<Self> {
+        let in_order = named.windows(2).all(|pair| pair[0].row < pair[1].row);
+        let are_there = named.last().is_none_or(|last| (last.row as usize) < self.len());
+        (in_order && are_there).then(|| {
+            self.named_streams = named;
+            self
+        })
     }
 
     /// The row at a place.
@@ -170,15 +209,35 @@ impl HostActivities {
             shapes.len(),
         ];
         let even = lengths.iter().all(|&length| length == start.len());
-        even.then_some(Self { start, end, name, kind, thread, correlation, collective, shapes })
+        let named_streams = Vec::new();
+        even.then_some(Self {
+            start,
+            end,
+            name,
+            kind,
+            thread,
+            correlation,
+            collective,
+            shapes,
+            named_streams,
+        })
     }
 
     /// Keeps the rows for which `wanted` says so.
     pub fn retain(&mut self, mut wanted: impl FnMut(HostActivity) -> bool) {
-        *self = self.iter().filter(|&row| wanted(row)).fold(Self::default(), |mut kept, row| {
+        let mut kept = Self::default();
+        let mut named = self.named_streams.iter().peekable();
+        for (at, row) in self.iter().enumerate() {
+            let stream = named.next_if(|one| one.row as usize == at);
+            if !wanted(row) {
+                continue;
+            }
             kept.push(row);
-            kept
-        });
+            if let Some(one) = stream {
+                kept.name_stream(one.stream, one.correlation);
+            }
+        }
+        *self = kept;
     }
 
     /// Moves all times: `to` gives the new time of an old one.
@@ -202,7 +261,17 @@ impl HostActivities {
         )]
         order.sort();
         let places: Vec<u32> = order.into_iter().map(|(_, _, at)| at).collect();
-        let Self { start, end, name, kind, thread, correlation, collective, shapes } = self;
+        if !self.named_streams.is_empty() {
+            let mut now = vec![NONE; places.len()];
+            for (to, &from) in places.iter().enumerate() {
+                now[from as usize] = to as u32;
+            }
+            for one in &mut self.named_streams {
+                one.row = now[one.row as usize];
+            }
+            self.named_streams.sort_unstable_by_key(|one| one.row);
+        }
+        let Self { start, end, name, kind, thread, correlation, collective, shapes, named_streams: _ } = self;
         super::reorder(start, &places);
         super::reorder(end, &places);
         super::reorder(name, &places);
@@ -211,5 +280,46 @@ impl HostActivities {
         super::reorder(correlation, &places);
         super::reorder(collective, &places);
         super::reorder(shapes, &places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that name streams, by their starts.
+    fn named(host: &HostActivities) -> Vec<(i64, u32, Option<u32>)> {
+        let of = |one: &NamedStream| (host.starts()[one.row as usize], one.stream, one.correlation);
+        host.named_streams().iter().map(of).collect()
+    }
+
+    #[test]
+    fn named_streams_stay_with_their_rows() {
+        let mut host = HostActivities::default();
+        host.name_stream(1, None);
+        assert!(host.named_streams().is_empty(), "there is no row yet");
+        for start in [50, 10, 40, 20, 30] {
+            host.push(HostActivity { start, end: start + 5, ..HostActivity::default() });
+            if start % 20 == 10 {
+                host.name_stream(start as u32, (start == 10).then_some(7));
+            }
+        }
+        host.sort();
+        assert_eq!(named(&host), [(10, 10, Some(7)), (30, 30, None), (50, 50, None)]);
+        host.retain(|row| row.start != 20 && row.start != 30);
+        assert_eq!(host.starts(), [10, 40, 50]);
+        assert_eq!(named(&host), [(10, 10, Some(7)), (50, 50, None)]);
+        let of = |rows: &[u32]| {
+            rows.iter().map(|&row| NamedStream { row, ..NamedStream::default() }).collect::<Vec<_>>()
+        };
+        for (rows, fits) in [
+            (&[0, 2][..], true),
+            (&[][..], true),
+            (&[0, 0][..], false),
+            (&[2, 1][..], false),
+            (&[3][..], false),
+        ] {
+            assert_eq!(host.clone().with_named_streams(of(rows)).is_some(), fits, "{rows:?}");
+        }
     }
 }

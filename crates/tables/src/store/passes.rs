@@ -6,7 +6,7 @@ use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, told, write};
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_profiler::trace::some;
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 struct About {
     label: String,
     shape: PassShape,
+    host_order: bool,
+    warnings: Vec<Warning>,
 }
 
 fn name(index: usize, part: &str) -> String {
@@ -27,7 +29,12 @@ fn word(kind: PassKind) -> String {
 
 /// The parts of one table of passes, the `index`-th of the file.
 pub fn passes_parts(index: usize, passes: &Passes) -> Result<Vec<Part>, Problem> {
-    let about = About { label: passes.label.clone(), shape: passes.shape };
+    let about = About {
+        label: passes.label.clone(),
+        shape: passes.shape,
+        host_order: passes.host_order,
+        warnings: passes.warnings.clone(),
+    };
     let rows = &passes.passes;
     let small = |of: fn(&Pass) -> u32| Values::Repeating(rows.iter().map(of).collect());
     let words: Vec<String> = rows.iter().map(|pass| word(pass.kind)).collect();
@@ -83,7 +90,13 @@ pub(super) fn read(index: usize, store: &Store) -> Result<Passes, Problem> {
     let (replica, shard, chunk) = (number("replica")?, number("shard")?, number("chunk")?);
     let (start, duration) = (table.signed("start_ns")?, table.signed("duration_ns")?);
     let (words, micro_batch) = (table.texts("kind")?, table.sizes_or_none("micro_batch")?);
-    let mut passes = Passes { label: about.label, shape: about.shape, ..Passes::default() };
+    let mut passes = Passes {
+        label: about.label,
+        shape: about.shape,
+        host_order: about.host_order,
+        warnings: about.warnings,
+        ..Passes::default()
+    };
     for at in 0..table.rows() {
         let word = String::from_utf8_lossy(words[at].data());
         let kind = serde_json::from_value(serde_json::Value::String(word.clone().into_owned()));

@@ -1,13 +1,14 @@
 //! One rank of a saved profile.
 //!
-//! Responsible for: a rank's columns as five parts, and back, equal. What its indices point at is checked on the way back, because analyses
+//! Responsible for: a rank's columns as five parts and one more where rows of the host name streams, and back, equal. What its indices point at is checked on the way back, because analyses
 //! rely on it. Refuses indices that point nowhere.
 
 use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, told, write};
 use railwright_profiler::job::Member;
 use railwright_profiler::trace::{
-    CollectiveCall, GpuActivities, GpuKind, HostActivities, HostKind, Identity, NONE, RankGroup, ReadReport,
+    CollectiveCall, GpuActivities, GpuKind, HostActivities, HostKind, Identity, NONE, NamedStream, RankGroup,
+    ReadReport,
 };
 use railwright_profiler::{NameId, Names, RankTrace};
 use railwright_spec::problem::Problem;
@@ -46,6 +47,9 @@ struct About {
     report: ReadReport,
 }
 
+/// The part that only ranks have whose host names streams.
+const NAMED_STREAMS: &str = "host_streams.parquet";
+
 fn name(rank: u32, part: &str) -> String {
     format!("rank-{rank:05}/{part}")
 }
@@ -75,6 +79,7 @@ pub fn rank_parts(member: &Member) -> Result<Vec<Part>, Problem> {
         Field { name: "collective", values: Values::VaryingOrNone(gpu.collectives()) },
         Field { name: "bytes", values: Values::Sizes(gpu.bytes()) },
     ];
+    let named = host.named_streams();
     let host = [
         Field { name: "start_ns", values: Values::Signed(host.starts().to_vec()) },
         Field { name: "duration_ns", values: durations(host.starts(), host.ends()) },
@@ -117,13 +122,26 @@ pub fn rank_parts(member: &Member) -> Result<Vec<Part>, Problem> {
         let bytes = write(fields).map_err(|error| Problem::new(told(&error)).in_file(file))?;
         Ok(Part { name: name(member.rank, file), bytes })
     };
-    Ok(vec![
+    let mut parts = vec![
         Part { name: name(member.rank, "about.json"), bytes: json(&about)? },
         part("names.parquet", &texts)?,
         part("gpu.parquet", &gpu)?,
         part("host.parquet", &host)?,
         part("collectives.parquet", &calls)?,
-    ])
+    ];
+    // Programs that do not know this part do not miss it, and files without it are whole: the version stays.
+    if !named.is_empty() {
+        let rows: Vec<u32> = named.iter().map(|one| one.row).collect();
+        let streams = named.iter().map(|one| one.stream).collect();
+        let correlations: Vec<u32> = named.iter().map(|one| one.correlation.unwrap_or(NONE)).collect();
+        let named = [
+            Field { name: "row", values: Values::VaryingOrNone(&rows) },
+            Field { name: "stream", values: Values::Repeating(streams) },
+            Field { name: "correlation", values: Values::VaryingOrNone(&correlations) },
+        ];
+        parts.push(part(NAMED_STREAMS, &named)?);
+    }
+    Ok(parts)
 }
 
 /// Reads a rank.
@@ -146,9 +164,11 @@ pub(super) fn read(rank: u32, store: &Store) -> Result<Member, Problem> {
         }
     }
     let collectives = calls(&table("collectives.parquet")?, about.groups.len())?;
+    let host = host(&table("host.parquet")?, &names, collectives.len())?;
+    let named = store.has(&name(rank, NAMED_STREAMS)).then(|| table(NAMED_STREAMS)).transpose()?;
     let trace = RankTrace {
         gpu: gpu(&table("gpu.parquet")?, &names, collectives.len())?,
-        host: host(&table("host.parquet")?, &names, collectives.len())?,
+        host: with_named_streams(host, named.as_ref())?,
         identity: about.identity,
         groups: about.groups,
         report: about.report,
@@ -234,6 +254,20 @@ fn host(table: &Table, names: &Names, calls: usize) -> Result<HostActivities, Pr
         shapes,
     )
     .ok_or_else(uneven)
+}
+
+fn with_named_streams(host: HostActivities, table: Option<&Table>) -> Result<HostActivities, Problem> {
+    let Some(table) = table else { return Ok(host) };
+    let rows = table.numbers("row", |n| n)?;
+    let (streams, correlations) = (table.numbers("stream", |n| n)?, table.numbers("correlation", |n| n)?);
+    if streams.len() != rows.len() || correlations.len() != rows.len() {
+        return Err(uneven());
+    }
+    let named = rows.into_iter().zip(streams).zip(correlations).map(|((row, stream), correlation)| {
+        NamedStream { row, stream, correlation: (correlation != NONE).then_some(correlation) }
+    });
+    host.with_named_streams(named.collect())
+        .ok_or_else(|| Problem::new("column `row` points past the rows of the host, or is out of order"))
 }
 
 fn calls(table: &Table, groups: usize) -> Result<Vec<CollectiveCall>, Problem> {

@@ -93,6 +93,7 @@ pub(super) struct Fill {
     /// Whether a category of PyTorch's was seen.
     pub(super) kineto: bool,
     correlation: Finder<'static>,
+    stream: Finder<'static>,
 }
 
 impl Fill {
@@ -113,7 +114,8 @@ impl Fill {
             suspects: Vec::new(),
             devices: Vec::new(),
             kineto: false,
-            correlation: Finder::new(b"\"correlation\""),
+            correlation: Finder::new(CORRELATION),
+            stream: Finder::new(STREAM),
         }
     }
 
@@ -298,7 +300,7 @@ impl Fill {
         let thread = self.threads.place(event.process, event.thread);
         let mut row = HostActivity { start, end, name, kind, thread, ..HostActivity::default() };
         match kind {
-            HostKind::Runtime => row.correlation = self.correlation(event.arguments),
+            HostKind::Runtime => row.correlation = member(&self.correlation, event.arguments),
             HostKind::Operator | HostKind::Annotation => match self.trait_of(name) {
                 Trait::Unknown | Trait::Plain => {}
                 Trait::Step => row.kind = HostKind::Annotation,
@@ -326,16 +328,11 @@ impl Fill {
             _ => {}
         }
         self.host.push(row);
-    }
-
-    /// The value of `"correlation"` in an `args` object, found without reading the rest.
-    fn correlation(&self, object: &[u8]) -> Option<u32> {
-        let after = self.correlation.find(object)? + b"\"correlation\"".len();
-        let (at, _) = scan::next(object, after).ok().filter(|&(_, b)| b == b':')?;
-        let (at, first) = scan::next(object, at + 1).ok()?;
-        let at = at + usize::from(first == b'"');
-        let end = scan::word(object, at).ok()?;
-        numbers::small(&object[at..end])
+        if kind != HostKind::Python
+            && let Some(stream) = member(&self.stream, event.arguments)
+        {
+            self.host.name_stream(stream, member(&self.correlation, event.arguments));
+        }
     }
 
     fn trait_of(&mut self, name: NameId) -> Trait {
@@ -373,6 +370,19 @@ impl Fill {
     pub(super) fn note(&mut self, kind: DamageKind, spot: Spot<'_>, what: impl FnOnce() -> String) {
         self.report.note(kind, spot.offset, || format!("line {}: {}", spot.line(), what()));
     }
+}
+
+const CORRELATION: &[u8] = b"\"correlation\"";
+const STREAM: &[u8] = b"\"stream\"";
+
+/// The number that a member of an `args` object has, found by its quoted name without reading the rest; nothing of a text such as an address.
+fn member(name: &Finder<'_>, object: &[u8]) -> Option<u32> {
+    let after = name.find(object)? + name.needle().len();
+    let (at, _) = scan::next(object, after).ok().filter(|&(_, b)| b == b':')?;
+    let (at, first) = scan::next(object, at + 1).ok()?;
+    let at = at + usize::from(first == b'"');
+    let end = scan::word(object, at).ok()?;
+    numbers::small(&object[at..end])
 }
 
 fn shortened(name: &str) -> String {

@@ -353,3 +353,29 @@ fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
         assert_eq!(trace.report.count(DamageKind::UnreadableEvent), 1, "{bad}");
     }
 }
+
+/// Operators of compiled kernels name a stream as a number; ROCm's calls name one as an address, which is nobody's number.
+#[test]
+fn streams_that_the_host_names_are_kept_beside_its_rows() {
+    let event = |category: &str, at: u32, arguments: &str| {
+        format!(
+            r#"{{"ph":"X","cat":"{category}","name":"n","pid":1,"tid":1,"ts":{at},"dur":1,"args":{{{arguments}}}}}"#
+        )
+    };
+    let events = [
+        event("cpu_op", 30, r#""num_warps": 8, "stream": 0, "kernel_backend": "triton""#),
+        event("cpu_op", 20, r#""External id": 3, "Concrete Inputs": ["\"stream\": 4"]"#),
+        event("cuda_runtime", 10, r#""stream": "0x55d0", "correlation": 4"#),
+        event("user_annotation", 40, r#""correlation": 9, "stream": "7""#),
+        event("cpu_op", 50, r#""stream": -1"#),
+    ];
+    let text = format!("[{}]", events.join(","));
+    let trace = read(text.as_bytes()).expect("a trace");
+    let named: Vec<_> = trace
+        .host
+        .named_streams()
+        .iter()
+        .map(|one| (trace.host.starts()[one.row as usize], one.stream, one.correlation))
+        .collect();
+    assert_eq!(named, [(30_000, 0, None), (40_000, 7, Some(9))]);
+}
