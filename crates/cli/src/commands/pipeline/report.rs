@@ -4,7 +4,7 @@ use crate::printer::Terminal;
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::pipeline::strip::{self, strip};
-use railwright_profiler::pipeline::{Cause, PipelinePage, Row, Stall};
+use railwright_profiler::pipeline::{Cause, Certainty, PipelinePage, Row, Stall};
 use railwright_profiler::replay::Share;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -142,10 +142,8 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         if page.shape.data_parallel > 1 { format!(", replica {}", shown.replica) } else { String::new() };
     let lost = if shown.stalls.is_empty() {
         "no stall".to_owned()
-    } else if page.bounds_only.is_some() {
-        "what stalls cost is not known".to_owned()
     } else {
-        format!("stalls cost {}", time(shown.stall_cost))
+        format!("stalls cost {}", shown.certainty.worded(&time(shown.stall_cost)))
     };
     document.heading_with(
         format!("step {}{replica}", shown.step),
@@ -189,7 +187,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         columns: vec![
             Column::numbers("step"),
             Column::numbers("stage"),
-            Column::numbers("rank").expendable(2),
+            Column::numbers("ranks").expendable(2),
             Column::words("pass"),
             Column::numbers("micro batch"),
             Column::numbers("at").expendable(3),
@@ -201,26 +199,23 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         rows: Vec::new(),
     };
     let bounds = page.bounds_only.is_some();
-    let (mut dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
-    if bounds {
-        dear.sort_by_key(|s| (std::cmp::Reverse(s.excess), s.step, s.rank));
-    }
+    let (dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
     // Those that cost nothing are worth knowing, too.
     let kept = limit.saturating_sub(free.len().min(limit / 3));
     let rows = dear.iter().take(kept).chain(&free).take(limit);
     table.rows = rows
         .map(|s| {
-            let cost = if page.bounds_only.is_some() {
-                at_most(s.excess)
-            } else if s.cost > 0 {
-                cell(s.cost).toned(Tone::Bad)
-            } else {
-                Cell::number("nothing", 0.0)
+            let cost = match s.cost {
+                0 => Cell::number("nothing", 0.0),
+                cost => told(cost, s.certainty).toned(if bounds { Tone::Plain } else { Tone::Bad }),
             };
             vec![
                 Cell::whole(s.step.into()),
                 Cell::whole(s.stage.into()),
-                Cell::whole(s.rank.into()),
+                match s.ranks.as_slice() {
+                    [] | [_] => Cell::whole(s.rank.into()),
+                    ranks => human::ranges(ranks).into(),
+                },
                 s.kind.name().into(),
                 s.micro_batch.map_or_else(Cell::default, |m| Cell::whole(m.into())),
                 cell(s.start),
@@ -238,16 +233,16 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
 }
 
-/// What something costs at most.
-fn at_most(nanoseconds: i64) -> Cell {
+/// What something costs, with a sign where it is a bound.
+fn told(nanoseconds: i64, certainty: Certainty) -> Cell {
     let cost = cell(nanoseconds);
-    Cell { text: format!("\u{2264} {}", cost.text), ..cost }
+    Cell { text: certainty.signed(&cost.text), ..cost }
 }
 
 /// What a share saves: the most that it can be where that is all that is known, and nothing that the replay itself is off by.
 fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
     if page.bounds_only.is_some() {
-        return vec![at_most(share.at_most), Cell::default(), Cell::default()];
+        return vec![told(share.saved, share.certainty), Cell::default(), Cell::default()];
     }
     if share.saved.abs() < page.replay_error {
         let within = Cell::new(format!("within {}", time(page.replay_error)), Tone::Faint);
@@ -384,7 +379,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
             cell(s.measured),
             cell(s.excess),
             Cell::whole(s.stalls as u64),
-            if page.bounds_only.is_some() && s.stalls > 0 { Cell::default() } else { cell(s.stall_cost) },
+            if s.stalls > 0 { told(s.stall_cost, s.certainty) } else { cell(0) },
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
         ]
