@@ -1,7 +1,8 @@
 //! Slowdowns of production jobs against the published answers of the authors' own analysis (`fixtures/traces/bytedance_whatif`:
 //! `result-*.json`, `ms-*.json`, `mw-*.json`).
 
-use railwright_profiler::passes::Passes;
+use railwright_profiler::passes::{PassKind, Passes};
+use railwright_profiler::pipeline::{Question, page};
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_profiler::replay::{Replay, WhatIf};
 use railwright_tables::ParquetTable;
@@ -82,7 +83,7 @@ fn one_worker_is_to_blame() {
 /// The same collective slow in several groups at once has one cause: without one of them the others would have held the step as long.
 #[test]
 fn groups_that_are_slow_at_once_are_one_stall() {
-    let page = page(support::bytedance("ST"), &Question::default()).expect("a page");
+    let page = page(job("ST"), &Question::default()).expect("a page");
     let told: Vec<_> = page.stalls.iter().map(|s| (s.step, s.kind, s.ranks.clone(), s.passes)).collect();
     let (reduce, update) = (PassKind::EmbeddingReduce, PassKind::Optimizer);
     let all = vec![0, 1, 6, 7];
