@@ -23,6 +23,15 @@ impl Certainty {
         if bounds_only { Self::AtMost } else { Self::Replayed }
     }
 
+    /// In a word, for a column beside the cost.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Replayed => "by replay",
+            Self::AtMost => "at most",
+            Self::Unknown => "not known",
+        }
+    }
+
     /// A cost that is written out, with a sign before it that says when it is a bound.
     pub fn signed(self, cost: &str) -> String {
         match self {

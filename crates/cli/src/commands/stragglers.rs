@@ -125,7 +125,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         }
     };
     document.heading_with("By rank", about);
-    let columns = vec![
+    let mut columns = vec![
         Column::numbers("rank"),
         Column::words("host").expendable(1),
         Column::numbers("cost"),
@@ -135,10 +135,15 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         Column::numbers("last in").expendable(2),
         Column::words("cause"),
     ];
+    // Numbers for spreadsheets have no sign before them.
+    let bounds = report.bounds_only.is_some();
+    if bounds {
+        columns.push(Column::words("cost is").expendable(3));
+    }
     let rows = report.culprits.iter().take(shown).map(|culprit| {
         let tone = if culprit.is_straggler { Tone::Bad } else { Tone::Faint };
         let signed = |cell: Cell| Cell { text: culprit.certainty.signed(&cell.text), ..cell };
-        vec![
+        let mut row = vec![
             Cell::whole(u64::from(culprit.rank)).toned(if culprit.is_straggler {
                 Tone::Strong
             } else {
@@ -151,7 +156,11 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
             Cell::percent(culprit.waits_share),
             Cell::whole(u64::from(culprit.last)),
             Cell::new(if culprit.is_straggler { culprit.cause_name } else { "within the noise" }, tone),
-        ]
+        ];
+        if bounds {
+            row.push(culprit.certainty.name().into());
+        }
+        row
     });
     document.table(Table { columns, rows: rows.collect() });
 }

@@ -199,6 +199,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         rows: Vec::new(),
     };
     let bounds = page.bounds_only.is_some();
+    table.columns.extend(sort_of_cost(page));
     let (dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
     // Those that cost nothing are worth knowing, too.
     let kept = limit.saturating_sub(free.len().min(limit / 3));
@@ -209,7 +210,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
                 0 => Cell::number("nothing", 0.0),
                 cost => told(cost, s.certainty).toned(if bounds { Tone::Plain } else { Tone::Bad }),
             };
-            vec![
+            let mut row = vec![
                 Cell::whole(s.step.into()),
                 Cell::whole(s.stage.into()),
                 match s.ranks.as_slice() {
@@ -223,7 +224,9 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
                 cell(s.normal),
                 cell(s.excess),
                 cost,
-            ]
+            ];
+            row.extend(bounds.then(|| s.certainty.name().into()));
+            row
         })
         .collect();
     let left = page.stall_count.saturating_sub(table.rows.len());
@@ -231,6 +234,11 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     if left > 0 {
         document.paragraph(Cell::new(format!("{left} more: --limit, or --json"), Tone::Faint));
     }
+}
+
+/// A column that says what costs are where they are bounds: numbers for spreadsheets have no sign before them.
+fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
+    page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
 }
 
 /// What something costs, with a sign where it is a bound.
@@ -242,7 +250,8 @@ fn told(nanoseconds: i64, certainty: Certainty) -> Cell {
 /// What a share saves: the most that it can be where that is all that is known, and nothing that the replay itself is off by.
 fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
     if page.bounds_only.is_some() {
-        return vec![told(share.saved, share.certainty), Cell::default(), Cell::default()];
+        let certainty = share.certainty.name().into();
+        return vec![told(share.saved, share.certainty), Cell::default(), Cell::default(), certainty];
     }
     if share.saved.abs() < page.replay_error {
         let within = Cell::new(format!("within {}", time(page.replay_error)), Tone::Faint);
@@ -263,15 +272,15 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         "what if",
         "these passes were like the mean of their kind; or had no excess over their own median",
     );
-    let columns = vec![
+    let mut columns = vec![
         Column::words("passes"),
         Column::numbers("count").expendable(2),
         Column::numbers("step saves"),
         Column::numbers("of all waste"),
         Column::numbers("alone"),
-        Column::numbers("excess cost, all steps"),
-        Column::numbers("most in step"),
     ];
+    columns.extend(sort_of_cost(page));
+    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("most in step")]);
     let rows = page.asked.iter().map(|a| {
         let mut row = vec![a.passes.as_str().into(), Cell::whole(a.count as u64)];
         row.extend(saved(page, &a.ideal));
@@ -364,7 +373,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
-    let columns = vec![
+    let mut columns = vec![
         Column::numbers("step"),
         Column::numbers("measured"),
         Column::numbers("over the median"),
@@ -373,8 +382,9 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
         Column::numbers("replayed").expendable(1),
         Column::numbers("replay off by").expendable(2),
     ];
+    columns.extend(sort_of_cost(page));
     let rows = rows.into_iter().take(limit).map(|s| {
-        vec![
+        let mut row = vec![
             Cell::whole(s.step.into()),
             cell(s.measured),
             cell(s.excess),
@@ -382,7 +392,9 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
             if s.stalls > 0 { told(s.stall_cost, s.certainty) } else { cell(0) },
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
-        ]
+        ];
+        row.extend(page.bounds_only.as_ref().map(|_| s.certainty.name().into()));
+        row
     });
     document.table(Table { columns, rows: rows.collect() });
 }
@@ -399,12 +411,13 @@ fn shares(page: &PipelinePage, document: &mut Document) {
             Some(reason) => format!("saved: a mean step if these passes were ideal, at most, since {reason}"),
         },
     );
-    let columns = vec![
+    let mut columns = vec![
         Column::words("passes"),
         Column::numbers("saved"),
         Column::numbers("of all waste"),
         Column::numbers("alone"),
     ];
+    columns.extend(sort_of_cost(page));
     let row = |share: &Share| {
         let mut row = vec![share.subset.describe().into()];
         row.extend(saved(page, share));
