@@ -45,8 +45,7 @@ impl Recorder {
     fn kernel(
         &mut self,
         called: i64,
-        start: i64,
-        end: i64,
+        (start, end): (i64, i64),
         name: &str,
         stream: u32,
         operator: (&str, u32),
@@ -121,8 +120,7 @@ fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
                     let stream = if matches!(kind, CollectiveKind::Send) { 30 } else { 20 } + u32::from(back);
                     to.kernel(
                         at,
-                        start,
-                        end,
+                        (start, end),
                         "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
                         stream,
                         ("nccl:p2p", 0),
@@ -148,7 +146,7 @@ fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
                 for n in 0..KERNELS {
                     let start = pass.start + n * each;
                     let at = call(start);
-                    to.kernel(at, start, start + each - 500, "sm90_gemm_bf16", 7, operator, None);
+                    to.kernel(at, (start, start + each - 500), "sm90_gemm_bf16", 7, operator, None);
                 }
                 let next = if back { rank.checked_sub(1) } else { Some(rank + 1).filter(|s| *s < stages) };
                 if let Some(next) = next {

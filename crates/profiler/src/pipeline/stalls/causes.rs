@@ -63,7 +63,9 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     let pass = |at: usize| &replay.passes()[at];
     let meetings = replay.latest_of_meetings(at_step);
     let mut met = vec![0_u32; meetings.len()];
-    meetings.iter().for_each(|&latest| met[latest as usize] += 1);
+    for &latest in &meetings {
+        met[latest as usize] += 1;
+    }
     // A transfer is that of all who meet.
     let mut by_meeting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for &at in slow {
