@@ -218,12 +218,7 @@ fn usual_duration(matching: &Matching) -> i64 {
 
 /// Nanoseconds for people.
 pub(crate) fn micro(time: i64) -> String {
-    let us = time as f64 * 1e-3;
-    match us.abs() {
-        a if a < 1e3 => format!("{us:.1} us"),
-        a if a < 1e6 => format!("{:.2} ms", us * 1e-3),
-        _ => format!("{:.3} s", us * 1e-6),
-    }
+    railwright_spec::human::seconds(railwright_spec::quantity::Seconds::new(time as f64 * 1e-9))
 }
 
 #[cfg(test)]

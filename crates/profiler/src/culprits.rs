@@ -4,6 +4,7 @@
 //! the class of the cause with its evidence; and the cost by replay: what the recorded steps would have taken had the rank run like the median of its
 //! peers. Refuses to count who is last: microseconds are not milliseconds. "No straggler" is an answer.
 
+mod begin;
 mod blame;
 mod cause;
 mod chain;

@@ -147,6 +147,16 @@ pub fn topics() -> Vec<Topic> {
 }
 
 impl<'a> Context<'a> {
+    /// Whether there is no device: what hosts compute stands for it.
+    pub fn from_host(&self) -> bool {
+        !self.views.is_empty() && self.views.iter().all(|view| view.from_host)
+    }
+
+    /// What runs: kernels on a device, operators on a host.
+    pub fn work(&self) -> &'static str {
+        if self.from_host() { "operators" } else { "kernels" }
+    }
+
     /// What times are divided by to be of one rank and step.
     pub fn samples(&self) -> f64 {
         self.waterfall.samples() as f64

@@ -4,6 +4,7 @@
 //! answers off them. Bytes in, values out: files, threads and progress belong to the program. Refuses to
 //! predict: comparing with the calculator's step is an analysis of `railwright-step`.
 
+pub mod certainty;
 pub mod clocks;
 pub mod collectives;
 pub mod communication;

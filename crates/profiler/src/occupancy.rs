@@ -97,8 +97,10 @@ pub(crate) struct Occupancy {
     launches: Vec<i64>,
     /// From the first activity to the end of the last.
     pub window: (i64, i64),
+    /// From when on anything of the rank was recorded: what it did before is not known.
+    recorded: i64,
     /// Whether there is no device, and the host's operators stand for it.
-    host_alone: bool,
+    pub host_alone: bool,
 }
 
 /// How an interval was spent, in nanoseconds; compute and communication may overlap.
@@ -160,7 +162,7 @@ impl Occupancy {
         }
         kernels.sort_unstable();
         let busy = Intervals::union(busy);
-        let host_late = late_launches(&calls, &busy, &launched);
+        let host_late = late_launches(trace.host.starts().first().copied(), &calls, &busy, &launched);
         let window =
             (busy.starts.first().copied().unwrap_or_default(), busy.ends.last().copied().unwrap_or_default());
         Self {
@@ -170,6 +172,7 @@ impl Occupancy {
             host_late,
             kernels,
             launches,
+            recorded: trace.host.starts().first().map_or(window.0, |&first| first.min(window.0)),
             window,
             host_alone,
         }
@@ -194,7 +197,7 @@ impl Occupancy {
             // What no operator accounts for is the host's, even beside a communication that runs in the background.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
         }
-        let idle = (to - from - busy - host).max(0);
+        let idle = (to - from.max(self.recorded) - busy - host).max(0);
         // Work that reaches a device in batches is launched before it is free, and yet the host sets the pace: launching what ran took most of
         // the interval.
         let launching = match (first.checked_sub(1), last.checked_sub(1)) {
@@ -257,12 +260,17 @@ fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
     calls.get(at).filter(|call| call.0 == correlation).map(|call| call.1)
 }
 
-/// From when the device fell idle to when what ended the idleness was launched.
-fn late_launches(calls: &[(u32, i64)], busy: &Intervals, launched: &[(i64, Option<u32>)]) -> Intervals {
+/// From when the device fell idle to when what ended the idleness was launched. Before its first row it is idle from the host's first one (`recorded`) on.
+fn late_launches(
+    recorded: Option<i64>,
+    calls: &[(u32, i64)],
+    busy: &Intervals,
+    launched: &[(i64, Option<u32>)],
+) -> Intervals {
     let mut by_start: Vec<(i64, Option<u32>)> = launched.to_vec();
     by_start.sort_unstable();
     let mut late = Vec::new();
-    let mut free: Option<i64> = None;
+    let mut free = recorded;
     for (start, end) in busy.iter() {
         if let Some(free) = free {
             let at = by_start.partition_point(|row| row.0 < start);

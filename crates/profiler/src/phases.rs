@@ -6,6 +6,7 @@
 
 mod apart;
 mod marks;
+mod neighbours;
 
 use crate::RankTrace;
 use crate::trace::{GpuActivities, GpuKind, HostKind, NONE};
@@ -56,7 +57,7 @@ pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phase
     annotated(trace, gpu, &mut found, &mut by);
     by_name(trace, gpu, &mut found, &mut by);
     same_kernel(trace, gpu, &mut found, &mut by);
-    neighbours(gpu, &mut found, &mut by);
+    neighbours::fill(trace, gpu, launches, &mut found, &mut by);
     apart::forward(trace, gpu, &mut found, &mut by);
     by.unknown = (0..gpu.len()).filter(|&at| work(at) && found[at].is_none()).count() as u64;
     Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
@@ -213,37 +214,6 @@ fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase
             found[at] = Some(*phase);
             by.same_kernel += 1;
         }
-    }
-}
-
-/// So many rows may lie between neighbours that agree. Between two updates of the optimizer lies a whole step.
-const BETWEEN: usize = 16;
-
-/// Rows between two of one phase on their stream.
-fn neighbours(gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
-    // Stream, the last phase known, the rows since.
-    let mut streams: Vec<(u32, Option<Phase>, Vec<usize>)> = Vec::new();
-    for (at, (&stream, kind)) in gpu.streams().iter().zip(gpu.kinds()).enumerate() {
-        if matches!(kind, GpuKind::Annotation | GpuKind::Sync) {
-            continue;
-        }
-        let place = streams.iter().position(|(known, ..)| *known == stream).unwrap_or_else(|| {
-            streams.push((stream, None, Vec::new()));
-            streams.len() - 1
-        });
-        let (_, last, since) = &mut streams[place];
-        let Some(phase) = found[at] else {
-            since.push(at);
-            continue;
-        };
-        if *last == Some(phase) && since.len() <= BETWEEN {
-            by.neighbours += since.len() as u64;
-            for &row in since.iter() {
-                found[row] = Some(phase);
-            }
-        }
-        since.clear();
-        *last = Some(phase);
     }
 }
 

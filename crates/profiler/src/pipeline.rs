@@ -18,11 +18,12 @@ mod stalls;
 pub mod strip;
 mod verdict;
 
+pub use crate::certainty::Certainty;
 pub use bubbles::{Bubble, Cause, Causes};
 pub use critical::{CriticalPass, CriticalPath, CriticalRank};
 pub use decomposition::Decomposition;
 pub use stalls::Stall;
-pub use verdict::{Certainty, Verdict};
+pub use verdict::Verdict;
 
 use crate::passes::{Pass, PassKind, PassShape, Passes};
 use crate::replay::{Gaps, Replay, Runner, Share, StageClock, Subset, WhatIf};
@@ -54,6 +55,8 @@ pub struct Asked {
     pub excess_cost: i64,
     /// The step that it cost most, and what.
     pub most: (u32, i64),
+    /// What these costs of excess are: not known where something was not recorded.
+    pub certainty: Certainty,
 }
 
 /// A pass on the page. Times are nanoseconds since the step began.
@@ -102,6 +105,8 @@ pub struct ShownStep {
     pub parts: Decomposition,
     /// What its stalls cost together, in nanoseconds.
     pub stall_cost: i64,
+    /// What that cost is.
+    pub certainty: Certainty,
     /// Its stalls on all ranks, the dearest first.
     pub stalls: Vec<Stall>,
     /// Its stages in order.
@@ -131,6 +136,8 @@ pub struct StepRow {
     pub stalls: usize,
     /// What they cost together, in nanoseconds.
     pub stall_cost: i64,
+    /// What that cost is.
+    pub certainty: Certainty,
 }
 
 /// A line of the table of stages: of its ranks and steps.
@@ -218,8 +225,15 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     let mut runner = Runner::default();
     let replayed = replay.replayed();
     let median_step = median(replayed.iter().map(|s| s.measured));
+    let stages = stage_rows(&replay, &passes);
+    let widest = stages.iter().map(|s| s.ranks).max().unwrap_or(0);
+    let missing_stages: Vec<u32> = (0..shape.pipeline_parallel.min(1 << 16))
+        .filter(|s| stages.binary_search_by_key(s, |row| row.stage).is_err())
+        .collect();
+    let missing_ranks = stages.iter().map(|s| widest - s.ranks).sum();
+    let bounds = !missing_stages.is_empty() || missing_ranks > 0;
     let found = stalls::find(&replay);
-    let costs = stalls::cost_by_step(&replay, &found, &mut runner);
+    let costs = stalls::cost_by_step(&replay, &found, bounds, &mut runner);
     let mut counts = vec![0; replay.len()];
     for stall in &found {
         counts[stall.at_step] += 1;
@@ -235,23 +249,20 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
             excess: s.measured - median_step,
             stalls: counts[at],
             stall_cost: costs[at],
+            certainty: Certainty::bounded(bounds),
         })
         .collect();
     let parts: Vec<Decomposition> =
         (0..replay.len()).map(|at| decomposition::of_step(&replay, at, &mut runner)).collect();
     let settled = replay.settled();
     let at = choose(&steps, settled.first().copied().unwrap_or(0), question, &passes.label)?;
-    let (listed, stall_count) = stalls::list(&replay, &found, &steps, &mut runner);
+    let (listed, stall_count) = stalls::list(&replay, &found, &steps, bounds, &mut runner);
     let shown = show(&replay, at, question.replica, parts[at], &listed, costs[at], &mut runner)?;
-    let stages = stage_rows(&replay, &passes);
     let start = steps.first().filter(|_| settled.first() == Some(&1)).map(|s| s.step);
     let replay_error = median(settled.iter().map(|&at| (steps[at].replayed - steps[at].measured).abs()));
-    let widest = stages.iter().map(|s| s.ranks).max().unwrap_or(0);
     let mut page = PipelinePage {
-        missing_stages: (0..shape.pipeline_parallel.min(1 << 16))
-            .filter(|s| stages.binary_search_by_key(s, |row| row.stage).is_err())
-            .collect(),
-        missing_ranks: stages.iter().map(|s| widest - s.ranks).sum(),
+        missing_stages,
+        missing_ranks,
         bounds_only: None,
         replay_error,
         label: passes.label.clone(),
@@ -275,6 +286,9 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     page.bounds_only = page.not_recorded();
     page.doubt(replay.circular());
     page.verdicts = verdict::verdicts(&page);
+    if bounds {
+        page.tell_bounds();
+    }
     Ok(page)
 }
 
@@ -291,7 +305,7 @@ fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked,
     let (_, ideal) = replay.what_if_ideal(subset.clone(), settled);
     let excess_cost = costs.iter().map(|c| c.1).sum();
     let most = costs.into_iter().rev().max_by_key(|c| c.1).unwrap_or_default();
-    Ok(Asked { passes, count, ideal, excess_cost, most })
+    Ok(Asked { passes, count, ideal, excess_cost, most, certainty: Certainty::Replayed })
 }
 
 impl PipelinePage {
@@ -321,6 +335,17 @@ impl PipelinePage {
                 were(stages)
             )),
         }
+    }
+
+    /// Tells bounds in the place of savings by replay, which do not hold where something was not recorded.
+    fn tell_bounds(&mut self) {
+        let of = &mut self.what_if;
+        let lists = [&mut of.kinds, &mut of.stages, &mut of.replicas];
+        let shares = lists.into_iter().flatten().chain([&mut of.worst_ranks, &mut of.last_stage]);
+        for share in shares.chain(self.asked.iter_mut().map(|asked| &mut asked.ideal)) {
+            (share.saved, share.certainty) = (share.at_most, Certainty::AtMost);
+        }
+        self.asked.iter_mut().for_each(|asked| asked.certainty = Certainty::Unknown);
     }
 
     /// Notes what makes the page doubtful.
@@ -413,8 +438,13 @@ fn show(
     let ranks = representatives(of_step, replica);
     let stall_of = |p: &Pass| {
         stalls.iter().position(|s| {
-            (s.rank, s.kind, s.micro_batch, s.chunk, s.start)
-                == (p.rank, p.kind, p.micro_batch, p.chunk, p.start - origin)
+            let meanwhile = p.start - origin < s.start + s.duration && s.start < p.end - origin;
+            (s.stage, s.kind, s.micro_batch, s.chunk) == (p.stage, p.kind, p.micro_batch, p.chunk)
+                && if s.rank == p.rank {
+                    s.start == p.start - origin
+                } else {
+                    s.ranks.contains(&p.rank) && meanwhile
+                }
         })
     };
     let boxes = |rank: u32, times: &dyn Fn(usize, &Pass) -> (i64, i64), stalls: bool| {
@@ -451,6 +481,7 @@ fn show(
         measured,
         parts,
         stall_cost,
+        certainty: stalls.first().map(|stall| stall.certainty).unwrap_or_default(),
         stalls,
         rows,
         expected,

@@ -194,6 +194,16 @@ fn told(because: &str, steps: usize) -> Warning {
     )
 }
 
+/// The number of the step that an annotation marks.
+pub(crate) fn step_number(name: &str) -> Option<u64> {
+    cut::number(name)
+}
+
+/// The steps of a rank by its host's annotations: number, from when, until when, in order.
+pub(crate) fn host_steps(trace: &crate::RankTrace) -> Vec<(u64, i64, i64)> {
+    cut::host_steps(trace)
+}
+
 /// The stretch in which all ranks were recorded; that of any rank where there is none.
 fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i64)> {
     let latest = extents.iter().map(|extent| extent.0).max()?;

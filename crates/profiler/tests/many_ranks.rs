@@ -88,13 +88,39 @@ fn every_rank_in_every_step() {
     }
     for (own, waiting) in map.own_time.iter().zip(&map.waiting) {
         for ((own, waiting), step) in own.iter().zip(waiting).zip(&map.step_time) {
-            assert_eq!(own + waiting, *step);
+            assert_eq!(own.zip(*waiting).map(|(own, waiting)| own + waiting), Some(*step));
         }
     }
     // The slow chip computes longest and is waited for most in quiet steps, the one that stood still in its own step.
-    let most = |table: &[Vec<i64>], at: usize| (0..8).max_by_key(|&rank| table[rank][at]).unwrap_or_default();
+    let most = |table: &[Vec<Option<i64>>], at: usize| {
+        (0..8).max_by_key(|&rank| table[rank][at]).unwrap_or_default()
+    };
     let last = map.steps.len() - 1;
     assert_eq!((most(&map.compute, last), most(&map.waiting_caused, last)), (5, 5));
     let stalled = map.steps.iter().position(|step| step == "1").expect("step 1");
     assert_eq!(most(&map.waiting_caused, stalled), 2, "{:?}", map.waiting_caused);
+}
+
+/// Where a rank was not recorded there is nothing, which is not zero.
+#[test]
+fn a_rank_has_no_value_in_steps_in_which_it_was_not_recorded() {
+    use railwright_profiler::trace::{GpuActivities, HostActivities};
+    let mut job = Synthetic { steps: 4, ..small(2, 4) }.job();
+    let trace = &mut job.members[3].trace;
+    let third =
+        trace.host.iter().find(|row| trace.names.get(row.name) == "ProfilerStep#2").expect("step 2").start;
+    let (mut host, mut gpu) = (HostActivities::default(), GpuActivities::default());
+    trace.host.iter().filter(|row| row.start < third).for_each(|row| host.push(row));
+    trace.gpu.iter().filter(|row| row.start < third).for_each(|row| gpu.push(row));
+    (trace.host, trace.gpu) = (host, gpu);
+    let joined = join(&mut job, &JoinOptions::default());
+    let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
+    let map = report.rank_steps.expect("a map");
+    assert_eq!(map.steps, ["0", "1", "2", "3"]);
+    for table in [&map.own_time, &map.compute, &map.waiting, &map.waiting_caused] {
+        for (rank, row) in table.iter().enumerate() {
+            let there: Vec<bool> = row.iter().map(Option::is_some).collect();
+            assert_eq!(there, [true, true, rank != 3, rank != 3], "rank {rank}");
+        }
+    }
 }

@@ -255,3 +255,62 @@ fn a_missing_rank_of_a_stage_makes_costs_bounds() {
     // 8 micro batches of 60 ms against a mean of (3 x 30 + 60) / 4 = 37.5 ms.
     assert_eq!(slow.cost, 180_000_000);
 }
+
+/// One slow transfer is one stall, however many ranks took part in it, and it costs once; what follows it elsewhere is not one of its own.
+#[test]
+fn a_slow_collective_is_one_stall_of_all_its_ranks() {
+    use railwright_profiler::passes::Pass;
+    let made = Made { stages: 2, chunks: 1, micro_batches: 4, steps: 6, hop: 0 };
+    let (one, _) = made.record(|_, _, _, back, _| if back { 20_000_000 } else { 10_000_000 });
+    let mut passes = one.clone();
+    // Two replicas: ranks 0 and 1 of the first, 2 and 3 of the second.
+    passes.passes.extend(one.passes.iter().map(|p| Pass { rank: p.rank + 2, replica: 1, ..*p }));
+    let mut met = [0, 0];
+    for step in one.step_numbers() {
+        let end = |rank: u32| {
+            let of = one.passes.iter().filter(|p| p.step == step && p.rank == rank);
+            of.map(|p| p.end).max().unwrap_or_default()
+        };
+        // In step 3 the transfer of the gradients of stage 1 takes 60 ms more, on both of its ranks; rank 1 came 5 ms late.
+        let slow = step == 3;
+        let late = |rank: u32| if rank == 1 && slow { 5_000_000 } else { 0 };
+        let reduced = |stage: u32, slow: i64| end(stage) + late(stage) + 4_000_000 + slow;
+        // All meet after that.
+        let all = |slow: i64| reduced(0, 0).max(reduced(1, slow)) + 1_000_000;
+        let extra = if slow { 60_000_000 } else { 0 };
+        if slow {
+            met = [all(0), all(extra)];
+        }
+        for rank in 0..4 {
+            let stage = rank % 2;
+            let until = reduced(stage, if stage == 1 { extra } else { 0 });
+            let of = |kind, start, end| Pass {
+                step,
+                rank,
+                stage,
+                replica: rank / 2,
+                shard: 0,
+                kind,
+                micro_batch: None,
+                chunk: 0,
+                start,
+                end,
+            };
+            passes.passes.push(of(PassKind::GradientReduce, end(stage) + late(rank), until));
+            passes.passes.push(of(PassKind::GradientClip, until, all(extra)));
+        }
+    }
+    passes.shape.data_parallel = 2;
+    let page = page(passes, &Question::default()).expect("a page");
+    assert_eq!(page.stall_count, 1, "{:#?}", page.stalls);
+    let stall = &page.stalls[0];
+    assert_eq!((stall.step, stall.kind, stall.stage), (3, PassKind::GradientReduce, 1));
+    assert_eq!((&stall.ranks[..], stall.passes), (&[1, 3][..], 2));
+    assert_eq!((stall.excess, stall.cost), (60_000_000, met[1] - met[0]), "{stall:?}");
+    assert_eq!(page.steps[3].stall_cost, stall.cost);
+    assert!(
+        page.verdicts.iter().any(|v| v.message.starts_with("1 stall in 1 step cost 4")),
+        "{:?}",
+        page.verdicts
+    );
+}

@@ -1,7 +1,8 @@
 //! Slowdowns of production jobs against the published answers of the authors' own analysis (`fixtures/traces/bytedance_whatif`:
 //! `result-*.json`, `ms-*.json`, `mw-*.json`).
 
-use railwright_profiler::passes::Passes;
+use railwright_profiler::passes::{PassKind, Passes};
+use railwright_profiler::pipeline::{Question, page};
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_profiler::replay::{Replay, WhatIf};
 use railwright_tables::ParquetTable;
@@ -77,4 +78,20 @@ fn one_worker_is_to_blame() {
             && (answer.last_stage.recovered + 0.001).abs() < 0.02
     );
     assert_eq!(answer.worst_ranks.subset.ranks, [0]);
+}
+
+/// The same collective slow in several groups at once has one cause: without one of them the others would have held the step as long.
+#[test]
+fn groups_that_are_slow_at_once_are_one_stall() {
+    let page = page(job("ST"), &Question::default()).expect("a page");
+    let told: Vec<_> = page.stalls.iter().map(|s| (s.step, s.kind, s.ranks.clone(), s.passes)).collect();
+    let (reduce, update) = (PassKind::EmbeddingReduce, PassKind::Optimizer);
+    let all = vec![0, 1, 6, 7];
+    assert_eq!(told, [(25, reduce, all.clone(), 4), (23, reduce, all, 4), (33, update, vec![2, 3], 2)]);
+    for stall in &page.stalls {
+        let of_step = page.steps.iter().find(|s| s.step == stall.step).expect("its step");
+        assert_eq!(stall.cost, of_step.stall_cost, "{stall:?}");
+    }
+    // Steps 23 and 25 took 169 and 162 ms longer than the median, and would have taken less than it without.
+    assert!(page.stalls[..2].iter().all(|s| s.cost > 160_000_000), "{:?}", page.stalls);
 }

@@ -19,7 +19,7 @@ function prefixed(value: number, steps: readonly (readonly [number, string])[]):
   return step ? `${digits(value / step[0])} ${step[1]}` : digits(value)
 }
 
-/** 21.1 s, 416 µs; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
+/** 21.1 s, 416 us; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
 export function seconds(value: number): string {
   const size = Math.abs(value)
   // Less than a picosecond is what rounding leaves of nothing.
@@ -27,7 +27,7 @@ export function seconds(value: number): string {
   if (size >= 86_400 * 2) return `${digits(value / 86_400)} days`
   if (size >= 7200) return `${Math.floor(value / 3600)} h ${Math.round((value % 3600) / 60)} min`
   if (size >= 120) return `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`
-  return prefixed(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']])
+  return prefixed(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'us'], [1e-9, 'ns']])
 }
 
 /** 52.4 GiB, 734 MiB. */

@@ -45,6 +45,8 @@ export interface Mark {
   readonly detail: string
   readonly severity: Severity
   readonly cost_ns?: number | null
+  /** The cost is the most that it can be. */
+  readonly at_most?: boolean
 }
 
 export interface RawColumns {

@@ -207,7 +207,7 @@ impl Shown {
                 format!("step {} of {}", one.step, time(report.step_time))
             }
             [_] => format!("one window of {}", time(report.step_time)),
-            all => format!("{} steps of {}", all.len(), time(report.step_time)),
+            all => format!("{} steps, {} on average", all.len(), time(report.step_time)),
         };
         document.spans(vec![
             Cell::new(self.title.clone(), Tone::Strong),

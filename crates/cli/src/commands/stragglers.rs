@@ -48,7 +48,7 @@ impl Answer for Stragglers {
             [] if report.ranks_traced < 2 => Cell::new("one rank alone has nobody to wait for", Tone::Plain),
             [] => Cell::new("no straggler", Tone::Good),
             [one] => {
-                Cell::new(format!("rank {} holds the others up: {}", one.rank, one.cause.name()), Tone::Bad)
+                Cell::new(format!("rank {} holds the others up: {}", one.rank, one.cause_name), Tone::Bad)
             }
             many => {
                 Cell::new(format!("ranks {} hold the others up", human::ranges(&sorted(many))), Tone::Bad)
@@ -63,7 +63,8 @@ impl Answer for Stragglers {
         }
         let steps = if report.steps == 1 { String::new() } else { format!(" (mean of {})", report.steps) };
         if report.ranks_traced < 2 {
-            document.pairs(vec![("device idle", Cell::percent(report.idle))]);
+            let idle = if report.from_host { "outside of operators" } else { "device idle" };
+            document.pairs(vec![(idle, Cell::percent(report.idle))]);
             return document;
         }
         let step = time(report.step_time);
@@ -77,7 +78,10 @@ impl Answer for Stragglers {
                 ),
             ),
             ("waits, all ranks", time(report.waits)),
-            ("devices idle", Cell::percent(report.idle)),
+            (
+                if report.from_host { "outside of operators" } else { "devices idle" },
+                Cell::percent(report.idle),
+            ),
             ("noise of a step", time(report.noise)),
             ("replay off by", replay_error(report)),
             ("clocks", report.clocks.reason.as_str().into()),
@@ -121,7 +125,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         }
     };
     document.heading_with("By rank", about);
-    let columns = vec![
+    let mut columns = vec![
         Column::numbers("rank"),
         Column::words("host").expendable(1),
         Column::numbers("cost"),
@@ -131,32 +135,32 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         Column::numbers("last in").expendable(2),
         Column::words("cause"),
     ];
+    // Numbers for spreadsheets have no sign before them.
+    let bounds = report.bounds_only.is_some();
+    if bounds {
+        columns.push(Column::words("cost is").expendable(3));
+    }
     let rows = report.culprits.iter().take(shown).map(|culprit| {
         let tone = if culprit.is_straggler { Tone::Bad } else { Tone::Faint };
-        let (cost, share) = if report.bounds_only.is_some() {
-            let cost = time(culprit.at_most);
-            let of_step = culprit.at_most / report.step_time.max(1.0);
-            (
-                Cell { text: format!("\u{2264} {}", cost.text), ..cost },
-                Cell::number(format!("\u{2264} {}", human::percent(of_step)), of_step),
-            )
-        } else {
-            (time(culprit.cost), Cell::percent(culprit.share))
-        };
-        vec![
+        let signed = |cell: Cell| Cell { text: culprit.certainty.signed(&cell.text), ..cell };
+        let mut row = vec![
             Cell::whole(u64::from(culprit.rank)).toned(if culprit.is_straggler {
                 Tone::Strong
             } else {
                 Tone::Plain
             }),
             culprit.host.as_deref().unwrap_or_default().into(),
-            cost,
-            share,
+            signed(time(culprit.cost)),
+            signed(Cell::percent(culprit.share)),
             time(culprit.waits),
             Cell::percent(culprit.waits_share),
             Cell::whole(u64::from(culprit.last)),
-            Cell::new(if culprit.is_straggler { culprit.cause.name() } else { "within the noise" }, tone),
-        ]
+            Cell::new(if culprit.is_straggler { culprit.cause_name } else { "within the noise" }, tone),
+        ];
+        if bounds {
+            row.push(culprit.certainty.name().into());
+        }
+        row
     });
     document.table(Table { columns, rows: rows.collect() });
 }
@@ -166,7 +170,7 @@ fn value(evidence: &Evidence, value: f64) -> Cell {
 }
 
 fn of_culprit(document: &mut Document, culprit: &Culprit) {
-    document.heading_with(format!("Rank {}", culprit.rank), culprit.cause.name());
+    document.heading_with(format!("Rank {}", culprit.rank), culprit.cause_name);
     let columns = vec![Column::words("in a step"), Column::numbers("rank"), Column::numbers("its peers")];
     let rows = culprit.evidence.iter().map(|evidence| {
         vec![evidence.name.as_str().into(), value(evidence, evidence.own), value(evidence, evidence.peers)]

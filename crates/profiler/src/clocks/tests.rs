@@ -118,11 +118,11 @@ fn agreement_is_not_said_of_clocks_that_causality_denies() {
         (clocks.told_agreement(), clocks.warnings().first().map(|warning| warning.message.clone()))
     };
     let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, Some(20_000))]);
-    assert_eq!((said.contains("agree within 9.0 us, as"), doubt), (true, None));
+    assert_eq!((said.contains("agree within 9.00 us, as"), doubt), (true, None));
     let (said, doubt) = of(vec![clock(0, 0, None), clock(1, 9_000, None), clock(2, 56_500, Some(20_000))]);
     assert_eq!(
         said,
-        "clocks agree within 9.0 us but for rank 2, whose clock is not in keeping with causality: times are as recorded"
+        "clocks agree within 9.00 us but for rank 2, whose clock is not in keeping with causality: times are as recorded"
     );
     assert!(doubt.is_some_and(|told| told.starts_with("no clock of rank 2 is in keeping")));
     let (said, doubt) =

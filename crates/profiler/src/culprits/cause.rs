@@ -40,6 +40,14 @@ impl CauseClass {
             Self::Unknown => "unknown",
         }
     }
+
+    /// What to call it on a rank without a device (`from_host`), whose operators run on processors.
+    pub const fn called(self, from_host: bool) -> &'static str {
+        match self {
+            Self::SlowChip if from_host => "slow processor",
+            cause => cause.name(),
+        }
+    }
 }
 
 /// One number of a rank beside that of its peers.
@@ -113,8 +121,8 @@ fn add(sum: &mut Spent, other: &Spent) {
     sum.kernels += other.kernels;
 }
 
-/// The class that a comparison carries, with its three numbers (times for a step of `steps`).
-pub(super) fn class(compared: &Compared, steps: f64) -> (CauseClass, Vec<Evidence>) {
+/// The class that a comparison carries, with its three numbers (times for a step of `steps`); `from_host` where there is no device.
+pub(super) fn class(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Vec<Evidence>) {
     let (own, peers) = (compared.own, compared.peers);
     let ns = |name: &str, own: i64, peers: i64| Evidence {
         name: name.to_owned(),
@@ -123,17 +131,26 @@ pub(super) fn class(compared: &Compared, steps: f64) -> (CauseClass, Vec<Evidenc
         unit: "ns",
     };
     let kernels = Evidence {
-        name: "kernels".to_owned(),
+        name: if from_host { "operators" } else { "kernels" }.to_owned(),
         own: own.kernels as f64 / steps,
         peers: peers.kernels as f64 / steps,
         unit: "",
     };
     let per = |s: &Spent| if s.kernels > 0 { s.compute as f64 / s.kernels as f64 } else { 0.0 };
     let compute = ns("compute", own.compute, peers.compute);
-    let host = ns("idle until the host launches", own.host, peers.host);
+    let host = ns(
+        if from_host { "outside of operators" } else { "idle until the host launches" },
+        own.host,
+        peers.host,
+    );
     let idle = ns("idle though launched", own.idle, peers.idle);
     let copy = ns("memory copies", own.copy, peers.copy);
-    let mean = Evidence { name: "mean kernel".to_owned(), own: per(&own), peers: per(&peers), unit: "ns" };
+    let mean = Evidence {
+        name: if from_host { "mean operator" } else { "mean kernel" }.to_owned(),
+        own: per(&own),
+        peers: per(&peers),
+        unit: "ns",
+    };
     let more = |own: i64, peers: i64| (own - peers).max(0);
     let excess = [
         (more(own.compute, peers.compute), CauseClass::SlowChip),

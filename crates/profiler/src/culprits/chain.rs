@@ -4,13 +4,15 @@
 //! between them. Own time is everything but the tail of a collective that nothing hides. Refuses communications without counterpart: they are own time; and what
 //! lies outside of the steps: it would be divided by steps that it is no part of.
 
+use super::begin;
+use crate::Job;
 use crate::joined::Joined;
 use crate::occupancy::Occupancy;
 use crate::trace::NONE;
 use crate::windows::Windows;
 
-/// A rank whose device begins its work after the steps do, or ends it before, by more than this share of a step has no event at that edge: its recording may be
-/// shorter than the others', so the time between is not known to be its own.
+/// A rank whose device ends its work before the steps do by more than this share of a step has no event at that edge, nor has one that begins it as much later if it is
+/// not known to have been recorded before ([`begin`]): the recording may be shorter than the others', so the time between is not known to be its own.
 const NEAR: f64 = 0.05;
 
 /// What happens at an event.
@@ -57,7 +59,7 @@ pub(super) struct Chains {
 
 impl Chains {
     /// The events within the steps.
-    pub(super) fn of(joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Self {
+    pub(super) fn of(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Self {
         let matching = &joined.matching;
         let mut chains = Self { span: windows.span(), ..Self::default() };
         let near = (chains.span.1 - chains.span.0) as f64 / windows.steps.len().max(1) as f64 * NEAR;
@@ -78,8 +80,11 @@ impl Chains {
         chains.order.sort_by_key(|&at| (last_start[at as usize], at));
         let mut held = vec![false; matching.collectives.len()];
         chains.order.iter().for_each(|&at| held[at as usize] = true);
+        let begun = begin::recorded(job, joined, &chains, near as i64);
         chains.events = (0..matching.parts.len())
-            .map(|member| of_member(&chains, joined, member, &occupancies[member], &held, near as i64))
+            .map(|member| {
+                of_member(&chains, joined, member, &occupancies[member], &held, (begun[member], near as i64))
+            })
             .collect();
         chains
     }
@@ -96,7 +101,7 @@ fn of_member(
     member: usize,
     on: &Occupancy,
     held: &[bool],
-    near: i64,
+    (begun, near): (bool, i64),
 ) -> Vec<Event> {
     let matching = &joined.matching;
     // (time, what, collective, where the tail begins, transfer)
@@ -124,6 +129,9 @@ fn of_member(
         let begin = chains.within(on.window.0).min(first.0);
         if begin - chains.span.0 <= near {
             raw.insert(0, (begin, What::Begin, NONE, begin, 0));
+        } else if begun {
+            // What it did before its first work was its own, too.
+            raw.insert(0, (chains.span.0, What::Begin, NONE, chains.span.0, 0));
         }
         let end = chains.within(on.window.1).max(last.0);
         if chains.span.1 - end <= near {

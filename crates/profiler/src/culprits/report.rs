@@ -10,6 +10,7 @@ use super::peers::{Stretch, Stretches};
 use super::replay::replay;
 use super::steps;
 use crate::Job;
+use crate::certainty::Certainty;
 use crate::clocks::Clocks;
 use crate::communication::{NameTable, Operation};
 use crate::joined::{JoinOptions, Joined, join};
@@ -34,8 +35,10 @@ pub struct Culprit {
     pub rank: u32,
     /// Its host, if the trace says.
     pub host: Option<String>,
-    /// What a step would be shorter by had it run like the median of its peers, in nanoseconds.
+    /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
     pub cost: f64,
+    /// What the cost is.
+    pub certainty: Certainty,
     /// The same as a share of the step.
     pub share: f64,
     /// The most that it can be, in nanoseconds: what its stretches took beyond its peers', summed over a step. It holds whatever ranks that were not traced did.
@@ -52,6 +55,8 @@ pub struct Culprit {
     pub last: u32,
     /// The class of the cause.
     pub cause: CauseClass,
+    /// What to call it: a rank without a device has a slow processor, not a slow chip.
+    pub cause_name: &'static str,
     /// Three numbers.
     pub evidence: Vec<Evidence>,
     /// When, the worst first.
@@ -119,6 +124,8 @@ pub struct StragglerReport {
     pub waits: f64,
     /// The mean share of its window that a device is idle.
     pub idle: f64,
+    /// Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time.
+    pub from_host: bool,
     /// Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
     pub host_bound: bool,
     /// Ranks by cost; those above the noise are stragglers, and there may be none.
@@ -166,7 +173,7 @@ pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable, windows: &Wi
 }
 
 fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> StragglerReport {
-    let chains = Chains::of(joined, occupancies, windows);
+    let chains = Chains::of(job, joined, occupancies, windows);
     let stretches = Stretches::of(&chains, joined);
     let charges = charge(&chains, joined, &stretches);
     let measured = |member: usize, place: usize| chains.events[member][place].own;
@@ -204,11 +211,13 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         // What others waited for; where nobody waited, all of it.
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
         let compared = compared(member, &stretches, occupancies, &blamed);
-        let (cause, evidence) = class(&compared, count);
+        let from_host = occupancies[member].host_alone;
+        let (cause, evidence) = class(&compared, count, from_host);
         culprits.push(Culprit {
             rank: job.members[member].rank,
             host: job.members[member].trace.identity.host.clone(),
             cost,
+            certainty: Certainty::Replayed,
             share: if step_time > 0.0 { cost / step_time } else { 0.0 },
             at_most: at_most(&stretches, member) as f64 / count,
             is_straggler: cost > noise,
@@ -217,6 +226,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
             lateness: charges.lateness[member] as f64 / count,
             last: charges.last[member],
             cause,
+            cause_name: cause.called(from_host),
             evidence,
             moments: moments(job, member, joined, &stretches, &charges, windows, origin),
         });
@@ -224,6 +234,13 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
     culprits.sort_by(|a, b| {
         b.cost.total_cmp(&a.cost).then(b.waits.total_cmp(&a.waits)).then(a.rank.cmp(&b.rank))
     });
+    if bounds_only.is_some() {
+        // Who is a straggler and who comes first was judged by replay of what there is; what is told holds whatever the others did.
+        for culprit in &mut culprits {
+            (culprit.cost, culprit.certainty) = (culprit.at_most, Certainty::AtMost);
+            culprit.share = if step_time > 0.0 { culprit.cost / step_time } else { 0.0 };
+        }
+    }
     // (share of the window, whether it is idle for longer than it works when nobody makes it wait)
     let idle: Vec<(f64, bool)> = occupancies
         .iter()
@@ -249,6 +266,7 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         bounds_only,
         waits: charges.total / count,
         idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
+        from_host: occupancies.iter().all(|on| on.host_alone),
         host_bound: has_devices && idle.iter().all(|rank| rank.1),
         culprits,
         origin,

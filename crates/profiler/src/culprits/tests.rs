@@ -7,7 +7,7 @@ use crate::communication::NameTable;
 use crate::joined::{JoinOptions, join};
 use crate::occupancy::Occupancy;
 use crate::testing::{Synthetic, replicate};
-use crate::trace::{GpuActivities, HostActivities, HostActivity, HostKind};
+use crate::trace::{GpuActivities, GpuActivity, GpuKind, HostActivities, HostActivity, HostKind};
 use crate::view::{Tables, View};
 use crate::windows::windows;
 
@@ -28,7 +28,7 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
     let tables = Tables::shipped();
     let views: Vec<View<'_>> = job.members.iter().map(|m| View::new(&m.trace, &tables)).collect();
     let windows = windows(&views, &joined);
-    let chains = Chains::of(&joined, &on, &windows);
+    let chains = Chains::of(&job, &joined, &on, &windows);
     let own = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let replayed = replay(&chains, &joined, &own, &transfer);
@@ -209,4 +209,90 @@ fn ranks_that_were_not_traced_make_costs_bounds() {
     let culprit = &report.culprits[0];
     assert_eq!(culprit.rank, 5);
     assert!(culprit.at_most >= culprit.cost && culprit.at_most >= 700_000.0, "{culprit:?}");
+}
+
+/// A rank begins its first step late, by up to twice a step: it is charged for that, as it would be for a later step.
+#[test]
+fn a_first_step_that_begins_late_is_charged() {
+    let quiet = report(&plan());
+    for share in [0.1, 0.3, 1.0, 2.0] {
+        let late = (quiet.step_time * share) as i64;
+        for step in [0, 2] {
+            let report = report(&Synthetic { late: vec![(6, step, late)], ..plan() });
+            let culprit = &report.culprits[0];
+            let cost = late as f64 / 4.0;
+            assert_eq!((culprit.rank, culprit.cause), (6, CauseClass::SlowHost), "{share} in step {step}");
+            assert!(
+                (culprit.cost - cost).abs() < 0.02 * cost + 10_000.0,
+                "{share} {step}: {} {cost}",
+                culprit.cost
+            );
+            assert_eq!(culprit.moments[0].step, Some(step));
+            assert!(culprit.waits_share > 0.8, "{}", culprit.waits_share);
+        }
+    }
+}
+
+/// The same without a row of any host: the others' waiting shows it. A recording that begins late is no late rank: it lacks collectives, and nobody waited.
+#[test]
+fn a_late_start_is_told_from_a_late_recording() {
+    // The steps stay, as the device has them.
+    let strip = |job: &mut crate::Job| {
+        for trace in job.members.iter_mut().map(|member| &mut member.trace) {
+            let steps: Vec<(i64, crate::NameId)> = trace
+                .host
+                .iter()
+                .filter(|row| row.kind == HostKind::Annotation)
+                .map(|row| (row.start, row.name))
+                .collect();
+            let launched = crate::launches::launches(trace, &trace.gpu);
+            for (at, (from, name)) in steps.iter().enumerate() {
+                let until = steps.get(at + 1).map_or(i64::MAX, |next| next.0);
+                let called = |launch: u32| trace.host.get(launch as usize).map(|row| row.start);
+                let rows = trace.gpu.iter().zip(&launched);
+                let own = rows.filter(|(_, launch)| {
+                    called(**launch).is_some_and(|call| (*from..until).contains(&call))
+                });
+                let Some((start, end)) = own.fold(None, |all: Option<(i64, i64)>, (row, _)| {
+                    Some(all.map_or((row.start, row.end), |(a, b)| (a.min(row.start), b.max(row.end))))
+                }) else {
+                    continue;
+                };
+                let row = GpuActivity {
+                    start,
+                    end,
+                    name: *name,
+                    kind: GpuKind::Annotation,
+                    ..GpuActivity::default()
+                };
+                trace.gpu.push(row);
+            }
+            trace.gpu.sort();
+            trace.host = HostActivities::default();
+        }
+    };
+    let late = (report(&plan()).step_time * 0.3) as i64;
+    let mut job = Synthetic { late: vec![(6, 0, late)], numbered: true, ..plan() }.job();
+    strip(&mut job);
+    let shown = straggler_report(&mut job, &JoinOptions::default());
+    let culprit = &shown.culprits[0];
+    let cost = late as f64 / f64::from(shown.steps);
+    assert_eq!(culprit.rank, 6);
+    assert!((culprit.cost - cost).abs() < 0.05 * cost, "{} {cost} of {} steps", culprit.cost, shown.steps);
+
+    for hosts in [true, false] {
+        let mut job = Synthetic { numbered: true, ..plan() }.job();
+        let trace = &mut job.members[6].trace;
+        let begin = trace.gpu.iter().map(|row| row.start).min().unwrap_or_default() + late;
+        let mut kept = GpuActivities::default();
+        trace.gpu.iter().filter(|row| row.start >= begin).for_each(|row| kept.push(row));
+        trace.gpu = kept;
+        if !hosts {
+            strip(&mut job);
+        }
+        let shown = straggler_report(&mut job, &JoinOptions::default());
+        let charged =
+            shown.culprits.iter().find(|culprit| culprit.rank == 6).map_or(0.0, |culprit| culprit.cost);
+        assert!(charged < shown.noise && shown.stragglers().count() == 0, "{hosts}: {charged}");
+    }
 }

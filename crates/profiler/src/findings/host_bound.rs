@@ -34,13 +34,31 @@ impl Rule for HostBound {
         let mean = duration as f64 / count.max(1) as f64;
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("the device waits for its host {} of the step", percent(context.share(lost))),
+            message: if context.from_host() {
+                format!("hosts spend {} of the step outside of operators", percent(context.share(lost)))
+            } else {
+                format!("the device waits for its host {} of the step", percent(context.share(lost)))
+            },
             cost: Some(lost),
             evidence: vec![
-                format!("{} of a step idle before launches", time(lost)),
-                format!("{:.0} kernels a step of {} on average", count as f64 / context.samples(), time(mean)),
+                format!(
+                    "{} of a step {}",
+                    time(lost),
+                    if context.from_host() { "outside of operators" } else { "idle before launches" }
+                ),
+                format!(
+                    "{:.0} {} a step of {} on average",
+                    count as f64 / context.samples(),
+                    context.work(),
+                    time(mean)
+                ),
             ],
-            advice: "launch less: CUDA graphs, compilation, fused kernels, larger micro batches; keep the host's cores free".to_owned(),
+            advice: if context.from_host() {
+                "call fewer, larger operators: compilation, larger micro batches; keep the host's cores free"
+            } else {
+                "launch less: CUDA graphs, compilation, fused kernels, larger micro batches; keep the host's cores free"
+            }
+            .to_owned(),
             ..Finding::default()
         }]
     }

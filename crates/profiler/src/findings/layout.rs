@@ -45,7 +45,11 @@ impl Rule for Layout {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("kernels that only move data take {} of the step", percent(context.share(all))),
+            message: format!(
+                "{} that only move data take {} of the step",
+                context.work(),
+                percent(context.share(all))
+            ),
             cost: Some(all),
             evidence: context.dearest(moved, 3),
             advice: "find which operator asks for another layout or format, and give it that from the start"

@@ -40,7 +40,7 @@ impl Rule for Optimizer {
             cost: Some(all - 0.04 * context.step()),
             evidence: vec![
                 format!("{} of a step", time(all)),
-                format!("{:.0} kernels a step", kernels as f64 / context.samples()),
+                format!("{:.0} {} a step", kernels as f64 / context.samples(), context.work()),
             ],
             advice: "fuse updates (`fused=True`, multi-tensor) and shard them over replicas".to_owned(),
             ..Finding::default()

@@ -44,15 +44,20 @@ impl Rule for SlowChip {
         ranks.sort_unstable();
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("kernels run slower on {} than on the others", human::ranks(&ranks)),
+            message: format!("{} run slower on {} than on the others", context.work(), human::ranks(&ranks)),
             cost: Some(worst),
             evidence: slow
                 .iter()
                 .take(4)
-                .map(|(rank, factor)| format!("rank {rank}: the same kernels take {factor:.3} times as long"))
+                .map(|(rank, factor)| format!("rank {rank}: the same {} take {factor:.3} times as long", context.work()))
                 .chain([format!("at most {} of the step ({}) on one rank", percent(context.share(worst)), time(worst))])
                 .collect(),
-            advice: "compare clocks, temperature and power of these devices with the others; move the job off them".to_owned(),
+            advice: if context.from_host() {
+                "compare processors, their clocks, threads and other load of these hosts with the others"
+            } else {
+                "compare clocks, temperature and power of these devices with the others; move the job off them"
+            }
+            .to_owned(),
             ..Finding::default()
         }]
     }

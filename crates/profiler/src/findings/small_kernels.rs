@@ -54,7 +54,11 @@ impl Rule for SmallKernels {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("gaps before small kernels take {} of the step", percent(context.share(lost))),
+            message: format!(
+                "gaps before small {} take {} of the step",
+                context.work(),
+                percent(context.share(lost))
+            ),
             cost: Some(lost),
             evidence: [format!(
                 "{:.0} such gaps a step, {} together",

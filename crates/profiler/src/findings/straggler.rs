@@ -27,20 +27,17 @@ impl Rule for Straggler {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let Some(report) = context.stragglers else { return Vec::new() };
-        // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
-        let at_most = if report.bounds_only.is_some() { "at most " } else { "" };
-        let cost = |culprit: &crate::culprits::Culprit| {
-            if report.bounds_only.is_some() { culprit.at_most } else { culprit.cost }
-        };
         let tell = |culprit: &crate::culprits::Culprit| Finding {
             id: self.id().to_owned(),
             message: format!(
-                "rank {} holds the others up ({}): {at_most}{} of the step",
+                "rank {} holds the others up ({}): {} of the step",
                 culprit.rank,
-                culprit.cause.name(),
-                percent(context.share(cost(culprit)))
+                culprit.cause_name,
+                culprit.certainty.worded(&percent(context.share(culprit.cost)))
             ),
-            cost: Some(cost(culprit)),
+            cost: Some(culprit.cost),
+            // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
+            certainty: report.bounds_only.as_ref().map(|_| culprit.certainty),
             evidence: culprit
                 .evidence
                 .iter()
@@ -56,15 +53,18 @@ impl Rule for Straggler {
                     report.bounds_only.as_ref().map(|reason| format!("the most that it can cost: {reason}")),
                 )
                 .collect(),
-            advice: advice(culprit.cause).to_owned(),
+            advice: advice(culprit.cause, context.from_host()).to_owned(),
             ..Finding::default()
         };
         report.stragglers().map(tell).collect()
     }
 }
 
-fn advice(cause: CauseClass) -> &'static str {
+fn advice(cause: CauseClass, from_host: bool) -> &'static str {
     match cause {
+        CauseClass::SlowChip | CauseClass::SlowHost if from_host => {
+            "look at this host's processors: other processes, threads that share a core, clocks and temperature, garbage collection, data loading"
+        }
         CauseClass::SlowChip => {
             "look at this device's clocks, temperature and power; drain the host if it stays slow"
         }

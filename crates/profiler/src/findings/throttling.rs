@@ -79,7 +79,7 @@ impl Rule for Throttling {
         ranks.sort_unstable();
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("kernels grow slower over the recording on {}", human::ranks(&ranks)),
+            message: format!("{} grow slower over the recording on {}", context.work(), human::ranks(&ranks)),
             cost: Some(lost),
             evidence: slower.iter().take(4).map(|(rank, by)| format!("rank {rank}: {} slower in the last third than in the first", percent(*by))).collect(),
             advice: "watch clocks, temperature and power of these devices; cap the power of all alike rather than let some throttle".to_owned(),

@@ -96,9 +96,9 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
     let mut marks = Vec::new();
     let (from, to) = windows.span();
     for culprit in report.stragglers() {
-        let cause = culprit.cause.name();
+        let cause = culprit.cause_name;
         let mut details: Vec<(String, String)> = vec![
-            ("cost_of_a_step".to_owned(), time(culprit.cost)),
+            ("cost_of_a_step".to_owned(), culprit.certainty.worded(&time(culprit.cost))),
             ("waits_caused".to_owned(), time(culprit.waits)),
             ("of_all_waits".to_owned(), human::percent(culprit.waits_share)),
         ];
@@ -115,7 +115,7 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
             name: format!(
                 "rank {} holds the others up ({cause}): {} a step",
                 culprit.rank,
-                time(culprit.cost)
+                culprit.certainty.worded(&time(culprit.cost))
             ),
             start: from,
             end: to,
@@ -153,7 +153,10 @@ pub fn stalls(passes: &Passes, page: &PipelinePage) -> Vec<Mark> {
                 (pass.step, pass.rank, pass.kind, pass.micro_batch, pass.chunk)
                     == (stall.step, stall.rank, stall.kind, stall.micro_batch, stall.chunk)
             })?;
-            let cost = if stall.cost == 0 { "nothing".to_owned() } else { time(stall.cost as f64) };
+            let cost = match stall.cost {
+                0 => "nothing".to_owned(),
+                cost => stall.certainty.worded(&time(cost as f64)),
+            };
             Some(Mark {
                 rank: Some(stall.rank),
                 track: "stalls".to_owned(),
@@ -164,6 +167,7 @@ pub fn stalls(passes: &Passes, page: &PipelinePage) -> Vec<Mark> {
                     ("step".to_owned(), stall.step.to_string()),
                     ("stage".to_owned(), stall.stage.to_string()),
                     ("normally".to_owned(), time(stall.normal as f64)),
+                    ("ranks".to_owned(), human::ranges(&stall.ranks)),
                 ],
             })
         })

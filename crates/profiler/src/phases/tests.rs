@@ -105,3 +105,36 @@ fn inference_has_no_phases() {
     );
     assert_eq!(found(&trace).0, [Phase::Other]);
 }
+
+/// Two updates with a step of ten kernels between them: that no launch says what the ten are for does not make them part of the update.
+#[test]
+fn a_short_step_between_two_updates_is_no_update() {
+    use HostKind::{Annotation, Runtime};
+    let rows = |kernels: i64| {
+        let mut host: Vec<HostRow<'_>> = Vec::new();
+        let mut gpu: Vec<(i64, &str, Option<u32>)> = Vec::new();
+        for step in 0..3_i64 {
+            let begin = 1000 * step;
+            gpu.extend((0..kernels).map(|n| (begin + 10 * n, "kernel", None)));
+            for n in 0..2_i64 {
+                let (call, number) = (begin + 500 + 10 * n, (2 * step + n) as u32);
+                host.push((call, call + 2, Runtime, "cudaLaunchKernel", 0, Some(number)));
+                gpu.push((call + 5, "multi_tensor", Some(number)));
+            }
+            host.push((begin + 490, begin + 530, Annotation, "Optimizer.step#Adam.step", 0, None));
+        }
+        (host, gpu)
+    };
+    let (host, gpu) = rows(10);
+    let (phases, by) = found(&trace(&host, &gpu));
+    let updates = phases.iter().filter(|phase| **phase == Phase::Optimizer).count();
+    assert_eq!((updates, by.neighbours, by.unknown), (6, 0, 30));
+    // One kernel as short as those around it could be part of the update, unless a step begins before it.
+    let (mut host, gpu) = rows(1);
+    assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 2);
+    for (step, name) in ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"].into_iter().enumerate() {
+        let begin = 1000 * step as i64;
+        host.push((begin, begin + 990, Annotation, name, 0, None));
+    }
+    assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 0);
+}

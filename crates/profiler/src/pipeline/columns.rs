@@ -2,7 +2,7 @@
 //!
 //! Responsible for: two tracks for each stage on one time, stalls and verdicts as marks. Refuses to say more than the page.
 
-use super::{Cause, PassBox, PipelinePage, Row as StageRow};
+use super::{Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -47,12 +47,13 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
                 length: one.end - one.start,
                 title: format!("stall of {} on stage {}", one.kind.name(), row.stage),
                 detail: if stall.cost > 0 {
-                    format!("it cost the step {}", human::seconds(cost))
+                    format!("it cost the step {}", stall.certainty.worded(&human::seconds(cost)))
                 } else {
                     "slack absorbed it".to_owned()
                 },
                 severity: if stall.cost > 0 { Severity::Fault } else { Severity::Note },
                 cost_ns: Some(stall.cost),
+                at_most: stall.certainty == Certainty::AtMost,
             });
         }
     }
@@ -61,7 +62,9 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         id: verdict.id.to_owned(),
         title: verdict.message.clone(),
         severity: if verdict.cost > page.median_step / 20 { Severity::Fault } else { Severity::Warning },
-        cost_ns: Some(verdict.cost),
+        // What a cost of nothing would say of one that is not known is wrong.
+        cost_ns: (verdict.certainty != Certainty::Unknown).then_some(verdict.cost),
+        at_most: verdict.certainty == Certainty::AtMost,
         ..Mark::default()
     }));
     columns

@@ -276,8 +276,11 @@ impl Canvas {
     fn outline(&mut self, page: &PipelinePage, pass: &PassBox, y: f64, width: f64) {
         let Some(stall) = pass.stall.and_then(|at| page.shown.stalls.get(at)) else { return };
         let (x, long) = (self.x(pass.start), (pass.end - pass.start) as f64 * self.scale);
-        let cost =
-            if stall.cost > 0 { format!("cost {}", time(stall.cost)) } else { "cost nothing".to_owned() };
+        let cost = if stall.cost > 0 {
+            format!("cost {}", stall.certainty.signed(&time(stall.cost)))
+        } else {
+            "cost nothing".to_owned()
+        };
         let _ = writeln!(
             self.out,
             "<rect class=\"o\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{long:.2}\" height=\"{}\"><title>stall: {} instead of {}, {cost}</title></rect>",

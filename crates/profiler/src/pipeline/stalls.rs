@@ -1,9 +1,11 @@
-//! Stalls: passes that took far longer than the same pass normally does, and what each cost its step.
+//! Stalls: what took far longer than it normally does, and what each cost its step.
 //!
-//! Responsible for: finding them against each rank's own median, so that a slow stage is no stall, and pricing them by replay. Refuses small ones: what is less
-//! than half a percent of a step is jitter.
+//! Responsible for: finding slow passes against each rank's own median, so that a slow stage is no stall; putting together those of one cause (`causes`), so that none is
+//! counted once for every rank that was in it; and pricing causes by replay. Refuses small ones: what is less than half a percent of a step is jitter.
 
-use super::StepRow;
+mod causes;
+
+use super::{Certainty, StepRow};
 use crate::passes::{Pass, PassKind};
 use crate::replay::{Replay, Runner};
 use serde::Serialize;
@@ -11,7 +13,7 @@ use serde::Serialize;
 /// No more stalls than this are listed; the rest is counted.
 const MOST: usize = 1000;
 
-/// A pass that took far longer than normal.
+/// What took far longer than normal, on one rank or on several at once. Times of its pass are those of the rank that took longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stall {
     /// In which step.
@@ -34,15 +36,25 @@ pub struct Stall {
     pub normal: i64,
     /// How much longer than normal.
     pub excess: i64,
-    /// What it cost the step, by replay: 0 when slack absorbed it.
+    /// What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be.
     pub cost: i64,
+    /// What the cost is.
+    pub certainty: Certainty,
+    /// The ranks that it hit, in order: all that were in the same communication or in the same thing at the same time.
+    pub ranks: Vec<u32>,
+    /// How many passes it made longer.
+    pub passes: usize,
 }
 
-/// A stall by its places: of its step and of its pass.
-#[derive(Clone, Copy, Debug)]
+/// Passes that one cause made longer, by their places.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
+    /// The step's place.
     pub at_step: usize,
+    /// The pass that became longest by most.
     pub pass: usize,
+    /// All of them, in order.
+    pub passes: Vec<usize>,
 }
 
 /// Whether a pass took far longer than normal: by six robust deviations, by half of what is normal (a communication: by all of it), and by half a percent of
@@ -55,56 +67,83 @@ pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i6
     duration - normal.median > noise.max(relative).max(step / 200)
 }
 
-/// All stalls, in order of steps and ranks.
+/// By how much a pass took longer than normal.
+fn excess(replay: &Replay<'_>, at: usize) -> i64 {
+    replay.duration(at) - replay.normal().of_pass(&replay.passes()[at]).median
+}
+
+/// All stalls, in order of steps and of the ranks of their longest passes.
 pub(super) fn find(replay: &Replay<'_>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut first = 0;
     for at_step in 0..replay.len() {
         let (of_step, _, measured) = replay.step_passes(at_step);
-        let stalls = of_step.iter().enumerate().filter(|(n, pass)| {
-            is_stall(replay, pass, replay.duration(first + n), measured.min(replay.median_step()))
-        });
-        found.extend(stalls.map(|(n, _)| Found { at_step, pass: first + n }));
+        let usual = measured.min(replay.median_step());
+        let slow: Vec<usize> = (first..first + of_step.len())
+            .filter(|&at| is_stall(replay, &replay.passes()[at], replay.duration(at), usual))
+            .collect();
+        found.extend(causes::of_step(replay, at_step, &slow));
         first += of_step.len();
     }
     found
 }
 
-/// What the stalls of each step cost together.
-pub(super) fn cost_by_step(replay: &Replay<'_>, found: &[Found], runner: &mut Runner) -> Vec<i64> {
+/// What the stalls of each step cost together; with `bounds` the most that it can be.
+pub(super) fn cost_by_step(
+    replay: &Replay<'_>,
+    found: &[Found],
+    bounds: bool,
+    runner: &mut Runner,
+) -> Vec<i64> {
     let mut costs = vec![0; replay.len()];
     for of_step in found.chunk_by(|a, b| a.at_step == b.at_step) {
         let at = of_step[0].at_step;
-        let chosen = |pass: usize| of_step.binary_search_by_key(&pass, |f| f.pass).is_ok();
-        costs[at] = replay.cost(at, chosen, runner);
+        if bounds {
+            costs[at] = of_step.iter().map(|cause| at_most(replay, cause)).fold(0, i64::saturating_add);
+            continue;
+        }
+        let mut passes: Vec<usize> = of_step.iter().flat_map(|f| f.passes.iter().copied()).collect();
+        passes.sort_unstable();
+        costs[at] = replay.cost(at, |pass| passes.binary_search(&pass).is_ok(), runner);
     }
     costs
 }
 
-/// The stalls with what each cost alone, the dearest first; and how many there are.
+/// The most that a cause can have cost, whatever ranks that were not recorded did: no way through a step holds two passes that ran at once, so that it holds no more of the
+/// excess than the time from the first of them to the last, nor more than all of it.
+fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
+    let ends = cause.passes.iter().map(|&at| replay.passes()[at].end);
+    let starts = cause.passes.iter().map(|&at| replay.passes()[at].end - replay.duration(at));
+    let span = ends.max().unwrap_or(0) - starts.min().unwrap_or(0);
+    cause.passes.iter().map(|&at| excess(replay, at)).fold(0, i64::saturating_add).min(span)
+}
+
+/// The stalls with what each cost alone, the dearest first; and how many there are. With `bounds` costs are the most that they can be.
 pub(super) fn list(
     replay: &Replay<'_>,
     found: &[Found],
     steps: &[StepRow],
+    bounds: bool,
     runner: &mut Runner,
 ) -> (Vec<Stall>, usize) {
-    let excess = |f: &Found| {
-        let pass = &replay.passes()[f.pass];
-        replay.duration(f.pass) - replay.normal().of_pass(pass).median
-    };
-    let mut longest = found.to_vec();
-    longest.sort_by_key(|f| std::cmp::Reverse(excess(f)));
+    let mut longest: Vec<&Found> = found.iter().collect();
+    longest.sort_by_key(|f| std::cmp::Reverse(excess(replay, f.pass)));
     longest.truncate(MOST);
     let mut list: Vec<Stall> = longest
-        .iter()
+        .into_iter()
         .map(|f| {
             let pass = &replay.passes()[f.pass];
             let (_, origin, _) = replay.step_passes(f.at_step);
-            // A step that lost nothing to all of its stalls lost nothing to one of them.
             let cost = match steps.get(f.at_step) {
+                _ if bounds => at_most(replay, f),
+                // A step that lost nothing to all of its stalls lost nothing to one of them.
                 Some(step) if step.stall_cost == 0 => 0,
-                _ => replay.cost(f.at_step, |p| p == f.pass, runner),
+                _ => replay.cost(f.at_step, |p| f.passes.binary_search(&p).is_ok(), runner),
             };
+            let mut ranks: Vec<u32> = f.passes.iter().map(|&at| replay.passes()[at].rank).collect();
+            ranks.sort_unstable();
+            ranks.dedup();
+            let excess = excess(replay, f.pass);
             Stall {
                 step: pass.step,
                 stage: pass.stage,
@@ -114,9 +153,12 @@ pub(super) fn list(
                 chunk: pass.chunk,
                 start: pass.start - origin,
                 duration: replay.duration(f.pass),
-                normal: replay.duration(f.pass) - excess(f),
-                excess: excess(f),
+                normal: replay.duration(f.pass) - excess,
+                excess,
                 cost,
+                certainty: Certainty::bounded(bounds),
+                ranks,
+                passes: f.passes.len(),
             }
         })
         .collect();

@@ -3,7 +3,7 @@
 //! Responsible for: which of stalls, a slow worker, a slow stage, micro batches of unequal work and messages cost a step more than steps differ anyway, and saying so when
 //! none does. Refuses to name a culprit below the noise, and to price what stages that were not recorded would have absorbed or caused.
 
-use super::PipelinePage;
+use super::{Certainty, PipelinePage, Stall};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
@@ -19,18 +19,6 @@ pub struct Verdict {
     pub cost: i64,
     /// What the cost is.
     pub certainty: Certainty,
-}
-
-/// What a cost is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Certainty {
-    /// The difference of two replays of everything that ran.
-    Replayed,
-    /// The most that it can be: what was not recorded may have absorbed it.
-    AtMost,
-    /// Not told: what was not recorded may have absorbed or caused it.
-    Unknown,
 }
 
 /// A time for a sentence.
@@ -88,8 +76,8 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
         let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {
             let name = s.kind.name();
             format!(
-                "; the longest is a {name} on stage {} in step {}: {} longer than normal",
-                s.stage,
+                "; the longest is a {name} on {} in step {}: {} longer than normal",
+                place(s),
                 s.step,
                 time(s.excess)
             )
@@ -106,9 +94,9 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let dearest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro batch {m}"));
         format!(
-            "; the dearest is the {}{batch} on stage {} in step {}: {} longer than normal, {} lost",
+            "; the dearest is the {}{batch} on {} in step {}: {} longer than normal, {} lost",
             s.kind.name(),
-            s.stage,
+            place(s),
             s.step,
             time(s.excess),
             time(s.cost)
@@ -127,6 +115,14 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     };
     let cost = total / page.steps.len().max(1) as i64;
     Some(Verdict { id: "pipeline-stalls", message, cost, certainty: Certainty::Replayed })
+}
+
+/// Where a stall was: its stage, or its ranks where it hit several.
+fn place(stall: &Stall) -> String {
+    match stall.ranks.len() {
+        0 | 1 => format!("stage {}", stall.stage),
+        _ => format!("ranks {}", human::ranges(&stall.ranks)),
+    }
 }
 
 fn worker(page: &PipelinePage) -> Option<Verdict> {

@@ -1,6 +1,7 @@
 //! Every rank in every step, for a heat map.
 //!
-//! Responsible for: what each rank did of a step itself, what it waited for others, and what others waited for it. Refuses to judge.
+//! Responsible for: what each rank did of a step itself, what it waited for others, and what others waited for it; nothing, not zero, of steps in which a rank was not
+//! recorded. Refuses to judge.
 
 use crate::Job;
 use crate::culprits::StragglerReport;
@@ -8,7 +9,7 @@ use crate::waterfall::{Share, Waterfall};
 use crate::windows::Windows;
 use serde::Serialize;
 
-/// Ranks by steps; times in nanoseconds.
+/// Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RankSteps {
     /// What steps are called.
@@ -18,13 +19,13 @@ pub struct RankSteps {
     /// The ranks, of rows.
     pub ranks: Vec<u32>,
     /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
-    pub own_time: Vec<Vec<i64>>,
+    pub own_time: Vec<Vec<Option<i64>>>,
     /// With arithmetic under way.
-    pub compute: Vec<Vec<i64>>,
+    pub compute: Vec<Vec<Option<i64>>>,
     /// Waiting for other ranks in communication that nothing hides.
-    pub waiting: Vec<Vec<i64>>,
+    pub waiting: Vec<Vec<Option<i64>>>,
     /// Waits of all ranks, hidden or not, that this rank is the root of, summed over them.
-    pub waiting_caused: Vec<Vec<i64>>,
+    pub waiting_caused: Vec<Vec<Option<i64>>>,
 }
 
 pub(super) fn rank_steps(
@@ -33,8 +34,15 @@ pub(super) fn rank_steps(
     waterfall: &Waterfall,
     stragglers: Option<&StragglerReport>,
 ) -> RankSteps {
-    let by = |of: &dyn Fn(&crate::waterfall::Parts) -> i64| -> Vec<Vec<i64>> {
-        waterfall.ranks.iter().map(|rank| rank.steps.iter().map(of).collect()).collect()
+    let holds = |rank: u32, at: usize| {
+        job.position(rank).is_some_and(|member| windows.steps.get(at).is_some_and(|step| step.holds(member)))
+    };
+    let by = |of: &dyn Fn(&crate::waterfall::Parts) -> i64| -> Vec<Vec<Option<i64>>> {
+        let row = |rank: &crate::waterfall::RankWaterfall| {
+            let steps = rank.steps.iter().enumerate();
+            steps.map(|(at, parts)| holds(rank.rank, at).then(|| of(parts))).collect()
+        };
+        waterfall.ranks.iter().map(row).collect()
     };
     let mut caused = vec![vec![0.0; windows.steps.len()]; job.members.len()];
     for charged in stragglers.iter().flat_map(|report| &report.charged) {
@@ -57,7 +65,10 @@ pub(super) fn rank_steps(
         waiting_caused: waterfall
             .ranks
             .iter()
-            .map(|rank| of_rank(rank.rank).into_iter().map(|wait: f64| wait.round() as i64).collect())
+            .map(|rank| {
+                let waits = of_rank(rank.rank).into_iter().enumerate();
+                waits.map(|(at, wait)| holds(rank.rank, at).then(|| wait.round() as i64)).collect()
+            })
             .collect(),
     }
 }

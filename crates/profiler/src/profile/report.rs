@@ -4,6 +4,7 @@
 //! and step). Refuses to judge: which share is too high is a finding.
 
 use super::{Options, RankSteps};
+use crate::certainty::Certainty;
 use crate::job::{Member, extent};
 use crate::joined::Joined;
 use crate::phases::FoundBy;
@@ -173,6 +174,9 @@ pub struct Finding {
     pub message: String,
     /// What it costs a step, in nanoseconds, if that is known.
     pub cost: Option<f64>,
+    /// What the cost is where it is less than known: a bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certainty: Option<Certainty>,
     /// The same over a day and all ranks of the job, in hours of a device.
     pub gpu_hours_per_day: Option<f64>,
     /// Numbers that show it.

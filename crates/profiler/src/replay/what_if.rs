@@ -6,6 +6,7 @@
 //! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest ideal) / T_ideal, all T means over steps.
 
 use super::{Delays, Ideal, Replay, Runner, Subset};
+use crate::certainty::Certainty;
 use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub struct Share {
     /// The most that could be saved whatever else waits: what they take beyond the ideal, summed over a step, in nanoseconds. No path through a step holds a pass
     /// twice, so it holds without the passes that were not recorded, too.
     pub at_most: i64,
+    /// What is told as saved: where something was not recorded, `at_most`.
+    pub certainty: Certainty,
 }
 
 /// How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds.
@@ -232,6 +235,7 @@ impl<'a, 'b> Analysis<'a, 'b> {
             recovered: if all == 0 { 0.0 } else { saved as f64 / all as f64 },
             alone: alone as f64 / (self.slowdown.ideal as f64).max(1.0),
             at_most,
+            certainty: Certainty::Replayed,
         }
     }
 }

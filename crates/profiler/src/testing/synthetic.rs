@@ -43,6 +43,8 @@ pub struct Synthetic {
     pub more_work: Vec<(u32, f64)>,
     /// (rank, step, nanoseconds): the host stands still in the middle of a step.
     pub stalls: Vec<(u32, u32, i64)>,
+    /// (rank, step, nanoseconds): the host stands still before the first launch of a step.
+    pub late: Vec<(u32, u32, i64)>,
     /// (rank, nanoseconds): the host takes that long for every launch.
     pub slow_host: Vec<(u32, i64)>,
 }
@@ -63,6 +65,7 @@ impl Default for Synthetic {
             slow_chip: Vec::new(),
             more_work: Vec::new(),
             stalls: Vec::new(),
+            late: Vec::new(),
             slow_host: Vec::new(),
         }
     }
@@ -128,6 +131,11 @@ impl Synthetic {
             .collect();
         for step in 0..self.steps {
             let begins: Vec<i64> = ranks.iter().map(|rank| rank.host).collect();
+            for &(rank, _, late) in self.late.iter().filter(|late| late.1 == step) {
+                if let Some(rank) = ranks.get_mut(rank as usize) {
+                    rank.host = rank.host.max(rank.device) + late;
+                }
+            }
             for layer in 0..self.layers {
                 for (rank, runner) in ranks.iter_mut().enumerate() {
                     self.layer(runner, rank as u32, step, layer);

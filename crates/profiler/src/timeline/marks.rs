@@ -3,6 +3,7 @@
 //! Responsible for: the longest span that shows what a finding is about: of a kernel that its evidence names, of the rank that it names, else of the class of
 //! its rule. Refuses to invent a place: a finding without one is a mark of the whole step.
 
+use crate::certainty::Certainty;
 use crate::profile::Finding;
 use railwright_step::columns::{Class, Columns, Mark, Severity};
 
@@ -33,6 +34,7 @@ fn mark(columns: &Columns, finding: &Finding) -> Mark {
         detail,
         severity,
         cost_ns,
+        at_most: finding.certainty == Some(Certainty::AtMost),
         ..Mark::default()
     };
     if let Some((track, span)) = place(columns, finding) {

@@ -30,7 +30,7 @@ pub(super) const METHODS: [(CutBy, Way); 5] = [
 ];
 
 /// The number in `ProfilerStep#12` and in what other frameworks write.
-fn number(name: &str) -> Option<u64> {
+pub(super) fn number(name: &str) -> Option<u64> {
     let rest = ["ProfilerStep#", "ProfilerStep*", "iteration_", "Iteration ", "train_step_", "step_"]
         .iter()
         .find_map(|start| name.strip_prefix(start))?;

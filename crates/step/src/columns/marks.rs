@@ -38,4 +38,7 @@ pub struct Mark {
     pub severity: Severity,
     /// What it costs a step, in nanoseconds, if that is known.
     pub cost_ns: Option<i64>,
+    /// Whether the cost is the most that it can be.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
 }

@@ -8,6 +8,9 @@ import { luminance } from '../ink'
 import { rgb } from './cells'
 import '../plot.css'
 
+/** The hatch of cells without a value, one for all maps of a page. */
+const HATCH = 'heat-table-nothing'
+
 interface Props {
   readonly width: number
   readonly title: string
@@ -22,11 +25,13 @@ interface Props {
   readonly own?: boolean
   /** Where the scale begins: at nothing, or at the least value, so that small differences show. */
   readonly from?: 'zero' | 'least'
+  /** What a cell without a value means, for the legend. */
+  readonly nothing?: string
 }
 
 const LABELS = 20
 
-export function HeatTable({ width, title, rows, columns, values, format, tip, onChoose, own = false, from = 'zero' }: Props) {
+export function HeatTable({ width, title, rows, columns, values, format, tip, onChoose, own = false, from = 'zero', nothing = 'no value' }: Props) {
   const [cursor, setCursor] = useState<readonly [number, number] | null>(null)
   const theme = dark.value
   const high = rows.length <= 40 ? 22 : Math.max(3, Math.min(22, Math.floor(680 / rows.length)))
@@ -57,6 +62,7 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
     event.preventDefault()
     event.stopPropagation()
   }
+  const empty = values.flatMap((line, row) => line.map((value, column) => (value === null ? `M${left + column * wide},${row * high}h${wide}v${high}h${-wide}z` : ''))).join('')
   const x = cursor ? left + cursor[1] * wide : 0
   const y = cursor ? cursor[0] * high : 0
   return (
@@ -81,6 +87,16 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
           if (place) onChoose(place[0], place[1])
         }}
       >
+        {empty !== '' && (
+          <>
+            <defs>
+              <pattern id={HATCH} width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+                <path d="M0,0V6" stroke="var(--muted)" stroke-width="2" opacity="0.55" />
+              </pattern>
+            </defs>
+            <path d={empty} fill={`url(#${HATCH})`} />
+          </>
+        )}
         {painted && <image href={painted.image} x={left} y={0} width={wide * columns.length} height={high * rows.length} preserveAspectRatio="none" image-rendering="pixelated" />}
         <g aria-hidden="true">
           {high >= 12 && wide >= 6 && (
@@ -118,6 +134,14 @@ export function HeatTable({ width, title, rows, columns, values, format, tip, on
         </g>
         {cursor && <rect x={x} y={y} width={wide} height={high} fill="none" stroke="var(--text)" stroke-width="2" />}
       </svg>
+      {empty !== '' && (
+        <p class="muted heat-table-legend">
+          <svg width="14" height="14" aria-hidden="true">
+            <rect width="14" height="14" fill={`url(#${HATCH})`} />
+          </svg>{' '}
+          {nothing}
+        </p>
+      )}
       <Tooltip tip={cursor ? tip(cursor[0], cursor[1], values[cursor[0]]?.[cursor[1]] ?? null) : null} x={x + wide / 2} y={y + high / 2} width={width} height={height} />
     </div>
   )

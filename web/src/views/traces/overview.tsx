@@ -9,7 +9,7 @@ import { fitName } from '../../charts/fit-text'
 import { ChartFrame } from '../../charts/frame'
 import type { TabProps } from '.'
 import { Tree } from './tree'
-import { type Finding, type Kernel, type Line, type Profile, classOf } from './types'
+import { type Finding, type Kernel, type Line, type Profile, classOf, signed } from './types'
 
 export function Overview({ profile }: TabProps) {
   return (
@@ -167,7 +167,7 @@ function FindingItem({ finding }: { finding: Finding }) {
       <p class="traces-cost">
         {finding.cost !== null && (
           <span>
-            costs <b>{span(finding.cost)}</b> a step
+            costs <b>{signed(finding.certainty, span(finding.cost))}</b> a step
           </span>
         )}
         {finding.gpu_hours_per_day !== null && <span>{finding.gpu_hours_per_day.toFixed(1)} GPU-hours a day</span>}

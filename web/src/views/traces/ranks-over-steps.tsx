@@ -38,6 +38,7 @@ export function RanksOverSteps({ profile }: { profile: Profile }) {
           rows={heat.ranks.map((rank) => `rank ${rank}`)}
           columns={heat.steps.map((step) => `step ${step}`)}
           values={values}
+          nothing="not recorded in this step"
           from={measure.startsWith('waiting') ? 'zero' : 'least'}
           format={span}
           tip={(row, column) => tip(heat, row, column)}

@@ -6,19 +6,20 @@ import { percent, span } from '../../timeline/time'
 import { Loading, Problems } from '../../ui/states'
 import { Table } from '../../ui/table'
 import type { TabProps } from '.'
-import { words } from './types'
+import { type Certainty, signed, words } from './types'
 
 interface Culprit {
   readonly rank: number
   readonly host: string | null
   readonly cost: number
+  readonly certainty: Certainty
   readonly share: number
   readonly is_straggler: boolean
   readonly waits: number
   readonly waits_share: number
   readonly lateness: number
   readonly last: number
-  readonly cause: string
+  readonly cause_name: string
   readonly evidence: readonly { readonly name: string; readonly own: number; readonly peers: number; readonly unit: string }[]
   readonly moments: readonly { readonly step: number | null; readonly start: number; readonly own: number; readonly excess: number; readonly before: string | null; readonly annotation: string | null }[]
 }
@@ -28,6 +29,8 @@ interface Report {
   readonly step_time_without: number
   readonly noise: number
   readonly host_bound: boolean
+  /** Why costs are bounds: what was not traced. */
+  readonly bounds_only: string | null
   readonly culprits: readonly Culprit[]
 }
 
@@ -45,8 +48,14 @@ export function Stragglers({ paths }: TabProps) {
           </>
         ) : (
           <>
-            <b>{found.length === 1 ? `Rank ${found[0]!.rank} holds the others up` : `${found.length} ranks hold the others up`}</b>: a step would take {span(answer.step_time_without)} instead of{' '}
-            {span(answer.step_time)}.
+            <b>{found.length === 1 ? `Rank ${found[0]!.rank} holds the others up` : `${found.length} ranks hold the others up`}</b>
+            {answer.bounds_only ? (
+              `: what a step would take without is not known, since ${answer.bounds_only}.`
+            ) : (
+              <>
+                : a step would take {span(answer.step_time_without)} instead of {span(answer.step_time)}.
+              </>
+            )}
           </>
         )}
         {answer.host_bound && ' Hosts, not ranks, hold the job up.'}
@@ -58,9 +67,9 @@ export function Stragglers({ paths }: TabProps) {
           </h2>
           <p class="traces-cost">
             <span>
-              costs <b>{span(one.cost)}</b> a step ({percent(one.share)})
+              costs <b>{signed(one.certainty, span(one.cost))}</b> a step ({signed(one.certainty, percent(one.share))})
             </span>
-            <span>cause: {words(one.cause)}</span>
+            <span>cause: {one.cause_name}</span>
             <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': 'straggler', 't.step': one.moments[0]?.step?.toString(), 't.rank': undefined })}>
               Show on the timeline
             </button>
@@ -86,7 +95,7 @@ export function Stragglers({ paths }: TabProps) {
       ))}
       <section class="panel traces-panel traces-wide" aria-label="All ranks">
         <h2>
-          All ranks <span class="muted">cost by replay of the job</span>
+          All ranks <span class="muted">{answer.bounds_only ? `the most that each can cost, since ${answer.bounds_only}` : 'cost by replay of the job'}</span>
         </h2>
         <Table<Culprit>
           caption="Ranks by what they cost"
@@ -95,12 +104,12 @@ export function Stragglers({ paths }: TabProps) {
           maxHeight="420px"
           columns={[
             { key: 'rank', title: 'Rank', value: (row) => row.rank, align: 'right' },
-            { key: 'cost', title: 'Cost of a step', value: (row) => row.cost, cell: (row) => span(row.cost), align: 'right' },
-            { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => percent(row.share), align: 'right' },
+            { key: 'cost', title: 'Cost of a step', value: (row) => row.cost, cell: (row) => signed(row.certainty, span(row.cost)), align: 'right' },
+            { key: 'share', title: 'Share', value: (row) => row.share, cell: (row) => signed(row.certainty, percent(row.share)), align: 'right' },
             { key: 'waits', title: 'Waits charged to it', value: (row) => row.waits_share, cell: (row) => percent(row.waits_share), align: 'right' },
             { key: 'lateness', title: 'Late by', value: (row) => row.lateness, cell: (row) => span(row.lateness), align: 'right' },
             { key: 'last', title: 'Came last', value: (row) => row.last, align: 'right' },
-            { key: 'cause', title: 'Cause', value: (row) => words(row.cause) },
+            { key: 'cause', title: 'Cause', value: (row) => (row.is_straggler ? row.cause_name : 'within the noise') },
           ]}
         />
       </section>

@@ -97,7 +97,7 @@ function Marks(props: { marks: readonly Mark[]; chosen: string | undefined; go: 
               <span class={`traces-severity ${mark.severity}`}>{mark.severity === 'fault' ? '▲' : mark.severity === 'warning' ? '◆' : '•'}</span>
               <span>
                 {mark.title}
-                {mark.cost_ns ? <span class="muted"> costs {span(mark.cost_ns)}</span> : null}
+                {mark.cost_ns ? <span class="muted"> costs {mark.at_most ? '≤ ' : ''}{span(mark.cost_ns)}</span> : null}
                 {mark.track === null && <span class="muted"> (in no single place)</span>}
               </span>
             </button>

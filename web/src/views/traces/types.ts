@@ -13,10 +13,17 @@ export interface Line extends Part {
   readonly parts: readonly Part[]
 }
 
+/** What a cost is: the difference of two replays, the most that it can be, or not told. */
+export type Certainty = 'replayed' | 'at_most' | 'unknown'
+
+/** A cost with the sign that says when it is a bound. */
+export const signed = (certainty: Certainty | undefined, cost: string): string => (certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? 'not known' : cost)
+
 export interface Finding {
   readonly id: string
   readonly message: string
   readonly cost: number | null
+  readonly certainty?: Certainty
   readonly gpu_hours_per_day: number | null
   readonly evidence: readonly string[]
   readonly advice: string

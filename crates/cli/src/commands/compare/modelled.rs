@@ -59,7 +59,7 @@ impl Waiting {
             .rank_steps
             .iter()
             .flat_map(|all| all.ranks.iter().zip(&all.waiting_caused))
-            .filter_map(|(&rank, steps)| Some(WaitedFor { rank, time: *steps.get(at)? }))
+            .filter_map(|(&rank, steps)| Some(WaitedFor { rank, time: (*steps.get(at)?)? }))
             .filter(|one| one.time > 0)
             .collect();
         waited_for.sort_by_key(|one| (std::cmp::Reverse(one.time), one.rank));

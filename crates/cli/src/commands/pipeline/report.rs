@@ -4,7 +4,7 @@ use crate::printer::Terminal;
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::pipeline::strip::{self, strip};
-use railwright_profiler::pipeline::{Cause, PipelinePage, Row, Stall};
+use railwright_profiler::pipeline::{Cause, Certainty, PipelinePage, Row, Stall};
 use railwright_profiler::replay::Share;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -142,10 +142,8 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
         if page.shape.data_parallel > 1 { format!(", replica {}", shown.replica) } else { String::new() };
     let lost = if shown.stalls.is_empty() {
         "no stall".to_owned()
-    } else if page.bounds_only.is_some() {
-        "what stalls cost is not known".to_owned()
     } else {
-        format!("stalls cost {}", time(shown.stall_cost))
+        format!("stalls cost {}", shown.certainty.worded(&time(shown.stall_cost)))
     };
     document.heading_with(
         format!("step {}{replica}", shown.step),
@@ -189,7 +187,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         columns: vec![
             Column::numbers("step"),
             Column::numbers("stage"),
-            Column::numbers("rank").expendable(2),
+            Column::numbers("ranks").expendable(2),
             Column::words("pass"),
             Column::numbers("micro batch"),
             Column::numbers("at").expendable(3),
@@ -201,26 +199,24 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
         rows: Vec::new(),
     };
     let bounds = page.bounds_only.is_some();
-    let (mut dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
-    if bounds {
-        dear.sort_by_key(|s| (std::cmp::Reverse(s.excess), s.step, s.rank));
-    }
+    table.columns.extend(sort_of_cost(page));
+    let (dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
     // Those that cost nothing are worth knowing, too.
     let kept = limit.saturating_sub(free.len().min(limit / 3));
     let rows = dear.iter().take(kept).chain(&free).take(limit);
     table.rows = rows
         .map(|s| {
-            let cost = if page.bounds_only.is_some() {
-                at_most(s.excess)
-            } else if s.cost > 0 {
-                cell(s.cost).toned(Tone::Bad)
-            } else {
-                Cell::number("nothing", 0.0)
+            let cost = match s.cost {
+                0 => Cell::number("nothing", 0.0),
+                cost => told(cost, s.certainty).toned(if bounds { Tone::Plain } else { Tone::Bad }),
             };
-            vec![
+            let mut row = vec![
                 Cell::whole(s.step.into()),
                 Cell::whole(s.stage.into()),
-                Cell::whole(s.rank.into()),
+                match s.ranks.as_slice() {
+                    [] | [_] => Cell::whole(s.rank.into()),
+                    ranks => human::ranges(ranks).into(),
+                },
                 s.kind.name().into(),
                 s.micro_batch.map_or_else(Cell::default, |m| Cell::whole(m.into())),
                 cell(s.start),
@@ -228,7 +224,9 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
                 cell(s.normal),
                 cell(s.excess),
                 cost,
-            ]
+            ];
+            row.extend(bounds.then(|| s.certainty.name().into()));
+            row
         })
         .collect();
     let left = page.stall_count.saturating_sub(table.rows.len());
@@ -238,16 +236,22 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     }
 }
 
-/// What something costs at most.
-fn at_most(nanoseconds: i64) -> Cell {
+/// A column that says what costs are where they are bounds: numbers for spreadsheets have no sign before them.
+fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
+    page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
+}
+
+/// What something costs, with a sign where it is a bound.
+fn told(nanoseconds: i64, certainty: Certainty) -> Cell {
     let cost = cell(nanoseconds);
-    Cell { text: format!("\u{2264} {}", cost.text), ..cost }
+    Cell { text: certainty.signed(&cost.text), ..cost }
 }
 
 /// What a share saves: the most that it can be where that is all that is known, and nothing that the replay itself is off by.
 fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
     if page.bounds_only.is_some() {
-        return vec![at_most(share.at_most), Cell::default(), Cell::default()];
+        let certainty = share.certainty.name().into();
+        return vec![told(share.saved, share.certainty), Cell::default(), Cell::default(), certainty];
     }
     if share.saved.abs() < page.replay_error {
         let within = Cell::new(format!("within {}", time(page.replay_error)), Tone::Faint);
@@ -268,15 +272,15 @@ fn asked(page: &PipelinePage, document: &mut Document) {
         "what if",
         "these passes were like the mean of their kind; or had no excess over their own median",
     );
-    let columns = vec![
+    let mut columns = vec![
         Column::words("passes"),
         Column::numbers("count").expendable(2),
         Column::numbers("step saves"),
         Column::numbers("of all waste"),
         Column::numbers("alone"),
-        Column::numbers("excess cost, all steps"),
-        Column::numbers("most in step"),
     ];
+    columns.extend(sort_of_cost(page));
+    columns.extend([Column::numbers("excess cost, all steps"), Column::numbers("most in step")]);
     let rows = page.asked.iter().map(|a| {
         let mut row = vec![a.passes.as_str().into(), Cell::whole(a.count as u64)];
         row.extend(saved(page, &a.ideal));
@@ -369,7 +373,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
     );
     let mut rows: Vec<_> = page.steps.iter().collect();
     rows.sort_by_key(|s| (std::cmp::Reverse((s.stall_cost, s.excess)), s.step));
-    let columns = vec![
+    let mut columns = vec![
         Column::numbers("step"),
         Column::numbers("measured"),
         Column::numbers("over the median"),
@@ -378,16 +382,19 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
         Column::numbers("replayed").expendable(1),
         Column::numbers("replay off by").expendable(2),
     ];
+    columns.extend(sort_of_cost(page));
     let rows = rows.into_iter().take(limit).map(|s| {
-        vec![
+        let mut row = vec![
             Cell::whole(s.step.into()),
             cell(s.measured),
             cell(s.excess),
             Cell::whole(s.stalls as u64),
-            if page.bounds_only.is_some() && s.stalls > 0 { Cell::default() } else { cell(s.stall_cost) },
+            if s.stalls > 0 { told(s.stall_cost, s.certainty) } else { cell(0) },
             cell(s.replayed),
             Cell::number(format!("{:+.2}%", s.error * 100.0), s.error),
-        ]
+        ];
+        row.extend(page.bounds_only.as_ref().map(|_| s.certainty.name().into()));
+        row
     });
     document.table(Table { columns, rows: rows.collect() });
 }
@@ -404,12 +411,13 @@ fn shares(page: &PipelinePage, document: &mut Document) {
             Some(reason) => format!("saved: a mean step if these passes were ideal, at most, since {reason}"),
         },
     );
-    let columns = vec![
+    let mut columns = vec![
         Column::words("passes"),
         Column::numbers("saved"),
         Column::numbers("of all waste"),
         Column::numbers("alone"),
     ];
+    columns.extend(sort_of_cost(page));
     let row = |share: &Share| {
         let mut row = vec![share.subset.describe().into()];
         row.extend(saved(page, share));

@@ -1,14 +1,16 @@
 //! Passes without names: what runs between messages, told apart by phase.
 //!
 //! Responsible for: stretches of forward or backward work that neither a message nor a named pass interrupts. On a device they are made of kernels, without one of the
-//! operators of the host. Refuses stretches far shorter than the others, which belong to no micro batch.
+//! operators of the host. What interrupts what is told by the order of launches, which is the order of the program: on the device a receive may be under way long before
+//! the pass that needs it, in the middle of another, and a send begins when the next pass already runs. Times are the device's. Refuses stretches far shorter than the
+//! others, which belong to no micro batch.
 
 use super::Found;
 use crate::launches::launches;
 use crate::passes::PassKind;
 use crate::phases::{host_phases, phases};
 use crate::replay::median;
-use crate::trace::{GpuKind, HostKind, NONE, RankTrace};
+use crate::trace::{GpuActivity, GpuKind, HostKind, NONE, RankTrace};
 use railwright_step::{CollectiveKind, Phase};
 
 /// One thing on a rank's time.
@@ -16,17 +18,8 @@ use railwright_step::{CollectiveKind, Phase};
 enum Mark {
     /// Work of a phase: when it was issued, from when to when it ran.
     Work(PassKind, i64, i64, i64),
-    /// A message or a named pass begins.
-    Cut(i64),
-}
-
-impl Mark {
-    fn at(&self) -> i64 {
-        match *self {
-            Self::Work(_, _, start, _) => start,
-            Self::Cut(at) => at,
-        }
-    }
+    /// A message or a named pass comes in between.
+    Cut,
 }
 
 /// Whether a kernel carries messages.
@@ -40,27 +33,30 @@ pub(super) fn cut(trace: &RankTrace, named: &[Found]) -> Vec<Found> {
         !named.iter().any(|f| f.kind.is_compute() && (f.kind == PassKind::Forward) == forward)
     };
     let wanted = |kind: PassKind| lacks(kind == PassKind::Forward);
-    let mut marks: Vec<Mark> = Vec::new();
-    if trace.gpu.kinds().contains(&GpuKind::Kernel) {
-        device(trace, &mut marks);
+    // Each with its place: a time on the clock by which they are ordered.
+    let mut marks: Vec<(i64, Mark)> = Vec::new();
+    let by_launch = if trace.gpu.kinds().contains(&GpuKind::Kernel) {
+        device(trace, &mut marks)
     } else {
         host(trace, &mut marks);
+        false
+    };
+    for pass in named.iter().filter(|f| f.kind.is_compute()) {
+        let places = if by_launch { [pass.issued; 2] } else { [pass.start, pass.end] };
+        marks.extend(places.map(|at| (at, Mark::Cut)));
     }
-    marks.extend(
-        named.iter().filter(|f| f.kind.is_compute()).flat_map(|f| [Mark::Cut(f.start), Mark::Cut(f.end)]),
-    );
-    if !marks.iter().any(|m| matches!(m, Mark::Cut(_))) {
+    if !marks.iter().any(|m| matches!(m.1, Mark::Cut)) {
         return Vec::new();
     }
-    marks.sort_by_key(Mark::at);
+    marks.sort_by_key(|mark| mark.0);
     let mut found: Vec<Found> = Vec::new();
     let mut open = false;
-    for mark in marks {
+    for (_, mark) in marks {
         match mark {
-            Mark::Cut(_) => open = false,
+            Mark::Cut => open = false,
             Mark::Work(kind, issued, start, end) => {
                 if let Some(last) = found.last_mut().filter(|f| open && f.kind == kind) {
-                    last.end = last.end.max(end);
+                    (last.start, last.end) = (last.start.min(start), last.end.max(end));
                     continue;
                 }
                 open = true;
@@ -97,34 +93,52 @@ fn pass_of(phase: Phase) -> Option<PassKind> {
     }
 }
 
-fn device(trace: &RankTrace, marks: &mut Vec<Mark>) {
+/// The marks of a device, and whether they are in the order of launches, which is known if that of every message is; else they are in the order in which they began.
+fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
     let launched = launches(trace, &trace.gpu);
     let phases = phases(trace, &trace.gpu, &launched);
+    let called = |launch: u32| {
+        (launch != NONE).then(|| trace.host.get(launch as usize)).flatten().map(|call| call.start)
+    };
+    let is_message =
+        |row: &GpuActivity| row.kind == GpuKind::Kernel && is_message_kernel(trace.names.get(row.name));
+    let mut messages = trace.gpu.iter().zip(&launched).filter(|(row, _)| is_message(row));
+    let by_launch = messages.all(|(_, launch)| called(*launch).is_some());
+    // Work whose launch is missing comes after what ran before it on its stream.
+    let mut streams: Vec<(u32, i64)> = Vec::new();
     for ((row, phase), launch) in trace.gpu.iter().zip(&phases.gpu).zip(&launched) {
         if row.kind != GpuKind::Kernel {
             continue;
         }
-        if is_message_kernel(trace.names.get(row.name)) {
-            marks.push(Mark::Cut(row.start));
+        let call = called(*launch);
+        let place = streams.iter().position(|(stream, _)| *stream == row.stream).unwrap_or_else(|| {
+            streams.push((row.stream, i64::MIN));
+            streams.len() - 1
+        });
+        let before = &mut streams[place].1;
+        *before = call.unwrap_or(*before);
+        let at = if by_launch { *before } else { row.start };
+        if is_message(&row) {
+            marks.push((at, Mark::Cut));
         } else if let Some(kind) = pass_of(*phase).filter(|_| row.collective.is_none()) {
-            let call = (*launch != NONE).then(|| trace.host.get(*launch as usize)).flatten();
-            marks.push(Mark::Work(kind, call.map_or(row.start, |c| c.start), row.start, row.end));
+            marks.push((at, Mark::Work(kind, call.unwrap_or(row.start), row.start, row.end)));
         }
     }
+    by_launch
 }
 
-fn host(trace: &RankTrace, marks: &mut Vec<Mark>) {
+fn host(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) {
     let phases = host_phases(trace);
     for (row, phase) in trace.host.iter().zip(phases) {
         if row.kind == HostKind::Collective {
             let call = row.collective.and_then(|at| trace.collectives.get(at as usize));
             if matches!(call.and_then(|c| c.kind), Some(CollectiveKind::Send | CollectiveKind::Receive)) {
-                marks.push(Mark::Cut(row.start));
+                marks.push((row.start, Mark::Cut));
             }
         } else if row.kind == HostKind::Operator
             && let Some(kind) = phase.and_then(pass_of)
         {
-            marks.push(Mark::Work(kind, row.start, row.start, row.end));
+            marks.push((row.start, Mark::Work(kind, row.start, row.start, row.end)));
         }
     }
 }

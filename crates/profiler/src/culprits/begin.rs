@@ -1,0 +1,70 @@
+//! Whether a rank whose device is idle when the steps begin was recorded then.
+//!
+//! Responsible for: telling a rank that began its first step late, which others waited for, from a recording that began late, of which nothing is known. Refuses a
+//! recording that lost what was launched or exchanged before its first row: then the rank may have been at work.
+
+use super::chain::Chains;
+use crate::Job;
+use crate::RankTrace;
+use crate::joined::Joined;
+use crate::trace::HostKind;
+
+/// Of every member whether it was recorded when the steps began: by rows of its host from then on, or by others that entered its first collective and waited for it.
+/// `near` is how much later than the steps a recording may begin.
+pub(super) fn recorded(job: &Job, joined: &Joined, chains: &Chains, near: i64) -> Vec<bool> {
+    let member =
+        |at: usize| host(&job.members[at].trace, chains.span.0, near) || waited_for(joined, chains, at, near);
+    (0..job.members.len()).map(member).collect()
+}
+
+/// Whether rows of the host say what the rank did until its device's first row: they begin with the steps, and nothing that they launched is missing on the device.
+fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
+    let host = &trace.host;
+    if host.starts().first().is_none_or(|&first| first > begin.saturating_add(near)) {
+        return false;
+    }
+    let Some(first) = trace.gpu.iter().map(|row| row.start).min() else { return true };
+    let mut ran: Vec<u32> = trace.gpu.iter().filter_map(|row| row.correlation).collect();
+    ran.sort_unstable();
+    let missing = |at: usize| {
+        let Some(row) = host.get(at) else { return false };
+        let launches = trace.names.get(row.name).contains("Launch");
+        launches && row.correlation.is_some_and(|correlation| ran.binary_search(&correlation).is_err())
+    };
+    let until = host.starts().partition_point(|&start| start < first);
+    let calls = host.kinds().iter().take(until).enumerate().filter(|(_, kind)| **kind == HostKind::Runtime);
+    let mut called = false;
+    for (at, _) in calls {
+        if missing(at) {
+            return false;
+        }
+        called = true;
+    }
+    // What ran first was launched before the host's first row: what came before it may be missing, too.
+    called
+}
+
+/// Whether the others entered the first collective of a member long before it, of which it lacks none: whatever it did, it came late.
+fn waited_for(joined: &Joined, chains: &Chains, member: usize, near: i64) -> bool {
+    let matching = &joined.matching;
+    for &number in &chains.order {
+        let collective = &matching.collectives[number as usize];
+        let communicator = matching.communicator(collective);
+        if communicator.members.iter().all(|one| one.member as usize != member) {
+            continue;
+        }
+        let parts = matching.members(collective);
+        let Some(own) = parts.iter().find(|part| part.member as usize == member) else { return false };
+        let late = matching.part(*own).start;
+        // Messages have two ends, of which the sender's says nothing.
+        let starts: Vec<i64> = parts
+            .iter()
+            .filter(|part| part.member as usize != member)
+            .map(|&part| matching.part(part).start)
+            .collect();
+        return communicator.channel.is_none()
+            && !starts.is_empty()
+            && starts.iter().all(|&start| start >= chains.span.0 - near && late - start > near);
+    }
+    false
+}

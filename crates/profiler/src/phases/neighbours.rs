@@ -1,0 +1,107 @@
+//! The phase of rows by the rows around them.
+//!
+//! Responsible for: a few rows of a stream between two stretches of one phase. Refuses rows that take long beside these stretches and rows with the beginning of a step
+//! among them: between two updates of the optimizer lies a whole step, however few kernels it has.
+
+use super::FoundBy;
+use crate::RankTrace;
+use crate::trace::{GpuActivities, GpuKind, HostKind, NONE};
+use railwright_step::Phase;
+
+/// So many rows may lie between neighbours that agree.
+const BETWEEN: usize = 16;
+
+/// Rows of a stream that follow each other and are of one phase, or of none that is known.
+#[derive(Clone, Debug, Default)]
+struct Stretch {
+    phase: Option<Phase>,
+    rows: Vec<usize>,
+    /// The time of the rows, in nanoseconds.
+    time: i64,
+}
+
+/// Gives rows the phase of the stretches before and after them on their stream.
+pub(super) fn fill(
+    trace: &RankTrace,
+    gpu: &GpuActivities,
+    launches: &[u32],
+    found: &mut [Option<Phase>],
+    by: &mut FoundBy,
+) {
+    if found.iter().all(Option::is_some) {
+        return;
+    }
+    let mut streams: Vec<(u32, Vec<Stretch>)> = Vec::new();
+    for (at, (&stream, kind)) in gpu.streams().iter().zip(gpu.kinds()).enumerate() {
+        if matches!(kind, GpuKind::Annotation | GpuKind::Sync) {
+            continue;
+        }
+        let place = streams.iter().position(|(known, _)| *known == stream).unwrap_or_else(|| {
+            streams.push((stream, Vec::new()));
+            streams.len() - 1
+        });
+        let stretches = &mut streams[place].1;
+        if stretches.last().is_none_or(|last| last.phase != found[at]) {
+            stretches.push(Stretch { phase: found[at], ..Stretch::default() });
+        }
+        if let Some(last) = stretches.last_mut() {
+            last.rows.push(at);
+            last.time += gpu.ends()[at] - gpu.starts()[at];
+        }
+    }
+    let steps = Steps::of(trace, gpu);
+    for three in streams.iter().flat_map(|(_, stretches)| stretches.windows(3)) {
+        let [before, between, after] = three else { continue };
+        let (None, Some(phase)) = (between.phase, before.phase) else { continue };
+        let agree = after.phase == Some(phase);
+        let few = between.rows.len() <= BETWEEN && between.time.saturating_mul(2) <= before.time + after.time;
+        let edges = || Some((*before.rows.last()?, *after.rows.first()?));
+        if agree
+            && few
+            && edges().is_some_and(|(last, first)| !steps.begin_between(trace, gpu, launches, last, first))
+        {
+            by.neighbours += between.rows.len() as u64;
+            between.rows.iter().for_each(|&row| found[row] = Some(phase));
+        }
+    }
+}
+
+/// When steps begin, by what annotations say.
+struct Steps {
+    /// On the host, in order.
+    host: Vec<i64>,
+    /// On the device, in order.
+    device: Vec<i64>,
+}
+
+impl Steps {
+    fn of(trace: &RankTrace, gpu: &GpuActivities) -> Self {
+        let rows = gpu.iter().filter(|row| row.kind == GpuKind::Annotation);
+        let begins = rows.filter(|row| crate::windows::step_number(trace.names.get(row.name)).is_some());
+        let mut device: Vec<i64> = begins.map(|row| row.start).collect();
+        device.sort_unstable();
+        let annotated = trace.host.kinds().contains(&HostKind::Annotation);
+        let host = if annotated { crate::windows::host_steps(trace) } else { Vec::new() };
+        Self { host: host.into_iter().map(|step| step.1).collect(), device }
+    }
+
+    /// Whether a step begins between two rows of the device: on its own clock, or between their launches.
+    fn begin_between(
+        &self,
+        trace: &RankTrace,
+        gpu: &GpuActivities,
+        launches: &[u32],
+        last: usize,
+        first: usize,
+    ) -> bool {
+        let among = |begins: &[i64], from: i64, until: i64| {
+            begins.partition_point(|&begin| begin <= from) < begins.partition_point(|&begin| begin <= until)
+        };
+        let called = |row: usize| {
+            let launch = launches.get(row).copied().filter(|&launch| launch != NONE)?;
+            trace.host.get(launch as usize).map(|call| call.start)
+        };
+        among(&self.device, gpu.starts()[last], gpu.starts()[first])
+            || matches!((called(last), called(first)), (Some(a), Some(b)) if among(&self.host, a, b))
+    }
+}

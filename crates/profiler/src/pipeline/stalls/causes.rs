@@ -1,0 +1,136 @@
+//! Slow passes of one cause.
+//!
+//! Responsible for: of the slow passes of a step those that had one cause: the two ends of a message and the members of a collective, which share its transfer; the parts
+//! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; and a communication of which nobody else was recorded, that
+//! lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
+//! replicas: each may have a cause of its own.
+
+use super::{Found, excess};
+use crate::passes::{Pass, PassKind};
+use crate::replay::Replay;
+use std::collections::BTreeMap;
+
+/// What may be slow together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    /// One pass on the ranks that share it: kind, chunk, stage, replica, micro batch.
+    Shared(PassKind, u32, u32, u32, Option<u32>),
+    /// The same thing wherever it runs: kind and chunk; a message by its receiving end.
+    AtOnce(PassKind, u32),
+}
+
+fn sort(pass: &Pass) -> Sort {
+    let kind = match pass.kind {
+        PassKind::SendForward => PassKind::ReceiveForward,
+        PassKind::SendBackward => PassKind::ReceiveBackward,
+        kind => kind,
+    };
+    if kind.is_compute() {
+        Sort::Shared(kind, pass.chunk, pass.stage, pass.replica, pass.micro_batch)
+    } else {
+        Sort::AtOnce(kind, pass.chunk)
+    }
+}
+
+/// Slow passes that are known to belong together, with from when to when the longest of them ran.
+struct Cluster {
+    passes: Vec<usize>,
+    from: i64,
+    until: i64,
+}
+
+impl Cluster {
+    /// Whether most of the shorter one ran while the other did.
+    fn at_once(&self, from: i64, until: i64) -> bool {
+        let both = self.until.min(until) - self.from.max(from);
+        both > 0 && both.saturating_mul(2) >= (self.until - self.from).min(until - from)
+    }
+
+    fn take(&mut self, other: Self) {
+        if other.until - other.from > self.until - self.from {
+            (self.from, self.until) = (other.from, other.until);
+        }
+        self.passes.extend(other.passes);
+    }
+}
+
+/// The causes of a step's slow passes, which are places in order.
+pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Vec<Found> {
+    if slow.is_empty() {
+        return Vec::new();
+    }
+    let first = replay.first_of(at_step);
+    let pass = |at: usize| &replay.passes()[at];
+    let meetings = replay.latest_of_meetings(at_step);
+    let mut met = vec![0_u32; meetings.len()];
+    for &latest in &meetings {
+        met[latest as usize] += 1;
+    }
+    // A transfer is that of all who meet.
+    let mut by_meeting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for &at in slow {
+        by_meeting.entry(meetings[at - first]).or_default().push(at);
+    }
+    let mut sorts: BTreeMap<Sort, Vec<Cluster>> = BTreeMap::new();
+    let mut lone: Vec<Cluster> = Vec::new();
+    for (latest, passes) in by_meeting {
+        let longest = passes.iter().copied().max_by_key(|&at| (replay.duration(at), std::cmp::Reverse(at)));
+        let Some(longest) = longest else { continue };
+        let until = pass(longest).end;
+        let cluster = Cluster { from: until - replay.duration(longest), until, passes };
+        if met[latest as usize] < 2 && pass(longest).kind.is_communication() {
+            lone.push(cluster);
+        } else {
+            sorts.entry(sort(pass(longest))).or_default().push(cluster);
+        }
+    }
+    let mut clusters: Vec<Cluster> = sorts.into_values().flat_map(together).collect();
+    // Of a communication without counterpart the wait is part of what it took: whoever stalled meanwhile is what it waited for.
+    let mut left: BTreeMap<Sort, Vec<Cluster>> = BTreeMap::new();
+    for one in lone {
+        let ranks =
+            |cluster: &Cluster| cluster.passes.iter().any(|&at| pass(at).rank == pass(one.passes[0]).rank);
+        let slow_from = one.until - excess(replay, one.passes[0]);
+        let waited_for = clusters
+            .iter_mut()
+            .filter(|cluster| !ranks(cluster))
+            .map(|cluster| (cluster.until.min(one.until) - cluster.from.max(slow_from), cluster))
+            .filter(|(both, _)| both.saturating_mul(2) >= one.until - slow_from)
+            .max_by_key(|(both, cluster)| (*both, std::cmp::Reverse(cluster.from)));
+        match waited_for {
+            Some((_, cluster)) => cluster.passes.extend(one.passes),
+            None => left.entry(sort(pass(one.passes[0]))).or_default().push(one),
+        }
+    }
+    clusters.extend(left.into_values().flat_map(together));
+    let mut found: Vec<Found> = clusters
+        .into_iter()
+        .filter_map(|cluster| {
+            let mut passes = cluster.passes;
+            // What only waited was not the cause.
+            let caused =
+                |at: usize| met[meetings[at - first] as usize] > 1 || !pass(at).kind.is_communication();
+            let longest = passes
+                .iter()
+                .copied()
+                .max_by_key(|&at| (caused(at), excess(replay, at), std::cmp::Reverse(at)))?;
+            passes.sort_unstable();
+            Some(Found { at_step, pass: longest, passes })
+        })
+        .collect();
+    found.sort_by_key(|cause| cause.pass);
+    found
+}
+
+/// Clusters of one sort, those that ran at once put together.
+fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
+    clusters.sort_by_key(|cluster| (cluster.from, cluster.until, cluster.passes[0]));
+    let mut joined: Vec<Cluster> = Vec::new();
+    for cluster in clusters {
+        match joined.last_mut().filter(|last| last.at_once(cluster.from, cluster.until)) {
+            Some(last) => last.take(cluster),
+            None => joined.push(cluster),
+        }
+    }
+    joined
+}
