@@ -9,7 +9,7 @@ const stuck = (name: string, ranks: number[], waiting: number[], missing: number
 const root = (ranks: number[], at: number, cause: Root['cause'] = 'outside_of_collectives'): Root => ({
   rank: ranks[0] ?? 0, cause, ranks, stuck: at, victims: [], last_operation: null, last_group: null, last_time: null, last_frames: [],
 })
-const verdict = (all: Stuck[], roots: Root[]): Verdict => ({ ranks: [], world_size: 8, world_size_listed: true, without_dump: [], damaged: [], stuck: all, roots, warnings: [] })
+const verdict = (all: Stuck[], roots: Root[]): Verdict => ({ ranks: [], world_size: 8, world_size_listed: true, without_dump: [], incomplete_groups: [], damaged: [], stuck: all, roots, warnings: [] })
 
 describe('the chain', () => {
   it('leads from those who wait over others to the end', () => {
@@ -46,7 +46,7 @@ describe('how much is known', () => {
   })
   it('says why a verdict is no verdict', () => {
     const damaged = [{ rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
-    expect(doubts({ without_dump: [1], damaged, world_size_listed: false })).toBe('a dump is missing (rank 1), a dump is damaged (rank 3), no dump says how many ranks there are')
+    expect(doubts({ without_dump: [1], incomplete_groups: [{ name: 'tp', ranks: [2] }], damaged, world_size_listed: false })).toBe('a dump is missing (rank 1), a dump is damaged (rank 3), no dump says how many ranks there are, tp was used by nobody but rank 2: other ranks of it may have no dump')
     expect(damageText(damaged[0]!)).toBe('Rank 3’s dump breaks off at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.')
   })
 })

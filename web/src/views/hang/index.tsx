@@ -97,7 +97,8 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   if (hang.stuck.length === 0) {
     return (
       <p class="hang-verdict fine hang-wide">
-        <b>Nothing hangs.</b> Every collective that {from} entered has ended.
+        <b>Nothing hangs{hang.world_size_listed ? '' : ' in the dumps that are here'}.</b> Every collective that {from} entered has ended.{' '}
+        {hang.world_size_listed ? '' : 'Whether there are more ranks no dump says.'}
       </p>
     )
   }

@@ -46,6 +46,8 @@ export interface Verdict {
   /** Whether a dump says how many ranks there are; otherwise there are at least so many. */
   readonly world_size_listed: boolean
   readonly without_dump: readonly number[]
+  /** Groups that hint at ranks without a dump. */
+  readonly incomplete_groups: readonly { readonly name: string; readonly ranks: readonly number[] }[]
   /** Dumps that were read in part: what is said of their ranks is a bound. */
   readonly damaged: readonly Damaged[]
   readonly stuck: readonly Stuck[]
@@ -95,11 +97,13 @@ export function extent({ ranks, world_size, world_size_listed }: Pick<Verdict, '
 }
 
 /** Why nobody knows that nothing hangs. */
-export function doubts({ without_dump, damaged, world_size_listed }: Pick<Verdict, 'without_dump' | 'damaged' | 'world_size_listed'>): string {
+export function doubts({ without_dump, incomplete_groups, damaged, world_size_listed }: Pick<Verdict, 'without_dump' | 'incomplete_groups' | 'damaged' | 'world_size_listed'>): string {
+  const lone = incomplete_groups[0]
   return [
     ...(without_dump.length > 0 ? [`${without_dump.length === 1 ? 'a dump is' : 'dumps are'} missing (${who(without_dump)})`] : []),
     ...(damaged.length > 0 ? [`${damaged.length === 1 ? 'a dump is' : 'dumps are'} damaged (${who(damaged.map((one) => one.rank))})`] : []),
     ...(world_size_listed ? [] : ['no dump says how many ranks there are']),
+    ...(lone ? [`${lone.name} was used by nobody but ${who(lone.ranks)}${incomplete_groups.length > 1 ? ` (and ${incomplete_groups.length - 1} more)` : ''}: other ranks of it may have no dump`] : []),
   ].join(', ')
 }
 
