@@ -69,8 +69,9 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let stragglers = straggler_report(&mut job, &JoinOptions::default());
     assert_eq!((stragglers.culprits[0].rank, stragglers.steps), (3, 4));
     let (cost, of_whole) = (stragglers.culprits[0].cost, whole.culprits[0].cost);
-    // What a rank waited for the one that is missing counts as its own time, so a little of the cost stays; clocks are known to a microsecond.
-    assert!(cost <= of_whole + 1e3 && cost > 0.95 * of_whole, "{cost} {of_whole}");
+    // What the missing rank would have done is not known, so it is a bound: no less than what was found before, but for what a rank waited for the missing one.
+    assert_eq!(stragglers.bounds_only.as_deref(), Some("rank 4 was not recorded in 3 of 4 steps"));
+    assert!(cost > 0.95 * of_whole && cost < 1.3 * of_whole, "{cost} {of_whole}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Recordings that name neither groups nor steps nor passes: kernels alone, as Nsight Systems and old versions of PyTorch leave them.
 
+use proptest::prelude::*;
+use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::groups::{Evidence, RankSet};
-use railwright_profiler::joined::{JoinOptions, join};
+use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::pipeline::from_job;
-use railwright_profiler::testing::Pipelined;
+use railwright_profiler::testing::{Pipelined, Synthetic, drop_leading, move_clock};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
@@ -53,6 +55,54 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
         for stage in 0..stages {
             let both = (of(stage, PassKind::Forward), of(stage, PassKind::Backward));
             assert_eq!(both, (8, 8), "{label}, stage {stage}");
+        }
+    }
+}
+
+/// The sets of ranks that were told, by dimension.
+fn sets(joined: &Joined) -> BTreeMap<Dimension, Vec<RankSet>> {
+    let mut found: BTreeMap<Dimension, Vec<RankSet>> = BTreeMap::new();
+    for group in joined.groups.groups.iter().filter(|group| group.told) {
+        found.entry(group.dimension.dimension).or_default().extend(group.ranks.clone());
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Clocks of hosts that are off by up to ten seconds and drift by up to 50 ppm, and ranks that lost leading kernels, do not change the groups; offsets between the
+    /// ranks of a tensor parallel group are recovered within 5 us.
+    #[test]
+    fn groups_are_told_whatever_clocks_show(
+        shape in prop::sample::select(vec![(2_u32, 2_u32), (2, 4), (4, 2)]),
+        off in prop::collection::vec((-10_000_000_000_i64..10_000_000_000, -50.0_f64..50.0), 8),
+        lost in prop::collection::vec(0_usize..3, 8),
+    ) {
+        let (tensor, data) = shape;
+        let mut job = Synthetic { described: false, tensor, data, steps: 8, ..Synthetic::default() }.job();
+        // Undescribed groups of the builder are named in its head: a recorder that describes nothing has none.
+        for member in &mut job.members {
+            member.trace.groups.clear();
+            drop_leading(&mut member.trace, lost[member.rank as usize]);
+            // Ranks of a tensor parallel group share a host.
+            let (offset, ppm) = off[(member.rank / tensor) as usize];
+            move_clock(&mut member.trace, offset, ppm);
+        }
+        let joined = join(&mut job, &JoinOptions { clocks: ClockPolicy::Align, ..JoinOptions::default() });
+        let all: Vec<RankSet> = sets(&joined).into_values().flatten().collect();
+        for replica in 0..data {
+            let set = RankSet::new(&(0..tensor).map(|t| replica * tensor + t).collect::<Vec<_>>());
+            prop_assert!(all.contains(&set), "{all:?} {:?}", joined.matching.told);
+        }
+        for shard in 0..tensor {
+            let set = RankSet::new(&(0..data).map(|d| d * tensor + shard).collect::<Vec<_>>());
+            prop_assert!(all.contains(&set), "{all:?} {:?}", joined.matching.told);
+        }
+        for clock in joined.clocks.clocks.iter().filter(|clock| clock.rank % tensor != 0) {
+            let first = &joined.clocks.clocks[(clock.rank - clock.rank % tensor) as usize];
+            let apart = clock.offset - first.offset;
+            prop_assert!(apart.abs() < 5_000, "rank {}: {apart} ns", clock.rank);
         }
     }
 }

@@ -190,10 +190,12 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
     let noise = steps::noise(windows).unwrap_or(0.0).max(step_time * LEAST_SHARE).min(step_time * 0.05);
     let noise = noise.max(replay_error.abs() * step_time);
     let missing = (job.world_size as usize).saturating_sub(job.members.len());
-    let bounds_only = (missing > 0).then(|| {
-        let were = if missing == 1 { "was" } else { "were" };
-        format!("{missing} of {} ranks {were} not traced", job.world_size)
-    });
+    let bounds_only = (missing > 0)
+        .then(|| {
+            let were = if missing == 1 { "was" } else { "were" };
+            format!("{missing} of {} ranks {were} not traced", job.world_size)
+        })
+        .or_else(|| partly_recorded(job, windows));
 
     let mut order: Vec<usize> = (0..job.members.len()).collect();
     order.sort_by(|&a, &b| {
@@ -274,6 +276,20 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         slow_groups: slow_groups(joined),
         clocks: joined.clocks.clone(),
         warnings,
+    }
+}
+
+/// Why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
+fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
+    let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
+    let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();
+    let of = windows.steps.len();
+    match *short.as_slice() {
+        [] => None,
+        [one] => {
+            Some(format!("rank {} was not recorded in {} of {of} steps", job.members[one].rank, lacking(one)))
+        }
+        _ => Some(format!("{} ranks were not recorded in all of {of} steps", short.len())),
     }
 }
 

@@ -52,6 +52,9 @@ impl GroupDimension {
 /// The dimension that a group's operations give away, and whether they reduce and gather in many sizes.
 type Answer = (Option<Dimension>, bool);
 
+/// So many groups of one size and stride are asked for what they do.
+const ASKED: u32 = 4;
+
 /// Finds the dimension of every group. `habits` tells what a group, by its place, was seen doing; only groups of which nothing else tells are asked for.
 pub fn infer(
     groups: &mut Groups,
@@ -61,7 +64,7 @@ pub fn infer(
 ) {
     let tiles = tiling(groups, world);
     // Sets of one size and stride serve one dimension, so one of them is asked for all; of several groups of one set each by itself.
-    let mut asked: BTreeMap<(Option<u32>, u32, u32), Answer> = BTreeMap::new();
+    let mut asked: BTreeMap<(Option<u32>, u32, u32), (Answer, u32)> = BTreeMap::new();
     let mut twins: BTreeMap<RankSet, u32> = BTreeMap::new();
     let mut gradients: Vec<bool> = Vec::with_capacity(groups.groups.len());
     for (at, group) in groups.groups.iter_mut().enumerate() {
@@ -102,10 +105,12 @@ pub fn infer(
             Some(set) if set.stride().is_some() => {
                 let twin = twins.entry(set.clone()).or_default();
                 *twin += 1;
-                let found = asked.entry((set.stride(), set.len(), *twin)).or_insert((None, false));
-                // A group that did nothing says nothing of the others.
-                if *found == (None, false) {
+                let (found, times) =
+                    asked.entry((set.stride(), set.len(), *twin)).or_insert(((None, false), 0));
+                // A group that did nothing says nothing of the others; a few that say nothing speak for all.
+                if *found == (None, false) && *times < ASKED {
                     *found = ask();
+                    *times += 1;
                 }
                 *found
             }
