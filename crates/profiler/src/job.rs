@@ -63,16 +63,16 @@ impl Job {
             named.len() == silent.len() && job.members.iter().all(|member| !named.contains(&member.rank))
         });
         let mut free = 0;
+        let mut taken: Vec<(u32, String)> = Vec::new();
         for trace in silent {
             while job.members.iter().any(|m| m.rank == free) {
                 free += 1;
             }
             let rank = named_rank(&trace.identity.label).filter(|_| by_name).unwrap_or(free);
-            let why = if by_name { "by its name it" } else { "it" };
-            let told = format!("{} says no rank; {why} is taken for rank {rank}", trace.identity.label);
-            job.warnings.push(Warning::new("trace-unknown-rank", told));
+            taken.push((rank, trace.identity.label.clone()));
             job.members.push(Member { rank, trace });
         }
+        job.warnings.extend(unknown_ranks(&taken, by_name));
         job.members.sort_by_key(|m| m.rank);
         job.take_world_size();
         job
@@ -228,6 +228,28 @@ fn named_rank(label: &str) -> Option<u32> {
 /// Whether anything that a device did was recorded.
 fn sees_device(trace: &RankTrace) -> bool {
     trace.gpu.kinds().iter().any(|kind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync))
+}
+
+/// A warning about files that say no rank and the ranks that they are taken for.
+fn unknown_ranks(taken: &[(u32, String)], by_name: bool) -> Option<Warning> {
+    let told = match taken {
+        [] => return None,
+        [(rank, label)] => {
+            let why = if by_name { "by its name it" } else { "it" };
+            format!("{label} says no rank; {why} is taken for rank {rank}")
+        }
+        [(rank, label), ..] => {
+            let mut ranks: Vec<u32> = taken.iter().map(|(rank, _)| *rank).collect();
+            ranks.sort_unstable();
+            let why = if by_name { "by their names" } else { "in their order" };
+            format!(
+                "{} files say no rank; {why} they are taken for {}, {label} for rank {rank}",
+                taken.len(),
+                human::ranks(&ranks)
+            )
+        }
+    };
+    Some(Warning::new("trace-unknown-rank", told))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::joined::Joined;
 use crate::pipeline::{Causes, Question, from_job, page};
 use crate::waterfall::{Bubble, Label, Parts, Waterfall};
 use crate::windows::Windows;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A replay for each step and replica; more than this are not worth the wait.
 const MOST_REPLAYS: usize = 64;
@@ -24,15 +24,23 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
     if replicas.len() * windows.steps.len() > MOST_REPLAYS {
         return;
     }
+    let mut of_stage: BTreeMap<(u32, u32), BTreeSet<u32>> = BTreeMap::new();
+    for pass in &passes.passes {
+        of_stage.entry((pass.stage, pass.replica)).or_default().insert(pass.rank);
+    }
     for (at, step) in windows.steps.iter().enumerate() {
         let number = step.number.and_then(|number| u32::try_from(number).ok()).unwrap_or(at as u32);
         for &replica in &replicas {
             let question = Question { step: Some(number), replica: Some(replica), ..Question::default() };
             let Ok(page) = page(passes.clone(), &question) else { continue };
             for row in &page.shown.rows {
-                let rank = waterfall.ranks.iter_mut().find(|rank| rank.rank == row.rank);
-                if let Some(parts) = rank.and_then(|rank| rank.steps.get_mut(at)) {
-                    share(parts, row.causes);
+                // Its shards wait with the rank that stands for a stage.
+                let ranks = of_stage.get(&(row.stage, replica)).into_iter().flatten();
+                for &rank in ranks {
+                    let rank = waterfall.ranks.iter_mut().find(|known| known.rank == rank);
+                    if let Some(parts) = rank.and_then(|rank| rank.steps.get_mut(at)) {
+                        share(parts, row.causes);
+                    }
                 }
             }
         }
