@@ -5,12 +5,14 @@
 //! these share one rate.
 
 use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
+use super::left_out::{LeftOut, Trial};
 use super::{Voice, from, like, median, significant, uncertainty};
 use crate::collectives::{bus_factor, collective};
 use railwright_spec::calibration::{
     Calibration, CollectiveLaw, CollectiveSample, Evidence, FEW, Regime, Samples,
 };
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
@@ -55,7 +57,18 @@ pub(super) fn fit(
             .flatten()
             .filter(|law| factor * to_bytes * law[1] >= ON_THE_WIRE * value(law, to_bytes, factor));
         let known = catalogued(&voice, &like(operation, ranks, 1.0), factor);
-        let constants = told.unwrap_or_else(|| paced(known, kept, &sizes, factor));
+        let judged = told.and_then(|_| left_out(&sizes, factor, |others| paced(known, kept, others, factor)));
+        if let Some(judged) = judged.filter(|judged| !judged.is_better()) {
+            remarks.push(format!(
+                "{name}: the known law at the measured pace. Judged by each of {} sizes left out in turn, a law of its own is off by {} and the known one at the pace of the rest by {}",
+                judged.shapes,
+                human::percent(judged.fitted),
+                human::percent(judged.shipped)
+            ));
+        }
+        let constants = told
+            .filter(|_| judged.is_some_and(|judged| judged.is_better()))
+            .unwrap_or_else(|| paced(known, kept, &sizes, factor));
         let uncertainty = uncertainty(
             sizes
                 .iter()
@@ -91,7 +104,27 @@ pub(super) fn fit(
     Ok(())
 }
 
+/// How well a law of the other sizes tells each size that is left out, beside what `paced` makes of them.
+fn left_out(sizes: &[Size], factor: f64, paced: impl Fn(&[Size]) -> [f64; 3]) -> Option<LeftOut> {
+    let judge = |at: usize| {
+        let others: Vec<Size> = sizes
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at)
+            .map(|(_, size)| size.clone())
+            .collect();
+        let points: Vec<(f64, f64)> = others.iter().map(|size| (size.bytes, median(&size.times))).collect();
+        let (size, count) = (&sizes[at], sizes[at].times.len() as f64);
+        let shipped = value(&paced(&others), size.bytes, factor);
+        // Sizes that no law of a link tells say as much as the known law.
+        let fitted = law(&points, factor).map_or(shipped, |law| value(&law, size.bytes, factor));
+        Trial { measured: count * median(&size.times), shipped: count * shipped, fitted: count * fitted }
+    };
+    LeftOut::of(sizes.len(), &(0..sizes.len()).map(judge).collect::<Vec<Trial>>())
+}
+
 /// Sizes that are one, with all their transfers.
+#[derive(Clone, Debug)]
 struct Size {
     bytes: f64,
     times: Vec<Seconds>,
@@ -191,6 +224,23 @@ mod tests {
         )
         .expect("judged");
         assert!(held[0].error_after < 0.02 && held[0].error_before > 0.3, "{held:?}");
+    }
+
+    /// Sizes that a protocol changes between do not lie on one line: what a law of the others says of each is worse than the known law at their pace.
+    #[test]
+    fn a_law_that_tells_left_out_sizes_worse_is_not_taken() {
+        let cluster = by_name("dgx-h100", 8).expect("known");
+        let voice = Voice::new(&cluster, "megatron-core-2024").expect("known");
+        let known = |b: f64| voice.collective(&like(CollectiveKind::AllGather, 8, b)) * 1.3;
+        // Of four sizes one is met while something else uses the link.
+        let times = |b: f64| known(b) * if (b - 1e7).abs() < 1.0 { 5.0 } else { 1.0 };
+        let all = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
+        let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
+        let told = fitted.remarks.iter().find(|r| r.contains("left out in turn")).expect("told");
+        assert!(told.starts_with("all_gather x8: the known law at the measured pace"), "{told}");
+        let law = fitted.calibration.collective(CollectiveKind::AllGather, 8).expect("a law");
+        let said = law.base_us * 1e-6 + 0.875 * 1e9 / (law.bandwidth_gb * 1e9);
+        assert!((said / known(1e9) - 1.0).abs() < 0.25, "{law:?} {said} {}", known(1e9));
     }
 
     /// Two devices on a node's bus: no scale-up link, and no network either.
