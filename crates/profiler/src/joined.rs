@@ -120,7 +120,10 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
         let next = told.next.map_or_else(String::new, |(tiling, apart)| {
             format!("; {} would be {} apart", sets(tiling), time(apart))
         });
-        format!("{}: {}, ends {} apart{next}", told.lane, sets(told.tiling), time(told.apart))
+        let or = told.or.map_or_else(String::new, |(tiling, apart)| {
+            format!(" (or {}, {}: as near)", sets(tiling), time(apart))
+        });
+        format!("{}: {}, ends {} apart{or}{next}", told.lane, sets(told.tiling), time(told.apart))
     });
     let messages = matching.pipelines.map(|tiling| format!("messages: pipelines, {}", sets(tiling)));
     let told: Vec<String> = told.chain(messages).collect();

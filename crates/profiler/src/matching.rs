@@ -6,11 +6,13 @@
 
 mod alike;
 mod assign;
+mod lanes;
 pub mod line;
 mod messages;
 mod neighbours;
 mod part;
 mod shift;
+mod ties;
 mod tiling;
 
 pub use alike::Alike;

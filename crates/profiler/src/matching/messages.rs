@@ -8,6 +8,7 @@ use super::assign::Key;
 use super::line::{self, Line, Point, Slope};
 use super::neighbours::{Ends, neighbours};
 use super::shift::Scratch;
+use super::ties::Ties;
 use super::tiling::{self, Tiling};
 use super::{How, Lane, Matching, Membership, PartRef};
 use crate::communication::Operation;
@@ -37,6 +38,7 @@ impl Matching {
         layout: Option<&Layout>,
         scratch: &mut Scratch,
     ) {
+        *assigned = super::lanes::alike(std::mem::take(assigned), &self.parts);
         let carries = |member: u32, part: u32| {
             let operation = self.parts[member as usize][part as usize].operation;
             matches!(operation, Some(Operation::SendReceive | Operation::Send | Operation::Receive))
@@ -49,14 +51,30 @@ impl Matching {
             list.iter().filter_map(|(key, _)| key.lane).collect()
         };
         let (messages, others) = (lanes(&messages), lanes(&others));
-        self.told = tiling::told(job, &self.parts, &chosen(assigned, &others), layout, scratch);
+        let mut ties = of_hosts(job);
+        // Lanes with more collectives than there are messages tell clocks better than messages do, which tell them better than the rest.
+        let usual = chosen(assigned, &messages).iter().map(|(_, lists)| tiling::length(lists)).max();
+        let (first, later): (Vec<Lane>, Vec<Lane>) = others.iter().partition(|lane| {
+            let own = chosen(assigned, &[**lane]).iter().map(|(_, lists)| tiling::length(lists)).max();
+            own >= usual
+        });
+        self.told = tiling::told(job, &self.parts, &chosen(assigned, &first), layout, &mut ties, scratch);
         let mut known: Vec<Tiling> = self.told.iter().map(|told| told.tiling).collect();
         known.extend(groups.groups.iter().filter_map(Tiling::of));
         known.retain(|tiling| tiling.size < job.world_size);
         let layout_says = layout.and_then(|layout| Tiling::of_dimension(layout, Dimension::Pipeline));
-        if let Some(found) = neighbours(job, &self.message_ends(job), &known, layout_says)
-            && (found.tiling.size > 2 || layout_says.is_some() || differ(job, found.tiling.stride))
-        {
+        let found = neighbours(job, &self.message_ends(job), &known, layout_says, &ties);
+        let found = found.filter(|found| {
+            found.tiling.size > 2 || layout_says.is_some() || differ(job, found.tiling.stride)
+        });
+        if let Some(found) = &found {
+            for (one, other, ahead) in &found.clocks {
+                ties.tie(*one, *other, *ahead);
+            }
+        }
+        let told = tiling::told(job, &self.parts, &chosen(assigned, &later), layout, &mut ties, scratch);
+        self.told.extend(told);
+        if let Some(found) = found {
             assigned
                 .retain(|key, _| !(is_unsaid(key) && key.lane.is_some_and(|lane| messages.contains(&lane))));
             self.pipelines = Some(found.tiling);
@@ -64,9 +82,11 @@ impl Matching {
                 self.pair(job, pairs);
             }
         } else {
-            // All-to-alls are made of messages; ranks of one group for other purposes send theirs in step.
-            let told = tiling::told(job, &self.parts, &chosen(assigned, &messages), layout, scratch);
-            self.told.extend(told.into_iter().filter(|told| !known.contains(&told.tiling)));
+            // All-to-alls are made of messages; ranks of one group for other purposes send theirs in step, and two neighbours of a pipeline look like a group of two.
+            let told =
+                tiling::told(job, &self.parts, &chosen(assigned, &messages), layout, &mut ties, scratch);
+            let is_exchange = |told: &tiling::Told| told.tiling.size > 2 && !known.contains(&told.tiling);
+            self.told.extend(told.into_iter().filter(is_exchange));
         }
     }
 
@@ -84,7 +104,7 @@ impl Matching {
                 .map(|(place, part)| (part.end, PartRef { member: at as u32, part: place as u32 }))
                 .collect();
             ends.sort_unstable();
-            Ends { rank: job.members[at].rank, ends }
+            Ends { rank: job.members[at].rank, member: at as u32, moments: ends }
         };
         self.parts.iter().enumerate().map(of).collect()
     }
@@ -170,6 +190,21 @@ impl Matching {
             }
         }
     }
+}
+
+/// Recorders of one host read one clock.
+fn of_hosts(job: &Job) -> Ties {
+    let mut ties = Ties::default();
+    let mut first: BTreeMap<&str, u32> = BTreeMap::new();
+    for (at, member) in (0_u32..).zip(&job.members) {
+        if let Some(host) = member.trace.identity.host.as_deref() {
+            let known = *first.entry(host).or_insert(at);
+            if known != at {
+                ties.tie(known, at, 0.0);
+            }
+        }
+    }
+    ties
 }
 
 fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a BTreeMap<u32, Vec<u32>>)> {

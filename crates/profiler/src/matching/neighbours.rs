@@ -4,6 +4,7 @@
 //! end, whatever streams these run on; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses
 //! distances within groups that are known (their ranks run in step and end their messages together, too), and what is not clearly best.
 
+use super::ties::Ties;
 use super::{PartRef, Tiling};
 use crate::Job;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Ends of one message lie this near to each other, in nanoseconds: the first that gives a clear answer counts. A receiver copies for some microseconds after the sender is
 /// done; stages that run very much alike end unrelated messages within a few microseconds, too.
 const TOGETHER: [i64; 3] = [2_000, 10_000, 50_000];
+
+/// Known clocks are known to this, in nanoseconds.
+const KNOWN: f64 = 100_000.0;
 
 /// Neighbours share this share of the moments of the one that has fewer: a stage in the middle has two neighbours.
 const SHARED: f64 = 0.35;
@@ -30,13 +34,17 @@ pub(super) struct Neighbours {
     pub tiling: Tiling,
     /// For each pair of neighbours, by rank, the two parts of every message, in order.
     pub pairs: BTreeMap<(u32, u32), Vec<(PartRef, PartRef)>>,
+    /// For pairs of neighbours, by member, how much the second clock is ahead of the first, in nanoseconds.
+    pub clocks: Vec<(u32, u32, f64)>,
 }
 
 /// One rank's message kernels by their ends.
 pub(super) struct Ends {
     pub rank: u32,
+    /// The member of the job.
+    pub member: u32,
     /// When, and which.
-    pub ends: Vec<(i64, PartRef)>,
+    pub moments: Vec<(i64, PartRef)>,
 }
 
 /// Finds the pipelines of a whole job. `known` are sets of ranks that are groups for other purposes; `said` are pipelines as the user says them.
@@ -45,8 +53,9 @@ pub(super) fn neighbours(
     ranks: &[Ends],
     known: &[Tiling],
     said: Option<Tiling>,
+    ties: &Ties,
 ) -> Option<Neighbours> {
-    TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, said, together))
+    TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, said, (together, ties)))
 }
 
 /// The same for ends that lie so near to each other.
@@ -55,7 +64,7 @@ fn within(
     ranks: &[Ends],
     known: &[Tiling],
     said: Option<Tiling>,
-    together: i64,
+    (together, ties): (i64, &Ties),
 ) -> Option<Neighbours> {
     if ranks.len() != world as usize || world < 2 {
         return None;
@@ -73,7 +82,7 @@ fn within(
         let sampled = lower.iter().step_by(step);
         let shared: Vec<f64> = sampled
             .filter_map(|&rank| {
-                Some(shared(at.get(&rank)?, at.get(&(rank + stride))?, together).map_or(0.0, |s| s.1))
+                Some(shared(at.get(&rank)?, at.get(&(rank + stride))?, together, ties).map_or(0.0, |s| s.1))
             })
             .collect();
         scores.push((shared.iter().sum::<f64>() / shared.len().max(1) as f64, stride));
@@ -85,13 +94,15 @@ fn within(
         return None;
     }
     let mut linked = BTreeSet::new();
+    let mut clocks = Vec::new();
     let mut candidates: Vec<Candidate> = Vec::new();
     for rank in 0..world - stride {
         let (one, other) = (at.get(&rank)?, at.get(&(rank + stride))?);
-        if let Some((offset, share)) = shared(one, other, together)
+        if let Some((offset, share)) = shared(one, other, together, ties)
             && share >= SHARED
         {
             linked.insert(rank);
+            clocks.push((one.member, other.member, offset as f64));
             candidates.extend(near(one, other, offset, together));
         }
     }
@@ -103,7 +114,7 @@ fn within(
             linked.contains(&rank) == neighbours
         })
     })?;
-    Some(Neighbours { tiling, pairs: paired(candidates) })
+    Some(Neighbours { tiling, pairs: paired(candidates), clocks })
 }
 
 /// Two ends that may be of one message.
@@ -137,17 +148,21 @@ fn paired(mut candidates: Vec<Candidate>) -> BTreeMap<(u32, u32), Vec<(PartRef, 
 }
 
 /// By how much the second clock is ahead where most ends of two ranks fall together, and the share of the fewer that do.
-fn shared(one: &Ends, other: &Ends, together: i64) -> Option<(i64, f64)> {
-    let fewer = one.ends.len().min(other.ends.len());
+fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, f64)> {
+    let fewer = one.moments.len().min(other.moments.len());
     if fewer < MESSAGES.0 {
         return None;
     }
-    let step = one.ends.len().div_ceil(MESSAGES.1).max(1);
+    let step = one.moments.len().div_ceil(MESSAGES.1).max(1);
     let mut differences: Vec<i64> = Vec::new();
     let mut looked = 0;
-    for (end, _) in one.ends.iter().step_by(step) {
+    for (end, _) in one.moments.iter().step_by(step) {
         looked += 1;
-        differences.extend(other.ends.iter().map(|(later, _)| later - end));
+        differences.extend(other.moments.iter().map(|(later, _)| later - end));
+    }
+    // Where clocks are known, unrelated messages that follow each other at equal distances do not count.
+    if let Some(known) = ties.between(one.member, other.member) {
+        differences.retain(|difference| (*difference as f64 - known).abs() <= KNOWN);
     }
     differences.sort_unstable();
     // The window that holds most; of equal ones the one where the clocks agree best.
@@ -163,16 +178,16 @@ fn shared(one: &Ends, other: &Ends, together: i64) -> Option<(i64, f64)> {
         }
     }
     // Of those that were looked at as many can be shared as the other rank has.
-    let most = (looked * fewer).div_ceil(one.ends.len().max(1)).max(1);
+    let most = (looked * fewer).div_ceil(one.moments.len().max(1)).max(1);
     Some((best.2, best.0 as f64 / most as f64))
 }
 
 /// The ends that fall together.
 fn near(one: &Ends, other: &Ends, offset: i64, together: i64) -> Vec<Candidate> {
     let mut candidates = Vec::new();
-    for &(end, part) in &one.ends {
-        let from = other.ends.partition_point(|(later, _)| later - end - offset < -together);
-        let around = other.ends[from..].iter().take_while(|(later, _)| later - end - offset <= together);
+    for &(end, part) in &one.moments {
+        let from = other.moments.partition_point(|(later, _)| later - end - offset < -together);
+        let around = other.moments[from..].iter().take_while(|(later, _)| later - end - offset <= together);
         candidates.extend(around.map(|&(later, counterpart)| Candidate {
             apart: (later - end - offset).abs(),
             end,

@@ -97,6 +97,23 @@ fn equal_distances_do_not_shift_ranks_whose_clocks_agree() {
 }
 
 #[test]
+fn streams_of_other_numbers_are_told_by_what_they_carry() {
+    let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 8, ..Synthetic::default() };
+    let mut job = plan.job();
+    for member in &mut job.members {
+        let moved = 16 * (member.rank % 3);
+        let mut gpu = crate::trace::GpuActivities::default();
+        for row in member.trace.gpu.iter() {
+            gpu.push(crate::trace::GpuActivity { stream: row.stream + moved, ..row });
+        }
+        member.trace.gpu = gpu;
+    }
+    let matching = matched(&job);
+    assert!(is_true(&matching));
+    assert_eq!(sets(&matching), sets(&matched(&Synthetic { described: true, ..plan }.job())));
+}
+
+#[test]
 fn a_layout_says_which_groups_are_possible() {
     let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 8, ..Synthetic::default() };
     let job = plan.job();

@@ -8,6 +8,7 @@
 
 use super::line;
 use super::shift::{self, Scratch};
+use super::ties::Ties;
 use super::{Lane, Part};
 use crate::Job;
 use crate::communication::Operation;
@@ -96,6 +97,8 @@ pub struct Told {
     pub apart: f64,
     /// The best of the sets that were refused, and the same of them.
     pub next: Option<(Tiling, f64)>,
+    /// The set of all ranks, where its ends lie apart as little and the sets across smaller groups were taken.
+    pub or: Option<(Tiling, f64)>,
 }
 
 /// A communicator needs so many collectives to be compared: a line of clocks takes two.
@@ -111,7 +114,7 @@ const ALIKE: f64 = 500.0;
 const FASTEST: f64 = 100e-6;
 
 /// The parts of one lane, by member.
-type Lists = BTreeMap<u32, Vec<u32>>;
+pub(super) type Lists = BTreeMap<u32, Vec<u32>>;
 
 /// What one lane's ends say of a tiling.
 #[derive(Clone, Copy, Debug)]
@@ -127,12 +130,13 @@ struct Scored<'a> {
     scores: Vec<Score>,
 }
 
-/// Finds the sets of every lane of which no trace says the group.
+/// Finds the sets of lanes of which no trace says the group, those with most collectives first, and ties the clocks of their ranks.
 pub(super) fn told(
     job: &Job,
     parts: &[Vec<Part>],
     lanes: &[(Lane, &Lists)],
     layout: Option<&Layout>,
+    ties: &mut Ties,
     scratch: &mut Scratch,
 ) -> Vec<Told> {
     let world = job.world_size;
@@ -141,19 +145,37 @@ pub(super) fn told(
     }
     let fitting = layout.filter(|layout| layout.world() == u64::from(world));
     let tilings = fitting.map_or_else(|| Tiling::all(world), Tiling::of_layout);
+    let mut order: Vec<&(Lane, &Lists)> = lanes.iter().collect();
+    order.sort_by_key(|(lane, lists)| (std::cmp::Reverse(length(lists)), *lane));
     let mut all: Vec<Scored<'_>> = Vec::new();
-    for &(lane, lists) in lanes {
+    let mut told: Vec<Told> = Vec::new();
+    for &&(lane, lists) in &order {
         let mut ends = Ends { job, parts, lists, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
         for &tiling in &tilings {
-            scores.extend(ends.apart(tiling, scratch).map(|apart| Score { tiling, apart }));
+            let apart = ends.apart(tiling, &mut ties.clone(), scratch);
+            scores.extend(apart.map(|apart| Score { tiling, apart }));
         }
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
-        all.push(Scored { lane, lists, scores });
+        let scored = Scored { lane, lists, scores };
+        if let Some(choice) = choose(&scored) {
+            // Only what is clear tells clocks: sets of all ranks may be smaller ones that run alike.
+            if choice.tiling.size < world || world == 2 {
+                ends.apart(choice.tiling, ties, scratch);
+            }
+            told.push(choice);
+        }
+        all.push(scored);
     }
-    let mut told: Vec<Told> = all.iter().filter_map(choose).collect();
     across(world, parts, &all, &mut told);
     told
+}
+
+/// How many parts a member of a lane has, in the middle.
+pub(super) fn length(lists: &Lists) -> usize {
+    let mut lengths: Vec<usize> = lists.values().map(Vec::len).collect();
+    lengths.sort_unstable();
+    lengths.get(lengths.len() / 2).copied().unwrap_or(0)
 }
 
 /// How far ends of a lane lie apart.
@@ -161,13 +183,13 @@ struct Ends<'a> {
     job: &'a Job,
     parts: &'a [Vec<Part>],
     lists: &'a Lists,
-    /// For pairs of members that were compared: how far their ends lie apart, if their lists fit each other.
-    known: BTreeMap<(u32, u32), Option<f64>>,
+    /// For pairs of members that were compared: how far their ends lie apart and by how much the second clock is ahead, if their lists fit each other.
+    known: BTreeMap<(u32, u32), Option<(f64, f64)>>,
 }
 
 impl Ends<'_> {
-    /// The median over ranks; none if no two ranks of a set can be compared or if more than a quarter of the lists do not fit.
-    fn apart(&mut self, tiling: Tiling, scratch: &mut Scratch) -> Option<f64> {
+    /// The median over ranks, and what contradicts known clocks; none if no two ranks of a set can be compared or if more than a quarter of the lists do not fit.
+    fn apart(&mut self, tiling: Tiling, ties: &mut Ties, scratch: &mut Scratch) -> Option<f64> {
         let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (member, list) in self.lists {
             if list.len() >= FEWEST {
@@ -177,20 +199,25 @@ impl Ends<'_> {
         }
         let sets: Vec<Vec<u32>> = sets.into_values().filter(|set| set.len() > 1).collect();
         let mut values: Vec<f64> = Vec::new();
+        let mut contradicts: Vec<f64> = Vec::new();
         let (mut pairs, mut unfit) = (0, 0);
         for set in spread(&sets, SAMPLED.0) {
             for &member in spread(&set[1..], SAMPLED.1) {
                 pairs += 1;
                 match self.pair(set[0], member, scratch) {
-                    Some(apart) => values.push(apart),
+                    Some((apart, ahead)) => {
+                        contradicts.push(ties.tie(set[0], member, ahead));
+                        values.push(apart);
+                    }
                     None => unfit += 1,
                 }
             }
         }
-        (!values.is_empty() && unfit * 4 <= pairs).then(|| line::median(&mut values))
+        let against = contradicts.iter().sum::<f64>() / contradicts.len().max(1) as f64;
+        (!values.is_empty() && unfit * 4 <= pairs).then(|| line::median(&mut values) + against)
     }
 
-    fn pair(&mut self, first: u32, second: u32, scratch: &mut Scratch) -> Option<f64> {
+    fn pair(&mut self, first: u32, second: u32, scratch: &mut Scratch) -> Option<(f64, f64)> {
         if let Some(&known) = self.known.get(&(first, second)) {
             return known;
         }
@@ -203,7 +230,7 @@ impl Ends<'_> {
         // Points spread evenly along a slope lie a quarter of its rise from their middle.
         let apart = fit.map(|fit| {
             let excess = (fit.line.drift.abs() - FASTEST).max(0.0);
-            fit.line.scatter + excess * fit.line.span as f64 / 4.0
+            (fit.line.scatter + excess * fit.line.span as f64 / 4.0, fit.line.offset)
         });
         self.known.insert((first, second), apart);
         apart
@@ -229,7 +256,7 @@ fn choose(lane: &Scored<'_>) -> Option<Told> {
     let size = good.iter().map(|score| score.tiling.size).max()?;
     let chosen = good.iter().find(|score| score.tiling.size == size)?;
     let next = poor.first().map(|score| (score.tiling, score.apart));
-    Some(Told { lane: lane.lane, tiling: chosen.tiling, apart: chosen.apart, next })
+    Some(Told { lane: lane.lane, tiling: chosen.tiling, apart: chosen.apart, next, or: None })
 }
 
 /// Where collectives that reduce or gather go on in sets that tile a part of the world from stride 1 upwards, sets of all ranks (and lanes with
@@ -266,8 +293,14 @@ fn across(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut [Told]
             && told[at].tiling.size == world
             && as_well(score.apart, best)
         {
-            let next = Some((told[at].tiling, told[at].apart));
-            told[at] = Told { lane: lane.lane, tiling: outer, apart: score.apart, next };
+            let all_ranks = Some((told[at].tiling, told[at].apart));
+            told[at] = Told {
+                lane: lane.lane,
+                tiling: outer,
+                apart: score.apart,
+                next: told[at].next,
+                or: all_ranks,
+            };
         }
     }
 }

@@ -1,0 +1,66 @@
+//! What is known of clocks while groups are still being told.
+//!
+//! Responsible for: by how much one rank's clock is ahead of another's, from recorders of one host and from lanes whose groups are told already, and how far a new
+//! comparison contradicts it. Groups that run alike with a constant lag end together just as well as one group of ranks whose clocks differ by that lag: only clocks that
+//! are known from elsewhere tell them apart. Refuses to correct drifts: it compares to tens of microseconds.
+
+use std::collections::BTreeMap;
+
+/// Clocks are compared to this, in nanoseconds: recorders of one host differ by so much, and drifts add to it.
+const CLOSE: f64 = 100_000.0;
+
+/// Ranks whose clocks are tied, each with what it is ahead of the first of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ties {
+    /// For every member the member that it is compared with, and by how much it is ahead of that, in nanoseconds.
+    of: BTreeMap<u32, (u32, f64)>,
+}
+
+impl Ties {
+    /// The first of those that a member is tied to, and by how much the member is ahead of it.
+    fn root(&self, member: u32) -> (u32, f64) {
+        self.of.get(&member).copied().unwrap_or((member, 0.0))
+    }
+
+    /// By how much the second is ahead of the first, if that is known.
+    pub(super) fn between(&self, first: u32, second: u32) -> Option<f64> {
+        let ((a, ahead), (b, other)) = (self.root(first), self.root(second));
+        (a == b).then_some(other - ahead)
+    }
+
+    /// Ties two members: the second is so much ahead of the first. By how much that contradicts what was known, beyond what clocks are compared to; 0 where nothing was.
+    pub(super) fn tie(&mut self, first: u32, second: u32, ahead: f64) -> f64 {
+        if let Some(known) = self.between(first, second) {
+            return ((known - ahead).abs() - CLOSE).max(0.0);
+        }
+        let ((a, own), (b, other)) = (self.root(first), self.root(second));
+        // A clock that shows `t` on the second's root shows this less on the first's.
+        let moved = own + ahead - other;
+        self.of.entry(a).or_insert((a, 0.0));
+        self.of.entry(b).or_insert((b, 0.0));
+        for (root, ahead) in self.of.values_mut().filter(|(root, _)| *root == b) {
+            *root = a;
+            *ahead += moved;
+        }
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_known_through_others() {
+        let mut ties = Ties::default();
+        assert_eq!(ties.between(0, 1), None);
+        assert_eq!(ties.tie(0, 1, 5e6), 0.0);
+        assert_eq!(ties.tie(2, 3, -2e6), 0.0);
+        assert_eq!((ties.between(1, 0), ties.between(0, 2)), (Some(-5e6), None));
+        assert_eq!(ties.tie(1, 3, 1e6), 0.0);
+        // 0 -> 1 is 5, 1 -> 3 is 1, 3 -> 2 is 2.
+        assert_eq!(ties.between(0, 2), Some(8e6));
+        assert_eq!(ties.tie(0, 2, 8.05e6), 0.0);
+        assert_eq!(ties.tie(0, 2, 10e6), 1.9e6);
+    }
+}
