@@ -28,6 +28,7 @@ use line::Line;
 use serde::Serialize;
 use shift::{Fit, Scratch};
 use std::collections::BTreeMap;
+use ties::Ties;
 
 /// What tied the parts of a communicator together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -117,7 +118,12 @@ pub struct Matching {
     /// The pipelines that no trace says and that the ends of messages told.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
+    /// Whether ends were asked for groups, on streams of which no trace says them.
+    asked: bool,
 }
+
+/// So many pairs of a communicator tie the clocks of two ranks.
+const TIED: u32 = 8;
 
 impl Matching {
     /// Matches the parts of a job. `layout` is asked which sets of ranks are possible where no trace says them.
@@ -125,32 +131,31 @@ impl Matching {
         let mut matching =
             Self { of: parts.iter().map(|p| vec![None; p.len()]).collect(), parts, ..Self::default() };
         let mut scratch = Scratch::default();
-        let mut strays: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut assigned = assign(job, groups, &matching.parts);
         matching.tell(job, groups, &mut assigned, layout, &mut scratch);
-        for (key, lists) in assigned {
-            let alone = lists.len() == 1;
-            if alone && key.group.is_none() && key.channel.is_none() {
-                // A stream that only one rank has may be another number on the others.
-                for (member, list) in lists {
-                    strays.entry(member).or_default().extend(list);
-                }
-            } else if !alone {
-                for lists in matching.sets(job, key, lists) {
-                    matching.communicate(job, key, lists, &mut scratch);
-                }
+        // Those with most collectives tell clocks best, and clocks that are known tell shifts of the others.
+        let mut order: Vec<(Key, BTreeMap<u32, Vec<u32>>)> = assigned.into_iter().collect();
+        order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
+        let mut ties = Ties::default();
+        for (key, lists) in order {
+            if lists.len() < 2 || matching.leaves(&key) {
+                continue;
             }
-        }
-        if strays.len() > 1 {
-            for (member, list) in &mut strays {
-                let parts = &matching.parts[*member as usize];
-                list.sort_by_key(|&part| parts[part as usize].start);
+            for lists in matching.sets(job, key, lists) {
+                matching.communicate(job, key, lists, (&mut ties, &mut scratch));
             }
-            let key = Key { group: None, lane: Some(Lane::Stream(crate::trace::NONE)), channel: None };
-            matching.communicate(job, key, strays, &mut scratch);
         }
         matching.index();
         matching
+    }
+
+    /// Whether parts of which nobody says the group stay alone: where groups were told for other streams but not for this one, every guess is worse than none; where ranks
+    /// are missing, too.
+    fn leaves(&self, key: &Key) -> bool {
+        let unsaid = key.group.is_none() && key.channel.is_none();
+        let on_device = matches!(key.lane, Some(Lane::Stream(_)));
+        let is_told = self.told.iter().any(|told| key.lane == Some(told.lane));
+        unsaid && on_device && !is_told && (self.asked || !self.told.is_empty() || self.pipelines.is_some())
     }
 
     /// The lists of a key, a set of ranks at a time where ends told the sets.
@@ -188,7 +193,13 @@ impl Matching {
         self.of.get(member).map_or(0, |of| of.iter().filter(|c| c.is_none()).count() as u32)
     }
 
-    fn communicate(&mut self, job: &Job, key: Key, lists: BTreeMap<u32, Vec<u32>>, scratch: &mut Scratch) {
+    fn communicate(
+        &mut self,
+        job: &Job,
+        key: Key,
+        lists: BTreeMap<u32, Vec<u32>>,
+        (ties, scratch): (&mut Ties, &mut Scratch),
+    ) {
         if let Some(members) = self.by_sequence(job, &lists) {
             self.add(key, How::Sequence, members);
             return;
@@ -216,7 +227,14 @@ impl Matching {
             }];
             let fits: Vec<Fit> = rest
                 .iter()
-                .map(|(member, list)| shift::best(&first_parts, &self.of_list(*member, list), scratch))
+                .map(|(member, list)| {
+                    shift::best(
+                        &first_parts,
+                        &self.of_list(*member, list),
+                        ties.between(first, *member),
+                        scratch,
+                    )
+                })
                 .collect();
             // Groups of one job run alike, so a rank of another group fits somewhat; those of the same group end together.
             let nearest = fits.iter().map(|fit| fit.line.scatter).fold(f64::INFINITY, f64::min);
@@ -227,6 +245,9 @@ impl Matching {
                 if fit.pairs == 0 || !(declared || fitting) {
                     apart.insert(member, list);
                     continue;
+                }
+                if fit.pairs >= TIED && fit.is_good(interval) {
+                    ties.tie(first, member, fit.line.offset);
                 }
                 members.push(Membership {
                     member,

@@ -9,6 +9,7 @@ mod marks;
 mod neighbours;
 
 use crate::RankTrace;
+use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuKind, HostKind, NONE};
 use marks::{Mark, mark};
 use railwright_step::Phase;
@@ -191,11 +192,12 @@ fn by_name(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], 
     }
 }
 
-/// Rows whose kernel runs for one phase alone wherever that is known.
+/// Rows whose kernel runs for one phase alone wherever that is known. One kernel of a library moves activations and gradients, so communication is left out.
 fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     if found.iter().all(Option::is_some) {
         return;
     }
+    let classes = NameTable::shipped().classes(&trace.names);
     let mut of: Vec<Option<Result<Phase, ()>>> = vec![None; trace.names.len()];
     for (name, phase) in gpu.names().iter().zip(found.iter()) {
         if let (Some(cell), Some(phase)) = (of.get_mut(name.0 as usize), phase) {
@@ -210,6 +212,7 @@ fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase
         if found[at].is_none()
             && *kind == GpuKind::Kernel
             && let Some(Some(Ok(phase))) = of.get(name.0 as usize)
+            && classes.get(*name).is_none()
         {
             found[at] = Some(*phase);
             by.same_kernel += 1;

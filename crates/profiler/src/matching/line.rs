@@ -6,6 +6,12 @@
 /// No pair of clocks drifts apart faster, in parts per million.
 pub const STEEPEST: f64 = 500.0;
 
+/// In recordings shorter than this, in nanoseconds, no clock drifts by what can be seen; what looks like a drift there is chance.
+const SHORT: i64 = 500_000_000;
+
+/// What a drift is taken to be at most in short recordings, in nanoseconds for a nanosecond.
+const SHORT_STEEPEST: f64 = 100e-6;
+
 /// A drift that is known no better than this is no better than none, in nanoseconds for a nanosecond: clocks drift by up to twice that.
 const STEADY: f64 = 25e-6;
 
@@ -84,14 +90,15 @@ impl Line {
             let pairs = sharp.iter().zip(&sharp[half..]).filter(|(a, b)| b.time > a.time);
             values
                 .extend(pairs.map(|(a, b)| (b.difference - a.difference) as f64 / (b.time - a.time) as f64));
-            let steepest = STEEPEST * 1e-6;
+            let span = points.last().map_or(0, |last| last.time) - points[0].time;
+            let steepest = if span < SHORT { SHORT_STEEPEST } else { STEEPEST * 1e-6 };
             drift = median(values).clamp(-steepest, steepest);
         }
         let mut line = Self { about, ..Self::default() };
         line.span = points.last().map_or(0, |last| last.time) - points[0].time;
         line.through(sharp, drift, base, values);
         line.drift_error = error_of_drift(sharp, about, line.residual);
-        if slope == Slope::WhenSteady && !line.is_steady() {
+        if slope == Slope::WhenSteady && (!line.is_steady() || line.span < SHORT) {
             line.through(sharp, 0.0, base, values);
         }
         line.scatter = line.residual;

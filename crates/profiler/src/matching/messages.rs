@@ -51,6 +51,9 @@ impl Matching {
             list.iter().filter_map(|(key, _)| key.lane).collect()
         };
         let (messages, others) = (lanes(&messages), lanes(&others));
+        // One stream of all ranks is one group, however few its collectives are.
+        let streams = messages.iter().chain(&others).filter(|lane| **lane != Lane::Host).count();
+        self.asked = streams > 1 || job.members.len() < job.world_size as usize;
         let mut ties = of_hosts(job);
         // Lanes with more collectives than there are messages tell clocks better than messages do, which tell them better than the rest.
         let usual = chosen(assigned, &messages).iter().map(|(_, lists)| tiling::length(lists)).max();

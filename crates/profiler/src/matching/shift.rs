@@ -18,6 +18,8 @@ pub(super) struct Fit {
     pub pairs: u32,
     /// What is to be taken from the second clock to get the first.
     pub line: Line,
+    /// How far pairs lie from the line, in nanoseconds, for each that is not used up by the line's two figures, and by how much it contradicts a clock that is known.
+    weight: f64,
 }
 
 impl Fit {
@@ -30,13 +32,30 @@ impl Fit {
 /// Clocks that a shift finds this near to each other, in nanoseconds, are one clock, as ranks of one host have; by chance that is rare.
 const ONE_CLOCK: f64 = 20_000.0;
 
+/// Clocks are known to this, in nanoseconds.
+const KNOWN: f64 = 100_000.0;
+
+/// Fewer pairs do not tell a shift that the lists' lengths do not suggest.
+const FEWEST: usize = 8;
+
 impl Fit {
-    /// Whether a longer shift with such a residual, in nanoseconds, is clearly better: by a third, and by more than recorders' noise; by much where this one finds the clocks
-    /// to agree.
-    fn is_worse_than(&self, residual: f64) -> bool {
-        let (noise, share) = if self.line.offset.abs() < ONE_CLOCK { (1_000.0, 0.25) } else { (200.0, 0.7) };
-        residual + noise < self.line.residual * share
+    /// Whether another shift is clearly better: by a third, and by more than recorders' noise; by much where this one finds the clocks to agree, or where the
+    /// lists' lengths do not suggest the other: a regular job fits itself a collective later.
+    fn is_worse_than(&self, other: &Self, natural: bool) -> bool {
+        let (noise, share) = if !natural {
+            (2_000.0, 0.25)
+        } else if self.line.offset.abs() < ONE_CLOCK {
+            (1_000.0, 0.25)
+        } else {
+            (200.0, 0.7)
+        };
+        other.weight + noise < self.weight * share
     }
+}
+
+/// How far pairs lie from a line, for those that are left when two are used up by it.
+fn weighed(line: &Line, pairs: usize) -> f64 {
+    if pairs <= 2 { line.residual } else { line.residual * (pairs as f64 / (pairs - 2) as f64).sqrt() }
 }
 
 /// Whether two operations can be the two sides of one: what is not known differs from nothing.
@@ -55,9 +74,14 @@ fn alike(a: &Part, b: &Part) -> bool {
         && !(sized && a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b && a > 0 && b > 0))
 }
 
-/// The best shift of the few that lists of these lengths suggest.
-pub(super) fn near(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> Option<Fit> {
-    search(first, second, suggested(first, second), None, scratch)
+/// The best shift of the few that lists of these lengths suggest; `known` is by how much the second clock is ahead, if that is known.
+pub(super) fn near(
+    first: &[&Part],
+    second: &[&Part],
+    known: Option<f64>,
+    scratch: &mut Scratch,
+) -> Option<Fit> {
+    search(first, second, suggested(first, second), (None, known), scratch)
 }
 
 /// Shifts that lengths suggest, and three more on both sides.
@@ -71,10 +95,10 @@ fn length(parts: &[&Part]) -> i32 {
 }
 
 /// The best shift: the fewest mismatches first, then the smallest residual, then the smallest shift.
-pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> Fit {
+pub(super) fn best(first: &[&Part], second: &[&Part], known: Option<f64>, scratch: &mut Scratch) -> Fit {
     let (low, high) = suggested(first, second).into_inner();
-    let Some(near) = near(first, second, scratch) else {
-        return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default() };
+    let Some(near) = near(first, second, known, scratch) else {
+        return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default(), weight: 0.0 };
     };
     // A poor fit may have lost more than the counts say: look farther.
     let interval = usual_interval(first, scratch);
@@ -82,8 +106,8 @@ pub(super) fn best(first: &[&Part], second: &[&Part], scratch: &mut Scratch) -> 
         return near;
     }
     let far = (length(first).min(length(second)) / 4).min(64);
-    let wider = search(first, second, low - far..=low - 1, Some(near), scratch).unwrap_or(near);
-    search(first, second, high + 1..=high + far, Some(wider), scratch).unwrap_or(wider)
+    let wider = search(first, second, low - far..=low - 1, (Some(near), known), scratch).unwrap_or(near);
+    search(first, second, high + 1..=high + far, (Some(wider), known), scratch).unwrap_or(wider)
 }
 
 /// Space that searches use again.
@@ -98,10 +122,12 @@ fn search(
     first: &[&Part],
     second: &[&Part],
     shifts: std::ops::RangeInclusive<i32>,
-    known: Option<Fit>,
+    (so_far, known): (Option<Fit>, Option<f64>),
     scratch: &mut Scratch,
 ) -> Option<Fit> {
-    let mut best = known;
+    let mut best = so_far;
+    let difference = length(first) - length(second);
+    let natural = difference.min(0)..=difference.max(0);
     let mut order: Vec<i32> = shifts.collect();
     order.sort_by_key(|shift| (shift.abs(), *shift < 0));
     let enough = (first.len().min(second.len())).div_ceil(2);
@@ -123,12 +149,20 @@ fn search(
             continue;
         }
         let line = Line::fit(&scratch.points, Slope::Always, &mut scratch.fit);
-        let fit = Fit { shift, mismatches, pairs: scratch.points.len() as u32, line };
+        let pairs = scratch.points.len();
+        let contradicts = known.map_or(0.0, |known| {
+            scratch.values.clear();
+            scratch.values.extend(scratch.points.iter().map(|point| point.difference as f64 - known));
+            (line::median(&mut scratch.values).abs() - KNOWN).max(0.0)
+        });
+        let weight = weighed(&line, pairs) + contradicts;
+        let fit = Fit { shift, mismatches, pairs: pairs as u32, line, weight };
+        let suggested = natural.contains(&shift) || known.is_some();
         let better = best.is_none_or(|best| {
-            fit.mismatches < best.mismatches
+            (fit.mismatches < best.mismatches && (suggested || pairs >= FEWEST))
                 || (fit.mismatches == best.mismatches
-                    // A longer shift must be clearly better: a regular job fits itself a step later.
-                    && best.is_worse_than(fit.line.residual))
+                    && (suggested || pairs >= FEWEST)
+                    && best.is_worse_than(&fit, suggested))
         });
         if better {
             best = Some(fit);

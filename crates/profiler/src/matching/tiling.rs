@@ -104,11 +104,19 @@ pub struct Told {
 /// A communicator needs so many collectives to be compared: a line of clocks takes two.
 const FEWEST: usize = 6;
 
+/// The same where clocks are known.
+const FEWEST_OF_KNOWN: usize = 2;
+
 /// So many sets of a tiling are looked at, spread over the world, and so many ranks of each.
 const SAMPLED: (usize, usize) = (8, 4);
 
-/// Ends lie apart as well as in the best tiling up to twice that and this many nanoseconds: recorders round to a microsecond.
+/// Distances are compared with this much added to both, in nanoseconds: recorders round to a microsecond.
 const ALIKE: f64 = 500.0;
+
+/// Ends of ranks in different sets lie so many times as far apart as those within sets at most, if larger sets are one group; from the second figure on
+/// they are not; in between nothing is said.
+const ONE: f64 = 1.5;
+const NOT_ONE: f64 = 2.5;
 
 /// No two clocks drift apart faster, in nanoseconds for a nanosecond; what a fit explains by more than that counts as lying apart.
 const FASTEST: f64 = 100e-6;
@@ -117,10 +125,15 @@ const FASTEST: f64 = 100e-6;
 pub(super) type Lists = BTreeMap<u32, Vec<u32>>;
 
 /// What one lane's ends say of a tiling.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Score {
     tiling: Tiling,
+    /// The median over pairs of ranks, and what contradicts known clocks.
     apart: f64,
+    /// What contradicts known clocks.
+    against: f64,
+    /// Pairs of ranks and how far their ends lie apart.
+    pairs: Vec<(u32, u32, f64)>,
 }
 
 /// What one lane's ends say of all of them, the best first.
@@ -140,7 +153,9 @@ pub(super) fn told(
     scratch: &mut Scratch,
 ) -> Vec<Told> {
     let world = job.world_size;
-    if job.members.len() != world as usize || world < 2 || lanes.is_empty() {
+    let recorded = job.members.len();
+    let most = job.world_size_known && recorded * 2 > world as usize;
+    if world < 2 || recorded < 2 || lanes.is_empty() || !(most || recorded == world as usize) {
         return Vec::new();
     }
     let fitting = layout.filter(|layout| layout.world() == u64::from(world));
@@ -153,12 +168,11 @@ pub(super) fn told(
         let mut ends = Ends { job, parts, lists, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
         for &tiling in &tilings {
-            let apart = ends.apart(tiling, &mut ties.clone(), scratch);
-            scores.extend(apart.map(|apart| Score { tiling, apart }));
+            scores.extend(ends.apart(tiling, &mut ties.clone(), scratch));
         }
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
         let scored = Scored { lane, lists, scores };
-        if let Some(choice) = choose(&scored) {
+        if let Some(choice) = choose(&scored, world) {
             // Only what is clear tells clocks: sets of all ranks may be smaller ones that run alike.
             if choice.tiling.size < world || world == 2 {
                 ends.apart(choice.tiling, ties, scratch);
@@ -189,36 +203,51 @@ struct Ends<'a> {
 
 impl Ends<'_> {
     /// The median over ranks, and what contradicts known clocks; none if no two ranks of a set can be compared or if more than a quarter of the lists do not fit.
-    fn apart(&mut self, tiling: Tiling, ties: &mut Ties, scratch: &mut Scratch) -> Option<f64> {
+    fn apart(&mut self, tiling: Tiling, ties: &mut Ties, scratch: &mut Scratch) -> Option<Score> {
         let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (member, list) in self.lists {
-            if list.len() >= FEWEST {
+            if !list.is_empty() {
                 let rank = self.job.members[*member as usize].rank;
                 sets.entry(tiling.first(rank)).or_default().push(*member);
             }
         }
         let sets: Vec<Vec<u32>> = sets.into_values().filter(|set| set.len() > 1).collect();
-        let mut values: Vec<f64> = Vec::new();
+        let rank = |member: u32| self.job.members[member as usize].rank;
+        let mut pairs: Vec<(u32, u32, f64)> = Vec::new();
         let mut contradicts: Vec<f64> = Vec::new();
-        let (mut pairs, mut unfit) = (0, 0);
+        let mut unfit = 0;
         for set in spread(&sets, SAMPLED.0) {
             for &member in spread(&set[1..], SAMPLED.1) {
-                pairs += 1;
-                match self.pair(set[0], member, scratch) {
+                let clock = ties.between(set[0], member);
+                let fewest = self.lists[&set[0]].len().min(self.lists[&member].len());
+                if fewest < if clock.is_some() { FEWEST_OF_KNOWN } else { FEWEST } {
+                    continue;
+                }
+                match self.pair(set[0], member, clock, scratch) {
                     Some((apart, ahead)) => {
                         contradicts.push(ties.tie(set[0], member, ahead));
-                        values.push(apart);
+                        pairs.push((rank(set[0]), rank(member), apart));
                     }
                     None => unfit += 1,
                 }
             }
         }
-        let against = contradicts.iter().sum::<f64>() / contradicts.len().max(1) as f64;
-        (!values.is_empty() && unfit * 4 <= pairs).then(|| line::median(&mut values) + against)
+        // One pair that was shifted wrongly does not speak against all.
+        contradicts.sort_by(f64::total_cmp);
+        let against = contradicts.get(contradicts.len() * 3 / 4).copied().unwrap_or(0.0);
+        let mut values: Vec<f64> = pairs.iter().map(|pair| pair.2).collect();
+        let fits = !values.is_empty() && unfit * 3 <= values.len();
+        fits.then(|| Score { tiling, apart: line::median(&mut values) + against, against, pairs })
     }
 
-    fn pair(&mut self, first: u32, second: u32, scratch: &mut Scratch) -> Option<(f64, f64)> {
-        if let Some(&known) = self.known.get(&(first, second)) {
+    fn pair(
+        &mut self,
+        first: u32,
+        second: u32,
+        clock: Option<f64>,
+        scratch: &mut Scratch,
+    ) -> Option<(f64, f64)> {
+        if let Some(&known) = self.known.get(&(first, second)).filter(|_| clock.is_none()) {
             return known;
         }
         let parts = |member: u32| -> Vec<&Part> {
@@ -226,13 +255,15 @@ impl Ends<'_> {
         };
         let (one, other) = (parts(first), parts(second));
         let interval = shift::usual_interval(&one, scratch);
-        let fit = shift::near(&one, &other, scratch).filter(|fit| fit.is_good(interval));
+        let fit = shift::near(&one, &other, clock, scratch).filter(|fit| fit.is_good(interval));
         // Points spread evenly along a slope lie a quarter of its rise from their middle.
         let apart = fit.map(|fit| {
             let excess = (fit.line.drift.abs() - FASTEST).max(0.0);
             (fit.line.scatter + excess * fit.line.span as f64 / 4.0, fit.line.offset)
         });
-        self.known.insert((first, second), apart);
+        if clock.is_none() {
+            self.known.insert((first, second), apart);
+        }
         apart
     }
 }
@@ -243,25 +274,53 @@ fn spread<T>(list: &[T], most: usize) -> impl Iterator<Item = &T> {
     list.iter().step_by(step)
 }
 
-/// Whether ends lie apart as little as the best do.
-fn as_well(apart: f64, best: f64) -> bool {
-    apart <= 2.0 * best + ALIKE
+/// How many times as far apart something lies.
+fn times(apart: f64, best: f64) -> f64 {
+    (apart + ALIKE) / (best + ALIKE)
 }
 
-/// The largest sets whose ends lie apart as little as in the best; of several of one size the best, then the smallest stride.
-fn choose(lane: &Scored<'_>) -> Option<Told> {
-    let best = lane.scores.first()?;
-    let (good, poor): (Vec<&Score>, Vec<&Score>) =
-        lane.scores.iter().partition(|score| as_well(score.apart, best.apart));
-    let size = good.iter().map(|score| score.tiling.size).max()?;
-    let chosen = good.iter().find(|score| score.tiling.size == size)?;
-    let next = poor.first().map(|score| (score.tiling, score.apart));
-    Some(Told { lane: lane.lane, tiling: chosen.tiling, apart: chosen.apart, next, or: None })
+/// The best sets, or the largest of those that hold them whole if ends of ranks that only the larger ones join lie apart as little. None where that is neither so nor
+/// not so.
+fn choose(lane: &Scored<'_>, world: u32) -> Option<Told> {
+    let base = lane.scores.first()?;
+    let holds = |tiling: Tiling| {
+        tiling.size > base.tiling.size
+            && (0..world).all(|rank| tiling.first(rank) == tiling.first(base.tiling.first(rank)))
+    };
+    let mut chosen = base;
+    let mut next: Option<(Tiling, f64)> = None;
+    let mut unclear = false;
+    for score in lane.scores.iter().filter(|score| holds(score.tiling)) {
+        let across = score.pairs.iter().filter(|(a, b, _)| base.tiling.first(*a) != base.tiling.first(*b));
+        let mut across: Vec<f64> = across.map(|pair| pair.2).collect();
+        if across.is_empty() {
+            continue;
+        }
+        let apart = line::median(&mut across) + score.against;
+        let more = times(apart, base.apart);
+        if more <= ONE {
+            if score.tiling.size > chosen.tiling.size {
+                chosen = score;
+            }
+        } else if next.is_none_or(|(_, known)| apart < known) {
+            next = Some((score.tiling, apart));
+            unclear = more < NOT_ONE;
+        }
+    }
+    // What only larger sets than the chosen ones join is what matters.
+    let matters = next.is_some_and(|(tiling, _)| tiling.size > chosen.tiling.size);
+    (!unclear || !matters).then_some(Told {
+        lane: lane.lane,
+        tiling: chosen.tiling,
+        apart: chosen.apart,
+        next: next.filter(|_| matters),
+        or: None,
+    })
 }
 
 /// Where collectives that reduce or gather go on in sets that tile a part of the world from stride 1 upwards, sets of all ranks (and lanes with
 /// too few collectives to tell) are the sets across them: what is data parallel beside tensor parallel sets.
-fn across(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut [Told]) {
+fn across(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut Vec<Told>) {
     let exchanges = |lane: &Scored<'_>| {
         let one = lane.lists.iter().next();
         let parts =
@@ -277,30 +336,42 @@ fn across(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut [Told]
         .map(|told| told.tiling)
         .filter(|tiling| tiling.size < world)
         .collect();
-    let mut inner = 1;
-    while let Some(next) = plain.iter().filter(|tiling| tiling.stride == inner).map(|t| t.size).min() {
-        inner *= next;
-    }
-    if inner == 1 || inner >= world {
+    let mut distinct = plain;
+    distinct.sort_unstable();
+    distinct.dedup();
+    let inner = distinct.iter().fold(1_u32, |all, tiling| all.saturating_mul(tiling.size));
+    if inner == 1 || inner >= world || !world.is_multiple_of(inner) {
         return;
     }
-    let outer = Tiling { size: world / inner, stride: inner };
+    // Each of its sets shares one rank with each of theirs.
+    let crosses = |tiling: Tiling| {
+        let own = tiling.ranks(0);
+        distinct.iter().all(|known| {
+            let theirs = known.ranks(0);
+            own.ranks().iter().filter(|rank| theirs.ranks().contains(rank)).count() == 1
+        })
+    };
     for lane in all.iter().filter(|lane| !exchanges(lane)) {
         let known = told.iter().position(|told| told.lane == lane.lane);
-        let Some(score) = lane.scores.iter().find(|score| score.tiling == outer) else { continue };
-        let best = lane.scores[0].apart;
-        if let Some(at) = known
-            && told[at].tiling.size == world
-            && as_well(score.apart, best)
-        {
-            let all_ranks = Some((told[at].tiling, told[at].apart));
-            told[at] = Told {
-                lane: lane.lane,
-                tiling: outer,
-                apart: score.apart,
-                next: told[at].next,
-                or: all_ranks,
-            };
+        if known.is_some_and(|at| told[at].tiling.size < world) {
+            continue;
+        }
+        let fits = |score: &&Score| score.tiling.size == world / inner && crosses(score.tiling);
+        let Some(score) = lane.scores.iter().find(fits) else { continue };
+        if times(score.apart, lane.scores[0].apart) > NOT_ONE {
+            continue;
+        }
+        let all_ranks = known.map(|at| (told[at].tiling, told[at].apart));
+        let across = Told {
+            lane: lane.lane,
+            tiling: score.tiling,
+            apart: score.apart,
+            next: known.and_then(|at| told[at].next),
+            or: all_ranks,
+        };
+        match known {
+            Some(at) => told[at] = across,
+            None => told.push(across),
         }
     }
 }
