@@ -80,7 +80,7 @@ proptest! {
         lost in prop::collection::vec(0_usize..3, 8),
     ) {
         let (tensor, data) = shape;
-        let mut job = Synthetic { described: false, tensor, data, steps: 8, ..Synthetic::default() }.job();
+        let mut job = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() }.job();
         // Undescribed groups of the builder are named in its head: a recorder that describes nothing has none.
         for member in &mut job.members {
             member.trace.groups.clear();

@@ -62,7 +62,7 @@ fn groups_that_share_a_stream_number_stay_apart() {
     // Nobody says a group: the tensor parallel groups all use one stream, the data parallel ones another. Steps are long
     // enough to tell data parallel groups, which end as their tensor parallel ones do, from one group of all.
     for (tensor, data) in [(2, 3), (2, 4), (4, 2), (3, 3), (8, 2)] {
-        let plan = Synthetic { described: false, tensor, data, steps: 8, ..Synthetic::default() };
+        let plan = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() };
         let (matching, described) =
             (matched(&plan.job()), matched(&Synthetic { described: true, ..plan.clone() }.job()));
         assert!(is_true(&matching), "{tensor} x {data}");
@@ -98,7 +98,7 @@ fn equal_distances_do_not_shift_ranks_whose_clocks_agree() {
 
 #[test]
 fn streams_of_other_numbers_are_told_by_what_they_carry() {
-    let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 8, ..Synthetic::default() };
+    let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 16, ..Synthetic::default() };
     let mut job = plan.job();
     for member in &mut job.members {
         let moved = 16 * (member.rank % 3);
@@ -115,7 +115,7 @@ fn streams_of_other_numbers_are_told_by_what_they_carry() {
 
 #[test]
 fn a_layout_says_which_groups_are_possible() {
-    let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 8, ..Synthetic::default() };
+    let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 16, ..Synthetic::default() };
     let job = plan.job();
     let groups = Groups::of(&job);
     let layout = Layout::read("tp=2,dp=4").unwrap();

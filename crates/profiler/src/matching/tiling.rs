@@ -101,8 +101,8 @@ pub struct Told {
     pub or: Option<(Tiling, f64)>,
 }
 
-/// A communicator needs so many collectives to be compared: a line of clocks takes two.
-const FEWEST: usize = 6;
+/// A lane needs so many collectives to be compared: a line of clocks takes two, and of the many ways to tile a world one fits a few by chance.
+const FEWEST: usize = 12;
 
 /// The same where clocks are known.
 const FEWEST_OF_KNOWN: usize = 2;
