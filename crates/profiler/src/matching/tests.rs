@@ -97,6 +97,45 @@ fn equal_distances_do_not_shift_ranks_whose_clocks_agree() {
 }
 
 #[test]
+fn lists_of_one_length_are_not_shifted_by_chance() {
+    use crate::RankTrace;
+    use crate::testing::Recurrence;
+    use crate::trace::{CollectiveCall, GpuActivity, RankGroup};
+    // Five described buckets at equal distances whose ends lie up to 20 us apart, on hosts whose clocks are seconds off: three pairs lie on a line by chance.
+    for seed in 0..60 {
+        let mut random = Recurrence(seed * 31 + 1);
+        let mut rank = |rank: u32| {
+            let mut trace = RankTrace::default();
+            (trace.identity.rank, trace.identity.world_size) = (Some(rank), Some(4));
+            let ranks = Some(vec![0, 1, 2, 3]);
+            trace.groups.push(RankGroup { name: "1".to_owned(), description: None, size: Some(4), ranks });
+            let name = trace
+                .names
+                .intern("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
+            for k in 0..5 {
+                let label = "allreduce".to_owned();
+                trace.collectives.push(CollectiveCall { label, group: Some(0), ..CollectiveCall::default() });
+                let start = i64::from(rank) * 1_700_000_000 + k * 480_000;
+                let end = start + 470_000 + random.below(20_000) as i64;
+                let collective = Some(k as u32);
+                trace.gpu.push(GpuActivity {
+                    start,
+                    end,
+                    name,
+                    stream: 24,
+                    collective,
+                    ..GpuActivity::default()
+                });
+            }
+            trace
+        };
+        let matching = matched(&Job::new((0..4).map(&mut rank).collect()));
+        assert_eq!(matching.collectives.len(), 5, "{seed}");
+        assert!(matching.communicators[0].members.iter().all(|member| member.lost == 0), "{seed}");
+    }
+}
+
+#[test]
 fn streams_of_other_numbers_are_told_by_what_they_carry() {
     let plan = Synthetic { described: false, tensor: 2, data: 4, steps: 16, ..Synthetic::default() };
     let mut job = plan.job();

@@ -167,7 +167,11 @@ pub(super) fn told(
     for &&(lane, lists) in &order {
         let mut ends = Ends { job, parts, lists, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
-        for &tiling in &tilings {
+        // A few collectives tell only where the clocks of all ranks are known: else sets of ranks whose clocks are known would be all that can be compared.
+        let members: Vec<u32> = lists.keys().copied().collect();
+        let known = members.windows(2).all(|pair| ties.between(pair[0], pair[1]).is_some());
+        let enough = known || length(lists) >= FEWEST;
+        for &tiling in tilings.iter().filter(|_| enough) {
             scores.extend(ends.apart(tiling, &mut ties.clone(), scratch));
         }
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
