@@ -4,6 +4,7 @@
 //! searched together with the difference of the clocks; messages by channel. Refuses to trust order alone: half of all multi-rank traces
 //! have lost leading kernels on some rank, and lists that do not fit each other stay apart.
 
+mod across;
 mod alike;
 mod assign;
 mod lanes;

@@ -6,12 +6,12 @@
 //! them, which end as well together (the small ones enter them as one). Refuses lanes with too few collectives to compare, worlds of which ranks were not
 //! recorded (sets may have others), and lanes of messages.
 
+use super::across::Crossing;
 use super::line;
 use super::shift::{self, Scratch};
 use super::ties::Ties;
 use super::{Lane, Part};
 use crate::Job;
-use crate::communication::Operation;
 use crate::groups::{Group, Layout, RankSet, described};
 use railwright_step::Dimension;
 use serde::Serialize;
@@ -107,6 +107,9 @@ const FEWEST: usize = 12;
 /// The same where clocks are known.
 const FEWEST_OF_KNOWN: usize = 2;
 
+/// The same where other groups leave one way to tile the world.
+const FEWEST_ACROSS: usize = 4;
+
 /// So many sets of a tiling are looked at, spread over the world, and so many ranks of each.
 const SAMPLED: (usize, usize) = (8, 4);
 
@@ -116,7 +119,7 @@ const ALIKE: f64 = 500.0;
 /// Ends of ranks in different sets lie so many times as far apart as those within sets at most, if larger sets are one group; from the second figure on
 /// they are not; in between nothing is said.
 const ONE: f64 = 1.5;
-const NOT_ONE: f64 = 2.5;
+pub(super) const NOT_ONE: f64 = 2.5;
 
 /// No two clocks drift apart faster, in nanoseconds for a nanosecond; what a fit explains by more than that counts as lying apart.
 const FASTEST: f64 = 100e-6;
@@ -126,10 +129,10 @@ pub(super) type Lists = BTreeMap<u32, Vec<u32>>;
 
 /// What one lane's ends say of a tiling.
 #[derive(Clone, Debug)]
-struct Score {
-    tiling: Tiling,
+pub(super) struct Score {
+    pub(super) tiling: Tiling,
     /// The median over pairs of ranks, and what contradicts known clocks.
-    apart: f64,
+    pub(super) apart: f64,
     /// What contradicts known clocks.
     against: f64,
     /// Pairs of ranks and how far their ends lie apart.
@@ -137,10 +140,10 @@ struct Score {
 }
 
 /// What one lane's ends say of all of them, the best first.
-struct Scored<'a> {
-    lane: Lane,
-    lists: &'a Lists,
-    scores: Vec<Score>,
+pub(super) struct Scored<'a> {
+    pub(super) lane: Lane,
+    pub(super) lists: &'a Lists,
+    pub(super) scores: Vec<Score>,
 }
 
 /// Finds the sets of lanes of which no trace says the group, those with most collectives first, and ties the clocks of their ranks.
@@ -165,7 +168,7 @@ pub(super) fn told(
     let mut all: Vec<Scored<'_>> = Vec::new();
     let mut told: Vec<Told> = Vec::new();
     for &&(lane, lists) in &order {
-        let mut ends = Ends { job, parts, lists, known: BTreeMap::new() };
+        let mut ends = Ends { job, parts, lists, fewest: FEWEST, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
         // A few collectives tell only where the clocks of all ranks are known: else sets of ranks whose clocks are known would be all that can be compared.
         let members: Vec<u32> = lists.keys().copied().collect();
@@ -185,7 +188,16 @@ pub(super) fn told(
         }
         all.push(scored);
     }
-    across(world, parts, &all, &mut told);
+    let crossing = Crossing::of(world, parts, &all, &told);
+    for scored in all.iter_mut().filter(|scored| scored.scores.is_empty()) {
+        // Fewer collectives do where there is one way only.
+        let fewest = FEWEST_ACROSS;
+        let mut ends = Ends { job, parts, lists: scored.lists, fewest, known: BTreeMap::new() };
+        for &tiling in tilings.iter().filter(|tiling| crossing.holds(**tiling)) {
+            scored.scores.extend(ends.apart(tiling, &mut ties.clone(), scratch));
+        }
+    }
+    crossing.take(parts, &all, &mut told);
     told
 }
 
@@ -201,6 +213,8 @@ struct Ends<'a> {
     job: &'a Job,
     parts: &'a [Vec<Part>],
     lists: &'a Lists,
+    /// So many collectives tell where clocks are not known.
+    fewest: usize,
     /// For pairs of members that were compared: how far their ends lie apart and by how much the second clock is ahead, if their lists fit each other.
     known: BTreeMap<(u32, u32), Option<(f64, f64)>>,
 }
@@ -224,7 +238,7 @@ impl Ends<'_> {
             for &member in spread(&set[1..], SAMPLED.1) {
                 let clock = ties.between(set[0], member);
                 let fewest = self.lists[&set[0]].len().min(self.lists[&member].len());
-                if fewest < if clock.is_some() { FEWEST_OF_KNOWN } else { FEWEST } {
+                if fewest < if clock.is_some() { FEWEST_OF_KNOWN } else { self.fewest } {
                     continue;
                 }
                 match self.pair(set[0], member, clock, scratch) {
@@ -279,7 +293,7 @@ fn spread<T>(list: &[T], most: usize) -> impl Iterator<Item = &T> {
 }
 
 /// How many times as far apart something lies.
-fn times(apart: f64, best: f64) -> f64 {
+pub(super) fn times(apart: f64, best: f64) -> f64 {
     (apart + ALIKE) / (best + ALIKE)
 }
 
@@ -320,62 +334,4 @@ fn choose(lane: &Scored<'_>, world: u32) -> Option<Told> {
         next: next.filter(|_| matters),
         or: None,
     })
-}
-
-/// Where collectives that reduce or gather go on in sets that tile a part of the world from stride 1 upwards, sets of all ranks (and lanes with
-/// too few collectives to tell) are the sets across them: what is data parallel beside tensor parallel sets.
-fn across(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut Vec<Told>) {
-    let exchanges = |lane: &Scored<'_>| {
-        let one = lane.lists.iter().next();
-        let parts =
-            one.map(|(member, list)| list.iter().map(|&part| &parts[*member as usize][part as usize]));
-        parts.into_iter().flatten().any(|part| {
-            part.operation
-                .is_some_and(|o| o.is_message() || matches!(o, Operation::AllToAll | Operation::SendReceive))
-        })
-    };
-    let plain: Vec<Tiling> = told
-        .iter()
-        .filter(|told| all.iter().any(|lane| lane.lane == told.lane && !exchanges(lane)))
-        .map(|told| told.tiling)
-        .filter(|tiling| tiling.size < world)
-        .collect();
-    let mut distinct = plain;
-    distinct.sort_unstable();
-    distinct.dedup();
-    let inner = distinct.iter().fold(1_u32, |all, tiling| all.saturating_mul(tiling.size));
-    if inner == 1 || inner >= world || !world.is_multiple_of(inner) {
-        return;
-    }
-    // Each of its sets shares one rank with each of theirs.
-    let crosses = |tiling: Tiling| {
-        let own = tiling.ranks(0);
-        distinct.iter().all(|known| {
-            let theirs = known.ranks(0);
-            own.ranks().iter().filter(|rank| theirs.ranks().contains(rank)).count() == 1
-        })
-    };
-    for lane in all.iter().filter(|lane| !exchanges(lane)) {
-        let known = told.iter().position(|told| told.lane == lane.lane);
-        if known.is_some_and(|at| told[at].tiling.size < world) {
-            continue;
-        }
-        let fits = |score: &&Score| score.tiling.size == world / inner && crosses(score.tiling);
-        let Some(score) = lane.scores.iter().find(fits) else { continue };
-        if times(score.apart, lane.scores[0].apart) > NOT_ONE {
-            continue;
-        }
-        let all_ranks = known.map(|at| (told[at].tiling, told[at].apart));
-        let across = Told {
-            lane: lane.lane,
-            tiling: score.tiling,
-            apart: score.apart,
-            next: known.and_then(|at| told[at].next),
-            or: all_ranks,
-        };
-        match known {
-            Some(at) => told[at] = across,
-            None => told.push(across),
-        }
-    }
 }

@@ -1,0 +1,79 @@
+//! Groups across others.
+//!
+//! Responsible for: data parallel groups beside tensor parallel ones. They enter and leave their collectives as the smaller groups do, so their ends lie no farther apart
+//! than those of one group of all ranks: of both the sets across are taken, each of which shares one rank with each of the others' sets. Refuses exchanges, whose
+//! groups lie within data parallel ones.
+
+use super::Part;
+use super::tiling::{NOT_ONE, Scored, Tiling, Told, times};
+use crate::communication::Operation;
+
+/// What lies across the groups that are told.
+pub(super) struct Crossing {
+    world: u32,
+    /// Groups that reduce or gather, smaller than the world.
+    within: Vec<Tiling>,
+    /// How many ranks they make together.
+    inner: u32,
+}
+
+fn exchanges(lane: &Scored<'_>, parts: &[Vec<Part>]) -> bool {
+    let one = lane.lists.iter().next();
+    let parts = one.map(|(member, list)| list.iter().map(|&part| &parts[*member as usize][part as usize]));
+    parts.into_iter().flatten().any(|part| {
+        part.operation
+            .is_some_and(|o| o.is_message() || matches!(o, Operation::AllToAll | Operation::SendReceive))
+    })
+}
+
+impl Crossing {
+    pub(super) fn of(world: u32, parts: &[Vec<Part>], all: &[Scored<'_>], told: &[Told]) -> Self {
+        let reduces = |told: &&Told| all.iter().any(|lane| lane.lane == told.lane && !exchanges(lane, parts));
+        let mut within: Vec<Tiling> = told.iter().filter(reduces).map(|told| told.tiling).collect();
+        within.retain(|tiling| tiling.size < world);
+        within.sort_unstable();
+        within.dedup();
+        let inner = within.iter().fold(1_u32, |all, tiling| all.saturating_mul(tiling.size));
+        Self { world, within, inner }
+    }
+
+    /// Whether sets lie across those that are told, and make the world with them.
+    pub(super) fn holds(&self, tiling: Tiling) -> bool {
+        let fits = self.inner > 1
+            && self.inner < self.world
+            && self.world.is_multiple_of(self.inner)
+            && tiling.size == self.world / self.inner;
+        let own = fits.then(|| tiling.ranks(0));
+        own.is_some_and(|own| {
+            self.within.iter().all(|known| {
+                let theirs = known.ranks(0);
+                own.ranks().iter().filter(|rank| theirs.ranks().contains(rank)).count() == 1
+            })
+        })
+    }
+
+    /// Takes the sets across for lanes that were told to be all ranks, or nothing.
+    pub(super) fn take(&self, parts: &[Vec<Part>], all: &[Scored<'_>], told: &mut Vec<Told>) {
+        for lane in all.iter().filter(|lane| !exchanges(lane, parts)) {
+            let known = told.iter().position(|told| told.lane == lane.lane);
+            if known.is_some_and(|at| told[at].tiling.size < self.world) {
+                continue;
+            }
+            let Some(score) = lane.scores.iter().find(|score| self.holds(score.tiling)) else { continue };
+            if times(score.apart, lane.scores[0].apart) > NOT_ONE {
+                continue;
+            }
+            let across = Told {
+                lane: lane.lane,
+                tiling: score.tiling,
+                apart: score.apart,
+                next: known.and_then(|at| told[at].next),
+                or: known.map(|at| (told[at].tiling, told[at].apart)),
+            };
+            match known {
+                Some(at) => told[at] = across,
+                None => told.push(across),
+            }
+        }
+    }
+}
