@@ -7,6 +7,7 @@ use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::pipeline::from_job;
 use railwright_profiler::testing::{Pipelined, Synthetic, drop_leading, move_clock};
+use railwright_profiler::trace::{GpuActivities, GpuActivity};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
@@ -112,12 +113,12 @@ fn backward_passes_alone_are_no_pipeline() {
             .gpu
             .iter()
             .zip(names)
-            .map(|(row, forward)| {
-                if forward { railwright_profiler::trace::GpuActivity { name: backward, ..row } } else { row }
-            })
+            .map(|(row, forward)| if forward { GpuActivity { name: backward, ..row } } else { row })
             .collect();
-        member.trace.gpu = Default::default();
-        rows.into_iter().for_each(|row| member.trace.gpu.push(row));
+        member.trace.gpu = GpuActivities::default();
+        for row in rows {
+            member.trace.gpu.push(row);
+        }
     }
     let joined = join(&mut job, &JoinOptions::default());
     let problem = from_job::passes(&job, &joined).expect_err("one half alone");

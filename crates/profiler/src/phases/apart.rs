@@ -10,7 +10,7 @@ use crate::communication::{NameTable, Operation};
 use crate::trace::{GpuActivities, GpuKind};
 use crate::{NameId, RankTrace};
 use railwright_step::Phase;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// In a backward pass no more kernels than these follow each other without one that says so.
@@ -51,9 +51,9 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
         return;
     }
     let name = |at: &usize| gpu.names()[*at];
-    let among_backward: HashSet<NameId> =
+    let among_backward: BTreeSet<NameId> =
         stretches.iter().flat_map(Stretch::backward).flatten().map(name).collect();
-    let among_forward: HashSet<NameId> = stretches
+    let among_forward: BTreeSet<NameId> = stretches
         .iter()
         .flat_map(Stretch::forward)
         .flat_map(|(stretch, run)| &stretch.rows[run.sure()])
