@@ -18,7 +18,7 @@ fn communication_of_real_jobs() {
     for line in [
         &["comm", &torchrec, "--collectives", "3"][..],
         &["comm", &megatron, "--clocks", "align", "--format", "md"],
-        &["comm", &megatron, "--sizes", "dp=2", "--format", "csv"],
+        &["comm", &megatron, "--layout", "dp=2", "--format", "csv"],
         &["comm", &param, "--ascii"],
     ] {
         text.push_str(&transcript(line));
@@ -72,8 +72,8 @@ fn mistakes_are_told() {
     let mut text = String::new();
     for line in [
         &["comm", &megatron, "--group", "tensr"][..],
-        &["comm", &megatron, "--sizes", "tp=2,xp=4"],
-        &["comm", &megatron, "--sizes", "tp=4"],
+        &["comm", &megatron, "--layout", "tp=2,xp=4"],
+        &["comm", &megatron, "--layout", "tp=4"],
         &["comm", "no-such-folder"],
         &["stragglers", &at("generated_torch215_gloo_pp2dp2/fr_ok_rank_0.json")],
         &["stragglers", &megatron, "--kernels", &at("INDEX.csv")],

@@ -41,6 +41,8 @@ pub struct Joined {
     pub ranks_missing: bool,
     /// The shortest of alike communications, for those whose last rank is not known.
     pub alike: Alike,
+    /// Sizes of dimensions as the user said them.
+    pub layout: Option<Layout>,
 }
 
 impl Joined {
@@ -105,7 +107,7 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     warnings.extend(mismatches(job, &matching, &groups));
     let ranks_missing = job.members.len() < job.world_size as usize;
     let alike = Alike::of(&matching);
-    Joined { groups, matching, clocks, warnings, ranks_missing, alike }
+    Joined { groups, matching, clocks, warnings, ranks_missing, alike, layout: layout.cloned() }
 }
 
 /// A warning about sets of ranks that ends of collectives told.

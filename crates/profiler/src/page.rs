@@ -5,7 +5,7 @@
 
 mod bars;
 
-use crate::profile::{Line, Part, Report};
+use crate::profile::{Part, Report};
 use crate::tree::{Level, Node};
 use crate::waterfall::Group;
 use railwright_spec::human::{self, markup};
@@ -49,7 +49,7 @@ pub fn page(title: &str, report: &Report) -> String {
     head(&mut out, report);
     let _ = writeln!(out, "<h2>Where a step goes</h2>");
     bars::whole(&mut out, report);
-    lines(&mut out, &report.lines);
+    lines(&mut out, report);
     if report.steps.len() > 1 {
         let _ = writeln!(out, "<h2>Steps</h2>");
         bars::steps(&mut out, report);
@@ -103,12 +103,13 @@ fn head(out: &mut String, report: &Report) {
     let _ = writeln!(out, "</div>");
 }
 
-fn lines(out: &mut String, lines: &[Line]) {
+fn lines(out: &mut String, report: &Report) {
     let _ = writeln!(
         out,
-        "<table><thead><tr><th></th><th class=\"n\">time</th><th class=\"n\">share</th><th class=\"n\">GPU-hours/day</th></tr></thead><tbody>"
+        "<table><thead><tr><th></th><th class=\"n\">time</th><th class=\"n\">share</th><th class=\"n\">{}/day</th></tr></thead><tbody>",
+        report.hours()
     );
-    for line in lines {
+    for line in &report.lines {
         let _ = writeln!(
             out,
             "<tr class=\"line\"><td><i class=\"{}\"></i>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1}</td></tr>",

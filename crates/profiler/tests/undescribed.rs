@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 use railwright_profiler::clocks::ClockPolicy;
-use railwright_profiler::groups::{Evidence, RankSet};
+use railwright_profiler::groups::{Evidence, Layout, RankSet};
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::passes::PassKind;
 use railwright_profiler::pipeline::from_job;
 use railwright_profiler::testing::{Pipelined, Synthetic, drop_leading, move_clock};
+use railwright_profiler::trace::{GpuActivities, GpuActivity};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
@@ -57,6 +58,72 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
             assert_eq!(both, (8, 8), "{label}, stage {stage}");
         }
     }
+}
+
+/// Names of a transformer's kernels say a tenth of the backward pass: its passes are found whole, and its steps by the launches of the update, and that it is a guess.
+#[test]
+fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
+    let plan = Pipelined { tensor: 1, layers: 3, layer: 400_000, transformer: true, ..Pipelined::default() };
+    let mut job = plan.job();
+    let joined = join(&mut job, &JoinOptions::default());
+    let passes = from_job::passes(&job, &joined).expect("passes");
+    assert_eq!((passes.shape.pipeline_parallel, passes.shape.micro_batches), (4, 8));
+    let told: Vec<&str> = passes.warnings.iter().map(|warning| warning.id.as_str()).collect();
+    assert_eq!(told, ["pipeline-passes-cut"]);
+    let steps: std::collections::BTreeSet<u32> = passes.passes.iter().map(|pass| pass.step).collect();
+    // From one update to the next: what comes before the first may be part of a step.
+    assert_eq!(steps.len(), 2);
+    for stage in 0..4 {
+        for (kind, layer) in [(PassKind::Forward, 1.0), (PassKind::Backward, 2.0)] {
+            let of = passes.passes.iter().filter(|pass| pass.stage == stage && pass.kind == kind);
+            let times: Vec<f64> = of.map(|pass| (pass.end - pass.start) as f64).collect();
+            assert_eq!(times.len(), 16, "stage {stage}, {kind:?}");
+            // Where no message parts both, as well: products of other shapes are used.
+            let (mean, expected) = (times.iter().sum::<f64>() / 16.0, 3.0 * 400_000.0 * layer);
+            assert!((mean / expected - 1.0).abs() < 0.05, "stage {stage}, {kind:?}: {mean}, not {expected}");
+        }
+    }
+}
+
+/// Sizes that the user gives decide every rank's stage, replica and shard.
+#[test]
+fn a_layout_decides_the_places_of_ranks() {
+    let plan = Pipelined { stages: 4, tensor: 2, ..Pipelined::default() };
+    for (text, shape) in [("tp=2,pp=4", (4, 1, 2)), ("tp=2,dp=2,pp=2", (2, 2, 2)), ("dp=2,pp=4", (4, 2, 1))] {
+        let mut job = plan.job();
+        let layout = Layout::read(text).expect("layout");
+        let joined = join(&mut job, &JoinOptions { layout: Some(layout), ..JoinOptions::default() });
+        let shape_of = from_job::passes(&job, &joined).expect("passes").shape;
+        let found = (shape_of.pipeline_parallel, shape_of.data_parallel, shape_of.shards);
+        assert_eq!(found, shape, "{text}");
+    }
+}
+
+/// Costs of a pipeline of which one half was not found would be wrong: that is said instead.
+#[test]
+fn backward_passes_alone_are_no_pipeline() {
+    let mut job = Pipelined::default().job();
+    // All names of forward work are those of backward work.
+    for member in &mut job.members {
+        let backward = member.trace.names.intern("flash_bwd_kernel");
+        let names: Vec<_> =
+            member.trace.gpu.iter().map(|row| member.trace.names.get(row.name).contains("fwd")).collect();
+        let rows: Vec<_> = member
+            .trace
+            .gpu
+            .iter()
+            .zip(names)
+            .map(|(row, forward)| if forward { GpuActivity { name: backward, ..row } } else { row })
+            .collect();
+        member.trace.gpu = GpuActivities::default();
+        for row in rows {
+            member.trace.gpu.push(row);
+        }
+    }
+    let joined = join(&mut job, &JoinOptions::default());
+    let problem = from_job::passes(&job, &joined).expect_err("one half alone");
+    assert!(problem.message.contains("no forward pass"), "{problem}");
+    assert!(problem.hint.is_some());
 }
 
 /// The sets of ranks that were told, by dimension.

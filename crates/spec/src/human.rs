@@ -219,7 +219,12 @@ pub fn dollars(amount: Dollars) -> String {
 
 /// A share as a percentage: `41.3%`.
 pub fn percent(share: f64) -> String {
-    if share.is_finite() { format!("{:.1}%", share * 100.0) } else { not_a_number(share) }
+    if !share.is_finite() {
+        return not_a_number(share);
+    }
+    let told = format!("{:.1}%", share * 100.0);
+    // Nothing has no sign.
+    if told == "-0.0%" { "0.0%".to_owned() } else { told }
 }
 
 /// A power: `700 W`, `11.5 MW`.
@@ -244,6 +249,12 @@ pub fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let told = [percent(-0.0), percent(-0.000_4), percent(0.0), percent(-0.000_6), percent(0.125)];
+        assert_eq!(told, ["0.0%", "0.0%", "0.0%", "-0.1%", "12.5%"]);
+    }
 
     #[test]
     fn text_cannot_break_out_of_markup() {

@@ -12,9 +12,9 @@ pub(crate) struct Joining {
     /// Move the ranks' clocks onto one time, or leave them
     #[arg(long, value_enum, default_value_t = Clocks::Auto)]
     pub(crate) clocks: Clocks,
-    /// Sizes of the parallel dimensions from the innermost outwards, such as tp=8,cp=1,dp=4,pp=2
-    #[arg(long, value_name = "SIZES")]
-    pub(crate) sizes: Option<String>,
+    /// Sizes of the parallel dimensions, the innermost first, such as `tp=8,cp=1,dp=4,pp=2`
+    #[arg(long, alias = "sizes", value_name = "SIZES")]
+    pub(crate) layout: Option<String>,
     /// Names of kernels that communicate, asked before the built-in table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) kernels: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) enum Clocks {
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  \
     railwright comm traces/\n  \
-    railwright comm 'traces/rank*.json.gz' --sizes tp=8,dp=4,pp=2\n  \
+    railwright comm 'traces/rank*.json.gz' --layout tp=8,dp=4,pp=2\n  \
     railwright comm traces.tar --collectives 20 --group tensor\n  \
     railwright comm traces/ --json | jq '.groups[] | {label, operation, bus_bandwidth}'\n\n\
     A wait ends when the last rank enters a collective; what follows is transfer. Bandwidths are of the transfer alone.\n\

@@ -41,6 +41,9 @@ pub(crate) struct Query {
     /// What to do with the clocks of ranks
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub(crate) clocks: Clocks,
+    /// Sizes of the parallel dimensions, the innermost first, such as `tp=8,dp=4,pp=2`, where traces do not say groups
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) layout: Option<String>,
     /// Keep functions of Python
     #[arg(long)]
     pub(crate) python: bool,
@@ -90,4 +93,7 @@ pub(crate) struct ExportPerfetto {
     /// What to do with the clocks of ranks
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub(crate) clocks: Clocks,
+    /// Sizes of the parallel dimensions, the innermost first, such as `tp=8,dp=4,pp=2`, where traces do not say groups
+    #[arg(long, value_name = "SIZES")]
+    pub(crate) layout: Option<String>,
 }

@@ -17,6 +17,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
             flows: false,
             device_only: false,
             clocks: args::tables::Clocks::Auto,
+            layout: None,
         };
         return super::export_perfetto::run(&traces, printer);
     }

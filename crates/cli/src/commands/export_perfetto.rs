@@ -1,5 +1,6 @@
 //! `export-perfetto`: the ranks of a job in one view of Perfetto.
 
+use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, profile};
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
             return Err(problem.in_file("--output").hint("end it with `.json.gz`, `.json` or `.tar`").into());
         }
     };
+    let layout = profiled::said_layout(arguments.layout.as_deref())?;
     let (mut job, passes) = profile::load(&arguments.paths, "export-perfetto", Keep::default(), printer)?;
     if job.members.is_empty() {
         let problem = Problem::new("these files hold tables of passes, and no trace of a rank");
@@ -49,7 +51,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     if !passes.is_empty() {
         printer.note(&format!("tables of passes are left out: {}", passes.len()));
     }
-    let joined = profile::join_ranks(&mut job, arguments.clocks);
+    let joined = profile::join_ranks(&mut job, arguments.clocks, layout);
     printer.warnings(&joined.warnings);
     let windows = profile::steps(&job, &joined);
     let mut marks = perfetto::steps(&windows);

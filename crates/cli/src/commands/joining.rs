@@ -13,7 +13,6 @@ use crate::printer::document::Cell;
 use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
-use railwright_profiler::groups::Layout;
 use railwright_profiler::job::{Family, extent};
 use railwright_profiler::joined::JoinOptions;
 use railwright_profiler::readers::Keep;
@@ -22,10 +21,7 @@ use railwright_spec::quantity::Seconds;
 
 /// What flags say about joining. Flags are read before traces: a mistake there should not cost minutes.
 pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
-    let layout = match &joining.sizes {
-        Some(text) => Some(Layout::read(text).map_err(|problem| problem.in_file("--sizes"))?),
-        None => None,
-    };
+    let layout = profiled::said_layout(joining.layout.as_deref())?;
     let names = match &joining.kernels {
         Some(path) => {
             let text = input::read(path, input::CONFIG_LIMIT)?;

@@ -189,7 +189,9 @@ impl Answer for Read {
         if let (Some(first), Some(last)) = (seconds.first(), seconds.last()) {
             document.heading("Seconds of an iteration");
             let width = terminal.width.clamp(40, 100) - 12;
-            let columns = chart::columns(&seconds, first.0, last.0, width);
+            // The last point is as wide as the one before it.
+            let before = seconds.len().checked_sub(2).map_or(last.0 - 1.0, |at| seconds[at].0);
+            let columns = chart::columns(&seconds, first.0, last.0 + (last.0 - before).max(1.0), width);
             let top = columns.iter().copied().fold(0.0, f64::max);
             let label = |value: f64| human::seconds(Seconds::new(value));
             document.blocks.push(Block::Verbatim(chart::area(&columns, top, HEIGHT, label, terminal)));

@@ -1,5 +1,6 @@
 //! `query`: SQL over the columns of a profile.
 
+use super::profiled;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::input::profile;
@@ -20,11 +21,12 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
         printer.answer(&tables, &arguments.output)?;
         return Ok(Outcome::Yes);
     };
+    let layout = profiled::said_layout(arguments.layout.as_deref())?;
     // A question that cannot be asked at all is told before gigabytes are read.
     database(Profile::default(), printer)?.ask(sql, Some(0))?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(&arguments.paths, "query", keep, printer)?;
-    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks));
+    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks, layout));
     let steps = sql.to_ascii_lowercase().contains("steps");
     let windows = joined.as_ref().filter(|_| steps).map(|joined| profile::steps(&job, joined));
     if let Some(joined) = &joined {
@@ -55,9 +57,10 @@ fn tables_of(
     arguments: &args::tables::Query,
     printer: &Printer,
 ) -> Result<Schema, Failure> {
+    let layout = profiled::said_layout(arguments.layout.as_deref())?;
     let keep = Keep { python: arguments.python };
     let (mut job, passes) = profile::load(paths, "query", keep, printer)?;
-    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks));
+    let joined = (!job.members.is_empty()).then(|| profile::join_ranks(&mut job, arguments.clocks, layout));
     let windows = joined.as_ref().map(|joined| profile::steps(&job, joined));
     let database = database(Profile { job, passes, joined, windows }, printer)?;
     let mut tables = Vec::new();

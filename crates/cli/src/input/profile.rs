@@ -10,6 +10,7 @@ use crate::exit::Failure;
 use crate::printer::Printer;
 use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
+use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
 use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::passes::Passes;
@@ -58,13 +59,13 @@ pub(crate) fn load(
 }
 
 /// Joins the ranks of a job and moves them onto one time.
-pub(crate) fn join_ranks(job: &mut Job, clocks: Clocks) -> Joined {
+pub(crate) fn join_ranks(job: &mut Job, clocks: Clocks, layout: Option<Layout>) -> Joined {
     let clocks = match clocks {
         Clocks::Auto => ClockPolicy::Auto,
         Clocks::Align => ClockPolicy::Align,
         Clocks::Recorded => ClockPolicy::Recorded,
     };
-    join(job, &JoinOptions { clocks, ..JoinOptions::default() })
+    join(job, &JoinOptions { clocks, layout, ..JoinOptions::default() })
 }
 
 /// The steps of a job whose ranks are joined.

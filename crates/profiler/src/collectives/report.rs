@@ -274,7 +274,10 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
             let whom = if traced == joined.clocks.clocks.len() as u32 { "all " } else { "" };
             (Dimension::Other, format!("assumed: {whom}{traced} ranks"), traced)
         }
-        None => (Dimension::Other, "unknown (other ranks not traced)".to_owned(), traced),
+        None => {
+            let why = if joined.ranks_missing { "other ranks not traced" } else { "no counterpart found" };
+            (Dimension::Other, format!("unknown ({why})"), traced)
+        }
     };
     let assumed = group.is_none_or(|group| group.told)
         && (channel.is_none() || group.is_some())

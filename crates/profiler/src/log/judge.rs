@@ -200,7 +200,8 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     }
     let pause = period(&slow);
     let whole: f64 = rows.iter().map(|r| r.seconds * r.weight).sum();
-    let slow_share = slow.iter().map(|s| s.lost).sum::<f64>() / whole.max(f64::MIN_POSITIVE);
+    let slow_share =
+        slow.iter().map(|s| s.lost).fold(0.0, |all, lost| all + lost) / whole.max(f64::MIN_POSITIVE);
     slow.sort_by(|a, b| b.lost.total_cmp(&a.lost).then(a.iteration.cmp(&b.iteration)));
     let described: Vec<Segment> =
         segments.iter().map(|range| describe(log, &rows, range, level(range), known)).collect();

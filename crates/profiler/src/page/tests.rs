@@ -1,6 +1,7 @@
 //! The page: whole, escaped, without anything from outside.
 
 use super::*;
+use crate::profile::Line;
 use crate::profile::{KernelRow, RankRow, StepRow};
 use crate::waterfall::Parts;
 use railwright_step::{OperatorFamily, Phase};

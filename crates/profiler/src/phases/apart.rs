@@ -1,19 +1,22 @@
 //! The forward pass of recordings that name the backward pass alone.
 //!
 //! Responsible for: recordings of kernels without launches or ranges, where libraries write the backward pass into the names of their kernels (`flash_bwd_...`) but no
-//! name says the forward pass: a longer row of arithmetic without a backward kernel is forward work, a shorter one beside backward kernels is backward work. Refuses recordings in which anything else tells of a forward pass, and those with
+//! name says the forward pass: a longer row of arithmetic without a backward kernel is forward work, but for what stands at its borders and comes in no other
+//! forward work; a shorter one beside backward kernels is backward work. Refuses recordings in which anything else tells of a forward pass, and those with
 //! too little of either.
 
 use super::FoundBy;
-use crate::RankTrace;
 use crate::communication::{NameTable, Operation};
 use crate::trace::{GpuActivities, GpuKind};
+use crate::{NameId, RankTrace};
 use railwright_step::Phase;
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// In a backward pass no more kernels than these follow each other without one that says so.
 const NEAR: usize = 16;
 
-/// Of the time of kernels at least this share is backward work, and this share is not.
+/// Of the time of kernels at least this share lies in stretches of backward work, and this share does not.
 const SHARE: f64 = 0.2;
 
 pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
@@ -29,42 +32,123 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
         gpu.get(at).is_some_and(|row| row.collective.is_some() || classes.get(row.name).is_some())
     };
     let kernels: Vec<usize> = (0..gpu.len()).filter(is_kernel).collect();
-    let time = |wanted: &dyn Fn(usize) -> bool| -> f64 {
-        let rows = kernels.iter().copied().filter(|&at| !communicates(at) && wanted(at));
-        rows.filter_map(|at| gpu.get(at)).map(|row| row.end - row.start).sum::<i64>() as f64
-    };
-    let (all, backward) = (time(&|_| true), time(&|at| is_backward(&found[at])));
-    if backward < SHARE * all || backward > (1.0 - SHARE) * all {
-        return;
-    }
-    // Passes of a pipeline end where messages begin.
+    // Passes of a pipeline end where messages begin, and all passes where parameters are updated.
     let message = |at: &usize| {
         gpu.get(*at).and_then(|row| classes.get(row.name)?.operation).is_some_and(|operation| {
             matches!(operation, Operation::SendReceive | Operation::Send | Operation::Receive)
         })
     };
-    for stretch in kernels.split(message) {
-        let rows: Vec<usize> = stretch.iter().copied().filter(|&at| !communicates(at)).collect();
-        let marks: Vec<bool> = rows.iter().map(|&at| is_backward(&found[at])).collect();
-        let holds = marks.contains(&true);
-        let mut from = 0;
-        for run in marks.chunk_by(|a, b| a == b) {
-            let within = from..from + run.len();
-            from = within.end;
-            if run[0] {
-                continue;
-            }
-            let phase = match (run.len() > NEAR, holds) {
-                (true, _) => Phase::Forward,
-                (false, true) => Phase::Backward,
-                (false, false) => continue,
-            };
-            for &at in &rows[within] {
-                if found[at].is_none() {
-                    found[at] = Some(phase);
-                    by.apart += 1;
-                }
+    let stretches = kernels.split(|at| message(at) || found[*at] == Some(Phase::Optimizer));
+    let stretches = stretches.map(|rows| rows.iter().copied().filter(|&at| !communicates(at)).collect());
+    let stretches: Vec<Stretch> =
+        stretches.map(|rows| Stretch::of(rows, |at| is_backward(&found[at]))).collect();
+    let time = |rows: &[usize]| -> f64 {
+        rows.iter().filter_map(|&at| gpu.get(at)).map(|row| row.end - row.start).sum::<i64>() as f64
+    };
+    let all: f64 = stretches.iter().map(|stretch| time(&stretch.rows)).sum();
+    let backward: f64 = stretches.iter().flat_map(Stretch::backward).map(time).sum();
+    if backward < SHARE * all || backward > (1.0 - SHARE) * all {
+        return;
+    }
+    let name = |at: &usize| gpu.names()[*at];
+    let among_backward: BTreeSet<NameId> =
+        stretches.iter().flat_map(Stretch::backward).flatten().map(name).collect();
+    let among_forward: BTreeSet<NameId> = stretches
+        .iter()
+        .flat_map(Stretch::forward)
+        .flat_map(|(stretch, run)| &stretch.rows[run.sure()])
+        .map(name)
+        .collect();
+    let only_backward = |at: &usize| !among_forward.contains(&name(at)) && among_backward.contains(&name(at));
+    let mut fill = |rows: &[usize], phase: Phase| {
+        for &at in rows {
+            if found[at].is_none() {
+                found[at] = Some(phase);
+                by.apart += 1;
             }
         }
+    };
+    for stretch in &stretches {
+        for (_, run) in stretch.forward() {
+            // The ends of a backward pass that lie at its borders: up to the farthest kernel that comes in no forward pass.
+            let rows = &stretch.rows[run.all.clone()];
+            let (head, tail) = (run.head(), run.tail());
+            let before = rows[..head].iter().rposition(only_backward).map_or(0, |last| last + 1);
+            let after = rows[tail..].iter().position(only_backward).map_or(rows.len(), |first| tail + first);
+            let after = after.max(before);
+            fill(&rows[..before], Phase::Backward);
+            fill(&rows[before..after], Phase::Forward);
+            fill(&rows[after..], Phase::Backward);
+        }
+        if stretch.marks.contains(&true) {
+            let short = stretch.runs().filter(|run| !stretch.marks[run.start] && run.len() <= NEAR);
+            short.for_each(|run| fill(&stretch.rows[run], Phase::Backward));
+        }
+    }
+}
+
+/// A long row without a name of the backward pass, and whether one stands before and after it.
+struct Forward {
+    all: Range<usize>,
+    begins: bool,
+    ends: bool,
+}
+
+impl Forward {
+    /// So many of its first rows may be the end of a backward pass.
+    fn head(&self) -> usize {
+        if self.begins { NEAR } else { 0 }
+    }
+
+    /// From here on its rows may be the beginning of a backward pass.
+    fn tail(&self) -> usize {
+        self.all.len() - if self.ends { NEAR } else { 0 }
+    }
+
+    /// Its rows that are no part of a backward pass; none if it is short.
+    fn sure(&self) -> Range<usize> {
+        let (from, until) = (self.head(), self.tail());
+        self.all.start + from..self.all.start + until.max(from)
+    }
+}
+
+/// Kernels that compute, between two messages.
+struct Stretch {
+    rows: Vec<usize>,
+    /// Whether the name of each says the backward pass.
+    marks: Vec<bool>,
+}
+
+impl Stretch {
+    fn of(rows: Vec<usize>, says_backward: impl Fn(usize) -> bool) -> Self {
+        let marks = rows.iter().map(|&at| says_backward(at)).collect();
+        Self { rows, marks }
+    }
+
+    /// Where rows follow each other that say the backward pass, or do not.
+    fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        self.marks.chunk_by(|a, b| a == b).scan(0, |until, run| {
+            let from = *until;
+            *until += run.len();
+            Some(from..*until)
+        })
+    }
+
+    /// Long rows without a name of the backward pass.
+    fn forward(&self) -> impl Iterator<Item = (&Self, Forward)> {
+        let runs = self.runs().filter(|run| !self.marks[run.start] && run.len() > NEAR);
+        runs.map(move |all| {
+            let (begins, ends) = (all.start > 0, all.end < self.rows.len());
+            (self, Forward { all, begins, ends })
+        })
+    }
+
+    /// The backward work: rows that say so and the few between them. Libraries name a tenth of it, products of matrices are most of the rest and say nothing.
+    fn backward(&self) -> impl Iterator<Item = &[usize]> {
+        let runs = self.runs().filter(|run| {
+            let between = run.start > 0 && run.end < self.rows.len();
+            self.marks[run.start] || (between && run.len() <= NEAR)
+        });
+        runs.map(|run| &self.rows[run])
     }
 }

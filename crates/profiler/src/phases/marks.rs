@@ -68,12 +68,18 @@ fn is_checkpoint(name: &str) -> bool {
 /// What the name of a kernel that nobody launched says: compilers and libraries write the pass into it.
 pub(super) fn kernel(name: &str) -> Option<Phase> {
     let lower = name.to_ascii_lowercase();
+    // A C++ name holds brackets of its own before those of the arguments.
+    let lower = lower.replace("(anonymous namespace)::", "");
     let head = lower.split('(').next().unwrap_or_default();
     if ["adamfunctor", "fusedadam", "sgdfunctor", "multi_tensor_apply"].iter().any(|word| head.contains(word))
     {
         return Some(Phase::Optimizer);
     }
-    let backward = ["backward", "bwd", "dgrad", "wgrad", "grad_input"];
+    // Gradients are also clipped, measured and scaled, after the backward pass.
+    if ["clip_grad", "grad_norm", "zero_grad", "unscale"].iter().any(|word| head.contains(word)) {
+        return None;
+    }
+    let backward = ["backward", "bwd", "dgrad", "wgrad", "grad_input", "gradinput", "gradgamma", "_grad_"];
     backward.iter().any(|word| head.contains(word)).then_some(Phase::Backward)
 }
 
@@ -110,5 +116,24 @@ mod tests {
         assert_eq!(kernel("triton_red_fused_rms_norm_backward_3"), Some(Phase::Backward));
         assert_eq!(kernel("void multi_tensor<AdamFunctor<float>>(int)"), Some(Phase::Optimizer));
         assert_eq!(kernel("volta_sgemm(backward)"), None);
+        for (name, phase) in [
+            (
+                "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel<float>(float const*)",
+                Some(Phase::Backward),
+            ),
+            (
+                "void at::native::(anonymous namespace)::cunn_SoftMaxBackwardSmem<4, float>(float*)",
+                Some(Phase::Backward),
+            ),
+            (
+                "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<int>(int)",
+                Some(Phase::Optimizer),
+            ),
+            ("void cuComputeGradInput<float, float>(float const*)", Some(Phase::Backward)),
+            ("triton_poi_fused_clip_grad_norm_0", None),
+            ("void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>(int, float)", None),
+        ] {
+            assert_eq!(kernel(name), phase, "{name}");
+        }
     }
 }

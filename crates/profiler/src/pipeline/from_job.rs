@@ -1,24 +1,26 @@
 //! Passes found in the traces of ranks.
 //!
 //! Responsible for: forward and backward passes by what annotations call them (`names`), else by the phases of what runs between messages (`cuts`); on the
-//! device's time where there is a device. Micro batches are what names say, else counted. Stages are what names say, else a rank's place in its pipeline group, else
-//! where its messages go. Messages that hosts carried are passes, too (`messages`). Refuses a job of one stage.
+//! device's time where there is a device. Micro batches are what names say, else counted. Stages are what the user says, else names, else a rank's place in its
+//! pipeline group, else where its messages go (`places`). Messages that hosts carried are passes, too (`messages`). Refuses a job of one stage, and one whose messages
+//! part passes of one kind only: what would be missing is most of the step.
 
 mod cuts;
 mod messages;
 mod names;
+mod places;
 
-use crate::groups::Groups;
+use crate::groups::RankSet;
 use crate::joined::Joined;
 use crate::launches::launches;
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use crate::trace::{GpuKind, HostKind, NONE, RankTrace};
 use crate::view::{Tables, View};
-use crate::windows::windows;
+use crate::windows::{Windows, windows};
 use crate::{Job, NameId};
 use names::Named;
+use places::Places;
 use railwright_spec::problem::{Problem, Warning};
-use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
 /// A pass before its place in the job is known.
@@ -60,24 +62,33 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
             .in_file(label)
             .hint("record with annotations around the passes of each micro batch, or give a table of pipeline timers"));
     }
-    let stages = stages(job, &joined.groups, &found);
-    let count = stages.values().max().map_or(0, |s| s + 1);
+    let mut places = Places::of(job, joined, &found);
+    let count = places.stages();
     if count < 2 {
+        let hint = if places.said() {
+            "`--layout` says one stage: give `pp` its size; `railwright profile` shows where the time of a job without a pipeline goes"
+        } else {
+            "where traces say no groups, `--layout tp=8,dp=4,pp=2` says the stages; `railwright profile` shows where the time of a job without a pipeline goes"
+        };
         return Err(Problem::new("all ranks are on one pipeline stage, so there is no pipeline to show")
             .in_file(label)
-            .hint("where traces say no groups, `--layout tp=8,dp=4,pp=2` says the stages; `railwright profile` shows where the time of a job without a pipeline goes"));
+            .hint(hint));
     }
+    let one_kind = one_kind(&found, &cut, &label)?;
     let mut passes = Passes { label: folder(&label, job.members.len()), ..Passes::default() };
-    let shards = Shards::of(&joined.groups);
-    let mut seen: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
-    let unmarked = unmarked_steps(job, joined);
+    passes.warnings.extend(one_kind);
+    let unmarked = unmarked_steps(job, joined).map(|windows| {
+        passes.warnings.extend(windows.warnings.iter().cloned());
+        numbered(&windows)
+    });
+    // One window of the whole recording is no step of its own: passes may lie outside of what all ranks recorded.
+    let unmarked = unmarked.filter(|steps| steps.len() > 1);
     if unmarked.is_some() {
         // Such steps are cut on the device's time.
         found.iter_mut().flat_map(|(_, passes)| passes).for_each(|pass| pass.issued = pass.start);
     }
     for (rank, of_rank) in &found {
-        let stage = stages.get(rank).copied().unwrap_or(0);
-        let (replica, shard) = shards.place(*rank, seen.entry(stage).or_default());
+        let (stage, replica, shard) = places.place(*rank);
         let trace = job.position(*rank).map(|at| &job.members[at].trace);
         let steps = unmarked.clone().or_else(|| trace.map(steps)).unwrap_or_default();
         place(&mut passes, of_rank, &steps, (*rank, stage, replica, shard));
@@ -196,99 +207,53 @@ fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
     steps
 }
 
-/// Steps of a job that marks none, where something else tells them.
-fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Vec<(u32, i64, i64)>> {
+/// Steps of a job that marks none, and what is doubtful about them.
+fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Windows> {
     if job.members.iter().any(|member| !steps(&member.trace).is_empty()) {
         return None;
     }
     let tables = Tables::shipped();
     let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
-    let found = windows(&views, joined);
+    Some(windows(&views, joined))
+}
+
+/// Steps with the numbers they have, else those of their order.
+fn numbered(windows: &Windows) -> Vec<(u32, i64, i64)> {
     let number = |(at, step): (usize, &crate::windows::StepWindow)| {
         let number = step.number.and_then(|number| u32::try_from(number).ok());
         (number.unwrap_or(at as u32), step.start, step.end)
     };
-    (found.steps.len() > 1).then(|| found.steps.iter().enumerate().map(number).collect())
+    windows.steps.iter().enumerate().map(number).collect()
 }
 
-/// The stage of every rank.
-fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u32, u32> {
-    let named = |passes: &[Found]| passes.iter().filter_map(|f| f.virtual_stage).min();
-    let all: BTreeMap<u32, u32> = found.iter().filter_map(|(rank, p)| Some((*rank, named(p)?))).collect();
-    if all.len() == found.len() {
-        // A rank with several virtual stages is where its lowest one is; numbers may leave gaps when ranks are missing.
-        return all;
+/// What ranks with passes of one kind alone have, if messages cut them: a warning; all of them so is an error.
+fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Option<Warning>, Problem> {
+    let has = |passes: &[Found], forward: bool| {
+        passes.iter().any(|pass| pass.kind.is_compute() && (pass.kind == PassKind::Forward) == forward)
+    };
+    let among = |forward: bool| found.iter().filter(move |(_, passes)| has(passes, forward)).count();
+    let (forward, backward) = (among(true), among(false));
+    if !cut.is_empty() && (forward == 0 || backward == 0) {
+        let (there, missing) = if forward == 0 { ("backward", "forward") } else { ("forward", "backward") };
+        return Err(Problem::new(format!(
+            "only {there} passes were told apart by messages, no {missing} pass: the rest of a pipeline's step cannot be told without them"
+        ))
+        .in_file(label)
+        .hint("record with annotations around the passes of each micro batch (forward, backward), or with the operators of the host; `railwright profile` shows where the time goes without passes"));
     }
-    let all = groups.groups.iter();
-    let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
-    // Of a pipeline and of two of its stages the pipeline tells the order.
-    pipelines.sort_by_key(|group| group.size);
-    let mut placed = BTreeMap::new();
-    for group in pipelines {
-        let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
-        placed.extend(ranks.iter().zip(0_u32..).map(|(&rank, stage)| (rank, stage)));
-    }
-    if found.iter().all(|(rank, _)| placed.contains_key(rank)) {
-        return placed;
-    }
-    by_peers(job)
-}
-
-/// Stages by who sends to whom: ranks that messages join, in order of rank, are a pipeline.
-fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
-    let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for member in &job.members {
-        for peer in member.trace.collectives.iter().filter_map(|c| c.peer) {
-            let (low, high) = (member.rank.min(peer), member.rank.max(peer));
-            let list = next.entry(low).or_default();
-            if low != high && !list.contains(&high) {
-                list.push(high);
-            }
-        }
-    }
-    let mut stages: BTreeMap<u32, u32> = job.members.iter().map(|m| (m.rank, 0)).collect();
-    // From low to high ranks, a rank is one stage behind the nearest lower one that it talks to.
-    for (low, highs) in next {
-        let behind = stages.get(&low).copied().unwrap_or(0) + 1;
-        if let Some(nearest) = highs.into_iter().min() {
-            stages.insert(nearest, behind);
-        }
-    }
-    stages
-}
-
-/// Ranks that share a replica's stage: those that tensor and context parallel groups join.
-struct Shards(BTreeMap<u32, u32>);
-
-impl Shards {
-    /// For every rank the lowest one that it shares with.
-    fn of(groups: &Groups) -> Self {
-        let mut lowest: BTreeMap<u32, u32> = BTreeMap::new();
-        let joins = |group: &&crate::groups::Group| {
-            matches!(group.dimension.dimension, Dimension::Tensor | Dimension::Context)
-        };
-        // Groups of two dimensions cross each other: once more joins what the first round left apart.
-        for group in groups.groups.iter().filter(joins).chain(groups.groups.iter().filter(joins)) {
-            let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
-            let known = ranks.iter().map(|rank| lowest.get(rank).copied().unwrap_or(*rank)).min();
-            for rank in ranks {
-                lowest.insert(*rank, known.unwrap_or(*rank));
-            }
-        }
-        Self(lowest)
-    }
-
-    /// The replica and the shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and how many shards of each came.
-    fn place(&self, rank: u32, seen: &mut Vec<(u32, u32)>) -> (u32, u32) {
-        let lowest = self.0.get(&rank).copied().unwrap_or(rank);
-        let at = seen.iter().position(|(known, _)| *known == lowest).unwrap_or_else(|| {
-            seen.push((lowest, 0));
-            seen.len() - 1
-        });
-        let shard = seen[at].1;
-        seen[at].1 += 1;
-        (at as u32, shard)
-    }
+    let halves = |(rank, passes): &(u32, Vec<Found>)| {
+        (cut.contains(rank) && !(has(passes, true) && has(passes, false))).then_some(*rank)
+    };
+    let ranks: Vec<u32> = found.iter().filter_map(halves).collect();
+    Ok((!ranks.is_empty()).then(|| {
+        let told = format!(
+            "{} of {} ranks have forward or backward passes only, as messages part them ({}): their bubbles hold the passes that were not found",
+            ranks.len(),
+            found.len(),
+            RankSet::new(&ranks)
+        );
+        Warning::new("pipeline-passes-of-one-kind", told)
+    }))
 }
 
 /// Adds a rank's passes to the steps in which they were issued, and numbers micro batches that names do not.

@@ -177,7 +177,7 @@ pub struct Finding {
     /// What the cost is where it is less than known: a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
-    /// The same over a day and all ranks of the job, in hours of a device.
+    /// The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded ([`Report::from_host`]).
     pub gpu_hours_per_day: Option<f64>,
     /// Numbers that show it.
     pub evidence: Vec<String>,
@@ -194,6 +194,8 @@ pub struct Report {
     pub world_size: u32,
     /// Whether traces say how many there are. Otherwise there are at least so many.
     pub world_size_known: bool,
+    /// Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
+    pub from_host: bool,
     /// How many ranks of the job were not recorded.
     pub missing: u32,
     /// The first of them.
@@ -252,6 +254,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// What hours over all ranks are hours of.
+    pub fn hours(&self) -> &'static str {
+        if self.from_host { "rank-hours" } else { "GPU-hours" }
+    }
+
     /// How many ranks were recorded of how many, and of how many of them this is: one rank alone is no job of which others are missing.
     pub fn extent(&self) -> String {
         let recorded = self.world_size.saturating_sub(self.missing) as usize;
@@ -319,6 +326,7 @@ pub(super) fn report(
         ranks: waterfall.ranks.len(),
         world_size: job.world_size,
         world_size_known: job.world_size_known,
+        from_host: !views.is_empty() && views.iter().all(|view| view.from_host),
         missing,
         missing_ranks: if missing > 0 { job.missing(MISSING) } else { Vec::new() },
         device: job.members.iter().find_map(|m| device(&m.trace.identity)).map(str::to_owned),

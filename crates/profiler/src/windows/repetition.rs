@@ -23,7 +23,7 @@ const FEWEST_ROWS: usize = 8;
 
 /// What repeats on one rank.
 struct Repeated {
-    /// A kernel that comes once a step, and where in the order.
+    /// A kernel that comes once a step, or several times in a row, and where in the order.
     mark: NameId,
     places: Vec<usize>,
     /// Rows of a step.
@@ -36,6 +36,8 @@ struct Order {
     spans: Vec<(i64, i64)>,
     /// For every name where it comes.
     places: BTreeMap<NameId, Vec<usize>>,
+    /// The same, of rows of one name that follow each other the first alone: an update of many tensors takes several launches, one behind the other.
+    runs: BTreeMap<NameId, Vec<usize>>,
 }
 
 impl Order {
@@ -45,9 +47,13 @@ impl Order {
         kernels().for_each(|row| *rows.entry(row.stream).or_default() += 1);
         let busiest = rows.iter().max_by_key(|(stream, rows)| (**rows, std::cmp::Reverse(**stream)));
         let stream = busiest.map_or(NONE, |(stream, _)| *stream);
-        let mut order = Self { names: Vec::new(), spans: Vec::new(), places: BTreeMap::new() };
+        let mut order =
+            Self { names: Vec::new(), spans: Vec::new(), places: BTreeMap::new(), runs: BTreeMap::new() };
         for row in kernels().filter(|row| row.stream == stream) {
             order.places.entry(row.name).or_default().push(order.names.len());
+            if order.names.last() != Some(&row.name) {
+                order.runs.entry(row.name).or_default().push(order.names.len());
+            }
             order.names.push(row.name);
             order.spans.push((row.start, row.end));
         }
@@ -76,7 +82,7 @@ impl Order {
         if (everywhere as f64) < IN_EVERY_STEP * self.places.len() as f64 {
             return None;
         }
-        let marks = self.places.iter().filter(|(_, places)| places.len() == count);
+        let marks = self.runs.iter().filter(|(_, places)| places.len() == count);
         let found: Vec<Repeated> = marks
             .filter_map(|(&mark, places)| {
                 Some(Repeated { mark, places: places.clone(), period: self.period(places)? })
@@ -90,7 +96,7 @@ impl Order {
     }
 
     fn steps(&self) -> Option<Repeated> {
-        let mut counts: Vec<usize> = self.places.values().map(Vec::len).filter(|count| *count > 1).collect();
+        let mut counts: Vec<usize> = self.runs.values().map(Vec::len).filter(|count| *count > 1).collect();
         counts.sort_unstable();
         counts.dedup();
         // What comes least often comes once a step.

@@ -146,7 +146,7 @@ function Findings({ profile }: { profile: Profile }) {
       {findings.length === 0 && <p class="muted">No rule found anything that costs more than noise.</p>}
       <ol class="traces-findings">
         {shown.map((finding) => (
-          <FindingItem key={finding.id + finding.message} finding={finding} />
+          <FindingItem key={finding.id + finding.message} finding={finding} hours={profile.from_host ? 'rank-hours' : 'GPU-hours'} />
         ))}
       </ol>
       {findings.length > 5 && (
@@ -158,7 +158,7 @@ function Findings({ profile }: { profile: Profile }) {
   )
 }
 
-function FindingItem({ finding }: { finding: Finding }) {
+function FindingItem({ finding, hours }: { finding: Finding; hours: string }) {
   return (
     <li>
       <p class="traces-finding">
@@ -170,7 +170,9 @@ function FindingItem({ finding }: { finding: Finding }) {
             costs <b>{signed(finding.certainty, span(finding.cost))}</b> a step
           </span>
         )}
-        {finding.gpu_hours_per_day !== null && <span>{finding.gpu_hours_per_day.toFixed(1)} GPU-hours a day</span>}
+        {finding.gpu_hours_per_day !== null && <span>
+            {finding.gpu_hours_per_day.toFixed(1)} {hours} a day
+          </span>}
         <button type="button" class="traces-link" onClick={() => change({ 't.tab': 'timeline', 't.finding': finding.id })}>
           Show on the timeline
         </button>

@@ -89,6 +89,8 @@ export interface Profile {
   readonly world_size: number
   /** Whether traces say how many there are; otherwise there are at least so many. */
   readonly world_size_known: boolean
+  /** No rank recorded a device. */
+  readonly from_host?: boolean
   readonly missing: number
   readonly device: string | null
   readonly utilisation: number | null

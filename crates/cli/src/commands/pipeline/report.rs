@@ -54,7 +54,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
     if shape.data_parallel > 1 {
         let _ = write!(said, ", {} replicas", shape.data_parallel);
     }
-    let _ = write!(said, ", {} steps", page.steps.len());
+    let _ = write!(said, ", {} step{}", page.steps.len(), if page.steps.len() == 1 { "" } else { "s" });
     document.spans(vec![Cell::new(page.label.as_str(), Tone::Strong), format!(": {said}").into()]);
     let slow = &page.what_if.slowdown;
     let off = page.replay_error as f64 / page.median_step.max(1) as f64;

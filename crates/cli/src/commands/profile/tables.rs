@@ -98,7 +98,7 @@ impl Shown {
             ]);
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("{hours:.1} GPU-hours a day").into());
+                lines.push(format!("{hours:.1} {} a day", self.report.hours()).into());
             }
             lines.push(format!("do: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));

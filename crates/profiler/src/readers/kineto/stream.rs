@@ -46,6 +46,14 @@ pub(super) fn read_by(
                 }
             }
         }
+        if let Some(error) = &broken {
+            // Told first: that an event is cut as well follows from it.
+            let place = parser.offset + filled as u64;
+            parser
+                .fill
+                .report
+                .note(DamageKind::Truncated, place, || format!("the stream breaks off: {error}"));
+        }
         let done = parser.feed(&buffer[..filled], ended);
         if ended {
             break;
@@ -59,12 +67,8 @@ pub(super) fn read_by(
             buffer.resize(buffer.len() * 2, 0);
         }
     }
-    if let Some(error) = broken {
-        if parser.offset == 0 {
-            return Err(Problem::new(format!("it could not be read: {error}")).in_file(label));
-        }
-        let place = parser.offset;
-        parser.fill.report.note(DamageKind::Truncated, place, || format!("the stream breaks off: {error}"));
+    if let Some(error) = broken.filter(|_| parser.offset == 0) {
+        return Err(Problem::new(format!("it could not be read: {error}")).in_file(label));
     }
     parser.end()
 }

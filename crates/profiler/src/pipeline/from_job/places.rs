@@ -1,0 +1,179 @@
+//! Where a rank is: its stage of the pipeline, its replica and its shard.
+//!
+//! Responsible for: what the user's layout says, and it alone where there is one of the job's size; else what names, groups and messages say. Refuses a layout of another
+//! size, which `join` warns of.
+
+use super::Found;
+use crate::Job;
+use crate::groups::{Groups, Layout};
+use crate::joined::Joined;
+use railwright_step::Dimension;
+use std::collections::BTreeMap;
+
+/// Stages of the ranks with passes, and how replicas and shards are told.
+pub(super) struct Places<'a> {
+    layout: Option<&'a Layout>,
+    stages: BTreeMap<u32, u32>,
+    shards: Shards,
+    /// For every stage the lowest ranks of its replicas, and how many shards of each came.
+    seen: BTreeMap<u32, Vec<(u32, u32)>>,
+}
+
+impl<'a> Places<'a> {
+    /// Of ranks with passes.
+    pub(super) fn of(job: &Job, joined: &'a Joined, found: &[(u32, Vec<Found>)]) -> Self {
+        let world = u64::from(job.world_size);
+        // Of a job whose size is not known, ranks above those that were recorded may be missing.
+        let fits =
+            |layout: &&Layout| layout.world() == world || (!job.world_size_known && layout.world() > world);
+        let layout = joined.layout.as_ref().filter(fits);
+        let stages = match layout {
+            Some(layout) => found.iter().map(|(rank, _)| (*rank, stage_in(layout, *rank))).collect(),
+            None => stages(job, &joined.groups, found),
+        };
+        Self { layout, stages, shards: Shards::of(&joined.groups), seen: BTreeMap::new() }
+    }
+
+    /// How many stages there are.
+    pub(super) fn stages(&self) -> u32 {
+        self.stages.values().max().map_or(0, |stage| stage + 1)
+    }
+
+    /// Whether the user said it.
+    pub(super) fn said(&self) -> bool {
+        self.layout.is_some()
+    }
+
+    /// The stage, the replica and the shard of the next rank, in order of ranks.
+    pub(super) fn place(&mut self, rank: u32) -> (u32, u32, u32) {
+        let stage = self.stages.get(&rank).copied().unwrap_or(0);
+        let (replica, shard) = match self.layout {
+            Some(layout) => (
+                coordinate(layout, rank, &[Dimension::Expert, Dimension::Data]),
+                coordinate(layout, rank, &[Dimension::Tensor, Dimension::Context]),
+            ),
+            None => self.shards.place(rank, self.seen.entry(stage).or_default()),
+        };
+        (stage, replica, shard)
+    }
+}
+
+fn stage_in(layout: &Layout, rank: u32) -> u32 {
+    coordinate(layout, rank, &[Dimension::Pipeline])
+}
+
+/// The place of a rank along dimensions together, the first the fastest: `sum((rank / stride_d % size_d) * product of the sizes before d)`.
+fn coordinate(layout: &Layout, rank: u32, dimensions: &[Dimension]) -> u32 {
+    let (mut place, mut before) = (0_u32, 1_u32);
+    for (size, stride) in dimensions.iter().filter_map(|&dimension| layout.place(dimension)) {
+        place = place.saturating_add((rank / stride.max(1) % size).saturating_mul(before));
+        before = before.saturating_mul(size);
+    }
+    place
+}
+
+/// The stage of every rank.
+fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u32, u32> {
+    let named = |passes: &[Found]| passes.iter().filter_map(|f| f.virtual_stage).min();
+    let all: BTreeMap<u32, u32> = found.iter().filter_map(|(rank, p)| Some((*rank, named(p)?))).collect();
+    if all.len() == found.len() {
+        // A rank with several virtual stages is where its lowest one is; numbers may leave gaps when ranks are missing.
+        return all;
+    }
+    let all = groups.groups.iter();
+    let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
+    // Of a pipeline and of two of its stages the pipeline tells the order.
+    pipelines.sort_by_key(|group| group.size);
+    let mut placed = BTreeMap::new();
+    for group in pipelines {
+        let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
+        placed.extend(ranks.iter().zip(0_u32..).map(|(&rank, stage)| (rank, stage)));
+    }
+    if found.iter().all(|(rank, _)| placed.contains_key(rank)) {
+        return placed;
+    }
+    by_peers(job)
+}
+
+/// Stages by who sends to whom: ranks that messages join, in order of rank, are a pipeline.
+fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
+    let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for member in &job.members {
+        for peer in member.trace.collectives.iter().filter_map(|c| c.peer) {
+            let (low, high) = (member.rank.min(peer), member.rank.max(peer));
+            let list = next.entry(low).or_default();
+            if low != high && !list.contains(&high) {
+                list.push(high);
+            }
+        }
+    }
+    let mut stages: BTreeMap<u32, u32> = job.members.iter().map(|m| (m.rank, 0)).collect();
+    // From low to high ranks, a rank is one stage behind the nearest lower one that it talks to.
+    for (low, highs) in next {
+        let behind = stages.get(&low).copied().unwrap_or(0) + 1;
+        if let Some(nearest) = highs.into_iter().min() {
+            stages.insert(nearest, behind);
+        }
+    }
+    stages
+}
+
+/// Ranks that share a replica's stage: those that tensor and context parallel groups join.
+struct Shards(BTreeMap<u32, u32>);
+
+impl Shards {
+    /// For every rank the lowest one that it shares with.
+    fn of(groups: &Groups) -> Self {
+        let mut lowest: BTreeMap<u32, u32> = BTreeMap::new();
+        let joins = |group: &&crate::groups::Group| {
+            matches!(group.dimension.dimension, Dimension::Tensor | Dimension::Context)
+        };
+        // Groups of two dimensions cross each other: once more joins what the first round left apart.
+        for group in groups.groups.iter().filter(joins).chain(groups.groups.iter().filter(joins)) {
+            let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
+            let known = ranks.iter().map(|rank| lowest.get(rank).copied().unwrap_or(*rank)).min();
+            for rank in ranks {
+                lowest.insert(*rank, known.unwrap_or(*rank));
+            }
+        }
+        Self(lowest)
+    }
+
+    /// The replica and the shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and how many shards of each came.
+    fn place(&self, rank: u32, seen: &mut Vec<(u32, u32)>) -> (u32, u32) {
+        let lowest = self.0.get(&rank).copied().unwrap_or(rank);
+        let at = seen.iter().position(|(known, _)| *known == lowest).unwrap_or_else(|| {
+            seen.push((lowest, 0));
+            seen.len() - 1
+        });
+        let shard = seen[at].1;
+        seen[at].1 += 1;
+        (at as u32, shard)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_gives_every_rank_a_place_of_its_own() {
+        let layout = Layout::read("tp=2,cp=2,dp=3,pp=4").unwrap();
+        let place = |rank| {
+            (
+                stage_in(&layout, rank),
+                coordinate(&layout, rank, &[Dimension::Expert, Dimension::Data]),
+                coordinate(&layout, rank, &[Dimension::Tensor, Dimension::Context]),
+            )
+        };
+        let mut rank = 0;
+        for stage in 0..4 {
+            for replica in 0..3 {
+                for shard in 0..4 {
+                    assert_eq!(place(rank), (stage, replica, shard), "rank {rank}");
+                    rank += 1;
+                }
+            }
+        }
+    }
+}
