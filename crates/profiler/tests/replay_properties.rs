@@ -103,6 +103,29 @@ proptest! {
         }
     }
 
+    /// So does one in a table with messages: what is asked for after a late pass was asked for late because of it, also in the other direction.
+    #[test]
+    fn stalls_between_messages_cost_what_the_step_lost(
+        stages in 2_u32..7, rounds in 1_u32..4, seed in 0_u32..1000, share in 2_i64..60,
+    ) {
+        let made = Made { stages, chunks: 1, micro_batches: stages * rounds, steps: 5, hop: 0 };
+        let usual = |back: bool| if back { 4_000_000 } else { 2_000_000 };
+        let (_, without) = made.record(|_, _, _, back, _| usual(back));
+        let pick = |of: u32, most: u32| (noise([seed, of, 3, 4, 5]) as u32) % most;
+        let at = (pick(0, made.steps), pick(1, stages), pick(2, 2) == 1, pick(3, made.micro_batches));
+        let excess = usual(at.2) / 2 + without[0] / 200 + share * 100_000;
+        let (passes, with) = made.record_with_messages(|step, stage, back, batch| {
+            usual(back) + if (step, stage, back, batch) == at { excess } else { 0 }
+        });
+        let page = page(passes, &Question::default()).expect("a page");
+        prop_assert!(page.steps.iter().all(|s| s.measured == s.replayed));
+        prop_assert_eq!(page.stalls.len(), 1);
+        let stall = &page.stalls[0];
+        prop_assert_eq!((stall.step, stall.stage, stall.micro_batch), (at.0, at.1, Some(at.3)));
+        prop_assert_eq!(stall.excess, excess);
+        prop_assert_eq!(stall.cost, with[at.0 as usize] - without[0]);
+    }
+
     /// The latency of messages is found when nobody recorded them.
     #[test]
     fn latencies_are_fitted(mut made in made(), hop in 200_000_i64..900_000) {
