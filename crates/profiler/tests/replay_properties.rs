@@ -4,6 +4,7 @@
 mod schedule;
 
 use proptest::prelude::*;
+use railwright_profiler::passes::{Pass, PassKind};
 use railwright_profiler::pipeline::{Cause, Question, page, picture};
 use railwright_profiler::replay::{Delays, Replay, Runner, Subset};
 use schedule::Made;
@@ -153,4 +154,35 @@ fn large_pages_are_drawn_whole() {
     if let Ok(file) = std::env::var("RAILWRIGHT_DRAW") {
         std::fs::write(file, drawn).expect("a file");
     }
+}
+
+/// What slows the reductions of all stages of a step is one stall, though one stage reduces after the other; different excesses are different stalls.
+#[test]
+fn reductions_slow_on_all_stages_are_one_stall() {
+    const MS: i64 = 1_000_000;
+    let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 0 };
+    let (mut passes, _) = made.record_with_messages(|_, _, back, _| if back { 40 * MS } else { 20 * MS });
+    // Stages end 40 ms apart and none of their reductions lasts so long.
+    let longer = |step: u32, stage: u32| match (step, stage) {
+        (2, _) => 20 * MS + i64::from(stage) * MS / 10,
+        (3, 1) => 25 * MS,
+        (3, 2) => 15 * MS,
+        _ => 0,
+    };
+    for (step, stage) in (0..made.steps).flat_map(|step| (0..4).map(move |stage| (step, stage))) {
+        let of = passes.passes.iter().filter(|p| (p.step, p.stage) == (step, stage));
+        let last = *of.max_by_key(|p| p.end).expect("passes");
+        let (start, end) = (last.end, last.end + 10 * MS + longer(step, stage));
+        passes.passes.push(Pass { kind: PassKind::GradientReduce, micro_batch: None, start, end, ..last });
+    }
+    let twins: Vec<Pass> =
+        passes.passes.iter().map(|p| Pass { replica: 1, rank: p.rank + 4, ..*p }).collect();
+    passes.passes.extend(twins);
+    passes.shape.data_parallel = 2;
+    passes.sort();
+    let page = page(passes, &Question::default()).expect("a page");
+    let mut told: Vec<_> = page.stalls.iter().map(|s| (s.step, s.ranks.clone(), s.cost / MS)).collect();
+    told.sort();
+    // The first stage is the last to end: only its reduction holds the step.
+    assert_eq!(told, [(2, (0..8).collect(), 20), (3, vec![1, 5], 0), (3, vec![2, 6], 0)]);
 }
