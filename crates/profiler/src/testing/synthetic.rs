@@ -153,7 +153,9 @@ impl Synthetic {
                 }
             }
             if self.overlapped {
-                ranks.iter_mut().for_each(|rank| rank.device = rank.device.max(rank.beside));
+                for rank in &mut ranks {
+                    rank.device = rank.device.max(rank.beside);
+                }
             }
             for group in data.iter().filter(|_| !self.overlapped) {
                 self.reduce(&mut ranks, group, 2, self.transfer * 10, 67_108_864 + u64::from(step) * 4);
