@@ -27,7 +27,8 @@ use railwright_spec::problem::Problem;
 /// Whether passes begin as late as they were recorded to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delays {
-    /// Whatever a pass began later than it could (its host, mostly) stays with it: a replay gives back the recorded times.
+    /// Whatever a pass began later than it could (its host, mostly) stays with it, and a receive follows the pass that it was seen to follow: a replay gives back the
+    /// recorded times.
     Kept,
     /// Passes begin when they can; where the host's own order was recorded ([`Passes::host_order`]), after the time that their rank took in between.
     Dropped,
@@ -139,7 +140,7 @@ impl<'a> Replay<'a> {
             ends.extend(of_step.iter().map(|p| p.end));
             for (at, pass) in of_step.iter().enumerate() {
                 self.delays[graph.first + at] =
-                    pass.start - graph.ready(at, self.gaps.lags(), &ends, graph.origin);
+                    pass.start - graph.ready(at, true, self.gaps.lags(), &ends, graph.origin);
             }
         }
     }

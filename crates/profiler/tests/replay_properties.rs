@@ -4,6 +4,7 @@
 mod schedule;
 
 use proptest::prelude::*;
+use railwright_profiler::passes::{Pass, PassKind};
 use railwright_profiler::pipeline::{Cause, Question, page, picture};
 use railwright_profiler::replay::{Delays, Replay, Runner, Subset};
 use schedule::Made;
@@ -103,6 +104,29 @@ proptest! {
         }
     }
 
+    /// So does one in a table with messages: what is asked for after a late pass was asked for late because of it, also in the other direction.
+    #[test]
+    fn stalls_between_messages_cost_what_the_step_lost(
+        stages in 2_u32..7, rounds in 1_u32..4, seed in 0_u32..1000, share in 2_i64..60,
+    ) {
+        let made = Made { stages, chunks: 1, micro_batches: stages * rounds, steps: 5, hop: 0 };
+        let usual = |back: bool| if back { 4_000_000 } else { 2_000_000 };
+        let (_, without) = made.record(|_, _, _, back, _| usual(back));
+        let pick = |of: u32, most: u32| (noise([seed, of, 3, 4, 5]) as u32) % most;
+        let at = (pick(0, made.steps), pick(1, stages), pick(2, 2) == 1, pick(3, made.micro_batches));
+        let excess = usual(at.2) / 2 + without[0] / 200 + share * 100_000;
+        let (passes, with) = made.record_with_messages(|step, stage, back, batch| {
+            usual(back) + if (step, stage, back, batch) == at { excess } else { 0 }
+        });
+        let page = page(passes, &Question::default()).expect("a page");
+        prop_assert!(page.steps.iter().all(|s| s.measured == s.replayed));
+        prop_assert_eq!(page.stalls.len(), 1);
+        let stall = &page.stalls[0];
+        prop_assert_eq!((stall.step, stall.stage, stall.micro_batch), (at.0, at.1, Some(at.3)));
+        prop_assert_eq!(stall.excess, excess);
+        prop_assert_eq!(stall.cost, with[at.0 as usize] - without[0]);
+    }
+
     /// The latency of messages is found when nobody recorded them.
     #[test]
     fn latencies_are_fitted(mut made in made(), hop in 200_000_i64..900_000) {
@@ -130,4 +154,35 @@ fn large_pages_are_drawn_whole() {
     if let Ok(file) = std::env::var("RAILWRIGHT_DRAW") {
         std::fs::write(file, drawn).expect("a file");
     }
+}
+
+/// What slows the reductions of all stages of a step is one stall, though one stage reduces after the other; different excesses are different stalls.
+#[test]
+fn reductions_slow_on_all_stages_are_one_stall() {
+    const MS: i64 = 1_000_000;
+    let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 0 };
+    let (mut passes, _) = made.record_with_messages(|_, _, back, _| if back { 40 * MS } else { 20 * MS });
+    // Stages end 40 ms apart and none of their reductions lasts so long.
+    let longer = |step: u32, stage: u32| match (step, stage) {
+        (2, _) => 20 * MS + i64::from(stage) * MS / 10,
+        (3, 1) => 25 * MS,
+        (3, 2) => 15 * MS,
+        _ => 0,
+    };
+    for (step, stage) in (0..made.steps).flat_map(|step| (0..4).map(move |stage| (step, stage))) {
+        let of = passes.passes.iter().filter(|p| (p.step, p.stage) == (step, stage));
+        let last = *of.max_by_key(|p| p.end).expect("passes");
+        let (start, end) = (last.end, last.end + 10 * MS + longer(step, stage));
+        passes.passes.push(Pass { kind: PassKind::GradientReduce, micro_batch: None, start, end, ..last });
+    }
+    let twins: Vec<Pass> =
+        passes.passes.iter().map(|p| Pass { replica: 1, rank: p.rank + 4, ..*p }).collect();
+    passes.passes.extend(twins);
+    passes.shape.data_parallel = 2;
+    passes.sort();
+    let page = page(passes, &Question::default()).expect("a page");
+    let mut told: Vec<_> = page.stalls.iter().map(|s| (s.step, s.ranks.clone(), s.cost / MS)).collect();
+    told.sort();
+    // The first stage is the last to end: only its reduction holds the step.
+    assert_eq!(told, [(2, (0..8).collect(), 20), (3, vec![1, 5], 0), (3, vec![2, 6], 0)]);
 }

@@ -1,11 +1,14 @@
 //! Why a rank is late.
 //!
 //! Responsible for: what it did longer than its peers, in the stretches that others waited for, and the class that follows, with three numbers. Refuses a class
-//! that its numbers do not carry: then it is unknown.
+//! that its numbers do not carry: then it is unknown. More work is what whole steps show: a stretch begins at the last wait, and where collectives overlap arithmetic
+//! peers have kernels behind them that the late rank, which did not wait, has in its stretch.
 
 use super::peers::{Stretch, Stretches};
 use crate::occupancy::{Occupancy, Spent};
+use crate::windows::{StepWindow, Windows};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A class of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -92,24 +95,77 @@ pub(super) fn compared(
                 occupancies[at.0 as usize].spent(peer.from, peer.to)
             })
             .collect();
+        let Some(peers) = middle(&others) else { continue };
         add(&mut sum.own, &own);
-        let middle = |get: fn(&Spent) -> i64| {
-            let mut values: Vec<i64> = others.iter().map(get).collect();
-            let at = (values.len() - 1) / 2;
-            *values.select_nth_unstable(at).1
-        };
-        let peers = Spent {
-            compute: middle(|s| s.compute),
-            exposed: middle(|s| s.exposed),
-            copy: middle(|s| s.copy),
-            host: middle(|s| s.host),
-            idle: middle(|s| s.idle),
-            kernels: middle(|s| s.kernels),
-        };
         add(&mut sum.peers, &peers);
         sum.stretches += 1;
     }
     sum
+}
+
+/// The lower median of each part; none of none.
+fn middle(others: &[Spent]) -> Option<Spent> {
+    let at = others.len().checked_sub(1)? / 2;
+    let of = |get: fn(&Spent) -> i64| {
+        let mut values: Vec<i64> = others.iter().map(get).collect();
+        *values.select_nth_unstable(at).1
+    };
+    Some(Spent {
+        compute: of(|s| s.compute),
+        exposed: of(|s| s.exposed),
+        copy: of(|s| s.copy),
+        host: of(|s| s.host),
+        idle: of(|s| s.idle),
+        kernels: of(|s| s.kernels),
+    })
+}
+
+/// A comparison of whole steps.
+pub(super) struct Whole {
+    compared: Compared,
+    steps: usize,
+    /// What the member's stretches in them took beyond its peers': what a cause must explain.
+    excess: i64,
+}
+
+/// The same for whole steps: those in which a member's wanted stretches were longer than its peers' by at least a quarter of what they were in the worst step, beside
+/// the same steps of those peers.
+pub(super) fn compared_steps(
+    member: usize,
+    stretches: &Stretches,
+    occupancies: &[Occupancy],
+    windows: &Windows,
+    wanted: &dyn Fn(&Stretch) -> bool,
+) -> Whole {
+    let mut peers: BTreeSet<usize> = BTreeSet::new();
+    let mut excess: BTreeMap<usize, i64> = BTreeMap::new();
+    for stretch in stretches.lists[member].iter().filter(|stretch| wanted(stretch)) {
+        let Some(column) = stretch.column else { continue };
+        if peers.len() < 16 {
+            let others = stretches.columns[column as usize].iter().map(|at| at.0 as usize);
+            peers.extend(others.filter(|&other| other != member).take(16));
+        }
+        // The end of a step is its own.
+        let step = windows.steps.partition_point(|step| step.end < stretch.to);
+        if step < windows.steps.len() {
+            *excess.entry(step).or_default() += stretch.own - stretch.usual;
+        }
+    }
+    let worst = excess.values().copied().max().unwrap_or(0);
+    let mut whole = Whole { compared: Compared::default(), steps: 0, excess: 0 };
+    for (step, excess) in excess.into_iter().filter(|&(_, excess)| excess.saturating_mul(4) >= worst) {
+        let window = &windows.steps[step];
+        let spent = |member: usize, window: &StepWindow| occupancies[member].spent(window.start, window.end);
+        let others: Vec<Spent> =
+            peers.iter().filter(|&&peer| window.holds(peer)).map(|&peer| spent(peer, window)).collect();
+        let Some(usual) = middle(&others).filter(|_| window.holds(member)) else { continue };
+        add(&mut whole.compared.own, &spent(member, window));
+        add(&mut whole.compared.peers, &usual);
+        whole.compared.stretches += 1;
+        whole.steps += 1;
+        whole.excess += excess;
+    }
+    whole
 }
 
 fn add(sum: &mut Spent, other: &Spent) {
@@ -121,8 +177,56 @@ fn add(sum: &mut Spent, other: &Spent) {
     sum.kernels += other.kernels;
 }
 
-/// The class that a comparison carries, with its three numbers (times for a step of `steps`); `from_host` where there is no device.
-pub(super) fn class(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Vec<Evidence>) {
+/// The class that a comparison carries, with its three numbers (times for a step of `steps`); `from_host` where there is no device. Where stretches show more kernels
+/// and `whole` steps do not, whole steps are what is compared; a cause that explains less than half of what is to explain is none.
+pub(super) fn class(
+    compared: &Compared,
+    steps: f64,
+    from_host: bool,
+    whole: impl FnOnce() -> Whole,
+) -> (CauseClass, Vec<Evidence>) {
+    let by_stretches = class_of(compared, steps, from_host);
+    if by_stretches.0 != CauseClass::MoreWork {
+        return by_stretches;
+    }
+    let whole = whole();
+    if whole.steps == 0 || grew(&whole.compared, 1.005) {
+        return by_stretches;
+    }
+    let (class, evidence) = class_of(&whole.compared, whole.steps as f64, from_host);
+    let explained = excesses(&whole.compared).into_iter().map(|part| part.0).max().unwrap_or(0);
+    if explained.saturating_mul(2) < whole.excess {
+        (CauseClass::Unknown, evidence)
+    } else {
+        (class, evidence)
+    }
+}
+
+/// What a rank took longer than its peers, by the class that it speaks for.
+fn excesses(compared: &Compared) -> [(i64, CauseClass); 4] {
+    let (own, peers) = (compared.own, compared.peers);
+    let more = |own: i64, peers: i64| (own - peers).max(0);
+    [
+        (more(own.compute, peers.compute), CauseClass::SlowChip),
+        (more(own.host, peers.host), CauseClass::SlowHost),
+        (more(own.copy, peers.copy), CauseClass::Copies),
+        (more(own.idle, peers.idle), CauseClass::Schedule),
+    ]
+}
+
+/// The mean compute kernel.
+fn per_kernel(spent: &Spent) -> f64 {
+    if spent.kernels > 0 { spent.compute as f64 / spent.kernels as f64 } else { 0.0 }
+}
+
+/// Whether kernels are more rather than longer: by a twentieth, or from a share `least` on by more than they are longer.
+fn grew(compared: &Compared, least: f64) -> bool {
+    let longer = per_kernel(&compared.own) / per_kernel(&compared.peers).max(1e-9);
+    let counts = compared.own.kernels as f64 / (compared.peers.kernels as f64).max(1.0);
+    counts > 1.05 || (counts > least && counts > longer)
+}
+
+fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Vec<Evidence>) {
     let (own, peers) = (compared.own, compared.peers);
     let ns = |name: &str, own: i64, peers: i64| Evidence {
         name: name.to_owned(),
@@ -136,7 +240,6 @@ pub(super) fn class(compared: &Compared, steps: f64, from_host: bool) -> (CauseC
         peers: peers.kernels as f64 / steps,
         unit: "",
     };
-    let per = |s: &Spent| if s.kernels > 0 { s.compute as f64 / s.kernels as f64 } else { 0.0 };
     let compute = ns("compute", own.compute, peers.compute);
     let host = ns(
         if from_host { "outside of operators" } else { "idle until the host launches" },
@@ -147,17 +250,11 @@ pub(super) fn class(compared: &Compared, steps: f64, from_host: bool) -> (CauseC
     let copy = ns("memory copies", own.copy, peers.copy);
     let mean = Evidence {
         name: if from_host { "mean operator" } else { "mean kernel" }.to_owned(),
-        own: per(&own),
-        peers: per(&peers),
+        own: per_kernel(&own),
+        peers: per_kernel(&peers),
         unit: "ns",
     };
-    let more = |own: i64, peers: i64| (own - peers).max(0);
-    let excess = [
-        (more(own.compute, peers.compute), CauseClass::SlowChip),
-        (more(own.host, peers.host), CauseClass::SlowHost),
-        (more(own.copy, peers.copy), CauseClass::Copies),
-        (more(own.idle, peers.idle), CauseClass::Schedule),
-    ];
+    let excess = excesses(compared);
     let total: i64 = excess.iter().map(|part| part.0).sum();
     let Some(&(most, class)) = excess.iter().max_by_key(|part| part.0).filter(|part| part.0 > 0) else {
         return (CauseClass::Unknown, vec![compute, host, kernels]);
@@ -168,10 +265,7 @@ pub(super) fn class(compared: &Compared, steps: f64, from_host: bool) -> (CauseC
     match class {
         CauseClass::SlowChip => {
             // Longer at the same count is the chip; a count that grows is work, whatever its kernels take: they are not the same ones.
-            let longer = per(&own) / per(&peers).max(1e-9);
-            let counts = own.kernels as f64 / (peers.kernels as f64).max(1.0);
-            let is_work = counts > 1.05 || (counts > 1.02 && counts > longer);
-            let class = if is_work { CauseClass::MoreWork } else { class };
+            let class = if grew(compared, 1.02) { CauseClass::MoreWork } else { class };
             (class, vec![compute, kernels, mean])
         }
         CauseClass::Copies => (class, vec![copy, compute, host]),

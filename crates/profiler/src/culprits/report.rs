@@ -4,7 +4,7 @@
 //! a rank whose effect the steps' own noise would hide.
 
 use super::blame::{Charged, Charges, charge};
-use super::cause::{CauseClass, Evidence, class, compared};
+use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
 use super::chain::{Chains, Event};
 use super::peers::{Stretch, Stretches};
 use super::replay::replay;
@@ -214,7 +214,8 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
         let compared = compared(member, &stretches, occupancies, &blamed);
         let from_host = occupancies[member].host_alone;
-        let (cause, evidence) = class(&compared, count, from_host);
+        let whole = || compared_steps(member, &stretches, occupancies, windows, &blamed);
+        let (cause, evidence) = class(&compared, count, from_host, whole);
         culprits.push(Culprit {
             rank: job.members[member].rank,
             host: job.members[member].trace.identity.host.clone(),

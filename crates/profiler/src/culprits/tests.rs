@@ -296,3 +296,21 @@ fn a_late_start_is_told_from_a_late_recording() {
         assert!(charged < shown.noise && shown.stragglers().count() == 0, "{hosts}: {charged}");
     }
 }
+
+/// Replicas whose gradients are reduced beside the next kernels: a rank of which all kernels take longer waits for nobody and has all of them in its stretches, while those
+/// that wait for it have some of theirs behind them. It does no more work.
+#[test]
+fn a_slow_chip_beside_overlapped_reductions_does_no_more_work() {
+    for slower in [1.1, 1.3] {
+        let plan = Synthetic { tensor: 1, data: 8, overlapped: true, ..Synthetic::default() };
+        let report = report(&Synthetic { slow_chip: vec![(3, slower)], ..plan });
+        let culprit = &report.culprits[0];
+        assert_eq!((culprit.rank, culprit.cause), (3, CauseClass::SlowChip), "{slower}: {culprit:?}");
+        let kernels = culprit.evidence.iter().find(|number| number.name == "kernels").expect("kernels");
+        assert!((kernels.own - kernels.peers).abs() < 0.5, "{slower}: {kernels:?}");
+    }
+    // More kernels are more work there, too.
+    let plan = Synthetic { tensor: 1, data: 8, kernels: 20, overlapped: true, ..Synthetic::default() };
+    let report = report(&Synthetic { more_work: vec![(3, 1.1)], ..plan });
+    assert_eq!((report.culprits[0].rank, report.culprits[0].cause), (3, CauseClass::MoreWork));
+}

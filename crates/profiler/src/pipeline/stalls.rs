@@ -110,12 +110,25 @@ pub(super) fn cost_by_step(
 }
 
 /// The most that a cause can have cost, whatever ranks that were not recorded did: no way through a step holds two passes that ran at once, so that it holds no more of the
-/// excess than the time from the first of them to the last, nor more than all of it.
+/// excess of those that overlap than the time from the first of them to the last, nor more than all of it.
 fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
-    let ends = cause.passes.iter().map(|&at| replay.passes()[at].end);
-    let starts = cause.passes.iter().map(|&at| replay.passes()[at].end - replay.duration(at));
-    let span = ends.max().unwrap_or(0) - starts.min().unwrap_or(0);
-    cause.passes.iter().map(|&at| excess(replay, at)).fold(0, i64::saturating_add).min(span)
+    let ran = |at: usize| (replay.passes()[at].end - replay.duration(at), replay.passes()[at].end);
+    let mut passes: Vec<(i64, i64, i64)> =
+        cause.passes.iter().map(|&at| (ran(at).0, ran(at).1, excess(replay, at))).collect();
+    passes.sort_unstable();
+    let mut most = 0_i64;
+    // From, until and excess of those that overlap.
+    let mut open: Option<(i64, i64, i64)> = None;
+    for (from, until, excess) in passes {
+        open = match open {
+            Some(last) if from < last.1 => Some((last.0, last.1.max(until), last.2.saturating_add(excess))),
+            before => {
+                most = most.saturating_add(before.map_or(0, |b| b.2.min(b.1 - b.0)));
+                Some((from, until, excess))
+            }
+        };
+    }
+    most.saturating_add(open.map_or(0, |last| last.2.min(last.1 - last.0)))
 }
 
 /// The stalls with what each cost alone, the dearest first; and how many there are. With `bounds` costs are the most that they can be.

@@ -15,8 +15,11 @@ pub(super) mod lag {
     pub(in crate::replay) const NONE: u8 = 0;
     /// A message that was not recorded.
     pub(in crate::replay) const HOP: u8 = 1;
+    /// None: an order that was seen and need not be. A receive was asked for when the pass before it was done; it could have been asked for earlier. It holds
+    /// where delays are kept.
+    pub(in crate::replay) const ASKED: u8 = 2;
     /// From one pass to the next on one rank: the first of the classes.
-    pub(in crate::replay) const TURN: u8 = 2;
+    pub(in crate::replay) const TURN: u8 = 3;
     /// How many classes there are.
     pub(in crate::replay) const COUNT: usize = TURN as usize + 3 * 16;
 }
@@ -175,9 +178,16 @@ impl StepGraph {
         })
     }
 
-    /// When a pass could start at the earliest, by when others ended.
-    pub(super) fn ready(&self, at: usize, lags: &[i64; lag::COUNT], ends: &[i64], origin: i64) -> i64 {
-        let dependencies = self.dependencies(at).iter();
+    /// When a pass could start at the earliest, by when others ended; where delays are `kept`, also by what messages were seen to be asked for after.
+    pub(super) fn ready(
+        &self,
+        at: usize,
+        kept: bool,
+        lags: &[i64; lag::COUNT],
+        ends: &[i64],
+        origin: i64,
+    ) -> i64 {
+        let dependencies = self.dependencies(at).iter().filter(|d| kept || d.lag != lag::ASKED);
         dependencies.map(|d| ends[d.from as usize] + lags[d.lag as usize]).max().unwrap_or(origin)
     }
 
@@ -201,7 +211,8 @@ impl StepGraph {
             let mut meet = i64::MIN;
             for &at in unit {
                 let at = at as usize;
-                let start = self.ready(at, lags, &times.ends, 0) + delays.map_or(0, |d| d[at]);
+                let start =
+                    self.ready(at, delays.is_some(), lags, &times.ends, 0) + delays.map_or(0, |d| d[at]);
                 times.starts[at] = start;
                 meet = meet.max(start);
             }

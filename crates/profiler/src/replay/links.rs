@@ -7,6 +7,9 @@ use super::graph::{Dependency, lag, turn};
 use crate::passes::{Pass, PassKind, PassShape};
 use std::collections::BTreeMap;
 
+/// Ends and starts that meet may be recorded as far apart as this, in nanoseconds: recorders round.
+const CLOSE: i64 = 50_000;
+
 /// Edges (who waits, for what) and groups of those who meet.
 pub(super) struct Links {
     pub edges: Vec<(u32, Dependency)>,
@@ -248,6 +251,26 @@ impl Links {
     }
 }
 
+/// A rank's arithmetic in the order in which it ended.
+struct Arithmetic(Vec<usize>);
+
+impl Arithmetic {
+    fn of(passes: &[Pass], range: std::ops::Range<usize>) -> Self {
+        let mut by_end: Vec<usize> = range.filter(|&at| passes[at].kind.is_compute()).collect();
+        by_end.sort_by_key(|&at| (passes[at].end, at));
+        Self(by_end)
+    }
+
+    /// The pass whose end let a receive begin, whichever direction it belongs to: the last one that ended before it did. A rank asks for what it needs next when it is
+    /// done with what it had, so that a pass that ends late delays all that is asked for after it.
+    fn just_before(&self, passes: &[Pass], receive: usize) -> Option<usize> {
+        let ended = self
+            .0
+            .partition_point(|&before| passes[before].end <= passes[receive].start.saturating_add(CLOSE));
+        ended.checked_sub(1).map(|last| self.0[last])
+    }
+}
+
 /// Messages by the pass that they come from: both ends meet.
 #[derive(Default)]
 struct Messages {
@@ -276,6 +299,7 @@ impl Messages {
         use PassKind as K;
         let highest = passes.iter().filter(|p| p.kind == K::Forward).map(|p| layout.virtual_stage(p)).max();
         let highest = highest.unwrap_or(0);
+        let compute = Arithmetic::of(passes, range.clone());
         for kind in [K::SendForward, K::ReceiveForward, K::SendBackward, K::ReceiveBackward] {
             let back = matches!(kind, K::SendBackward | K::ReceiveBackward);
             let send = matches!(kind, K::SendForward | K::SendBackward);
@@ -326,6 +350,9 @@ impl Messages {
                     if let Some(before) = order.checked_sub(1) {
                         links.depend(at, served[before], lag::NONE);
                     }
+                    if let Some(before) = compute.just_before(passes, at).filter(|&before| before < partner) {
+                        links.depend(at, before, lag::ASKED);
+                    }
                 }
                 if order == 0 && back {
                     // The first gradients are asked for one forward pass before the first backward pass.
@@ -355,11 +382,10 @@ impl Messages {
 /// Leaves out messages that recorders note without sending them: receives after the last pass that could need them, sends
 /// before the first that could have produced them.
 fn real(passes: &[Pass], found: Vec<usize>, served: &[usize], send: bool) -> Vec<usize> {
-    let close = 50_000;
     let first_end = served.iter().map(|&at| passes[at].end).min().unwrap_or(i64::MIN);
     let last_start = served.iter().map(|&at| passes[at].start).max().unwrap_or(i64::MAX);
     let keep = |&at: &usize| {
-        if send { passes[at].end >= first_end - close } else { passes[at].start <= last_start + close }
+        if send { passes[at].end >= first_end - CLOSE } else { passes[at].start <= last_start + CLOSE }
     };
     found.into_iter().filter(keep).collect()
 }

@@ -47,6 +47,8 @@ pub struct Synthetic {
     pub late: Vec<(u32, u32, i64)>,
     /// (rank, nanoseconds): the host takes that long for every launch.
     pub slow_host: Vec<(u32, i64)>,
+    /// Whether gradients are reduced after every layer, beside the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
+    pub overlapped: bool,
 }
 
 impl Default for Synthetic {
@@ -67,6 +69,7 @@ impl Default for Synthetic {
             stalls: Vec::new(),
             late: Vec::new(),
             slow_host: Vec::new(),
+            overlapped: false,
         }
     }
 }
@@ -76,6 +79,8 @@ struct Runner {
     trace: RankTrace,
     host: i64,
     device: i64,
+    /// Until when its reductions beside the layers run.
+    beside: i64,
     correlation: u32,
     random: Recurrence,
     launch: i64,
@@ -140,11 +145,19 @@ impl Synthetic {
                 for (rank, runner) in ranks.iter_mut().enumerate() {
                     self.layer(runner, rank as u32, step, layer);
                 }
-                for group in &tensor {
+                for group in tensor.iter().filter(|group| group.len() > 1 || !self.overlapped) {
                     self.reduce(&mut ranks, group, 1, self.transfer, 4_194_304);
                 }
+                for group in data.iter().filter(|_| self.overlapped) {
+                    self.reduce(&mut ranks, group, 2, self.transfer, 8_388_608);
+                }
             }
-            for group in &data {
+            if self.overlapped {
+                for rank in &mut ranks {
+                    rank.device = rank.device.max(rank.beside);
+                }
+            }
+            for group in data.iter().filter(|_| !self.overlapped) {
                 self.reduce(&mut ranks, group, 2, self.transfer * 10, 67_108_864 + u64::from(step) * 4);
             }
             for (rank, begin) in ranks.iter_mut().zip(begins) {
@@ -193,6 +206,7 @@ impl Synthetic {
             trace,
             host: EPOCH,
             device: EPOCH,
+            beside: EPOCH,
             correlation: 0,
             random: Recurrence(u64::from(rank) * 977 + 5),
             launch,
@@ -224,19 +238,21 @@ impl Synthetic {
     }
 
     fn reduce(&self, ranks: &mut [Runner], group: &[usize], local: u32, transfer: i64, elements: u64) {
+        let beside = self.overlapped && local == 2;
         let mut starts = Vec::with_capacity(group.len());
         for &at in group {
             let rank = &mut ranks[at];
             rank.host += rank.launch;
             let correlation = rank.launched("cudaLaunchKernelExC", rank.host);
-            starts.push((rank.device.max(rank.host + 6_000), correlation));
+            let free = if beside { rank.device.max(rank.beside) } else { rank.device };
+            starts.push((free.max(rank.host + 6_000), correlation));
         }
         let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
         for (&at, (start, correlation)) in group.iter().zip(starts) {
             let rank = &mut ranks[at];
             // Ends differ by what a device takes to notice.
             let end = enter + transfer + rank.random.below(1_000) as i64;
-            rank.device = end;
+            *(if beside { &mut rank.beside } else { &mut rank.device }) = end;
             let sequence = rank.trace.collectives.iter().filter(|call| call.group == Some(local)).count();
             let call = self.described.then(|| {
                 rank.trace.collectives.push(CollectiveCall {

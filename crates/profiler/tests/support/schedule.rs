@@ -49,6 +49,42 @@ impl Made {
         (passes, took)
     }
 
+    /// The same with messages as operator tables have them, for one chunk and no latency: a rank asks for what its next pass needs when the pass before is done, of
+    /// whichever direction that was; a send lasts until its receiver takes it. Messages do not say their micro batch.
+    #[allow(dead_code)]
+    pub(crate) fn record_with_messages(
+        &self,
+        duration: impl Fn(u32, u32, bool, u32) -> i64,
+    ) -> (Passes, Vec<i64>) {
+        assert!(self.chunks == 1 && self.hop == 0, "only what the messages below are");
+        let (mut passes, took) =
+            self.record(|step, stage, _, back, batch| duration(step, stage, back, batch));
+        let compute = passes.passes.clone();
+        let mut free = std::collections::BTreeMap::new();
+        for pass in &compute {
+            let asked = free.insert((pass.step, pass.rank), pass.end);
+            let back = pass.kind == PassKind::Backward;
+            let sender = if back { pass.stage + 1 } else { pass.stage.wrapping_sub(1) };
+            let sent = compute.iter().find(|other| {
+                (other.step, other.stage, other.kind, other.micro_batch)
+                    == (pass.step, sender, pass.kind, pass.micro_batch)
+            });
+            let Some(sent) = sent else { continue };
+            let begin = i64::from(pass.step) * 1_000_000_000_000;
+            let (receive, send) = if back {
+                (PassKind::ReceiveBackward, PassKind::SendBackward)
+            } else {
+                (PassKind::ReceiveForward, PassKind::SendForward)
+            };
+            let message =
+                |of: &Pass, kind, start| Pass { kind, start, end: pass.start, micro_batch: None, ..*of };
+            passes.passes.push(message(pass, receive, asked.unwrap_or(begin)));
+            passes.passes.push(message(sent, send, sent.end));
+        }
+        passes.sort();
+        (passes, took)
+    }
+
     /// The order of a stage's passes: (chunk, backward, micro batch), as Megatron orders them.
     fn order(&self, stage: u32) -> Vec<(u32, bool, u32)> {
         let (p, v, m) = (self.stages, self.chunks, self.micro_batches);

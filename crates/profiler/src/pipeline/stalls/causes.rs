@@ -1,8 +1,8 @@
 //! Slow passes of one cause.
 //!
 //! Responsible for: of the slow passes of a step those that had one cause: the two ends of a message and the members of a collective, which share its transfer; the parts
-//! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; and a communication of which nobody else was recorded, that
-//! lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
+//! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; the same collective of a step slow by alike excesses in several
+//! groups, though stages come to it at different times; and a communication of which nobody else was recorded, that lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
 //! replicas: each may have a cause of its own.
 
 use super::{Found, excess};
@@ -30,6 +30,17 @@ fn sort(pass: &Pass) -> Sort {
     } else {
         Sort::AtOnce(kind, pass.chunk)
     }
+}
+
+/// Which of the passes of its kind and chunk on its rank each pass of a step is, by its place in the step.
+fn numbers(of_step: &[Pass]) -> Vec<u32> {
+    let mut counts: BTreeMap<(u32, PassKind, u32), u32> = BTreeMap::new();
+    let number = |pass: &Pass| {
+        let count = counts.entry((pass.rank, pass.kind, pass.chunk)).or_insert(0);
+        *count += 1;
+        *count - 1
+    };
+    of_step.iter().map(number).collect()
 }
 
 /// Slow passes that are known to belong together, with from when to when the longest of them ran.
@@ -84,7 +95,9 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
             sorts.entry(sort(pass(longest))).or_default().push(cluster);
         }
     }
-    let mut clusters: Vec<Cluster> = sorts.into_values().flat_map(together).collect();
+    let numbers = numbers(replay.step_passes(at_step).0);
+    let join = |clusters: Vec<Cluster>| siblings(replay, together(clusters), |at| numbers[at - first]);
+    let mut clusters: Vec<Cluster> = sorts.into_values().flat_map(join).collect();
     // Of a communication without counterpart the wait is part of what it took: whoever stalled meanwhile is what it waited for.
     let mut left: BTreeMap<Sort, Vec<Cluster>> = BTreeMap::new();
     for one in lone {
@@ -102,7 +115,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
             None => left.entry(sort(pass(one.passes[0]))).or_default().push(one),
         }
     }
-    clusters.extend(left.into_values().flat_map(together));
+    clusters.extend(left.into_values().flat_map(join));
     let mut found: Vec<Found> = clusters
         .into_iter()
         .filter_map(|cluster| {
@@ -133,4 +146,33 @@ fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
         }
     }
     joined
+}
+
+/// Clusters of one sort, those put together that are the same collective of the step in several groups and slow by alike excesses: stages come to it one after the other,
+/// as far apart as their last passes, and what slows the network of all of them slows each in its turn. Alike is within a quarter of the largest.
+fn siblings(replay: &Replay<'_>, clusters: Vec<Cluster>, number: impl Fn(usize) -> u32) -> Vec<Cluster> {
+    let collective = |at: usize| {
+        let kind = replay.passes()[at].kind;
+        kind.is_communication() && !kind.is_message()
+    };
+    let most = |cluster: &Cluster| cluster.passes.iter().map(|&at| excess(replay, at)).max().unwrap_or(0);
+    let mut keyed: Vec<((Option<u32>, i64), Cluster)> = clusters
+        .into_iter()
+        .map(|cluster| {
+            let which = cluster.passes.first().copied().filter(|&at| collective(at)).map(&number);
+            ((which, most(&cluster)), cluster)
+        })
+        .collect();
+    keyed.sort_by_key(|&((which, most), ref cluster)| (which, std::cmp::Reverse(most), cluster.passes[0]));
+    let mut joined: Vec<((Option<u32>, i64), Cluster)> = Vec::new();
+    for ((which, most), cluster) in keyed {
+        let alike = |last: &&mut ((Option<u32>, i64), Cluster)| {
+            which.is_some() && last.0.0 == which && most.saturating_mul(4) >= last.0.1.saturating_mul(3)
+        };
+        match joined.last_mut().filter(alike) {
+            Some(last) => last.1.take(cluster),
+            None => joined.push(((which, most), cluster)),
+        }
+    }
+    joined.into_iter().map(|(_, cluster)| cluster).collect()
 }
