@@ -129,13 +129,20 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     });
     let messages = matching.pipelines.map(|tiling| format!("messages: pipelines, {}", sets(tiling)));
     let told: Vec<String> = told.chain(messages).collect();
-    (!told.is_empty()).then(|| {
-        let told = format!(
-            "no trace says which ranks form a group; told by the moments at which their collectives end: {}. Say `--layout` if that is wrong",
-            told.join(" | ")
-        );
-        Warning::new("groups-told-by-ends", told)
-    })
+    let unsaid: Vec<String> = matching.unsaid.iter().map(ToString::to_string).collect();
+    if told.is_empty() && unsaid.is_empty() {
+        return None;
+    }
+    let mut parts = vec!["no trace says which ranks form a group".to_owned()];
+    if !told.is_empty() {
+        parts.push(format!("told by the moments at which their collectives end: {}", told.join(" | ")));
+    }
+    if !unsaid.is_empty() {
+        parts.push(format!("ends do not tell it for {}: waits there are not known", unsaid.join(", ")));
+    }
+    let hint = if unsaid.is_empty() { "Say `--layout` if that is wrong" } else { "Say `--layout`" };
+    let text = format!("{}. {hint}", parts.join("; "));
+    Some(Warning::new("groups-told-by-ends", text))
 }
 
 /// Warnings about communicators whose lists disagree. What a rank does in a group of its own needs no counterpart and does not count.

@@ -116,6 +116,8 @@ pub struct Matching {
     pub of: Vec<Vec<Option<u32>>>,
     /// The sets of ranks that no trace says and that the ends of collectives told.
     pub told: Vec<Told>,
+    /// Streams whose groups no trace says and ends do not tell.
+    pub unsaid: Vec<Lane>,
     /// The pipelines that no trace says and that the ends of messages told.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
@@ -139,13 +141,18 @@ impl Matching {
         order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
         let mut ties = Ties::default();
         for (key, lists) in order {
-            if lists.len() < 2 || matching.leaves(&key) {
+            if lists.len() < 2 {
+                continue;
+            }
+            if matching.leaves(&key) {
+                matching.unsaid.extend(key.lane);
                 continue;
             }
             for lists in matching.sets(job, key, lists) {
                 matching.communicate(job, key, lists, (&mut ties, &mut scratch));
             }
         }
+        matching.unsaid.sort_unstable();
         matching.index();
         matching
     }

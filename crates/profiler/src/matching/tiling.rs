@@ -167,19 +167,22 @@ pub(super) fn told(
     order.sort_by_key(|(lane, lists)| (std::cmp::Reverse(length(lists)), *lane));
     let mut all: Vec<Scored<'_>> = Vec::new();
     let mut told: Vec<Told> = Vec::new();
+    // Of the few ways that the user leaves none fits by chance.
+    let said = fitting.is_some();
+    let fewest = if said { FEWEST_ACROSS } else { FEWEST };
     for &&(lane, lists) in &order {
-        let mut ends = Ends { job, parts, lists, fewest: FEWEST, known: BTreeMap::new() };
+        let mut ends = Ends { job, parts, lists, fewest, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
         // A few collectives tell only where the clocks of all ranks are known: else sets of ranks whose clocks are known would be all that can be compared.
         let members: Vec<u32> = lists.keys().copied().collect();
         let known = members.windows(2).all(|pair| ties.between(pair[0], pair[1]).is_some());
-        let enough = known || length(lists) >= FEWEST;
+        let enough = known || length(lists) >= fewest;
         for &tiling in tilings.iter().filter(|_| enough) {
             scores.extend(ends.apart(tiling, &mut ties.clone(), scratch));
         }
         scores.sort_by(|a, b| a.apart.total_cmp(&b.apart).then(a.tiling.cmp(&b.tiling)));
         let scored = Scored { lane, lists, scores };
-        if let Some(choice) = choose(&scored, world) {
+        if let Some(choice) = choose(&scored, world, said) {
             // Only what is clear tells clocks: sets of all ranks may be smaller ones that run alike.
             if choice.tiling.size < world || world == 2 {
                 ends.apart(choice.tiling, ties, scratch);
@@ -298,8 +301,8 @@ pub(super) fn times(apart: f64, best: f64) -> f64 {
 }
 
 /// The best sets, or the largest of those that hold them whole if ends of ranks that only the larger ones join lie apart as little. None where that is neither so nor
-/// not so.
-fn choose(lane: &Scored<'_>, world: u32) -> Option<Told> {
+/// not so, unless the user said which sizes are possible.
+fn choose(lane: &Scored<'_>, world: u32, said: bool) -> Option<Told> {
     let base = lane.scores.first()?;
     let holds = |tiling: Tiling| {
         tiling.size > base.tiling.size
@@ -327,7 +330,7 @@ fn choose(lane: &Scored<'_>, world: u32) -> Option<Told> {
     }
     // What only larger sets than the chosen ones join is what matters.
     let matters = next.is_some_and(|(tiling, _)| tiling.size > chosen.tiling.size);
-    (!unclear || !matters).then_some(Told {
+    (said || !unclear || !matters).then_some(Told {
         lane: lane.lane,
         tiling: chosen.tiling,
         apart: chosen.apart,
