@@ -24,7 +24,7 @@ pub use tiling::{Tiling, Told};
 use crate::Job;
 use crate::communication::Operation;
 use crate::groups::{GroupId, Groups, Layout};
-use assign::{Key, assign};
+use assign::{Key, Lists, assign};
 use line::Line;
 use serde::Serialize;
 use shift::{Fit, Scratch};
@@ -137,7 +137,7 @@ impl Matching {
         let mut assigned = assign(job, groups, &matching.parts);
         matching.tell(job, groups, &mut assigned, layout, &mut scratch);
         // Those with most collectives tell clocks best, and clocks that are known tell shifts of the others.
-        let mut order: Vec<(Key, BTreeMap<u32, Vec<u32>>)> = assigned.into_iter().collect();
+        let mut order: Vec<(Key, Lists)> = assigned.into_iter().collect();
         order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
         let mut ties = Ties::default();
         for (key, lists) in order {
@@ -160,19 +160,21 @@ impl Matching {
     /// Whether parts of which nobody says the group stay alone: where groups were told for other streams but not for this one, every guess is worse than none; where ranks
     /// are missing, too.
     fn leaves(&self, key: &Key) -> bool {
-        let unsaid = key.group.is_none() && key.channel.is_none();
         let on_device = matches!(key.lane, Some(Lane::Stream(_)));
         let is_told = self.told.iter().any(|told| key.lane == Some(told.lane));
-        unsaid && on_device && !is_told && (self.asked || !self.told.is_empty() || self.pipelines.is_some())
+        key.is_unsaid()
+            && on_device
+            && !is_told
+            && (self.asked || !self.told.is_empty() || self.pipelines.is_some())
     }
 
     /// The lists of a key, a set of ranks at a time where ends told the sets.
-    fn sets(&self, job: &Job, key: Key, lists: BTreeMap<u32, Vec<u32>>) -> Vec<BTreeMap<u32, Vec<u32>>> {
-        let told = self.told.iter().find(|told| key.group.is_none() && key.lane == Some(told.lane));
-        let Some(tiling) = told.filter(|_| key.channel.is_none()).map(|told| told.tiling) else {
+    fn sets(&self, job: &Job, key: Key, lists: Lists) -> Vec<Lists> {
+        let told = self.told.iter().find(|told| key.is_unsaid() && key.lane == Some(told.lane));
+        let Some(tiling) = told.map(|told| told.tiling) else {
             return vec![lists];
         };
-        let mut sets: BTreeMap<u32, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+        let mut sets: BTreeMap<u32, Lists> = BTreeMap::new();
         for (member, list) in lists {
             let first = tiling.first(job.members[member as usize].rank);
             sets.entry(first).or_default().insert(member, list);
@@ -201,13 +203,7 @@ impl Matching {
         self.of.get(member).map_or(0, |of| of.iter().filter(|c| c.is_none()).count() as u32)
     }
 
-    fn communicate(
-        &mut self,
-        job: &Job,
-        key: Key,
-        lists: BTreeMap<u32, Vec<u32>>,
-        (ties, scratch): (&mut Ties, &mut Scratch),
-    ) {
+    fn communicate(&mut self, job: &Job, key: Key, lists: Lists, (ties, scratch): (&mut Ties, &mut Scratch)) {
         if let Some(members) = self.by_sequence(job, &lists) {
             self.add(key, How::Sequence, members);
             return;

@@ -86,6 +86,11 @@ impl Operation {
         matches!(self, Self::Send | Self::Receive)
     }
 
+    /// Whether it may be one: a kernel that moves messages of any kind does not say which.
+    pub const fn may_be_message(self) -> bool {
+        self.is_message() || matches!(self, Self::SendReceive)
+    }
+
     /// The kind as a plan knows it; none where a plan does not tell it apart.
     pub const fn kind(self) -> Option<CollectiveKind> {
         Some(match self {

@@ -20,10 +20,10 @@ pub(super) struct Crossing {
 fn exchanges(lane: &Scored<'_>, parts: &[Vec<Part>]) -> bool {
     let one = lane.lists.iter().next();
     let parts = one.map(|(member, list)| list.iter().map(|&part| &parts[*member as usize][part as usize]));
-    parts.into_iter().flatten().any(|part| {
-        part.operation
-            .is_some_and(|o| o.is_message() || matches!(o, Operation::AllToAll | Operation::SendReceive))
-    })
+    parts
+        .into_iter()
+        .flatten()
+        .any(|part| part.operation.is_some_and(|o| o.may_be_message() || o == Operation::AllToAll))
 }
 
 impl Crossing {

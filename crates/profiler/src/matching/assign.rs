@@ -18,13 +18,22 @@ pub(super) struct Key {
     pub channel: Option<(u32, u32)>,
 }
 
+impl Key {
+    /// Whether no trace says who takes part.
+    pub(super) fn is_unsaid(&self) -> bool {
+        self.group.is_none() && self.channel.is_none()
+    }
+}
+
+/// The parts of one communicator, by member.
+pub(super) type Lists = BTreeMap<u32, Vec<u32>>;
+
+/// The parts of every communicator.
+pub(super) type Assigned = BTreeMap<Key, Lists>;
+
 /// The parts of every communicator, by member.
-pub(super) fn assign(
-    job: &Job,
-    groups: &Groups,
-    parts: &[Vec<Part>],
-) -> BTreeMap<Key, BTreeMap<u32, Vec<u32>>> {
-    let mut lists: BTreeMap<Key, BTreeMap<u32, Vec<u32>>> = BTreeMap::new();
+pub(super) fn assign(job: &Job, groups: &Groups, parts: &[Vec<Part>]) -> Assigned {
+    let mut lists = Assigned::new();
     for (at, (member, parts)) in job.members.iter().zip(parts).enumerate() {
         let candidates = Candidates::of(at, groups, parts);
         for (place, part) in parts.iter().enumerate() {

@@ -3,13 +3,10 @@
 //! Responsible for: joining, over ranks, the streams of which no trace says the group and whose numbers differ from rank to rank: by what they carry, which is the
 //! same operations about as often. Refuses to rename a stream where all ranks have that number.
 
-use super::assign::Key;
+use super::assign::{Assigned, Key};
 use super::{Lane, Part};
 use crate::communication::Operation;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The parts of every communicator, by member.
-type Assigned = BTreeMap<Key, BTreeMap<u32, Vec<u32>>>;
 
 /// How often which operation.
 type Carries = BTreeMap<Option<Operation>, usize>;
@@ -19,9 +16,8 @@ const DIFFERENT: f64 = 0.25;
 
 /// Gives streams that carry the same one number: that of the rank with most of them.
 pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
-    let is_unsaid = |key: &Key| key.group.is_none() && key.channel.is_none();
     let mut of: BTreeMap<u32, BTreeMap<Lane, Carries>> = BTreeMap::new();
-    for (key, lists) in assigned.iter().filter(|(key, _)| is_unsaid(key)) {
+    for (key, lists) in assigned.iter().filter(|(key, _)| key.is_unsaid()) {
         let Some(lane) = key.lane else { continue };
         for (member, list) in lists {
             let carries = of.entry(*member).or_default().entry(lane).or_default();
@@ -65,7 +61,7 @@ pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut joined: Assigned = BTreeMap::new();
     for (key, lists) in assigned {
         for (member, list) in lists {
-            let lane = key.lane.filter(|_| is_unsaid(&key));
+            let lane = key.lane.filter(|_| key.is_unsaid());
             let lane = lane.and_then(|lane| renamed.get(&(member, lane)).copied()).or(key.lane);
             joined.entry(Key { lane, ..key }).or_default().entry(member).or_default().extend(list);
         }

@@ -4,7 +4,7 @@
 //! neighbours, and giving what was told a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the
 //! same kernels: then it is not called a pipeline.
 
-use super::assign::Key;
+use super::assign::{Assigned, Key, Lists};
 use super::line::{self, Line, Point, Slope};
 use super::neighbours::{Ends, neighbours};
 use super::shift::Scratch;
@@ -18,15 +18,8 @@ use crate::{Job, RankTrace};
 use railwright_step::Dimension;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The parts of every communicator, by member.
-type Assigned = BTreeMap<Key, BTreeMap<u32, Vec<u32>>>;
-
 /// The two ends of a message.
 type Message = (PartRef, PartRef);
-
-fn is_unsaid(key: &Key) -> bool {
-    key.group.is_none() && key.channel.is_none()
-}
 
 impl Matching {
     /// Asks ends for groups and takes the messages of pipelines out of what is still to be matched.
@@ -40,16 +33,14 @@ impl Matching {
     ) {
         *assigned = super::lanes::alike(std::mem::take(assigned), &self.parts);
         let carries = |member: u32, part: u32| {
-            let operation = self.parts[member as usize][part as usize].operation;
-            matches!(operation, Some(Operation::SendReceive | Operation::Send | Operation::Receive))
+            self.parts[member as usize][part as usize].operation.is_some_and(Operation::may_be_message)
         };
-        let unsaid = assigned.iter().filter(|(key, lists)| is_unsaid(key) && lists.len() > 1);
+        let unsaid = assigned.iter().filter(|(key, lists)| key.is_unsaid() && lists.len() > 1);
         let (messages, others): (Vec<_>, Vec<_>) = unsaid.partition(|(_, lists)| {
             lists.iter().all(|(member, list)| list.iter().all(|part| carries(*member, *part)))
         });
-        let lanes = |list: &[(&Key, &BTreeMap<u32, Vec<u32>>)]| -> Vec<Lane> {
-            list.iter().filter_map(|(key, _)| key.lane).collect()
-        };
+        let lanes =
+            |list: &[(&Key, &Lists)]| -> Vec<Lane> { list.iter().filter_map(|(key, _)| key.lane).collect() };
         let (messages, others) = (lanes(&messages), lanes(&others));
         // One stream of all ranks is one group, however few its collectives are.
         let streams = messages.iter().chain(&others).filter(|lane| **lane != Lane::Host).count();
@@ -79,7 +70,7 @@ impl Matching {
         self.told.extend(told);
         if let Some(found) = found {
             assigned
-                .retain(|key, _| !(is_unsaid(key) && key.lane.is_some_and(|lane| messages.contains(&lane))));
+                .retain(|key, _| !(key.is_unsaid() && key.lane.is_some_and(|lane| messages.contains(&lane))));
             self.pipelines = Some(found.tiling);
             for pairs in found.pairs.into_values() {
                 self.pair(job, pairs);
@@ -97,11 +88,10 @@ impl Matching {
     fn message_ends(&self, job: &Job) -> Vec<Ends> {
         let of = |(at, parts): (usize, &Vec<super::Part>)| {
             let unsaid = parts.iter().enumerate().filter(|(_, part)| {
-                let carries = matches!(
-                    part.operation,
-                    Some(Operation::SendReceive | Operation::Send | Operation::Receive)
-                );
-                carries && part.lane != Lane::Host && part.group.is_none() && part.peer.is_none()
+                part.operation.is_some_and(Operation::may_be_message)
+                    && part.lane != Lane::Host
+                    && part.group.is_none()
+                    && part.peer.is_none()
             });
             let mut ends: Vec<(i64, PartRef)> = unsaid
                 .map(|(place, part)| (part.end, PartRef { member: at as u32, part: place as u32 }))
@@ -210,8 +200,8 @@ fn of_hosts(job: &Job) -> Ties {
     ties
 }
 
-fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a BTreeMap<u32, Vec<u32>>)> {
-    let unsaid = assigned.iter().filter(|(key, lists)| is_unsaid(key) && lists.len() > 1);
+fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a Lists)> {
+    let unsaid = assigned.iter().filter(|(key, lists)| key.is_unsaid() && lists.len() > 1);
     let lanes =
         unsaid.filter_map(|(key, lists)| Some((key.lane.filter(|lane| lanes.contains(lane))?, lists)));
     lanes.collect()

@@ -4,7 +4,7 @@
 //! end, whatever streams these run on; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses
 //! distances within groups that are known (their ranks run in step and end their messages together, too), and what is not clearly best.
 
-use super::ties::Ties;
+use super::ties::{CLOSE, Ties};
 use super::{PartRef, Tiling};
 use crate::Job;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Ends of one message lie this near to each other, in nanoseconds: the first that gives a clear answer counts. A receiver copies for some microseconds after the sender is
 /// done; stages that run very much alike end unrelated messages within a few microseconds, too.
 const TOGETHER: [i64; 3] = [2_000, 10_000, 50_000];
-
-/// Known clocks are known to this, in nanoseconds.
-const KNOWN: f64 = 100_000.0;
 
 /// Neighbours share this share of the moments of the one that has fewer: a stage in the middle has two neighbours.
 const SHARED: f64 = 0.35;
@@ -55,6 +52,9 @@ pub(super) fn neighbours(
     said: Option<Tiling>,
     ties: &Ties,
 ) -> Option<Neighbours> {
+    if ranks.iter().all(|rank| rank.moments.is_empty()) {
+        return None;
+    }
     TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, said, (together, ties)))
 }
 
@@ -162,7 +162,7 @@ fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, 
     }
     // Where clocks are known, unrelated messages that follow each other at equal distances do not count.
     if let Some(known) = ties.between(one.member, other.member) {
-        differences.retain(|difference| (*difference as f64 - known).abs() <= KNOWN);
+        differences.retain(|difference| (*difference as f64 - known).abs() <= CLOSE);
     }
     differences.sort_unstable();
     // The window that holds most; of equal ones the one where the clocks agree best.

@@ -5,6 +5,7 @@
 
 use super::Part;
 use super::line::{self, Line, Point, Slope};
+use super::ties::CLOSE;
 use crate::communication::Operation;
 
 /// How two lists of one communicator fit.
@@ -31,9 +32,6 @@ impl Fit {
 
 /// Clocks that a shift finds this near to each other, in nanoseconds, are one clock, as ranks of one host have; by chance that is rare.
 const ONE_CLOCK: f64 = 20_000.0;
-
-/// Clocks are known to this, in nanoseconds.
-const KNOWN: f64 = 100_000.0;
 
 /// Fewer pairs do not tell a shift that the lists' lengths do not suggest.
 const FEWEST: usize = 8;
@@ -153,7 +151,7 @@ fn search(
         let contradicts = known.map_or(0.0, |known| {
             scratch.values.clear();
             scratch.values.extend(scratch.points.iter().map(|point| point.difference as f64 - known));
-            (line::median(&mut scratch.values).abs() - KNOWN).max(0.0)
+            (line::median(&mut scratch.values).abs() - CLOSE).max(0.0)
         });
         let weight = weighed(&line, pairs) + contradicts;
         let fit = Fit { shift, mismatches, pairs: pairs as u32, line, weight };

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 /// Clocks are compared to this, in nanoseconds: recorders of one host differ by so much, and drifts add to it.
-const CLOSE: f64 = 100_000.0;
+pub(super) const CLOSE: f64 = 100_000.0;
 
 /// Ranks whose clocks are tied, each with what it is ahead of the first of them.
 #[derive(Clone, Debug, Default)]

@@ -7,6 +7,7 @@
 //! recorded (sets may have others), and lanes of messages.
 
 use super::across::Crossing;
+use super::assign::Lists;
 use super::line;
 use super::shift::{self, Scratch};
 use super::ties::Ties;
@@ -123,9 +124,6 @@ pub(super) const NOT_ONE: f64 = 2.5;
 
 /// No two clocks drift apart faster, in nanoseconds for a nanosecond; what a fit explains by more than that counts as lying apart.
 const FASTEST: f64 = 100e-6;
-
-/// The parts of one lane, by member.
-pub(super) type Lists = BTreeMap<u32, Vec<u32>>;
 
 /// What one lane's ends say of a tiling.
 #[derive(Clone, Debug)]

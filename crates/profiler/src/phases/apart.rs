@@ -34,9 +34,8 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
     let kernels: Vec<usize> = (0..gpu.len()).filter(is_kernel).collect();
     // Passes of a pipeline end where messages begin, and all passes where parameters are updated.
     let message = |at: &usize| {
-        gpu.get(*at).and_then(|row| classes.get(row.name)?.operation).is_some_and(|operation| {
-            matches!(operation, Operation::SendReceive | Operation::Send | Operation::Receive)
-        })
+        let operation = gpu.get(*at).and_then(|row| classes.get(row.name)?.operation);
+        operation.is_some_and(Operation::may_be_message)
     };
     let stretches = kernels.split(|at| message(at) || found[*at] == Some(Phase::Optimizer));
     let stretches = stretches.map(|rows| rows.iter().copied().filter(|&at| !communicates(at)).collect());
