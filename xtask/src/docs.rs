@@ -3,6 +3,7 @@
 //! Responsible for: knowing every generated page and every generated part of a page, so that one command brings all of them up to
 //! date and one test fails when any is stale. Refuses to hold words that could stand in the pages themselves.
 
+mod accuracy;
 mod catalogue;
 mod regret;
 mod validation;
@@ -26,9 +27,15 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
     let schema = serde_json::to_string_pretty(&run::schema()).map_err(|e| e.to_string())?;
     let answer =
         railwright_calculator::validation::validate(&read(EVIDENCE)?, EVIDENCE).map_err(|p| p.to_string())?;
-    let summary = validation::table(&answer.summary);
-    let details =
-        format!("{}\n{}", validation::groups(&answer.summary), validation::sources(&answer.summary));
+    let left_out = crate::left_out::read(&read(crate::left_out::TABLE)?)?;
+    let accuracy = accuracy::table(&left_out, &answer)?;
+    let linked = |page: &str| accuracy.replace("(VALIDATION)", &format!("({page})"));
+    let details = format!(
+        "### On publications that the constants never saw\n\n{}\n{}\n{}",
+        linked("#rows-that-are-not-predicted-and-why"),
+        validation::groups(&answer.summary),
+        validation::sources(&answer.summary)
+    );
     Ok(vec![
         ("railwright.schema.json", format!("{schema}\n")),
         ("docs/reference/run-file.md", run::reference()),
@@ -36,7 +43,8 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/accelerators.md", catalogue::accelerators()),
         ("docs/reference/clusters.md", catalogue::clusters()?),
         ("docs/reference/software.md", catalogue::software()),
-        ("README.md", splice("README.md", &summary)?),
+        ("docs/reference/leave-one-out.md", accuracy::page(&left_out)),
+        ("README.md", splice("README.md", &linked("docs/validation.md"))?),
         ("docs/validation.md", splice("docs/validation.md", &details)?),
         ("docs/validation-regret.md", splice("docs/validation-regret.md", &regret::tables(&answer))?),
     ])

@@ -16,7 +16,7 @@ const PULL: f64 = 0.004;
 /// Log errors beyond this count little more.
 const ROUNDING: f64 = 0.25;
 
-fn load(path: &str) -> Result<Vec<Case>, String> {
+pub(crate) fn load(path: &str) -> Result<Vec<Case>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
     let mut skipped: BTreeMap<String, usize> = BTreeMap::new();
     let mut list = Vec::new();
@@ -76,17 +76,17 @@ fn slot<'s>(software: &'s mut Software, key: &str) -> Option<&'s mut f64> {
     })
 }
 
-fn get(software: &Software, key: &str) -> Option<f64> {
+pub(crate) fn get(software: &Software, key: &str) -> Option<f64> {
     slot(&mut software.clone(), key).map(|value| *value)
 }
 
-fn set(software: &mut Software, key: &str, value: f64) {
+pub(crate) fn set(software: &mut Software, key: &str, value: f64) {
     if let Some(slot) = slot(software, key) {
         *slot = value;
     }
 }
 
-fn log_errors(list: &[&Case], machines: &mut Machines, software: &Software) -> Vec<f64> {
+pub(crate) fn log_errors(list: &[&Case], machines: &mut Machines, software: &Software) -> Vec<f64> {
     list.iter()
         .map(|case| {
             let machine = machines.of(case);
@@ -120,7 +120,12 @@ fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[(S
 }
 
 /// Moves the constants by turns, in steps that halve when none helps. Returns the loss.
-fn search(list: &[&Case], machines: &mut Machines, software: &mut Software, keys: &[(String, f64)]) -> f64 {
+pub(crate) fn search(
+    list: &[&Case],
+    machines: &mut Machines,
+    software: &mut Software,
+    keys: &[(String, f64)],
+) -> f64 {
     let mut best = loss(list, machines, software, keys);
     let mut step = 0.3_f64;
     while step > 0.004 {
@@ -190,10 +195,9 @@ pub(crate) fn summary(arguments: &[String]) -> Result<(), String> {
         let time = e.step_time.clone().unwrap_or_default();
         let memory = e.peak_memory.clone().unwrap_or_default();
         println!(
-            "{:5} rows {:5} predicted, coverage {:5.1}%, time n{} med {:5.1}% mean {:5.1}% p90 {:5.1}% bias {:+5.1}% | memory n{} med {:5.1}% p90 {:5.1}% bias {:+5.1}% | inside {:5.1}% rank {:.3} | {}",
+            "{:5} rows {:5} predicted, time n{} med {:5.1}% mean {:5.1}% p90 {:5.1}% bias {:+5.1}% | memory n{} med {:5.1}% p90 {:5.1}% bias {:+5.1}% | inside {:5.1}% rank {:.3} | {}",
             e.rows,
             e.predicted,
-            e.coverage.unwrap_or(f64::NAN) * 100.0,
             time.n,
             time.median_absolute * 100.0,
             time.mean_absolute * 100.0,
@@ -217,152 +221,6 @@ pub(crate) fn summary(arguments: &[String]) -> Result<(), String> {
     if let Ok(path) = std::env::var("RAILWRIGHT_ROWS") {
         let text = serde_json::to_string(&validation).map_err(|e| e.to_string())?;
         std::fs::write(&path, text).map_err(|e| format!("{path}: {e}"))?;
-    }
-    Ok(())
-}
-
-/// `xtask intervals TABLE`: residuals of each generation, for catalog/intervals.toml.
-pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
-    let [table] = arguments else { return Err("intervals TABLE".into()) };
-    let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
-    let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
-    let mut classes: BTreeMap<(String, bool), Vec<f64>> = BTreeMap::new();
-    for row in &validation.rows {
-        if let (Some(p), Some(m), Some(s)) =
-            (row.predicted_step_time_s, row.measured_step_time_s, &row.software)
-        {
-            classes.entry((s.clone(), row.mixture_of_experts)).or_default().push(m / p);
-            classes.entry(("any".to_owned(), row.mixture_of_experts)).or_default().push(m / p);
-        }
-    }
-    println!(
-        "# Residuals of each software generation: 5th and 95th percentile of measured over predicted step time."
-    );
-    println!(
-        "# Made by `cargo run --release -p xtask -- intervals catalog/evidence/measured_runs.csv > catalog/intervals.toml`."
-    );
-    for ((class, moe), ratios) in classes.iter().filter(|(_, ratios)| ratios.len() >= 10) {
-        // Few runs say little of the tails: the range is widened as that of a normal of unknown spread would be.
-        let n = ratios.len() as f64;
-        let widen = 1.0 + 2.0 / n;
-        println!(
-            "\n[[residuals]]\nsoftware = \"{class}\"\nmixture_of_experts = {moe}\nruns = {}\nlow = {:.3}\nhigh = {:.3}",
-            ratios.len(),
-            quantile(ratios, 0.05).powf(widen),
-            quantile(ratios, 0.95).powf(widen)
-        );
-    }
-    Ok(())
-}
-
-/// `xtask differences TABLE`: errors of predicted differences within sweeps, for catalog/differences.toml.
-pub(crate) fn differences(arguments: &[String]) -> Result<(), String> {
-    let [table] = arguments else { return Err("differences TABLE".into()) };
-    let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
-    let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
-    println!(
-        "# Errors of predicted differences: quantiles of |ln(predicted ratio) - ln(measured ratio)| over pairs of layouts of one sweep, both"
-    );
-    println!(
-        "# predicted within half of the sweep's fastest, by software generation. Two layouts of a search that are closer than"
-    );
-    println!("# `two_thirds` are a tie.");
-    println!(
-        "# Made by `cargo run --release -p xtask -- differences catalog/evidence/measured_runs.csv > catalog/differences.toml`."
-    );
-    for d in railwright_calculator::validation::regret::differences::differences(&validation) {
-        println!(
-            "\n[[difference]]\nsoftware = \"{}\"\nsweeps = {}\npairs = {}\nhalf = {:.3}\ntwo_thirds = {:.3}\nnine_tenths = {:.3}",
-            d.software, d.sweeps, d.pairs, d.half, d.two_thirds, d.nine_tenths
-        );
-    }
-    Ok(())
-}
-
-/// A source without its edition: releases, commits and sections of one publication belong together.
-fn publication(source: &str) -> &str {
-    let cut = [" [", " v2", ", 2", " commit", " @", " MICRO", "/README", " v3", " v4", "_v4", " ("];
-    cut.iter().filter_map(|c| source.find(c)).min().map_or(source, |end| &source[..end])
-}
-
-/// `xtask loso TABLE`: errors of each publication when the constants of its generation are fitted, from the neutral defaults, to the
-/// other publications of the generation alone. With no other, the defaults themselves are judged.
-pub(crate) fn leave_one_source_out(arguments: &[String]) -> Result<(), String> {
-    let [table] = arguments else { return Err("loso TABLE".into()) };
-    let all = load(table)?;
-    let text = include_str!("../../catalog/software.toml");
-    let end = text.find("[[generation]]").unwrap_or(text.len());
-    let neutral = software::parse(&format!("{}\n[[generation]]\nid = \"neutral\"\n", &text[..end]))?;
-    let neutral = neutral.first().ok_or("no defaults")?;
-    let mut machines = Machines::default();
-    println!("| publication | generation | runs | in sample | left out | fitted to |");
-    println!("| --- | --- | --- | --- | --- | --- |");
-    let mut errors_out = Vec::new();
-    for generation in software::generations() {
-        let rows: Vec<&Case> = all.iter().filter(|c| c.plan.software == generation.id).collect();
-        let mut publications: Vec<&str> = rows.iter().map(|c| publication(&c.source)).collect();
-        publications.sort_unstable();
-        publications.dedup();
-        for left_out in publications {
-            let (held, rest): (Vec<&Case>, Vec<&Case>) =
-                rows.iter().partition(|c| publication(&c.source) == left_out);
-            if held.len() < 4 {
-                continue;
-            }
-            let mut keys: Vec<(String, f64)> = Vec::new();
-            let mut start = generation.clone();
-            start.matmul = neutral.matmul.clone();
-            start.attention_rate = neutral.attention_rate.clone();
-            let mut names: Vec<String> = [
-                "elementwise_passes",
-                "host_us_per_kernel",
-                "host_us_per_micro_batch",
-                "host_ms_per_step",
-                "collective_rate",
-                "overlap_slowdown",
-                "host_us_per_expert_layer",
-                "cast_passes",
-            ]
-            .map(str::to_owned)
-            .to_vec();
-            for case in &rest {
-                let (arch, format) =
-                    (&case.cluster.accelerator.architecture, case.plan.precision.compute.name());
-                names.push(format!("matmul/{arch}.{format}"));
-                names.push(format!("attention_rate/{arch}"));
-            }
-            names.sort();
-            names.dedup();
-            for name in names {
-                let value = get(neutral, &name).unwrap_or(1.0);
-                set(&mut start, &name, value);
-                keys.push((name, value));
-            }
-            if !rest.is_empty() {
-                search(&rest, &mut machines, &mut start, &keys);
-            }
-            let out: Vec<f64> =
-                log_errors(&held, &mut machines, &start).iter().map(|e| e.exp() - 1.0).collect();
-            let inside: Vec<f64> =
-                log_errors(&held, &mut machines, generation).iter().map(|e| e.exp() - 1.0).collect();
-            let median = |e: &[f64]| summarize(e).map_or(f64::NAN, |s| s.median_absolute * 100.0);
-            println!(
-                "| {left_out} | {} | {} | {:.1}% | {:.1}% | {} |",
-                generation.id,
-                held.len(),
-                median(&inside),
-                median(&out),
-                if rest.is_empty() {
-                    "nothing (defaults)".to_owned()
-                } else {
-                    format!("{} other runs", rest.len())
-                }
-            );
-            errors_out.extend(out);
-        }
-    }
-    if let Some(s) = summarize(&errors_out) {
-        println!("| all | | {} | | {:.1}% | |", s.n, s.median_absolute * 100.0);
     }
     Ok(())
 }

@@ -3,25 +3,27 @@
 
 mod docs;
 mod fit;
+mod left_out;
+mod residuals;
 
 const USAGE: &str = "usage:
   xtask docs [--check]                             generated pages: write them, or say which are stale
   xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
-  xtask loso TABLE                                 errors of each publication with constants fitted to the others
+  xtask loso TABLE                                 predict each publication with constants fitted to the others
   xtask validate TABLE                             the summary that `railwright validate` gives
-  xtask intervals TABLE                            residuals of each generation, for catalog/intervals.toml
-  xtask differences TABLE                          errors of differences within sweeps, for catalog/differences.toml";
+  xtask intervals                                  left-out residuals of each generation, for catalog/intervals.toml
+  xtask differences TABLE                          errors of differences, for catalog/differences.toml";
 
 fn main() -> std::process::ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("fit") => fit::run(&arguments[1..]),
         Some("errors") => fit::errors(&arguments[1..]),
-        Some("loso") => fit::leave_one_source_out(&arguments[1..]),
+        Some("loso") => left_out::run(&arguments[1..]),
         Some("validate") => fit::summary(&arguments[1..]),
-        Some("intervals") => fit::intervals(&arguments[1..]),
-        Some("differences") => fit::differences(&arguments[1..]),
+        Some("intervals") => residuals::intervals(&arguments[1..]),
+        Some("differences") => residuals::differences(&arguments[1..]),
         Some("docs") => docs::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

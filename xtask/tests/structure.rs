@@ -198,6 +198,7 @@ const DISK: &[&str] = &[
 const MAY_LOOK: &[(&str, &str)] = &[
     ("commands/serve/start.rs", "it says what may be read, before anybody can ask"),
     ("commands/search.rs", "whether a folder to write into is there, once writing is allowed"),
+    ("commands/tune.rs", "whether what is written to is a folder; the server does not run it"),
     ("commands/export.rs", "whether what is written to is a folder; the server refuses the flag"),
 ];
 

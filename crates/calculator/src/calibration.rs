@@ -148,7 +148,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
         let problem = Problem::new("nothing in these measurements settles a figure of the calculator");
         let told = remarks.join("; ");
         return Err(if told.is_empty() {
-            problem.hint("traces need record_shapes=True, or a run (--run) that says the shapes")
+            problem.hint("traces need record_shapes=True, or a run with the shapes (--run)")
         } else {
             problem.hint(told)
         });

@@ -6,7 +6,7 @@
 use crate::collectives::Fabric;
 use crate::disturbance::Disturbance;
 use crate::memory::{SoftwareCatalogue, StageSplit};
-use crate::operators::{self, Device, Pass};
+use crate::operators::{self, Cost, Device, Pass, ProductMemo};
 use crate::software::{self, Software};
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::Cluster;
@@ -94,9 +94,36 @@ pub struct Costing<'a> {
     pub attention_rate: f64,
     /// Slow members, if any.
     pub disturbance: Option<&'a Disturbance>,
+    /// Prices of products that were asked for before, where many plans are priced.
+    pub(crate) memo: Option<Arc<ProductMemo>>,
 }
 
 impl<'a> Costing<'a> {
+    /// The same with a table of prices that are known already.
+    #[must_use]
+    pub fn remembering(self, memo: &Arc<ProductMemo>) -> Self {
+        Self { memo: Some(Arc::clone(memo)), ..self }
+    }
+
+    /// Burst time of one product of a linear layer, as [`Device::gemm`].
+    pub(crate) fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
+        let price = || self.machine.device.gemm(m, n, k, data_type, pass);
+        match &self.memo {
+            Some(memo) => memo.get([1.0, m, n, k], data_type, pass, price),
+            None => price(),
+        }
+    }
+
+    /// Burst time of the products of `groups` experts, as [`Device::grouped_gemm`].
+    pub(crate) fn grouped_gemm(&self, [groups, m, n, k]: [f64; 4], data_type: DataType, pass: Pass) -> Cost {
+        let price = || self.machine.device.grouped_gemm(groups, m, n, k, data_type, pass);
+        match &self.memo {
+            // One group is priced as a group, not as a single product.
+            Some(memo) => memo.get([-groups, m, n, k], data_type, pass, price),
+            None => price(),
+        }
+    }
+
     /// Gathers the context. Fails on an unknown software generation.
     pub fn new(
         model: &'a Model,
@@ -147,7 +174,7 @@ impl<'a> Costing<'a> {
             software,
             stage_split: SoftwareCatalogue::shared()
                 .map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split),
-            layout: Layout::new(plan, cluster.scale_up.domain_size),
+            layout: Layout::new(plan, plan.domain(cluster)),
             tokens,
             sequence_shard_tokens: tokens / shard,
             activation_bytes: plan.precision.activations.bytes(),
@@ -167,6 +194,7 @@ impl<'a> Costing<'a> {
                     }
             },
             disturbance: None,
+            memo: None,
         }
     }
 
@@ -186,7 +214,7 @@ impl<'a> Costing<'a> {
         let shard = if plan.sequence_parallel { plan.tensor_parallel as f64 } else { 1.0 };
         Costing {
             plan,
-            layout: Layout::new(plan, self.cluster.scale_up.domain_size),
+            layout: Layout::new(plan, plan.domain(self.cluster)),
             tokens,
             sequence_shard_tokens: tokens / shard,
             ..self.clone()

@@ -1,82 +1,17 @@
-//! What a plan says where its author said nothing: the habits of the software generation, and a start for somebody who named
-//! no parallel degree at all.
+//! A start for somebody who named no parallel degree at all.
 //!
-//! Responsible for: defaults that depend on more than the plan. Refuses to override anything that was said, and to search: the
-//! start is the fastest of a handful of common layouts, not an optimum.
+//! Responsible for: the layout of a plan that leaves all degrees open, which takes prices to choose. Refuses to override anything that
+//! was specified, and to search: the start is the fastest of a handful of common layouts, not an optimum.
 
 use crate::costing::{Costing, Machine};
 use crate::evaluate::evaluate_with;
 use crate::memory::{MemoryInput, SoftwareCatalogue, peak};
 use crate::schedule::Workspace;
-use crate::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Model};
-use railwright_spec::plan::{Plan, PlanSpec, Recompute, Sharding, validate};
-use railwright_spec::precision::DataType;
+use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-
-/// The generation that is assumed on an architecture.
-pub fn software_for(architecture: &str) -> &'static str {
-    if architecture.starts_with("TPU") || architecture.to_lowercase().starts_with("tpu") {
-        "maxtext-tpu"
-    } else if architecture.starts_with("Blackwell") || architecture.starts_with("Rubin") {
-        "megatron-core-2026"
-    } else {
-        railwright_spec::plan::DEFAULT_SOFTWARE
-    }
-}
-
-/// A plan from what was said, the habits of the generation, and the specification's own defaults, in this order.
-pub fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
-    let mut spec = spec.clone();
-    let id = spec
-        .software
-        .get_or_insert_with(|| software_for(&cluster.accelerator.architecture).to_owned())
-        .clone();
-    let software = software::by_id(&id)?;
-    if spec.sharding.is_none() && software.zero_stage == 3 {
-        // Full sharding makes a model fit without any other parallelism, so the degrees must know of it.
-        spec.sharding = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
-    }
-    let mut plan = spec.resolve(model, cluster)?;
-    fill(&spec, software, model.is_mixture_of_experts(), &mut plan);
-    Ok(plan)
-}
-
-/// Lays the generation's habits over what the specification left open.
-fn fill(spec: &PlanSpec, software: &Software, has_experts: bool, plan: &mut Plan) {
-    let overlap = &mut plan.overlap;
-    overlap.gradient_reduce = spec.overlap_gradient_reduce.unwrap_or(software.overlap.gradient_reduce);
-    overlap.parameter_gather = spec.overlap_parameter_gather.unwrap_or(software.overlap.parameter_gather);
-    // Userbuffers need the sequence-parallel form of the collectives.
-    overlap.tensor = spec.overlap_tensor.unwrap_or(software.overlap.tensor && plan.sequence_parallel);
-    overlap.pipeline = spec.overlap_pipeline.unwrap_or(software.overlap.pipeline);
-    overlap.expert = spec.overlap_expert.unwrap_or(software.overlap.expert);
-    plan.dropout = spec.dropout.unwrap_or(software.dropout);
-    plan.vocabulary_multiple = spec.vocabulary_multiple.unwrap_or(software.vocabulary_multiple);
-    if spec.sharding.is_none() && plan.sharding.zero_stage < 3 {
-        let has_peers = plan.data_parallel.saturating_mul(plan.context_parallel) > 1;
-        plan.sharding.zero_stage = if has_peers { software.zero_stage.min(2) } else { 0 };
-    }
-    let spread = plan.expert_parallel.saturating_mul(plan.tensor_parallel).max(1);
-    let ranks = plan.tensor_parallel.saturating_mul(plan.context_parallel).saturating_mul(plan.data_parallel);
-    let follows = software.expert_tensor_follows_tensor && spec.expert_tensor_parallel.is_none();
-    if has_experts && follows && ranks.is_multiple_of(spread) {
-        plan.expert_tensor_parallel = plan.tensor_parallel;
-    }
-    // `bf16` in the catalogue stands for the run's 16-bit format.
-    let of_run = |format: DataType| {
-        let is_sixteen = format == DataType::Bf16 && plan.precision.parameters == DataType::Fp16;
-        if is_sixteen { DataType::Fp16 } else { format }
-    };
-    let is_mixed = plan.precision.parameters != DataType::Fp32;
-    let gradients = software.gradients.filter(|_| is_mixed && spec.precision_gradients.is_none()).map(of_run);
-    let reduce =
-        software.gradient_reduce.filter(|_| is_mixed && spec.precision_gradient_reduce.is_none()).map(of_run);
-    plan.precision.gradients = gradients.unwrap_or(plan.precision.gradients);
-    plan.precision.gradient_reduce = reduce.unwrap_or(plan.precision.gradient_reduce);
-}
 
 /// Whether no parallel degree at all was given.
 pub fn is_open(spec: &PlanSpec) -> bool {
@@ -117,7 +52,7 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
         let mut is_possible = false;
         for recompute in policies(&layout, model) {
             let said = PlanSpec { recompute: Some(recompute), ..layout.clone() };
-            let Ok(plan) = resolve(&said, model, cluster) else { break };
+            let Ok(plan) = said.resolve(model, cluster) else { break };
             if !validate(model, cluster, &plan).is_empty() {
                 break;
             }
@@ -226,6 +161,8 @@ mod tests {
     use super::*;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
+    use railwright_spec::plan::Sharding;
+    use railwright_spec::precision::DataType;
 
     fn h100(devices: u64) -> Cluster {
         cluster::by_name("dgx-h100", devices).expect("a preset")
@@ -240,19 +177,19 @@ mod tests {
             overlap_gradient_reduce: Some(true),
             ..PlanSpec::default()
         };
-        let plan = resolve(&old, &model, &h100(8)).expect("possible");
+        let plan = old.resolve(&model, &h100(8)).expect("possible");
         assert_eq!((plan.sharding.zero_stage, plan.dropout), (0, true));
         assert_eq!(plan.precision.gradients, DataType::Bf16);
         assert!(plan.overlap.gradient_reduce && !plan.overlap.parameter_gather);
         let new = PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() };
-        let plan = resolve(&new, &model, &h100(8)).expect("possible");
+        let plan = new.resolve(&model, &h100(8)).expect("possible");
         assert_eq!((plan.sharding.zero_stage, plan.dropout), (1, false));
-        assert_eq!(plan.precision.gradients, DataType::Bf16);
+        assert_eq!(plan.precision.gradients, DataType::Fp32);
         let sharded = PlanSpec {
             sharding: Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
             ..PlanSpec::default()
         };
-        let plan = resolve(&sharded, &model, &h100(8)).expect("possible");
+        let plan = sharded.resolve(&model, &h100(8)).expect("possible");
         assert_eq!((plan.sharding.zero_stage, plan.tensor_parallel, plan.data_parallel), (3, 1, 8));
     }
 

@@ -90,7 +90,7 @@ impl Disturbance {
 /// The costing of a stage: with the laws of its slow links, if it has any.
 fn of_stage<'a>(costing: &Costing<'a>, slow: &'a SlowStage) -> Costing<'a> {
     let machine = slow.machine.as_ref().unwrap_or(costing.machine);
-    Costing { machine, disturbance: None, ..costing.clone() }
+    Costing { machine, disturbance: None, memo: None, ..costing.clone() }
 }
 
 /// Stretches the virtual stages of slow stages.

@@ -3,16 +3,16 @@
 //! Responsible for: adding chunks, pipeline, update and the step's fixed costs into one number that can be taken apart again.
 //! The timeline ([`crate::timeline`]) is built from the same chunk costs; a test holds the two together.
 
-use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::disturbance;
 use crate::schedule::{self, ChunkCost, Pipeline, Workspace};
 use crate::sharding::{self, LocalParameters, StagePasses, StageUpdate};
 use crate::stage::{self, Chunk};
+use crate::transfer::Transfer;
 use crate::work::{Dimension, Family};
 use railwright_spec::plan::{Plan, Schedule};
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Flop, Seconds};
+use railwright_spec::quantity::{Flop, Seconds};
 use serde::Serialize;
 
 /// Where a step's time goes on the rank that everyone waits for. The parts sum to `total`.
@@ -61,23 +61,9 @@ pub struct Evaluation {
     pub hardware_flop: Flop,
 }
 
-/// Time of one transfer between neighbouring stages: the hidden states of a micro batch; with sequence parallelism each tensor rank
-/// sends its shard, and without it Megatron's scatter-gather sends as little and gathers inside the node.
+/// Time of one transfer between neighbouring stages: the hidden states of a micro batch.
 pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
-    let plan = costing.plan;
-    if plan.pipeline_parallel <= 1 {
-        return Seconds::ZERO;
-    }
-    let h = costing.model.hidden_size as f64;
-    let whole = Bytes::new(costing.tokens * h * costing.activation_bytes);
-    let part = whole / plan.tensor_parallel as f64;
-    let fabric = &costing.machine.fabric;
-    let mut time = fabric.send(part, &costing.layout.pipeline, 1.0).time / costing.software.collective_rate;
-    if !plan.sequence_parallel && plan.tensor_parallel > 1 {
-        time += fabric.time(Collective::AllGather, whole, &costing.layout.tensor, 1.0).time
-            / costing.software.collective_rate;
-    }
-    time + Seconds::from_micros(costing.software.host_us_per_transfer)
+    Transfer::new(costing).map_or(Seconds::ZERO, |transfer| transfer.time())
 }
 
 /// The pipeline of a plan whose chunks take so long.
@@ -135,7 +121,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let reduce = end - duration;
     let fixed = Seconds::from_millis(costing.software.host_ms_per_step);
     let body = end + optimizer + gather + fixed;
-    let doublings = (plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
+    let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).log2();
     let jitter = body * (costing.software.jitter_per_doubling * doublings);
 
     let time = TimeBreakdown {

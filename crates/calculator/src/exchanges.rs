@@ -1,7 +1,7 @@
 //! What the ranks of every stage exchange in a step: operation, bytes, group, count.
 //!
-//! Responsible for: naming each exchange once, with all stages that make it alike; a test holds the critical stage's to the
-//! estimate's table. Refuses to know how long exchanges take and where on a machine a group's ranks lie.
+//! Responsible for: naming each exchange once, with all stages that make the same one; a test holds every stage's to the estimate's
+//! table and to the timeline's spans. Refuses to know how long exchanges take and where on a machine a group's ranks lie.
 
 mod among;
 mod passes;
@@ -10,6 +10,7 @@ mod tests;
 mod update;
 
 pub use among::Among;
+pub(crate) use passes::transfers;
 
 use crate::collectives::Collective;
 use crate::costing::Costing;

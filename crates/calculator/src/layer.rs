@@ -107,7 +107,7 @@ fn elementwise(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
 
 /// Query and key elements per token that rotary embedding or a query-key norm touches.
 fn rotated_width(layer: &Layer) -> f64 {
-    match &layer.mixer {
+    let width = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) => {
             let width = ((a.heads + a.kv_heads) * a.head_dim) as f64;
             if a.qk_norm { 2.0 * width } else { width }
@@ -115,7 +115,8 @@ fn rotated_width(layer: &Layer) -> f64 {
         // Latent attention also concatenates the rotated and plain parts of queries and keys.
         Mixer::Latent(a) => (2 * a.heads * (a.qk_nope_head_dim + a.qk_rope_head_dim)) as f64,
         _ => 0.0,
-    }
+    };
+    layer.mixer.each().iter().map(width).sum()
 }
 
 /// Elements per rank that enter the layer's dense matrix products in a micro batch.

@@ -1,7 +1,8 @@
 //! From a model, a cluster and a plan to time, memory and money, bottom-up.
 //!
 //! Operators ([`operators`]) and collectives ([`collectives`]) become layers ([`layer`]), layers become virtual stages
-//! ([`stage`]), stages a pipeline ([`schedule`]), and the pipeline with its update ([`sharding`]) a step ([`evaluate`]).
+//! ([`stage`]), stages a pipeline ([`schedule`]), and the pipeline with its update ([`update`], [`sharding`]) a step
+//! ([`evaluate`]).
 //! This crate reads no file and no clock, prints nothing and spawns nothing.
 
 pub mod calibration;
@@ -22,9 +23,13 @@ pub mod operators;
 pub mod prepared;
 pub mod schedule;
 pub mod sharding;
-pub mod software;
+
 pub mod stage;
 pub mod timeline;
+pub mod transfer;
 mod treatment;
+pub mod update;
 pub mod validation;
 pub mod work;
+
+pub use railwright_spec::software;

@@ -9,6 +9,7 @@
 mod activations;
 mod fit;
 mod head;
+mod held;
 mod in_flight;
 #[cfg(test)]
 mod measured;
@@ -25,7 +26,8 @@ mod sum;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use fit::{most_that_fits, probability_of_fitting, retry_slowdown};
+pub use fit::{EVEN_CHANCE, Fit, SURE_TO_FIT, most_that_fits, probability_of_fitting, retry_slowdown};
+pub use held::HeldParts;
 pub use in_flight::in_flight;
 pub use over_time::over_time;
 pub use prepared::{ParameterBytes, PeakParts, StageLayout};
@@ -71,7 +73,7 @@ pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Tr
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sizes = activations::sizes(model, plan, software);
     if plan.tensor_parallel > 1 {
-        sizes.tensor_domains = plan.tensor_parallel.div_ceil(input.cluster.scale_up.domain_size.max(1));
+        sizes.tensor_domains = plan.tensor_parallel.div_ceil(plan.domain(input.cluster).max(1));
     }
     let bytes = activations::treated_bytes(model, layer, plan, software, &sizes, treatment);
     (Bytes::new(bytes.saved), Bytes::new(bytes.working))

@@ -17,6 +17,11 @@ pub enum Convention {
     FullAttention,
 }
 
+impl Convention {
+    /// The convention of every MFU that a report shows without naming another: it counts what is executed, so HFU is never below MFU.
+    pub const REPORTED: Self = Self::CausalAttention;
+}
+
 /// FLOPs of forward and backward for one token at a sequence length, without recompute. N counts matrix parameters that a token uses,
 /// the head included and the input embedding not.
 pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) -> Flop {
@@ -48,16 +53,21 @@ fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
         .weights
         .iter()
         .filter(|w| is_matrix(&w.usage))
-        .map(|w| 2.0 * w.parameters() as f64 * if w.is_routed() { routed_share } else { 1.0 })
+        // A weight that an earlier layer holds is executed again.
+        .map(|w| {
+            2.0 * (w.rows * w.columns * w.copies.max(1)) as f64
+                * if w.is_routed() { routed_share } else { 1.0 }
+        })
         .sum();
     matrices + mixer(&layer.mixer, sequence_length as f64, convention)
 }
 
 /// Scores and their product with values: `2 (d_qk + d_v)` per query head and visible key.
-fn mixer(mixer: &Mixer, sequence: f64, convention: Convention) -> f64 {
+fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
     let visible = |span: Span, sparse: Option<u64>| {
         let all = match span {
-            Span::Bidirectional => return sequence,
+            Span::Bidirectional | Span::Memory(0) => return sequence,
+            Span::Memory(keys) => return keys as f64,
             Span::Causal => sequence,
             Span::Window(n) | Span::Chunk(n) => (n as f64).min(sequence),
         };
@@ -74,7 +84,7 @@ fn mixer(mixer: &Mixer, sequence: f64, convention: Convention) -> f64 {
             sequence / 2.0
         }
     };
-    match mixer {
+    match of {
         Mixer::Attention(a) => {
             2.0 * (a.heads * (a.head_dim + a.value_dim)) as f64 * visible(a.span, a.sparse_top_k)
         }
@@ -85,7 +95,10 @@ fn mixer(mixer: &Mixer, sequence: f64, convention: Convention) -> f64 {
         // State update and read-out: two multiply-adds per element of state.
         Mixer::Linear(a) => 4.0 * (a.value_heads * a.key_head_dim * a.value_head_dim) as f64,
         Mixer::StateSpace(s) => 4.0 * (s.heads * s.head_dim * s.state_size) as f64,
-        Mixer::None => 0.0,
+        Mixer::Selective(s) => 4.0 * (s.inner * s.state_size) as f64,
+        Mixer::Convolution(c) => 2.0 * (c.width * c.taps) as f64,
+        Mixer::Several { mixers } => mixers.iter().map(|m| mixer(m, sequence, convention)).sum(),
+        Mixer::Unpriced { .. } | Mixer::None => 0.0,
     }
 }
 

@@ -8,10 +8,12 @@ mod attention;
 mod calibrated;
 mod catalogue;
 mod gemm;
+mod memo;
 mod memory;
 mod unfused;
 
 pub use attention::{AttentionKernel, AttentionShape};
+pub use memo::ProductMemo;
 
 use attention::AttentionLaws;
 use calibrated::Corrections;

@@ -379,7 +379,7 @@ fn own_chunks(plan: &Plan, per_stage: u64, stage: u64, own: &mut Vec<usize>) {
 /// Jitter as a share of the rest of the step.
 fn jitter_share(costing: &Costing<'_>) -> f64 {
     let doublings =
-        (costing.plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
+        (costing.plan.world_size() as f64 / costing.plan.domain(costing.cluster) as f64).max(1.0).log2();
     costing.software.jitter_per_doubling * doublings
 }
 

@@ -1,17 +1,17 @@
 //! What data parallelism costs: gathering sharded parameters, reducing gradients, and stepping the optimizer.
 //!
-//! Responsible for: bytes and times of these three, and what of them hides behind compute. Refuses to know the pipeline's order; the
-//! window in which reduction may hide is handed in.
+//! Responsible for: the times of these three, and what of them hides behind compute. Refuses to know which collectives they are
+//! ([`crate::update`] lists and prices them) and the pipeline's order; the window in which reduction may hide is handed in.
 
-use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::memory::{self, SoftwareCatalogue};
 use crate::operators::Pass;
 use crate::schedule::ChunkCost;
+use crate::update::{self, Purpose, reduces_in_hooks, reductions_per_step};
 use crate::work::{Dimension, Work};
 use railwright_spec::model::{Cut, Layer, Weight};
-use railwright_spec::plan::{Group, Offload, Optimizer, Plan, Recompute};
+use railwright_spec::plan::{Offload, Optimizer, Plan, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
 
@@ -64,27 +64,12 @@ pub fn gather<'w>(
     if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
         return;
     }
-    let local = local_parameters(weights, plan);
-    let layout = &costing.layout;
-    let time = |operation, parameters: f64, bytes: f64, group: &Group| {
-        if parameters <= 0.0 || group.ranks <= 1 {
-            return Seconds::ZERO;
-        }
-        costing.machine.fabric.time(operation, Bytes::new(parameters * bytes), group, 1.0).time
-            / costing.software.collective_rate
-    };
-    let wire = plan.precision.gradient_reduce.bytes();
     let (mut gather, mut scatter) = (Seconds::ZERO, Seconds::ZERO);
-    for (parameters, shard, replicate) in [
-        (local.dense, &layout.shard, &layout.replicate),
-        (local.routed, &layout.expert_shard, &layout.expert_replicate),
-    ] {
-        gather += time(Collective::AllGather, parameters, plan.precision.parameters.bytes(), shard);
-        scatter += time(Collective::ReduceScatter, parameters, wire, shard);
-        scatter += time(Collective::AllReduce, parameters / shard.ranks as f64, wire, replicate);
-    }
-    if !costing.trains_weights() {
-        scatter = Seconds::ZERO;
+    for collective in update::inside_passes(costing, local_parameters(weights, plan)) {
+        match collective.purpose {
+            Purpose::Parameters => gather += collective.time(costing),
+            _ => scatter += collective.time(costing),
+        }
     }
     let again = if plan.sharding.reshard_after_forward { gather } else { Seconds::ZERO };
     let covers = |overlapped: bool, cover: Seconds| if overlapped { cover } else { Seconds::ZERO };
@@ -155,10 +140,14 @@ pub struct StageUpdate {
     pub gradient_reduce: Seconds,
     /// What of it is exposed, slow-down of overlapped compute included.
     pub gradient_exposed: Seconds,
+    /// The part overlapped with compute: `exposed = reduce - hidden + slow-down of that compute`.
+    pub gradient_hidden: Seconds,
     /// Gathering parameters after the step, hidden or not.
     pub parameter_gather: Seconds,
     /// What of it is exposed.
     pub parameter_exposed: Seconds,
+    /// The part overlapped with compute.
+    pub parameter_hidden: Seconds,
     /// The optimizer step.
     pub optimizer: Seconds,
 }
@@ -203,43 +192,13 @@ pub fn stage_update(
         return update;
     }
     let software = costing.software;
-    let fabric = &costing.machine.fabric;
-    let layout = &costing.layout;
-    let rate = software.collective_rate;
-    let wire = plan.precision.gradient_reduce.bytes();
-    // Bucket by bucket: small buckets over many ranks are bound by the ring's latency, not by bandwidth.
-    let bucket = software
-        .gradient_bucket_elements
-        .max(software.gradient_bucket_elements_per_rank * layout.data.ranks as f64);
-    let time = |op, parameters: f64, bytes: f64, group| {
-        let buckets = (parameters / bucket).ceil().max(1.0);
-        fabric.time(op, Bytes::new(parameters * bytes / buckets), group, 1.0).time * buckets / rate
-    };
-    if plan.sharding.zero_stage < 3 {
-        let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
-        for (parameters, all, shard, replicate) in [
-            (local.dense, &layout.data, &layout.shard, &layout.replicate),
-            (local.routed, &layout.expert_data, &layout.expert_shard, &layout.expert_replicate),
-        ] {
-            if parameters <= 0.0 || all.ranks <= 1 {
-                continue;
-            }
-            if sharded {
-                update.gradient_reduce += time(Collective::ReduceScatter, parameters, wire, shard);
-                update.parameter_gather +=
-                    time(Collective::AllGather, parameters, plan.precision.parameters.bytes(), shard);
-                if replicate.ranks > 1 {
-                    update.gradient_reduce +=
-                        time(Collective::AllReduce, parameters / shard.ranks as f64, wire, replicate);
-                }
-            } else {
-                update.gradient_reduce += time(Collective::AllReduce, parameters, wire, all);
-            }
+    for collective in update::around_optimizer(costing, local, micro_batches) {
+        match collective.purpose {
+            Purpose::Parameters => update.parameter_gather += collective.time(costing),
+            _ => update.gradient_reduce += collective.time(costing),
         }
     }
     let StagePasses { forward, backward, .. } = *passes;
-    // Sharded gradients (ZeRO-2) have no room for a whole copy to add up in: every micro batch reduces its own.
-    // So do replicas whose hooks fire in each pass of a pipeline.
     let (hooks, each_pass) = reduces_in_hooks(costing);
     let times = reductions_per_step(costing, micro_batches);
     let count = passes.chunks.max(1) as f64;
@@ -256,6 +215,7 @@ pub fn stage_update(
         let slowdown =
             if hooks { crowded(costing, software.overlap_slowdown) } else { software.overlap_slowdown };
         update.gradient_exposed = left.min(update.gradient_reduce) + hidden * slowdown;
+        update.gradient_hidden = hidden;
     } else {
         update.gradient_exposed = update.gradient_reduce;
     }
@@ -265,26 +225,16 @@ pub fn stage_update(
     let hidden = update.gradient_reduce.min(room);
     let each = (update.gradient_reduce - hidden) + hidden * software.overlap_slowdown;
     update.gradient_exposed += each * more;
+    update.gradient_hidden += hidden * more;
     update.gradient_reduce = update.gradient_reduce * times;
     update.parameter_exposed = if plan.overlap.parameter_gather {
         let hidden = update.parameter_gather.min(forward * (1.0 - 1.0 / layers));
+        update.parameter_hidden = hidden;
         (update.parameter_gather - hidden) + hidden * software.overlap_slowdown
     } else {
         update.parameter_gather
     };
     update
-}
-
-/// Whether replicas reduce in hooks of the backward pass, and whether these fire in each pass of a pipeline.
-fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
-    let hooks = costing.software.replicas_reduce_in_hooks && costing.plan.sharding.zero_stage == 0;
-    (hooks, hooks && costing.plan.pipeline_parallel > 1)
-}
-
-/// How often a step reduces the gradients of each parameter.
-pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
-    let (_, each_pass) = reduces_in_hooks(costing);
-    if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
 }
 
 /// Share of a hidden reduction by which the compute above it is slowed when all of a replica's ranks reduce at once: what a NIC carries

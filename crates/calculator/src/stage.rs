@@ -13,7 +13,7 @@ use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::{Layer, Model};
-use railwright_spec::plan::{Plan, Recompute, Schedule};
+use railwright_spec::plan::{Plan, Recompute, Schedule, light_head};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
@@ -50,29 +50,6 @@ pub fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
         return vec![model.num_layers() / parts as u64; parts];
     }
     light_head(model, parts as u64)
-}
-
-/// Layers that do not divide are laid out by hand, and whoever does so counts the ends: the head and multi-token prediction weigh as many
-/// layers as their matrix products are worth, and the last virtual stage gets so many fewer.
-pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
-    let parts = parts.clamp(1, 100_000) as usize;
-    let layers = model.num_layers();
-    let all: f64 = model.layers.iter().map(|&kind| model.layer_kinds[kind].active_parameters() as f64).sum();
-    let layer = (all / layers.max(1) as f64).max(1.0);
-    let head = (model.vocabulary * model.hidden_size) as f64 / layer;
-    let depth = model.multi_token_prediction.as_ref().map_or(0.0, |m| m.depth as f64);
-    let ends = head * (1.0 + depth) + depth;
-    let each = (layers as f64 + ends) / parts as f64;
-    let last = (each - ends).round().max(0.0).min(layers as f64) as u64;
-    let others = parts - 1;
-    let rest = layers - if others == 0 { layers } else { last };
-    let (base, extra) = (rest / others.max(1) as u64, (rest % others.max(1) as u64) as usize);
-    // What is left over goes one each to the middle, away from the embedding.
-    let first = (others - extra.min(others)).div_ceil(2);
-    let mut split: Vec<u64> =
-        (0..others).map(|i| base + u64::from(i >= first && i < first + extra)).collect();
-    split.push(if others == 0 { layers } else { last });
-    split
 }
 
 /// Chunks that the schedule gives each stage for itself: two where the pipeline folds into a V.
@@ -349,7 +326,7 @@ pub(crate) fn head(costing: &Costing<'_>, cost: &mut LayerCost) {
     let vocabulary = padded_vocabulary(costing.model.vocabulary, plan) / tp;
     let device = &costing.machine.device;
     let data_type = plan.precision.activations;
-    let price = |pass| device.gemm(costing.tokens, vocabulary, h, data_type, pass);
+    let price = |pass| costing.gemm(costing.tokens, vocabulary, h, data_type, pass);
     let rate = costing.wide_matmul_rate;
     cost.forward.add_compute(Family::Head, price(Pass::Forward), rate, 2.0);
     cost.backward_input.add_compute(Family::Head, price(Pass::DataGradient), rate, 1.0);

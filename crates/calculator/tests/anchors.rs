@@ -4,7 +4,6 @@
 //! interleaving from the paper's run scripts) and Korthikanti et al. 2022 table 5 (iteration times). Llama 3: arXiv 2407.21783, table 4
 //! and section 3.3. DeepSeek-V3: arXiv 2412.19437, sections 3 and 4.2.
 
-use railwright_calculator::defaults;
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate};
 use railwright_calculator::model_flop::Convention;
 use railwright_calculator::software;
@@ -62,7 +61,8 @@ fn llama_3(devices: u64) -> Estimate {
         tensor_parallel: Some(8),
         pipeline_parallel: Some(16),
         virtual_stages: Some(8),
-        sharding: Some(Sharding { zero_stage: 2, group: None, reshard_after_forward: false }),
+        // The paper shards gradients too and does not state how often they are reduced: once a step here.
+        sharding: Some(Sharding { zero_stage: 1, group: None, reshard_after_forward: false }),
         layers_per_stage: Some([vec![0], vec![1; 126], vec![0]].concat()),
         overlap_tensor: Some(false),
         software: Some("megatron-core-2024".to_owned()),
@@ -70,7 +70,7 @@ fn llama_3(devices: u64) -> Estimate {
         sequence_length: Some(8192),
         ..PlanSpec::default()
     };
-    let plan = defaults::resolve(&spec, &model, &cluster).expect("resolves");
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
     estimate(&model, &cluster, &plan, &EstimateOptions::default()).expect("priced")
 }
 
@@ -107,7 +107,7 @@ fn deepseek_v3_takes_its_device_hours() {
         software: Some("megatron-core-2026".to_owned()),
         ..PlanSpec::default()
     };
-    let plan = defaults::resolve(&spec, &model, &cluster).expect("resolves");
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
     let training = Training { tokens: Some(14.8e12), availability: 1.0 };
     let options = EstimateOptions { training, cost: Cost::default() };
     let estimate = estimate(&model, &cluster, &plan, &options).expect("priced");

@@ -35,8 +35,10 @@ mod sensitivity;
 mod serve;
 mod size;
 mod stage_memory;
+mod steps;
 mod stragglers;
 mod timeline;
+mod tune;
 mod validate;
 mod whatif;
 
@@ -52,6 +54,7 @@ pub(crate) fn run(command: &Command, printer: &Printer) -> Result<Outcome, Failu
         Command::Memory(memory) => memory::run(memory, printer),
         Command::Timeline(timeline) => timeline::run(timeline, printer),
         Command::Search(search) => search::run(search, printer),
+        Command::Tune(tune) => tune::run(tune, printer),
         Command::Size(size) => size::run(size, printer),
         Command::WhatIf(whatif) => whatif::run(whatif, printer),
         Command::Balance(balance) => balance::run(balance, printer),

@@ -2,6 +2,7 @@
 //!
 //! Scripts rely on these numbers; they are part of the interface and do not change within a major version.
 
+use railwright_calculator::memory::Fit;
 use railwright_spec::problem::Problem;
 use std::process::ExitCode;
 
@@ -13,6 +14,10 @@ pub(crate) const NO: u8 = 1;
 pub(crate) const BAD_INPUT: u8 = 2;
 /// The program is wrong. Please report it.
 pub(crate) const INTERNAL: u8 = 3;
+/// The answer is neither yes nor no: the plan may fit the devices, with a probability below the one that counts as fitting.
+pub(crate) const AT_RISK: u8 = 4;
+/// What was recorded does not carry an answer: neither yes nor no.
+pub(crate) const CANNOT_TELL: u8 = 5;
 /// The user stopped a search (Ctrl-C); what it had found is printed and marked as incomplete. Shells use this number for SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -23,8 +28,34 @@ pub(crate) enum Outcome {
     Yes,
     /// No.
     No,
+    /// Neither: it may fit.
+    AtRisk,
+    /// Neither: the evidence does not carry an answer.
+    CannotTell,
     /// Not all of it, because the user stopped the work.
     Interrupted,
+}
+
+impl From<Outcome> for railwright_server::Outcome {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Yes => Self::Yes,
+            Outcome::No => Self::No,
+            Outcome::AtRisk => Self::AtRisk,
+            Outcome::CannotTell => Self::CannotTell,
+            Outcome::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+impl From<Fit> for Outcome {
+    fn from(fit: Fit) -> Self {
+        match fit {
+            Fit::Fits => Self::Yes,
+            Fit::AtRisk => Self::AtRisk,
+            Fit::DoesNotFit => Self::No,
+        }
+    }
 }
 
 /// Why a command did not work.
@@ -53,6 +84,8 @@ pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
     ExitCode::from(match end {
         Ok(Outcome::Yes) | Err(Failure::BrokenPipe) => OK,
         Ok(Outcome::No) => NO,
+        Ok(Outcome::AtRisk) => AT_RISK,
+        Ok(Outcome::CannotTell) => CANNOT_TELL,
         Ok(Outcome::Interrupted) => INTERRUPTED,
         Err(Failure::Input(_)) => BAD_INPUT,
     })

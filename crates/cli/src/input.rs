@@ -3,9 +3,11 @@
 //! Responsible for: bounded reads and errors that say which file, why, and which file was probably meant. Refuses to interpret.
 
 pub(crate) mod access;
+pub(crate) mod beside;
 pub(crate) mod jobs;
 mod model;
 mod names;
+mod part;
 pub(crate) mod profile;
 pub(crate) mod shelf;
 pub(crate) mod traces;
@@ -17,6 +19,7 @@ use railwright_profiler::readers;
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, nearest};
 use railwright_spec::quantity::Bytes;
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
@@ -33,8 +36,32 @@ pub(crate) const LOG_LIMIT: u64 = 1 << 30;
 /// What came from standard input: it cannot be read again, and a launch file may be asked for twice.
 static STDIN: OnceLock<String> = OnceLock::new();
 
+thread_local! {
+    /// A text that is read in the place of a file, for as long as it is tried.
+    static INSTEAD: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
+/// Works with a text in the place of what a file holds: an edit is tried before it is written.
+pub(crate) fn instead<T>(path: &str, text: &str, work: impl FnOnce() -> T) -> T {
+    let before = INSTEAD.replace(Some((path.to_owned(), text.to_owned())));
+    crate::run::launch::forget();
+    let out = work();
+    INSTEAD.set(before);
+    crate::run::launch::forget();
+    out
+}
+
 /// Reads a text file, `-` being standard input. Compressed ones are inflated, up to the same limit.
 pub(crate) fn read(path: &str, limit: u64) -> Result<String, Problem> {
+    let tried = INSTEAD.with_borrow(|tried| {
+        tried.as_ref().filter(|(instead, _)| instead == path).map(|(_, text)| text.clone())
+    });
+    if let Some(text) = tried {
+        return Ok(text);
+    }
+    if let Some((file, name)) = part::split(path) {
+        return Ok(part::choose(&read_once(file, limit)?, name));
+    }
     if path != "-" {
         return read_once(path, limit);
     }

@@ -10,14 +10,12 @@ mod input;
 mod printer;
 mod run;
 
-use args::Arguments;
-use clap::Parser;
 use exit::Failure;
 use printer::Printer;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match args::frameworks::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are answers, the rest is a mistake; clap prints each to its stream. A closed stream is no

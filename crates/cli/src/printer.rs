@@ -128,7 +128,7 @@ impl Printer {
             Format::Csv => answer.csv(),
             Format::Json => envelope(A::KIND, answer.json()),
             Format::Html => answer.page().ok_or_else(|| {
-                Problem::new("there is no page of this answer")
+                Problem::new("this command has no HTML report")
                     .in_file("--format")
                     .hint("there are table, json, csv and md; `estimate` and `profile` have pages")
             })?,

@@ -5,6 +5,7 @@
 
 pub(crate) mod flags;
 pub(crate) mod launch;
+pub(crate) mod slots;
 pub(crate) mod spelled;
 
 use crate::args::RunArguments;
@@ -46,6 +47,7 @@ pub(crate) fn resolve_spread(arguments: &RunArguments) -> Result<Resolved, Failu
 }
 
 fn resolve_as(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) -> Result<Resolved, Failure> {
+    let arguments = &slots::sorted(arguments)?;
     resolve_layers(arguments, prepare).map_err(|failure| match failure {
         Failure::Input(problems) => {
             let has_file = arguments.run.is_some();
@@ -64,6 +66,7 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
     let mut spec = layered(arguments)?;
     prepare(&mut spec);
     if let Some(launch) = launch::find(arguments)? {
+        launch::ask_for_the_open(&launch, &spec)?;
         launch::ask_for_devices(&launch, &spec)?;
     }
     let read = |path: &str| input::read(path, CONFIG_LIMIT);
@@ -94,7 +97,7 @@ fn resolve_layers(arguments: &RunArguments, prepare: impl FnOnce(&mut RunSpec)) 
             ));
             start.plan
         }
-        None => defaults::resolve(&spec.plan, &run.model, &run.cluster).map_err(placed)?,
+        None => spec.plan.resolve(&run.model, &run.cluster).map_err(placed)?,
     };
     let problems = validate(&run.model, &run.cluster, &run.plan);
     if !problems.is_empty() {
@@ -143,6 +146,7 @@ const BATCH: [&str; 3] = ["plan.global_batch", "plan.micro_batches", "plan.batch
 
 /// What was typed, layer on layer, unresolved.
 pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
+    let arguments = &slots::sorted(arguments)?;
     let mut spec = match &arguments.run {
         Some(path) => from_file(path)?,
         None => RunSpec::default(),
@@ -206,7 +210,7 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
             .into());
     }
     if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
-        let hint = "say what to train on, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` has the known ones";
+        let hint = "set the cluster, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` has the known ones";
         return Err(Problem::new("no cluster is named").hint(hint).into());
     }
     Ok(spec)
@@ -284,6 +288,14 @@ fn said_by_nobody(spec: &RunSpec, run: &Run) -> Vec<String> {
     note(
         said.virtual_stages.is_none() && plan.pipeline_parallel > 1 && plan.virtual_stages == 1,
         "no interleaving".to_owned(),
+    );
+    note(
+        said.segment.is_none() && plan.segment.is_some(),
+        format!(
+            "segments of {} of the {} GPUs of a scale-up domain",
+            plan.domain(&run.cluster),
+            run.cluster.scale_up.domain_size
+        ),
     );
     note(said.software.is_none(), format!("software {}", plan.software));
     chosen

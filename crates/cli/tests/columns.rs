@@ -119,7 +119,7 @@ fn measured_stages_have_what_was_expected_beneath() {
 #[test]
 fn what_is_not_there_is_refused() {
     for (more, told) in [
-        (["--rank", "3"], "rank 3 stands for no stage"),
+        (["--rank", "3"], "rank 3 represents no stage"),
         (["--between", "2s..1s"], "is no part of a step"),
         (["--most-spans", "3"], "3 is not in"),
     ] {

@@ -106,7 +106,7 @@ fn nothing_is_stuck_in_the_dumps_that_are_here() {
     let answer = json(&["hang", &path, "--json", "--quiet"], 0);
     assert_eq!((&answer["hangs"], &answer["hang"]["world_size_listed"]), (&false.into(), &false.into()));
     let said = flat(&run(&["hang", &path]).stdout);
-    let told = "nothing is stuck in the dumps that are here (4); whether there are more ranks no dump says";
+    let told = "nothing is stuck in the dumps that are here (4); the dumps do not record the world size";
     assert_eq!(said, told);
     // One of them lists a group of two, and nobody else of its other groups is there.
     let path = format!("{JOB}/fr_ok_trace_rank_0.pickle");
@@ -115,7 +115,7 @@ fn nothing_is_stuck_in_the_dumps_that_are_here() {
     let said = flat(&run(&["hang", &path]).stdout);
     assert!(said.contains("whether the job does cannot be known from them"), "{said}");
     assert!(said.contains("no dump says how many ranks there are"), "{said}");
-    assert!(said.contains("was used by nobody but rank 0"), "{said}");
+    assert!(said.contains("was used only by rank 0"), "{said}");
 }
 
 #[test]
@@ -134,7 +134,9 @@ fn a_guess_at_the_number_of_ranks_reads_as_one() {
         {
             let said = run(&[command, path]);
             assert!(said.stdout.contains(words), "{command}: {}\n{}", said.stdout, said.stderr);
-            let answer = json(&[command, path, "--json", "--quiet"], 0);
+            // One rank of four cannot acquit the others.
+            let code = if command == "stragglers" { 5 } else { 0 };
+            let answer = json(&[command, path, "--json", "--quiet"], code);
             assert_eq!(answer["world_size_known"], is_known, "{command}");
         }
     }

@@ -63,7 +63,7 @@ fn json_holds_what_is_not_shown() {
     assert_eq!(value["collectives"].as_array().map(Vec::len), Some(13));
     assert_eq!(value["collectives"][0]["parts"][1]["rank"], 1);
     let value = json(&["stragglers", &at("megatron_tp2_v100"), "--json"], 1);
-    assert_eq!(value["culprits"][0]["rank"], 0);
+    assert_eq!(value["ranks"][0]["rank"], 0);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn the_suffix_chooses_the_page_and_others_have_none() {
     assert_eq!(page, run(&[&LINE[..], &["--format", "html"]].concat()).stdout);
     let none = run(&["keys", "--format", "html"]);
     assert_eq!(none.code, 2);
-    assert!(none.stderr.contains("there is no page of this answer"), "{}", none.stderr);
+    assert!(none.stderr.contains("this command has no HTML report"), "{}", none.stderr);
     let profile = run(&["profile", "../../../../fixtures/traces/megatron_tp2_v100", "--format", "html"]);
     assert!(profile.stdout.to_lowercase().starts_with("<!doctype html>"), "{}", &profile.stdout[..80]);
 }

@@ -25,7 +25,7 @@ fn an_engineer_believes_the_report_of_405b() {
     );
     let peak = number("/memory/peak") / f64::from(1 << 30);
     assert!((20.0..60.0).contains(&peak), "{peak} GiB");
-    assert_eq!(answer["memory"]["fits"], true);
+    assert_eq!(answer["memory"]["fit"], "fits");
     assert_eq!(answer["stages"].as_array().map(Vec::len), Some(16));
     // 15T tokens at 145 to 230 tokens per second and device.
     let hours = number("/money/device_hours");
@@ -41,12 +41,12 @@ fn every_section_is_there_and_fits_the_terminal() {
     assert_eq!(wide.code, 0, "{}", wide.stderr);
     assert!(wide.stderr.is_empty(), "{}", wide.stderr);
     for section in [
-        "not said, so chosen: ",
+        "defaults: ",
         "  step time   ",
         "  MFU  ",
         "  HFU  ",
         "  memory  ",
-        "where the time goes: on stage ",
+        "where the time goes: critical stage: ",
         "communication: ",
         "pipeline stages: ",
         "memory: one rank",
@@ -91,13 +91,13 @@ fn what_does_not_fit_is_a_no() {
     );
     let memory = [&["memory"][..], &line[1..]].concat();
     assert_eq!(run(&memory).code, 1);
-    assert_eq!(json(&[&line[..], &["--json"][..]].concat(), 1)["memory"]["fits"], false);
+    assert_eq!(json(&[&line[..], &["--json"][..]].concat(), 1)["memory"]["fit"], "does_not_fit");
 }
 
 #[test]
 fn who_names_no_layout_gets_one_that_fits() {
     let answer = json(&["estimate", "llama-3-70b", "--cluster", "dgx-h100", "--gpus", "64", "--json"], 0);
-    assert_eq!(answer["memory"]["fits"], true);
+    assert_eq!(answer["memory"]["fit"], "fits");
     let chosen = answer["chosen"][0].as_str().expect("words");
     assert!(chosen.starts_with("layout: the fastest of "), "{chosen}");
     let plan = &answer["plan"];
@@ -200,7 +200,7 @@ fn why_explains_each_part() {
         "bubble: ",
         "mfu.full_attention: ",
         "device_hours: ",
-        "what the step time rests on",
+        "evidence for the step time",
     ] {
         assert!(whole.stdout.contains(id), "{id}\n{}", whole.stdout);
     }
@@ -383,7 +383,8 @@ fn every_example_runs() {
     for name in ["llama-3-8b-fsdp", "llama-3.1-405b", "gpt3-175b", "deepseek-v3"] {
         let text = run(&["examples", name]).stdout;
         let said = run_with_stdin(&["estimate", "--run", "-", "--json"], &text);
-        assert!(said.code < 2, "{name}: {}", said.stderr);
+        // Fits, does not, or is at risk.
+        assert!([0, 1, 4].contains(&said.code), "{name}: {}", said.stderr);
     }
 }
 #[test]

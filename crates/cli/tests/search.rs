@@ -41,19 +41,19 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters on 8 x H100",
-        "best by step time of ",
-        "not said, so chosen: ",
+        "best by step time of a space of ",
+        "defaults: ",
         "ranking: by step time",
         "against best",
         "where the time goes: ",
-        "timed again on the timeline: ",
-        "the best\nrailwright estimate llama-3-8b --cluster dgx-h100 --gpus 8 --tp ",
+        "verified on the timeline: ",
+        "best layout\nrailwright estimate llama-3-8b --cluster dgx-h100 --gpus 8 --tp ",
         "railwright export --to megatron",
     ] {
         assert!(said.stdout.contains(part), "`{part}` is missing in\n{}", said.stdout);
     }
     assert!(!said.stdout.contains("a second"), "speed differs from run to run");
-    assert!(said.stderr.contains(" strategies in "), "{}", said.stderr);
+    assert!(said.stderr.contains(" evaluated of a space of "), "{}", said.stderr);
     for columns in ["160", "100", "72", "50"] {
         let output = program(&small(&[])).env("COLUMNS", columns).output().expect("starts");
         let width: usize = columns.parse().expect("a number");
@@ -72,12 +72,10 @@ fn numbers_are_those_of_the_estimate_and_parts_add_up() {
     assert!(number(&answer, "/counters/enumerated") > 100.0);
     let list = candidates(&answer);
     assert_eq!(list.len(), 3);
-    let mut last = 0.0;
     for (index, one) in list.iter().enumerate() {
         let time = number(one, "/ranked/candidate/step_time");
         let expected = number(one, "/ranked/candidate/expected_time");
-        assert!(expected >= last && expected >= time);
-        last = expected;
+        assert!(expected >= time);
         assert_eq!(number(one, "/ranked/rank"), index as f64 + 1.0);
         let parts: f64 =
             one["ranked"]["spent"].as_array().expect("parts").iter().map(|p| number(p, "/time")).sum();
@@ -245,10 +243,15 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
             .is_some_and(|text| text.contains("`precision.compute` is not searched"))
     );
     assert_eq!(outside("tp=8"), Value::Null);
-    let answer = json(&small(&["--json"]), 0);
+    // With every layout listed by time the first row is the fastest.
+    let answer = json(&small(&["--json", "--all"]), 0);
     let plan = &candidates(&answer)[0]["ranked"]["candidate"]["plan"];
     let own = format!("tp={},pp={}", plan["tensor_parallel"], plan["pipeline_parallel"]);
-    assert_eq!(verdict(&own, &line)["verdict"], "best");
+    let all = small(&["--all"]);
+    assert_eq!(verdict(&own, &all)["verdict"], "best");
+    // Beside a simpler first row it ties, and is no slower.
+    let tied = verdict(&own, &line);
+    assert!(tied["verdict"] == "best" || tied["is_tie"] == true && number(&tied, "/behind") <= 0.0, "{tied}");
 }
 
 #[test]
@@ -294,6 +297,7 @@ fn several_clusters_and_numbers_make_one_table() {
         "micro_batch=1",
         "--objective",
         "cost",
+        "--all",
         "--top",
         "60",
         "--json",

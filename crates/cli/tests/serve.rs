@@ -211,6 +211,7 @@ fn answers_are_the_bytes_of_the_command_line() {
         let outcome = match typed.code {
             0 => "yes",
             1 => "no",
+            4 => "at-risk",
             code => panic!("{words:?} ended with {code}: {}", typed.stderr),
         };
         assert_eq!(heard.status, 200, "{command} {arguments}: {}", heard.text);
@@ -294,7 +295,7 @@ fn what_is_wrong_is_told_as_at_the_terminal() {
         ("estimate", json!({ "model": "llama-3.1-8b", "fsdp": "yes" }), 422, "true or false"),
         ("memory", json!({ "model": "llama-3.1-8b", "by": "colour" }), 422, "invalid value 'colour'"),
         ("memory", json!({ "model": "llama-3.1-8b", "stage": -1 }), 422, "--stage"),
-        ("compare", json!({ "second": "x" }), 422, "`first` must be said"),
+        ("compare", json!({ "second": "x" }), 422, "`first` is required"),
         ("query", json!({ "sql": "DROP TABLE gpu", "paths": ["x"] }), 422, "SELECT"),
         ("models/show", json!({ "name": "llama\u{0}" }), 422, "zero byte"),
         ("models/list", json!({ "patterns": vec!["x"; 20_000] }), 422, "at most"),

@@ -99,11 +99,11 @@ fn the_table_says_its_criterion_and_its_batch() {
     assert_eq!(said.code, 0, "{}", said.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters, 1.000T tokens",
-        "numbers of devices: the best layout of each, with the same batch everywhere",
-        "more still pay at 128 GPUs of dgx-h100",
+        "cluster sizes: best layout of each, with the same global batch",
+        "scaling is still efficient at 128 GPUs of dgx-h100",
         "(--worth)",
         "--growing-batch",
-        "not said, so chosen: ",
+        "defaults: ",
     ] {
         let flat = said.stdout.replace('\n', " ");
         assert!(flat.contains(part), "`{part}` is missing in\n{}", said.stdout);

@@ -63,6 +63,9 @@ fn published_traffic_comes_out() {
         "2048",
         "--micro-batch",
         "1",
+        // The paper counts two bytes per parameter.
+        "--precision-gradient-reduce",
+        "bf16",
         "--json",
     ];
     let answer = json(&line, 0);

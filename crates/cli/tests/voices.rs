@@ -89,7 +89,7 @@ fn csv_and_markdown() {
     let md = run(&["gpus", "list", "h100", "--format", "md"]).stdout;
     assert!(md.starts_with("| accelerator | memory |") && md.contains("\n| --- | --: |"), "{md}");
     let flat = run(&estimate(&["--format", "csv"])).stdout;
-    assert!(flat.starts_with("path,value\n") && flat.contains("\nmemory.fits,true\n"), "{flat}");
+    assert!(flat.starts_with("path,value\n") && flat.contains("\nmemory.fit,fits\n"), "{flat}");
 }
 
 #[test]

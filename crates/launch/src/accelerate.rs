@@ -3,7 +3,7 @@
 //! Responsible for: accelerate's names for what it starts, and the arguments of Hugging Face's trainer where a file holds them too.
 //! Refuses to guess what such a file never says, and tells which flags say it.
 
-mod fsdp;
+pub(crate) mod fsdp;
 mod keys;
 
 #[cfg(test)]
@@ -41,6 +41,9 @@ impl Reader for AccelerateReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if crate::foreign::owner(text).is_some() {
+            return None;
+        }
         let has = |key: &str| text.lines().any(|line| line.starts_with(key));
         let key =
             ["distributed_type:", "fsdp_config:", "deepspeed_config:"].into_iter().find(|key| has(key))?;
@@ -166,7 +169,7 @@ fn of_megatron(fields: &mut Fields<'_>) {
     software(fields, "megatron-core-2024", "Megatron-LM under accelerate");
 }
 
-pub(super) fn software(fields: &mut Fields<'_>, id: &str, why: &str) {
+pub(crate) fn software(fields: &mut Fields<'_>, id: &str, why: &str) {
     fields.default("plan.software", &id.to_owned(), why);
     let chosen = format!("chosen: `{id}`, for {why}");
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
@@ -210,6 +213,18 @@ fn precision(fields: &mut Fields<'_>) {
     }
 }
 
+/// The optimizer that a name of Hugging Face's `optim`, in lower case, stands for.
+pub(crate) fn trainer_optimizer(name: &str) -> Option<Optimizer> {
+    let known = [
+        ("adafactor", Optimizer::Adafactor),
+        ("lion", Optimizer::Lion),
+        ("sgd", Optimizer::Sgd),
+        ("muon", Optimizer::Muon),
+        ("adam", Optimizer::Adam),
+    ];
+    known.into_iter().find_map(|(known, optimizer)| name.contains(known).then_some(optimizer))
+}
+
 /// Arguments of Hugging Face's trainer, which some keep in the same file.
 fn trainer(fields: &mut Fields<'_>) {
     let path = "gradient_checkpointing";
@@ -221,15 +236,8 @@ fn trainer(fields: &mut Fields<'_>) {
     let path = "optim";
     if let Some(name) = fields.word(path) {
         let name = name.to_ascii_lowercase();
-        let known = [
-            ("adafactor", Optimizer::Adafactor),
-            ("lion", Optimizer::Lion),
-            ("sgd", Optimizer::Sgd),
-            ("muon", Optimizer::Muon),
-            ("adam", Optimizer::Adam),
-        ];
-        match known.iter().find(|(known, _)| name.contains(known)) {
-            Some((_, optimizer)) => fields.set("plan.optimizer", optimizer, path),
+        match trainer_optimizer(&name) {
+            Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
             None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
         }
         if name.contains("8bit") || name.contains("paged") {

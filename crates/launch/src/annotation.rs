@@ -1,21 +1,25 @@
 //! What a launch file cannot say because no framework has a word for it, in comments that are read back.
 //!
-//! Responsible for: properties of the surroundings (the software generation) and of the data (length of documents, balance of
-//! experts), as `# railwright: plan.software = "..."`. Refuses everything else: a comment must not say what a flag could.
+//! Responsible for: properties of the surroundings (the software generation, the segment of a rack that the scheduler is asked for) and of
+//! the data (length of documents, balance of experts), as `# railwright: plan.software = "..."`. Refuses everything else: a comment must not say what a flag could.
 
 use crate::Draft;
+use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::run::{Section, Value};
 use std::fmt::Write as _;
 
 const MARK: &str = "# railwright:";
-const KEYS: &[&str] = &["software", "document_length", "expert_imbalance"];
+const KEYS: &[&str] = &["software", "segment", "document_length", "expert_imbalance"];
 
-/// The comments of a plan, a line each.
-pub(crate) fn write(plan: &Plan) -> String {
+/// The comments of a plan on a cluster, a line each.
+pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
     let spec = PlanSpec::from_plan(plan);
+    // On domains that the job does not fill evenly a reader may know other nodes, and take another segment for the usual one.
+    let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
+    let is_usual = is_even && plan.segments(cluster).next() == Some(plan.segment);
     let mut out = String::new();
-    for key in KEYS {
+    for key in KEYS.iter().filter(|key| **key != "segment" || !is_usual) {
         let Some(value) = spec.get(key) else { continue };
         if value != Value::Number(1.0) {
             // Writing to a String cannot fail.
@@ -33,7 +37,9 @@ pub(crate) fn read(text: &str, draft: &mut Draft) {
         let (key, value) = (key.trim(), value.trim());
         let Some(name) = key.strip_prefix("plan.").filter(|name| KEYS.contains(name)) else { continue };
         let value = match (name, value.parse::<f64>()) {
-            ("document_length", Ok(number)) if (0.0..9e15).contains(&number) => Value::Integer(number as i64),
+            ("document_length" | "segment", Ok(number)) if (0.0..9e15).contains(&number) => {
+                Value::Integer(number as i64)
+            }
             (_, Ok(number)) if number.is_finite() => Value::Number(number),
             _ => Value::Text(value.trim_matches('"').to_owned()),
         };

@@ -32,6 +32,9 @@ impl Reader for DeepspeedReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if crate::foreign::owner(text).is_some() {
+            return None;
+        }
         if !text.trim_start().starts_with('{') {
             return None;
         }
@@ -140,7 +143,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
     if fields.document.get(&said).is_some() {
         fields.set("plan.sharding", &sharding, &said);
     } else {
-        fields.default("plan.sharding", &sharding, "DeepSpeed shards nothing unless told to");
+        fields.default("plan.sharding", &sharding, "DeepSpeed shards nothing by default");
     }
     let path = at("zero_optimization.overlap_comm");
     match fields.flag(&path) {
@@ -148,7 +151,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
         None => fields.default(
             "plan.overlap.gradient_reduce",
             &(stage == 3),
-            "`overlap_comm` holds with stage 3 unless told otherwise",
+            "`overlap_comm` holds with stage 3 by default",
         ),
     }
     let path = at("zero_optimization.stage3_prefetch_bucket_size");

@@ -4,9 +4,12 @@
 //! says why. Refuses to look at the names of files.
 
 use crate::reader::{Evidence, Strength, readers};
-use crate::{Format, Launch};
+use crate::{Context, Format, Launch};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
+
+/// Bytes in which a configuration shows its kind. Logs are longer, and may name their run late.
+const LONGEST_CONFIGURATION: usize = 1 << 20;
 
 /// A kind of file that a text looks like.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,9 +24,13 @@ pub struct Sighting {
 /// Every kind of file that a text looks like, the most certain first; empty when nothing is recognised.
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
+    let head = head(text);
     let mut seen: Vec<Sighting> = readers()
         .iter()
-        .filter_map(|reader| Some(Sighting { format: reader.format(), evidence: reader.recognise(text)? }))
+        .filter_map(|reader| {
+            let text = if reader.format() == Format::MegatronLog { text } else { head };
+            Some(Sighting { format: reader.format(), evidence: reader.recognise(text)? })
+        })
         .collect();
     seen.extend(others(text));
     seen.sort_by_key(|sighting| std::cmp::Reverse(sighting.evidence.strength));
@@ -32,9 +39,21 @@ pub fn detect(text: &str) -> Vec<Sighting> {
 
 /// Reads a launch file of whatever kind. `None` when the text is none that a reader knows, or another kind of file.
 pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
+    read_with(text, file, &Context::default())
+}
+
+/// The same with what is known beside the text: variables, arguments of a script, files that it reads.
+pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result<Launch, Vec<Problem>>> {
     let format = detect(text).first()?.format;
     let reader = readers().iter().find(|reader| reader.format() == format)?;
-    Some(reader.read(text.trim_start_matches('\u{feff}'), file))
+    Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
+}
+
+/// The start of a text, as far as configurations reach.
+fn head(text: &str) -> &str {
+    let longest = text.len().min(LONGEST_CONFIGURATION);
+    let end = (0..=longest).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    &text[..end]
 }
 
 /// Files that are not launch files.
@@ -58,7 +77,7 @@ fn others(text: &str) -> Vec<Sighting> {
     }
     let sections = ["[model]", "[cluster]", "[plan]"];
     let found: Vec<&str> =
-        sections.into_iter().filter(|s| text.lines().any(|line| line.trim() == *s)).collect();
+        sections.into_iter().filter(|s| self::head(text).lines().any(|line| line.trim() == *s)).collect();
     if found.len() > 1 {
         seen.push(certain(Format::RunFile, &format!("the sections {}", found.join(" and "))));
     }

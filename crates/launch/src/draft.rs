@@ -3,7 +3,8 @@
 //! Responsible for: keeping a value, its origin and the place for later messages together, and bounding what a hostile file can
 //! make it hold. Refuses to know any framework.
 
-use crate::launch::{Measured, Remark, RemarkKind};
+use crate::context::Sources;
+use crate::launch::{Measured, Open, Remark, RemarkKind};
 use crate::{Format, Launch, Origin};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
@@ -13,10 +14,12 @@ use railwright_spec::run::{Field, RunSpec, Value};
 const MOST: usize = 500;
 
 /// A launch under construction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Draft {
     launch: Launch,
     problems: Vec<Problem>,
+    /// Which file a line lies in, where the launch has several.
+    sources: Option<Sources>,
 }
 
 impl Draft {
@@ -29,9 +32,27 @@ impl Draft {
             model_config: None,
             origins: Vec::new(),
             remarks: Vec::new(),
+            partial: None,
+            open: Vec::new(),
             measured: None,
         };
-        Self { launch, problems: Vec::new() }
+        Self { launch, problems: Vec::new(), sources: None }
+    }
+
+    /// From now on lines count through several files.
+    pub(crate) fn lines_of(&mut self, sources: Sources) {
+        self.sources = Some(sources);
+    }
+
+    /// The file of a line, unless it is the launch file, and the line in it.
+    pub(crate) fn spot(&self, line: Option<usize>) -> (Option<String>, Option<usize>) {
+        match (line, &self.sources) {
+            (Some(line), Some(sources)) => {
+                let (file, line) = sources.place(line);
+                (file, Some(line))
+            }
+            (line, _) => (None, line),
+        }
     }
 
     /// Sets a key of a run file: `draft.set("plan.tensor_parallel", &8, "--tensor-model-parallel-size 8", Some(12))`. `said` is
@@ -42,8 +63,9 @@ impl Draft {
 
     /// The same with a value without a type, as a file has it: whether it fits the key is checked.
     pub fn set_value(&mut self, key: &str, value: &Value, said: &str, line: Option<usize>) {
-        let place =
-            Place { file: self.launch.file.clone(), line, key: Some(shorten(said)), ..Place::default() };
+        let (file, line) = self.spot(line);
+        let own = file.clone().unwrap_or_else(|| self.launch.file.clone());
+        let place = Place { file: own, line, key: Some(shorten(said)), ..Place::default() };
         match self.launch.spec.set_at(key, value, place) {
             Ok(()) => {
                 self.launch.origins.retain(|origin| origin.key != key);
@@ -52,6 +74,7 @@ impl Draft {
                     value: value.to_toml(),
                     said: shorten(said),
                     line,
+                    file,
                 });
             }
             Err(problem) => self.problem(problem),
@@ -61,7 +84,65 @@ impl Draft {
     /// Whether a value comes from what is said at a line.
     pub fn is_origin(&self, said: &str, line: Option<usize>) -> bool {
         let said = shorten(said);
-        self.launch.origins.iter().any(|origin| origin.line == line && origin.said == said)
+        let (file, line) = self.spot(line);
+        let is_here = |origin: &Origin| origin.line == line && origin.file == file && origin.said == said;
+        self.launch.origins.iter().any(is_here)
+    }
+
+    /// Where each value comes from.
+    pub(crate) fn origins(&self) -> &[Origin] {
+        &self.launch.origins
+    }
+
+    /// The kind of file.
+    pub(crate) fn format(&self) -> Format {
+        self.launch.format
+    }
+
+    /// The file shows only a part of the run.
+    pub(crate) fn partial(&mut self, why: &str) {
+        self.launch.partial.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Whether the file shows only a part of the run.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.launch.partial.is_some()
+    }
+
+    /// Takes values back.
+    pub(crate) fn take_back(&mut self, keys: &[String]) {
+        let open = self.launch.open.len();
+        for key in keys {
+            self.leave_open(key, "", None, "");
+        }
+        self.launch.open.truncate(open);
+    }
+
+    /// A value stays open: what was set for it is taken back.
+    pub(crate) fn leave_open(&mut self, key: &str, said: &str, line: Option<usize>, why: impl Into<String>) {
+        let (file, line) = self.spot(line);
+        if self.launch.open.len() < MOST && !self.launch.open.iter().any(|open| open.key == key) {
+            let said = shorten(said);
+            self.launch.open.push(Open { key: key.to_owned(), said, line, file, why: why.into() });
+        }
+        if !self.launch.origins.iter().any(|origin| origin.key == key) {
+            return;
+        }
+        let mut spec = RunSpec::default();
+        self.launch.origins.retain(|origin| origin.key != key);
+        for origin in &self.launch.origins {
+            if let Some(value) = self.launch.spec.get(&origin.key) {
+                let file = origin.file.clone().unwrap_or_else(|| self.launch.file.clone());
+                let said = Some(origin.said.clone());
+                let place = Place { file, line: origin.line, key: said, ..Place::default() };
+                // It was set before, so it fits.
+                let _ = spec.set_at(&origin.key, &value, place);
+            }
+        }
+        self.launch.spec = spec;
+        if key == "model.config" {
+            self.launch.model_config = None;
+        }
     }
 
     /// The value of a key, if it was set.
@@ -83,7 +164,8 @@ impl Draft {
     /// Says something about the reading; see [`Remark`].
     pub fn remark(&mut self, kind: RemarkKind, said: &str, line: Option<usize>, message: impl Into<String>) {
         if self.launch.remarks.len() < MOST {
-            let remark = Remark { kind, said: shorten(said), line, message: message.into() };
+            let (file, line) = self.spot(line);
+            let remark = Remark { kind, said: shorten(said), line, message: message.into(), file };
             if !self.launch.remarks.contains(&remark) {
                 self.launch.remarks.push(remark);
             }
@@ -93,6 +175,11 @@ impl Draft {
     /// Takes remarks back whose subject was settled later: those of what is said or begins with it.
     pub fn forget(&mut self, said: &[&str]) {
         self.launch.remarks.retain(|remark| !said.iter().any(|said| remark.said.starts_with(said)));
+    }
+
+    /// Takes back what was concluded without a line of the file: a partial file concludes nothing.
+    pub(crate) fn forget_conclusions(&mut self) {
+        self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || remark.line.is_some());
     }
 
     /// Takes assumptions back that were settled later: those whose message holds a text.
@@ -117,7 +204,11 @@ impl Draft {
     /// A model whose dimensions are given without a vocabulary gets that of its style, and that is said.
     fn vocabulary(&mut self) {
         let model = &self.launch.spec.model;
-        let is_given = model.vocab.is_some() || model.name.is_some() || model.config.is_some();
+        let is_given = self.launch.partial.is_some()
+            || self.launch.open.iter().any(|open| open.key == "model.vocab")
+            || model.vocab.is_some()
+            || model.name.is_some()
+            || model.config.is_some();
         if is_given || model.layers.is_none() || model.hidden.is_none() {
             return;
         }

@@ -7,6 +7,7 @@
 use crate::document::{Data, Document, Entry};
 use crate::{Draft, Format, Launch, RemarkKind};
 use railwright_spec::human::shorten;
+use railwright_spec::model::by_name;
 use railwright_spec::problem::{Place, Problem, nearest};
 use railwright_spec::run::{Field, RunSpec, Value};
 use std::collections::BTreeSet;
@@ -188,6 +189,16 @@ impl<'a> Fields<'a> {
             text: text.map(|text| text.chars().take(200).collect()),
         };
         self.draft.problem(Problem { place: Some(Box::new(place)), ..problem });
+    }
+
+    /// Sets the model of an identifier of Hugging Face, or says that it is open.
+    pub(crate) fn named_model(&mut self, path: &str, name: &str) {
+        if let Ok(model) = by_name(name) {
+            self.set("model.name", &model.name, path);
+        } else {
+            let message = "the catalogue does not have it, so the model is open: give its config.json";
+            self.remark(RemarkKind::Unresolved, path, message);
+        }
     }
 
     /// Takes every key that a run file says in the same words.

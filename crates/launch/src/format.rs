@@ -16,6 +16,8 @@ pub enum Format {
     MegatronCommand,
     /// Megatron-LM's `--yaml-cfg`.
     MegatronYaml,
+    /// A YAML file of Megatron-LM flags under `MODEL_ARGS`.
+    MegatronArgsYaml,
     /// torchtitan's TOML, JSON or overrides.
     Torchtitan,
     /// DeepSpeed's JSON.
@@ -28,6 +30,14 @@ pub enum Format {
     Nemo,
     /// The YAML of Hugging Face accelerate.
     Accelerate,
+    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry.
+    HfTrainer,
+    /// Reinforcement learning: verl, NeMo-RL.
+    Rl,
+    /// GPT-NeoX's YAML.
+    GptNeox,
+    /// Primus' YAML.
+    Primus,
     /// A model's `config.json`.
     HuggingFace,
     /// A run file of this program.
@@ -50,12 +60,17 @@ impl Format {
             Self::MegatronScript => "megatron-script",
             Self::MegatronCommand => "megatron-command",
             Self::MegatronYaml => "megatron-yaml",
+            Self::MegatronArgsYaml => "megatron-model-args",
             Self::Torchtitan => "torchtitan",
             Self::Deepspeed => "deepspeed",
             Self::Nanotron => "nanotron",
             Self::MegatronBridge => "megatron-bridge",
             Self::Nemo => "nemo",
             Self::Accelerate => "accelerate",
+            Self::HfTrainer => "hf-trainer",
+            Self::Rl => "rl",
+            Self::GptNeox => "gpt-neox",
+            Self::Primus => "primus",
             Self::HuggingFace => "hugging-face",
             Self::RunFile => "run-file",
             Self::Trace => "trace",
@@ -72,12 +87,17 @@ impl Format {
             Self::MegatronScript => "a shell script that starts Megatron-LM",
             Self::MegatronCommand => "a Megatron-LM command line",
             Self::MegatronYaml => "a Megatron-LM YAML configuration",
+            Self::MegatronArgsYaml => "a YAML file of Megatron-LM flags",
             Self::Torchtitan => "a torchtitan configuration",
             Self::Deepspeed => "a DeepSpeed configuration",
             Self::Nanotron => "a nanotron configuration",
             Self::MegatronBridge => "a Megatron-Bridge configuration",
             Self::Nemo => "a NeMo configuration",
             Self::Accelerate => "an accelerate configuration",
+            Self::HfTrainer => "a configuration of a trainer on Hugging Face models",
+            Self::Rl => "a configuration of reinforcement learning",
+            Self::GptNeox => "a GPT-NeoX configuration",
+            Self::Primus => "a Primus configuration",
             Self::HuggingFace => "a model's config.json",
             Self::RunFile => "a run file",
             Self::Trace => "a profiler's trace",

@@ -24,6 +24,10 @@ pub struct Launch {
     pub origins: Vec<Origin>,
     /// All that is to be said about the reading.
     pub remarks: Vec<Remark>,
+    /// Why the file shows only a part of the run, if it does. Then nothing that it leaves open has a default.
+    pub partial: Option<String>,
+    /// Values that the file decides and that could not be found out, or that a partial file leaves open.
+    pub open: Vec<Open>,
     /// What the file reports that the run took, if it is a log.
     pub measured: Option<Measured>,
 }
@@ -39,6 +43,25 @@ pub struct Origin {
     pub said: String,
     /// The line, from 1; `None` for a default of the framework.
     pub line: Option<usize>,
+    /// The file of that line, where it is not the launch file itself but one that it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// A value that stays open.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Open {
+    /// The key of a run file that would hold it.
+    pub key: String,
+    /// What the file says instead; empty where it says nothing.
+    pub said: String,
+    /// The line, from 1, if there is one.
+    pub line: Option<usize>,
+    /// The file of that line, where it is not the launch file itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Why it is open, in a lowercase fragment.
+    pub why: String,
 }
 
 /// Something to be said about the reading of a launch file.
@@ -52,6 +75,9 @@ pub struct Remark {
     pub line: Option<usize>,
     /// What is to be known about it, in a lowercase fragment without what is said.
     pub message: String,
+    /// The file of that line, where it is not the launch file itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// Kinds of remarks.
@@ -89,6 +115,7 @@ impl RemarkKind {
 impl Remark {
     /// The remark as a warning: `train.sh:12: --foo: ...`.
     pub fn warning(&self, file: &str) -> Warning {
+        let file = self.file.as_deref().unwrap_or(file);
         let place = self.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));
         Warning::new(self.kind.id(), format!("{place}: `{}`: {}", self.said, self.message))
     }

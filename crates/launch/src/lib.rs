@@ -7,14 +7,19 @@
 //! Start at [`Launch`], which every [`Reader`] makes of a text, and [`Written`], which every [`Writer`] makes of a run.
 
 pub mod accelerate;
+mod adapter;
 mod annotation;
 mod compare;
+mod context;
 pub mod deepspeed;
 mod detect;
 mod document;
 mod draft;
+mod edit;
 mod fields;
+mod foreign;
 mod format;
+pub mod gptneox;
 mod launch;
 mod lost;
 pub mod maxtext;
@@ -22,18 +27,26 @@ pub mod megatron;
 mod missing;
 pub mod nanotron;
 pub mod nemo;
+pub mod primus;
+mod python;
 mod reader;
+pub mod rl;
 mod shell;
 pub mod torchtitan;
+pub mod trainers;
+mod typed;
 mod writer;
 
 pub use compare::{Comparison, Predicted};
-pub use detect::{Sighting, detect, read};
+pub use context::{Context, Files};
+pub use detect::{Sighting, detect, read, read_with};
 pub use draft::Draft;
+pub use edit::{Change, Edited, Refused, edit, unified};
 pub use format::Format;
-pub use launch::{Launch, Measured, Origin, Remark, RemarkKind};
+pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};
 pub use reader::{Evidence, Reader, Strength, readers};
-pub use writer::{Lost, Writer, Written, WrittenFile, differences, writers};
+pub use typed::{Typed, typed, words_of};
+pub use writer::{Lost, Writer, Written, WrittenFile, differences, expressible, framework_of, writers};
 
 #[cfg(test)]
 mod testing;

@@ -27,6 +27,9 @@ impl Reader for MaxTextReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if crate::foreign::owner(text).is_some() {
+            return None;
+        }
         let marks = ["base_emb_dim", "ici_fsdp_parallelism", "per_device_batch_size", "max_target_length"];
         let starts = |mark: &str, with: char| {
             text.split_whitespace()

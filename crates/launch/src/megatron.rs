@@ -5,6 +5,7 @@
 //! Every carrier ends in `arguments`, which `meaning` turns into a run.
 
 pub(crate) mod arguments;
+mod dialect;
 pub(crate) mod flags;
 mod generation;
 mod hybrid;
@@ -14,6 +15,8 @@ mod log;
 pub(crate) mod meaning;
 mod memory;
 mod model;
+mod model_args;
+mod partial;
 mod pipeline;
 mod precision;
 mod script;
@@ -21,10 +24,15 @@ mod world;
 mod write;
 mod yaml;
 
+pub(crate) use arguments::is_program;
 pub use log::LogReader;
+pub use model_args::ModelArgsReader;
+pub(crate) use script::arguments_of;
 pub use script::{CommandReader, ScriptReader};
 pub use write::FlagsWriter;
 pub use yaml::YamlReader;
 
+#[cfg(test)]
+mod accepted;
 #[cfg(test)]
 mod tests;

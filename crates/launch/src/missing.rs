@@ -22,5 +22,5 @@ pub(crate) fn missing(fields: &mut Fields<'_>, who: &str) {
     need(spec.cluster.devices.is_none(), "the number of devices (`--gpus`)");
     let Some((last, rest)) = missing.split_last() else { return };
     let list = if rest.is_empty() { (*last).to_owned() } else { format!("{} and {last}", rest.join(", ")) };
-    fields.draft.remark(RemarkKind::Unresolved, who, None, format!("this file does not say {list}"));
+    fields.draft.remark(RemarkKind::Unresolved, who, None, format!("this file does not set {list}"));
 }

@@ -256,7 +256,7 @@ fn recompute(fields: &mut Fields<'_>) {
     } else if whole == Some(false) {
         fields.set("plan.recompute", &Recompute::None, path);
     } else {
-        fields.default("plan.recompute", &Recompute::None, "nanotron recomputes nothing unless told to");
+        fields.default("plan.recompute", &Recompute::None, "nanotron recomputes nothing by default");
     }
 }
 
@@ -265,18 +265,14 @@ fn habits(fields: &mut Fields<'_>) {
     fields.default("plan.software", &SOFTWARE.to_owned(), "nanotron");
     let chosen = format!("chosen: `{SOFTWARE}`, the only generation of nanotron that was measured");
     fields.draft.remark(RemarkKind::Assumed, "plan.software", None, chosen);
-    fields.default("plan.vocabulary_multiple", &1_u64, "nanotron does not pad the vocabulary unless told to");
+    fields.default("plan.vocabulary_multiple", &1_u64, "nanotron does not pad the vocabulary by default");
     fields.default(
         "plan.overlap.gradient_reduce",
         &false,
         "nanotron reduces gradients behind the backward pass",
     );
     fields.default("plan.overlap.parameter_gather", &false, "nanotron gathers parameters behind the update");
-    fields.default(
-        "plan.overlap.tensor",
-        &false,
-        "nanotron's tensor parallelism waits unless told otherwise",
-    );
+    fields.default("plan.overlap.tensor", &false, "nanotron's tensor parallelism waits by default");
     fields.default("plan.overlap.pipeline", &false, "nanotron's stages wait for their messages");
     fields.default("plan.overlap.expert", &false, "nanotron's experts wait for their tokens");
 }

@@ -4,6 +4,7 @@
 //! inside a file. Refuses to follow references out of it, and to fill in defaults of what only overrides another file.
 
 mod names;
+mod recipe;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,12 @@ impl Reader for BridgeReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if recipe::format_of(text) == Some(Format::MegatronBridge) {
+            return Some(Evidence::new(Strength::Certain, "Python that imports `megatron.bridge`"));
+        }
+        if crate::foreign::owner(text).is_some() {
+            return None;
+        }
         let has = |key: &str| has_section(text, key);
         let beside = ["ddp:", "dist:", "checkpoint:", "scheduler:", "mixed_precision:", "comm_overlap:"];
         if has("model:")
@@ -57,6 +64,12 @@ impl Reader for NemoReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if recipe::format_of(text) == Some(Format::Nemo) {
+            return Some(Evidence::new(Strength::Certain, "Python that imports NeMo"));
+        }
+        if crate::foreign::owner(text).is_some() {
+            return None;
+        }
         let has = |key: &str| has_section(text, key);
         let sizes = ["micro_batch_size", "encoder_seq_length", "tensor_model_parallel_size"];
         if has("trainer:") && has("model:") && sizes.iter().any(|size| text.contains(size)) {
@@ -92,13 +105,21 @@ fn is_override(text: &str, prefix: &str) -> bool {
 
 fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let is_yaml = has_section(text, "model:") || text.trim_start().starts_with('{');
-    let document = if is_yaml {
+    let mut recipe = None;
+    let document = if recipe::format_of(text) == Some(format) {
+        recipe::read(format, text, file).map(|found| recipe.insert(found).document.clone())
+    } else if is_yaml {
         document::yaml(text, file)
     } else {
         document::overrides(text, file).map(|found| found.document)
     };
     let mut document = document.map_err(|problem| vec![problem])?;
     number_formats(&mut document);
+    let is_nemo_2 = document.has("trainer.strategy");
+    if recipe.is_some() || is_nemo_2 {
+        recipe::sections(&mut document);
+        recipe::by_names(&mut document);
+    }
     let mut draft = Draft::new(format, file);
     let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
@@ -109,7 +130,7 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
             open.insert(path);
         }
     }
-    let is_whole = document.get("model.num_layers").is_some();
+    let is_whole = recipe.is_none() && document.get("model.num_layers").is_some();
     let mut arguments = Arguments::default();
     for entry in &document.entries {
         take(format, entry, &mut arguments, &mut draft);
@@ -123,9 +144,18 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
     } else {
         // What overrides another file sets what it says, and no default.
         transfer(format, file, &arguments, &world, &mut draft, None);
-        let message =
-            "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
-        draft.remark(RemarkKind::Assumed, "model", None, message);
+        match &recipe {
+            Some(recipe) => {
+                recipe::model(&document, &recipe.name, &mut draft);
+                recipe::remarks(format, recipe, &mut draft);
+            }
+            None if is_nemo_2 => recipe::model(&document, "", &mut draft),
+            None => {}
+        }
+        if recipe.is_none() {
+            let message = "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
+            draft.remark(RemarkKind::Assumed, "model", None, message);
+        }
     }
     draft.finish()
 }
@@ -254,7 +284,12 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
         } else if precision.starts_with("16") || precision.contains("fp16") {
             add("fp16", "True".to_owned(), path, draft);
         }
-        if precision.contains("mxfp8") {
+        let is_narrow = precision.contains("fp8") || precision.contains("fp4") || precision.contains("_mx");
+        if is_narrow && !precision.contains("16") {
+            // A narrow format alone stands on bf16.
+            add("bf16", "True".to_owned(), path, draft);
+        }
+        if precision.contains("mxfp8") || precision.contains("fp8_mx") {
             add("fp8", "hybrid".to_owned(), path, draft);
             add("fp8_recipe", "mxfp8".to_owned(), path, draft);
         } else if precision.contains("fp8") {
@@ -269,8 +304,10 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
                 add("accumulate_allreduce_grads_in_fp32", "True".to_owned(), path, draft);
             }
             Some(Data::Flag(false)) => add("grad_reduce_in_bf16", "True".to_owned(), path, draft),
-            _ => {}
+            _ => continue,
         }
+        // What the precision says overrides what the classes of gradients say.
+        break;
     }
     let path = "model.optim.name";
     if let Some(name) = text(path) {
@@ -314,7 +351,7 @@ fn world(document: &Document) -> World {
 /// Lets Megatron's reader make a run of the arguments, and takes it over; `unwanted` are the
 /// defaults that are left out, `None` for all. Which generation
 /// it is, Megatron's flags do not tell here: the classes of both frameworks had such fields before there were flags.
-fn transfer(
+pub(crate) fn transfer(
     format: Format,
     file: &str,
     arguments: &Arguments,
@@ -405,6 +442,11 @@ fn norm(data: &Data) -> Vec<String> {
 
 fn python(flag: bool) -> String {
     if flag { "True" } else { "False" }.to_owned()
+}
+
+/// A value as an argument of Megatron.
+pub(crate) fn argument(data: &Data, said: String, line: Option<usize>) -> Argument {
+    Argument { values: words(data), said, line }
 }
 
 fn words(data: &Data) -> Vec<String> {

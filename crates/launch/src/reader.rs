@@ -1,6 +1,9 @@
 //! What a reader of launch files is, and the list of all of them.
 
-use crate::{Format, Launch, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan};
+use crate::{
+    Context, Format, Launch, accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, primus, rl,
+    torchtitan, trainers,
+};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
@@ -14,6 +17,13 @@ pub trait Reader: Sync {
 
     /// Reads a text; `file` is what messages call it. All that is wrong with it is told at once.
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>>;
+
+    /// The same with what is known beside the text: variables, arguments of a script, files that it reads. Readers of files that
+    /// stand alone ignore it.
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        let _ = context;
+        self.read(text, file)
+    }
 }
 
 /// Why a text is taken for a kind of file.
@@ -48,14 +58,20 @@ impl Evidence {
 pub fn readers() -> &'static [&'static dyn Reader] {
     &[
         &megatron::LogReader,
+        // Recipes in Python hold flags of Megatron in their comments.
+        &nemo::BridgeReader,
+        &nemo::NemoReader,
+        &torchtitan::TorchtitanReader,
+        &rl::RlReader,
+        &trainers::TrainersReader,
+        &primus::PrimusReader,
+        &gptneox::NeoxReader,
+        &megatron::ModelArgsReader,
         &megatron::ScriptReader,
         &megatron::CommandReader,
         &megatron::YamlReader,
-        &torchtitan::TorchtitanReader,
         &deepspeed::DeepspeedReader,
         &nanotron::NanotronReader,
-        &nemo::BridgeReader,
-        &nemo::NemoReader,
         &accelerate::AccelerateReader,
         &maxtext::MaxTextReader,
     ]

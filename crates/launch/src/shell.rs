@@ -1,18 +1,27 @@
 //! Shell scripts read without running them: which commands a script would start, with which words.
 //!
-//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on what is known, and the line that
-//! every word comes from. Refuses to run anything, to read other files and to look at the environment: what depends on these is
-//! marked as unknown. What a hostile script can make it hold and do is bounded.
+//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on what is known, functions, loops,
+//! the scripts that a script reads or starts, and the place that every word comes from. Refuses to run anything and to look at the
+//! environment: what depends on these is marked as unknown, with its reason, and a branch that cannot be decided leaves open what it
+//! would change. What a hostile script can make it hold and do is bounded.
 
 mod arithmetic;
+mod blocks;
 mod condition;
 mod expand;
 mod lex;
+mod merge;
+mod parameter;
+mod pattern;
 mod run;
+mod start;
+mod substitute;
+mod values;
 
-use std::collections::BTreeMap;
+use crate::context::{Context, Sources};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What a script was read as.
+/// What a script was read as. Lines count through all its files; [`Sources`] knows which file a line lies in.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     /// The commands that it would start, in order.
@@ -21,15 +30,31 @@ pub(crate) struct Script {
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
     /// What could not be decided: the line, what stands there, why.
     pub(crate) open: Vec<(usize, String, String)>,
+    /// Values that branches leave open, which [`Why::Either`] counts into.
+    pub(crate) choices: Vec<Choice>,
+    /// Variables that it takes from its surroundings and that nobody gave: it is read as if they were not set.
+    pub(crate) taken_as_unset: BTreeSet<String>,
+    /// Whether a file that it reads or starts is missing.
+    pub(crate) has_missing: bool,
+    /// Whether it asks for its arguments and none were given.
+    pub(crate) wants_arguments: bool,
+    /// The texts that were read, the script's own first, and where the lines of each begin.
+    pub(crate) sources: Sources,
 }
 
 /// A command with its words.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Command {
     /// The words, expanded.
     pub(crate) words: Vec<Word>,
     /// The line that it begins in.
     pub(crate) line: usize,
+    /// The line of the branch, not decided, that it stands in.
+    pub(crate) conditional: Option<usize>,
+    /// Whether nothing in the script starts it: it is what a variable holds.
+    pub(crate) is_alone: bool,
+    /// Variables that are set for this command alone, in front of it.
+    pub(crate) prefix: Vec<(String, String)>,
 }
 
 /// A word of a command.
@@ -39,13 +64,61 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// The line that it is written in.
     pub(crate) line: usize,
-    /// What has no value in this script: names of variables, commands whose output is meant.
-    pub(crate) unknown: Vec<String>,
+    /// What has no value in this script.
+    pub(crate) unknown: Vec<Unknown>,
 }
 
-/// Reads a script. `given` are variables that are known from elsewhere.
-pub(crate) fn read(text: &str, given: &[(&str, String)]) -> Script {
-    run::run(text, given)
+/// A part of a word that has no value, and the reason.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unknown {
+    /// As it is written: `${TP}`, `$(nproc)`.
+    pub(crate) text: String,
+    /// Why it has none.
+    pub(crate) why: Why,
+}
+
+/// Why something has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// A variable that the script does not set; to a test it is empty.
+    Unset,
+    /// An argument of the script, which is read without arguments.
+    Argument,
+    /// What only a run can tell.
+    Undecidable,
+    /// One of several values, by a branch that cannot be decided; the index among the choices.
+    Either(usize),
+}
+
+/// A value that a branch leaves open.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    /// The line of the branch.
+    pub(crate) line: usize,
+    /// What may stand there, each as words.
+    pub(crate) alternatives: Vec<Vec<Word>>,
+}
+
+/// Reads a script. `given` are variables that its own directives set; `directives` reads those of further scripts.
+pub(crate) fn read(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    directives: fn(&str) -> Vec<(&'static str, String)>,
+) -> Script {
+    run::run(text, file, context, directives)
+}
+
+/// Reads a script by itself: nothing is known beside it. What is set in front of a command counts as a variable, too.
+pub(crate) fn read_alone(text: &str) -> Script {
+    let mut script = read(text, "", &Context::default(), |_| Vec::new());
+    for command in &script.commands {
+        for (name, value) in &command.prefix {
+            let word = Word { text: value.clone(), line: command.line, unknown: Vec::new() };
+            script.variables.entry(name.clone()).or_insert_with(|| vec![word]);
+        }
+    }
+    script
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
-//! torchtitan: its TOML, the JSON that newer versions save, and lists of overrides in; TOML out.
+//! torchtitan: its TOML, its Python, the JSON that newer versions save, and lists of overrides in; TOML out.
 //!
 //! Responsible for: what torchtitan's keys mean to a plan, and what holds without them. Refuses to run the Python in which newer
-//! versions keep their configurations: a name of one is looked up in a table of models.
+//! versions keep their configurations: literals are read, and names of models are looked up in a table.
 
 mod keys;
 mod models;
 mod parallel;
 mod pipeline;
+mod python;
+mod registry;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use keys::OLDER;
 pub use write::TorchtitanWriter;
 
 use crate::document::{self, Document};
@@ -34,6 +37,9 @@ impl Reader for TorchtitanReader {
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
         let certain = |why: &str| Some(Evidence::new(Strength::Certain, why));
+        if registry::is_one(text) {
+            return certain("Python that imports torchtitan");
+        }
         let start = text.trim_start();
         if start.starts_with('{') {
             let has = |key: &str| text.contains(&format!("\"{key}\""));
@@ -54,7 +60,16 @@ impl Reader for TorchtitanReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        let (document, is_whole) = parse(text, file).map_err(|problem| vec![problem])?;
+        let mut recipe = None;
+        let parsed = if registry::is_one(text) {
+            registry::read(text, file).map(|(document, is_whole, found)| {
+                recipe = Some(found);
+                (document, is_whole)
+            })
+        } else {
+            parse(text, file)
+        };
+        let (document, is_whole) = parsed.map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Torchtitan, file, text, document);
         fields.document.rename(keys::OLDER);
         fields.copy(keys::KNOWN);
@@ -64,14 +79,22 @@ impl Reader for TorchtitanReader {
         optimizer(&mut fields);
         parallel::read(&mut fields, is_whole);
         pipeline::read(&mut fields, is_whole);
-        recompute(&mut fields, is_whole);
+        recompute(&mut fields, is_whole, recipe.is_some());
         tokens(&mut fields);
         if is_whole {
             habits(&mut fields);
         }
         fields.rest(keys::KNOWN);
+        if let Some(recipe) = recipe {
+            recipe.remarks(&mut fields.draft, &registry::is_wanted);
+        }
         fields.finish()
     }
+}
+
+/// Whether a dotted key is known, in today's words or in older ones.
+pub(crate) fn knows(path: &str) -> bool {
+    keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
 
 /// The configuration, and whether it is a whole one: what an override leaves out is not a default, but another file's to say.
@@ -92,9 +115,9 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
 /// What always holds of torchtitan.
 fn habits(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
-    fields.default("plan.overlap.gradient_reduce", &true, "FSDP reduces beside the backward pass");
+    fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
     fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead");
-    fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off unless told otherwise");
+    fields.default("plan.overlap.tensor", &false, "async tensor parallelism is off by default");
     fields.default("plan.overlap.pipeline", &true, "PyTorch's pipelines send beside compute");
     fields.default("plan.overlap.expert", &false, "torchtitan's experts wait for their tokens");
 }
@@ -108,7 +131,7 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     let (id, why) = if compiled == Some(true) {
         ("torchtitan-2024-compile", "compiled torchtitan")
     } else {
-        ("torchtitan-2024-eager", "torchtitan does not compile unless told to")
+        ("torchtitan-2024-eager", "torchtitan does not compile by default")
     };
     let components = fields.words("compile.components").unwrap_or_default();
     if compiled == Some(true) && !components.is_empty() && !components.iter().any(|c| c == "model") {
@@ -219,23 +242,21 @@ fn optimizer(fields: &mut Fields<'_>) {
     }
 }
 
-fn recompute(fields: &mut Fields<'_>, is_whole: bool) {
+fn recompute(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     let path = "activation_checkpoint.mode";
     let option_path = "activation_checkpoint.selective_ac_option";
     let mode = fields.word(path);
     let option = fields.word(option_path);
     let (mode, said) = match mode {
         Some(mode) => (mode, path),
-        None if is_whole => {
-            ("selective".to_owned(), "torchtitan checkpoints selectively unless told otherwise")
-        }
+        None if is_whole => ("selective".to_owned(), "torchtitan checkpoints selectively by default"),
         None if option.is_some() => ("selective".to_owned(), option_path),
         None => return,
     };
     let recompute = match mode.to_ascii_lowercase().as_str() {
         "none" => Recompute::None,
         "full" => Recompute::Full { layers: None },
-        "selective" => match option.as_deref().unwrap_or("2") {
+        "selective" => match option.as_deref().unwrap_or(if is_python { "op" } else { "2" }) {
             "op" => {
                 Recompute::Selective { modules: BTreeSet::from([RecomputeModule::Operators]), layers: None }
             }

@@ -26,6 +26,21 @@ pub struct Written {
     pub files: Vec<WrittenFile>,
     /// What the format has no word for, or not this value.
     pub not_expressed: Vec<Lost>,
+    /// Why nothing was written: what the framework does not have at all. A file without it would describe another run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Lost>,
+}
+
+impl Written {
+    /// Nothing, for a reason.
+    pub(crate) fn refused(why: Lost) -> Self {
+        Self { files: Vec::new(), not_expressed: Vec::new(), refused: vec![why] }
+    }
+
+    /// All that cannot be expressed: why nothing was written, and what the files leave out.
+    pub fn inexpressible(&self) -> impl Iterator<Item = &Lost> {
+        self.refused.iter().chain(&self.not_expressed)
+    }
 }
 
 /// One file.
@@ -35,6 +50,16 @@ pub struct WrittenFile {
     pub name: String,
     /// Its text.
     pub text: String,
+    /// The version of the framework that it is for, such as `2026-08`; empty where all known versions read it.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub version: &'static str,
+}
+
+impl WrittenFile {
+    /// A file that all known versions read.
+    pub(crate) fn new(name: &str, text: String) -> Self {
+        Self { name: name.to_owned(), text, version: "" }
+    }
 }
 
 /// A key of a run whose value a format cannot express.
@@ -51,6 +76,30 @@ impl Lost {
     pub fn warning(&self) -> Warning {
         Warning::new("launch-not-expressed", format!("`{}`: {}", self.key, self.message))
     }
+}
+
+/// What a framework cannot express of a run, by the name of its writer (`megatron`, `torchtitan`, ...); empty where the exported files
+/// run what was priced, `None` where no writer has this name. An entry `model` says that nothing can be written at all.
+pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
+    let writer = writers().iter().find(|writer| writer.name() == framework)?;
+    Some(writer.write(run).inexpressible().cloned().collect())
+}
+
+/// The writer whose framework a software generation is, such as `megatron` of `megatron-core-2026`; `None` where no writer has it.
+pub fn framework_of(software: &str) -> Option<&'static str> {
+    /// How identifiers of generations begin, and the writers.
+    const STARTS: &[(&str, &str)] = &[
+        ("megatron-deepspeed", "deepspeed"),
+        ("megatron", "megatron"),
+        ("torchtitan", "torchtitan"),
+        ("deepspeed", "deepspeed"),
+        ("nanotron", "nanotron"),
+        ("fsdp", "accelerate"),
+        ("torchtune", "accelerate"),
+        ("maxtext", "maxtext"),
+    ];
+    let (_, name) = STARTS.iter().find(|(start, _)| software.starts_with(start))?;
+    writers().iter().map(|writer| writer.name()).find(|writer| writer == name)
 }
 
 /// Keys of a run file in which two plans differ, such as `plan.micro_batch`; empty for equal plans. Choices without effect, such as

@@ -384,7 +384,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         list.push(shared(design, "core", fabrics * clos.cores(), all, core, apart));
     }
     for class in list.iter_mut().filter(|class| class.part == "spine" && clos.spines_per_pod == 1) {
-        class.remark = "the only spine: leaves reach nobody else through this plane";
+        class.remark = "the only spine: leaves reach no other leaf in this plane";
     }
     // What joins nobody takes nothing away.
     for class in

@@ -57,5 +57,5 @@ fn stragglers_of_1024_ranks(bencher: divan::Bencher<'_, '_>) {
     let job = job();
     bencher
         .with_inputs(|| job.clone())
-        .bench_local_values(|mut job| straggler_report(&mut job, &options()).culprits.len());
+        .bench_local_values(|mut job| straggler_report(&mut job, &options()).ranks.len());
 }

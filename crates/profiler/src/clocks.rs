@@ -98,7 +98,7 @@ impl Clocks {
         let spread = micro(self.spread);
         let tied = self.clocks.iter().filter(|clock| clock.collectives > 0).count();
         if tied < 2 {
-            return (false, "no two ranks share a collective, so nothing ties their clocks".to_owned());
+            return (false, "no two ranks share a collective: clocks are not aligned".to_owned());
         }
         // What a drift moves while it is seen.
         let moves = |clock: &RankClock| {

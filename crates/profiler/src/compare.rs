@@ -33,7 +33,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    fn new(name: impl Into<String>, first: f64, second: f64) -> Self {
+    /// Of two values.
+    pub fn new(name: impl Into<String>, first: f64, second: f64) -> Self {
         let change = second - first;
         let relative = (first != 0.0).then(|| change / first);
         Self { name: name.into(), first, second, change, relative }

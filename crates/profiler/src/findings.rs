@@ -1,8 +1,8 @@
 //! Findings: faults that rules see in a profile, with what they cost, what shows it, and what to do.
 //!
 //! Responsible for: the list of rules ([`rules`]), asking each, and putting what they find in the order of its cost. Each rule is a file: its identifier, what it means,
-//! its threshold, its estimate of the cost. Costs are what the label of the waterfall holds or what a replay says; fixing two findings
-//! may save less than their sum. Refuses to hide doubt: a rule that lacks what it needs finds nothing.
+//! its threshold, its estimate of the cost. Costs are what the label of the waterfall holds or what a replay says; what findings
+//! count twice is marked (`joint`). Refuses to hide doubt: a rule that lacks what it needs finds nothing.
 
 mod attention;
 mod bandwidth;
@@ -14,6 +14,7 @@ mod exposed;
 mod float32;
 mod fragmented;
 mod host_bound;
+mod joint;
 mod layout;
 mod missing;
 mod optimizer;
@@ -23,6 +24,7 @@ mod pipeline;
 mod recompute;
 mod shapes;
 mod slow_chip;
+mod slow_link;
 mod small_kernels;
 mod straggler;
 mod synchronisation;
@@ -39,7 +41,7 @@ use crate::Job;
 use crate::Names;
 use crate::culprits::StragglerReport;
 use crate::joined::Joined;
-use crate::profile::Finding;
+use crate::profile::{Finding, Joint};
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
 use crate::windows::Windows;
@@ -105,6 +107,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
         &recompute::Recompute,
         &shapes::Shapes,
         &slow_chip::SlowChip,
+        &slow_link::SlowLink,
         &small_kernels::SmallKernels,
         &straggler::Straggler,
         &synchronisation::Synchronisation,
@@ -116,10 +119,18 @@ pub fn rules() -> &'static [&'static dyn Rule] {
     ]
 }
 
-/// What all rules find, the dearest first; what costs nothing that is known comes last.
-pub fn find(context: &Context<'_>) -> Vec<Finding> {
+/// A finding is kept when its evidence explains this share of its cost.
+const EXPLAINED: f64 = 0.5;
+
+/// What all rules find, the largest cost first; what costs nothing that is known comes last. And what they cost together. A finding whose own evidence explains less than
+/// half of its cost is left out.
+pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
     let mut found: Vec<Finding> = rules().iter().flat_map(|rule| rule.find(context)).collect();
+    found.retain(|finding| match (finding.explained, finding.cost) {
+        (Some(explained), Some(cost)) => explained >= EXPLAINED * cost,
+        _ => true,
+    });
     for finding in &mut found {
         finding.gpu_hours_per_day = finding
             .cost
@@ -130,7 +141,8 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
         let cost = |finding: &Finding| finding.cost.unwrap_or(-1.0);
         cost(b).total_cmp(&cost(a)).then_with(|| a.id.cmp(&b.id)).then_with(|| a.message.cmp(&b.message))
     });
-    found
+    let joint = joint::joint(context, &mut found);
+    (found, joint)
 }
 
 /// What findings mean.
@@ -210,7 +222,7 @@ impl<'a> Context<'a> {
     /// A line of evidence for each of the names with most time.
     fn dearest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
         let line = |(name, all): &(&str, i64)| {
-            format!("{}: {} of a step", short(name), time(*all as f64 / self.samples()))
+            format!("{}: {} per step", short(name), time(*all as f64 / self.samples()))
         };
         top(times.into_iter(), count).iter().map(line).collect()
     }

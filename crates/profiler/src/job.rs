@@ -49,7 +49,7 @@ impl Job {
             let rank = trace.identity.rank.unwrap_or_default();
             if let Some(first) = job.members.iter().find(|m| m.rank == rank) {
                 let told = format!(
-                    "{} and {} both say that they are rank {rank}; the second was left out",
+                    "{} and {} both claim rank {rank}; the second is ignored",
                     first.trace.identity.label, trace.identity.label
                 );
                 job.warnings.push(Warning::new("trace-duplicate-rank", told));

@@ -133,14 +133,14 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     if told.is_empty() && unsaid.is_empty() {
         return None;
     }
-    let mut parts = vec!["no trace says which ranks form a group".to_owned()];
+    let mut parts = vec!["no trace records process groups".to_owned()];
     if !told.is_empty() {
-        parts.push(format!("told by the moments at which their collectives end: {}", told.join(" | ")));
+        parts.push(format!("inferred from the ends of their collectives: {}", told.join(" | ")));
     }
     if !unsaid.is_empty() {
-        parts.push(format!("ends do not tell it for {}: waits there are not known", unsaid.join(", ")));
+        parts.push(format!("not determined for {}: waits there are unknown", unsaid.join(", ")));
     }
-    let hint = if unsaid.is_empty() { "Say `--layout` if that is wrong" } else { "Say `--layout`" };
+    let hint = if unsaid.is_empty() { "Pass `--layout` if that is wrong" } else { "Pass `--layout`" };
     let text = format!("{}. {hint}", parts.join("; "));
     Some(Warning::new("groups-told-by-ends", text))
 }

@@ -78,7 +78,7 @@ impl KernelTable {
             for text in row.patterns {
                 let pattern = Pattern::parse(&text).ok_or_else(|| {
                     Problem::new(format!("the pattern `{text}` fits every name"))
-                        .hint("write the part of a name that tells the family")
+                        .hint("write the part of a name that identifies the family")
                 })?;
                 rows.push((pattern, family));
             }

@@ -25,6 +25,7 @@ pub mod measured;
 pub mod monitors;
 pub mod names;
 pub mod nccl_tests;
+pub mod noise;
 mod occupancy;
 pub mod page;
 pub mod passes;

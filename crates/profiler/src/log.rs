@@ -1,17 +1,21 @@
 //! Training logs alone: what every iteration took, MFU over time, slow steps, jumps, restarts.
 //!
-//! Responsible for: report lines of Megatron-LM (any age), Megatron-DeepSpeed, DeepSpeed (its pipeline engine and its own timers) and torchtitan, one after the other in a stream of
-//! lines ([`lines`]), what can be said from them without any trace ([`judge()`]), and every report as a point ([`curve()`]). Refuses to read launch arguments: `railwright-launch` does.
+//! Responsible for: report lines of Megatron-LM (any age) and what keeps its lines (MindSpeed, Megatron-Bridge, Primus), Megatron-DeepSpeed, DeepSpeed (its pipeline engine and its
+//! own timers), torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face, one after the other in a stream of lines ([`lines`]), what can be said from them without any trace ([`judge()`]), and every report as a point ([`curve()`]). Refuses to read launch arguments: `railwright-launch` does.
 
 pub mod curve;
 mod deepspeed;
+mod frameworks;
 pub mod judge;
 pub mod lines;
 mod numbers;
+mod progress;
+mod trainer;
 
 pub(crate) use numbers::median as median_of;
 
 pub use curve::{Point, curve};
 pub use deepspeed::TimesFrom;
 pub use judge::{Judged, Known, Pause, Restart, Segment, SlowStep, judge};
-pub use lines::{Report, Straggler, Timer, TrainingLog};
+pub use lines::{Framework, Report, Straggler, Timer, TrainingLog};
+pub(crate) use trainer::is_state;

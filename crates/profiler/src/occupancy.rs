@@ -95,6 +95,8 @@ pub(crate) struct Occupancy {
     kernels: Vec<i64>,
     /// When each of them was launched, where the trace has the call; else the greatest before.
     launches: Vec<i64>,
+    /// When the last of them and of those before ends.
+    ended: Vec<i64>,
     /// From the first activity to the end of the last.
     pub window: (i64, i64),
     /// From when on anything of the rank was recorded: what it did before is not known.
@@ -161,6 +163,12 @@ impl Occupancy {
             launches.push(called(&calls, correlation).unwrap_or(before).max(before));
         }
         kernels.sort_unstable();
+        let mut spans = compute.clone();
+        spans.sort_unstable();
+        let mut ended: Vec<i64> = Vec::with_capacity(spans.len());
+        for (_, end) in spans {
+            ended.push(ended.last().copied().unwrap_or(end).max(end));
+        }
         let busy = Intervals::union(busy);
         let host_late = late_launches(trace.host.starts().first().copied(), &calls, &busy, &launched);
         let window =
@@ -172,6 +180,7 @@ impl Occupancy {
             host_late,
             kernels,
             launches,
+            ended,
             recorded: trace.host.starts().first().map_or(window.0, |&first| first.min(window.0)),
             window,
             host_alone,
@@ -216,6 +225,31 @@ impl Occupancy {
             idle: if paced { 0 } else { idle },
             kernels,
         }
+    }
+}
+
+/// The launches of a rank, to ask when a row of its device could have run.
+pub(crate) struct Launched<'a> {
+    trace: &'a RankTrace,
+    calls: Vec<(u32, i64)>,
+    on: &'a Occupancy,
+}
+
+impl<'a> Launched<'a> {
+    pub(crate) fn of(trace: &'a RankTrace, on: &'a Occupancy) -> Self {
+        Self { trace, calls: calls(trace), on }
+    }
+
+    /// When a row could have begun on a free stream: after its launch, and after the kernels of arithmetic that were launched before it. None without its launch, or
+    /// where one launch holds arithmetic, too (a graph), whose order is not recorded.
+    pub(crate) fn ready(&self, row: usize) -> Option<i64> {
+        let call = called(&self.calls, self.trace.gpu.get(row)?.correlation)?;
+        let before = self.on.launches.partition_point(|&launch| launch < call);
+        if self.on.launches.get(before) == Some(&call) {
+            return None;
+        }
+        let worked = before.checked_sub(1).and_then(|last| self.on.ended.get(last)).copied();
+        Some(worked.map_or(call, |end| end.max(call)))
     }
 }
 

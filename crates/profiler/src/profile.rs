@@ -10,7 +10,7 @@ mod peak;
 mod report;
 
 pub use heat::RankSteps;
-pub use report::{Finding, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow};
+pub use report::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, Report, StepRow};
 
 use crate::culprits::stragglers_of;
 use crate::findings;
@@ -139,7 +139,7 @@ pub fn profile(
     let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
     let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication, &windows));
     report.rank_steps = Some(heat::rank_steps(job, &windows, &waterfall, stragglers.as_ref()));
-    report.findings = findings::find(&findings::Context {
+    (report.findings, report.joint) = findings::find(&findings::Context {
         job,
         joined,
         views: &seen,

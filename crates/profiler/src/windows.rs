@@ -160,7 +160,7 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     }
     warnings.push(Warning::new(
         "steps-not-found",
-        "nothing in the traces says where steps begin, so the whole recording is one window",
+        "no step markers in the traces: the whole recording is one window",
     ));
     let steps = vec![StepWindow { number: None, start: common.0, end: common.1, without: Vec::new() }];
     Windows { cut_by: CutBy::Nothing, common, steps, at_collective: false, spread: 0, warnings }

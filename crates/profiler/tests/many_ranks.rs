@@ -25,7 +25,7 @@ proptest! {
         prop_assert_eq!(named, [(slow, CauseClass::SlowChip)]);
         // Four layers of a millisecond.
         let cost = 4e6 * (factor - 1.0);
-        prop_assert!((report.culprits[0].cost - cost).abs() < 0.2 * cost, "{} for {cost}", report.culprits[0].cost);
+        prop_assert!((report.ranks[0].cost - cost).abs() < 0.2 * cost, "{} for {cost}", report.ranks[0].cost);
     }
 
     /// 1,024 ranks by replication with their groups moved: in the replica with a slow rank it is the one, the other replicas have none.
@@ -36,7 +36,7 @@ proptest! {
         let report = straggler_report(&mut job, &JoinOptions::default());
         prop_assert_eq!((report.ranks_traced, report.world_size), (1024, 1024));
         // Replicas do not wait for each other, so no rank alone makes the job shorter; but all that is charged is charged to the slow ones.
-        prop_assert!(report.culprits.iter().all(|culprit| culprit.rank % 4 == slow), "{:?}", report.culprits);
+        prop_assert!(report.ranks.iter().all(|culprit| culprit.rank % 4 == slow), "{:?}", report.ranks);
     }
 }
 
@@ -67,8 +67,8 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     // Who waited for it is an estimate.
     assert!(report.estimated_wait > 0.0);
     let stragglers = straggler_report(&mut job, &JoinOptions::default());
-    assert_eq!((stragglers.culprits[0].rank, stragglers.steps), (3, 4));
-    let (cost, of_whole) = (stragglers.culprits[0].cost, whole.culprits[0].cost);
+    assert_eq!((stragglers.ranks[0].rank, stragglers.steps), (3, 4));
+    let (cost, of_whole) = (stragglers.ranks[0].cost, whole.ranks[0].cost);
     // What the missing rank would have done is not known, so it is a bound: no less than what was found before, but for what a rank waited for the missing one.
     assert_eq!(stragglers.bounds_only.as_deref(), Some("rank 4 was not recorded in 3 of 4 steps"));
     assert!(cost > 0.95 * of_whole && cost < 1.3 * of_whole, "{cost} {of_whole}");

@@ -109,7 +109,9 @@ fn verdicts_name_the_last_stage_and_the_stalls() {
     let ids: Vec<_> = page.verdicts.iter().map(|v| v.id).collect();
     assert_eq!(ids, ["pipeline-last-stage", "pipeline-stalls"], "{:?}", page.verdicts);
     assert!(
-        page.verdicts[1].message.starts_with("4 stalls in 4 steps") && page.start == Some(1),
+        page.verdicts[1].message.starts_with("4 stalls in 4 steps")
+            && page.start == Some(1)
+            && page.verdicts[1].message.ends_with("in step 1, the first"),
         "{:?}",
         page.verdicts
     );

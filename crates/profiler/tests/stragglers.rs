@@ -19,26 +19,26 @@ fn hosts_that_hold_both_ranks_up() {
     for (folder, rank) in [("torchrec_v100_4r/resnet18", 1), ("megatron_tp2_v100", 0)] {
         let report = report(folder);
         assert!(report.host_bound, "{folder}: idle {}", report.idle);
-        let most = report.culprits.iter().max_by(|a, b| a.waits.total_cmp(&b.waits)).unwrap();
-        assert_eq!((most.rank, most.cause), (rank, CauseClass::SlowHost), "{folder}: {:?}", report.culprits);
+        let most = report.ranks.iter().max_by(|a, b| a.waits.total_cmp(&b.waits)).unwrap();
+        assert_eq!((most.rank, most.cause), (rank, CauseClass::SlowHost), "{folder}: {:?}", report.ranks);
     }
 }
 
 #[test]
 fn the_rank_that_others_wait_for_is_not_the_one_that_is_late_by_microseconds() {
     let report = report("torchrec_v100_4r/sst_long_a2a_optimizer_3");
-    assert_eq!(report.culprits[0].rank, 2, "{:?}", report.culprits);
-    assert!(report.culprits[0].waits_share > 0.8);
+    assert_eq!(report.ranks[0].rank, 2, "{:?}", report.ranks);
+    assert!(report.ranks[0].waits_share > 0.8);
     let report = self::report("param_dlrm_8r");
-    let most = report.culprits.iter().max_by(|a, b| a.waits.total_cmp(&b.waits)).unwrap();
-    assert_eq!((most.rank, most.last), (7, 5), "{:?}", report.culprits);
+    let most = report.ranks.iter().max_by(|a, b| a.waits.total_cmp(&b.waits)).unwrap();
+    assert_eq!((most.rank, most.last), (7, 5), "{:?}", report.ranks);
 }
 
 #[test]
 fn a_stall_of_every_micro_batch_of_one_step() {
     let report = report("generated_torch215_gloo_pp2dp2");
-    let culprit = &report.culprits[0];
-    assert_eq!(culprit.rank, 2, "{:?}", report.culprits);
+    let culprit = &report.ranks[0];
+    assert_eq!(culprit.rank, 2, "{:?}", report.ranks);
     assert!(culprit.is_straggler);
     let stalls: Vec<_> = culprit.moments.iter().filter(|moment| moment.excess > 40_000_000).collect();
     assert_eq!(stalls.len(), 4, "{:#?}", culprit.moments);

@@ -56,7 +56,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(|| async {
             replies::problem(
                 StatusCode::METHOD_NOT_ALLOWED,
-                Problem::new("this address is not for this method").hint("questions are asked with POST"),
+                Problem::new("this address is not for this method").hint("use POST"),
             )
         })
         .fallback(|| async { replies::problem(StatusCode::NOT_FOUND, Problem::new("nothing is at this address")) })

@@ -27,6 +27,10 @@ pub enum Outcome {
     Yes,
     /// No: the plan does not fit, a limit is exceeded.
     No,
+    /// Neither: the plan may fit.
+    AtRisk,
+    /// Neither: the input does not carry an answer.
+    CannotTell,
     /// It was stopped; the answer is what was known by then.
     Interrupted,
 }
@@ -37,6 +41,8 @@ impl Outcome {
         match self {
             Self::Yes => "yes",
             Self::No => "no",
+            Self::AtRisk => "at-risk",
+            Self::CannotTell => "cannot-tell",
             Self::Interrupted => "interrupted",
         }
     }

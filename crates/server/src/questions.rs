@@ -71,7 +71,7 @@ async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Prob
             Some(Ok(frame)) => {
                 let data: &[u8] = frame.data_ref().map_or(&[], |data| data);
                 if !held.grow(data.len()) {
-                    let message = "too much is being asked at once".to_owned();
+                    let message = "too many requests at once".to_owned();
                     return Err(told(StatusCode::SERVICE_UNAVAILABLE, message));
                 }
                 bytes.extend_from_slice(data);
@@ -111,7 +111,7 @@ pub(crate) async fn read(
         (Some(command), None) => command,
         (None, Some(command)) => command.as_str(),
         (Some(_), Some(_)) => {
-            return Err(refused(Problem::new("the address says the command already").at_key("command")));
+            return Err(refused(Problem::new("the URL already names the command").at_key("command")));
         }
         (None, None) => {
             return Err(refused(

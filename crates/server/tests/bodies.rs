@@ -127,7 +127,7 @@ fn many_large_questions_do_not_fill_the_memory() {
     first.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes()).expect("sent");
     soon("the first", || server.desk.at_once.load(Ordering::SeqCst) == 1);
     let second = server.post("/api/v1/echo", &body);
-    assert_eq!((second.status, second.problem().as_str()), (503, "too much is being asked at once"));
+    assert_eq!((second.status, second.problem().as_str()), (503, "too many requests at once"));
     server.is_well();
     drop(first);
     soon("the room", || server.post("/api/v1/echo", &body).status == 200);

@@ -12,4 +12,5 @@ pub mod precision;
 pub mod problem;
 pub mod quantity;
 pub mod run;
+pub mod software;
 pub mod topic;

@@ -13,7 +13,9 @@ mod catalogue;
 mod count;
 mod dimensions;
 mod fields;
+mod grammar;
 mod hugging_face;
+mod tolerant;
 pub use catalogue::{CatalogueEntry, by_name, catalogue};
 pub use count::ParameterCount;
 pub use dimensions::{Dimensions, NormKind, Style, from_dimensions};
@@ -52,8 +54,27 @@ pub struct Model {
     pub head: Vec<Weight>,
     /// Multi-token-prediction modules trained beside the head, if the model has them.
     pub multi_token_prediction: Option<MultiTokenPrediction>,
+    /// Further stacks with tokens of their own: an encoder, a vision or audio tower.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub towers: Vec<Tower>,
+    /// Parts of the file that are neither counted nor priced, by their keys.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// What the reader wants the user to know (a vision tower skipped, a field that was assumed).
     pub notes: Vec<String>,
+}
+
+/// A stack beside the main one, with tokens of its own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Tower {
+    /// What it is: `vision`, `audio`, `encoder`.
+    pub name: String,
+    /// Positions per sample that the stack works on, as the configuration has them; `None` where the data decides (a text encoder).
+    pub tokens: Option<u64>,
+    /// Positions that it hands to the main stack, fewer where patches are merged.
+    pub handed_on: Option<u64>,
+    /// The stack; its head is what connects it to the main one.
+    pub stack: Model,
 }
 
 /// How positions enter the model.
@@ -123,6 +144,20 @@ pub enum Mixer {
     Linear(LinearAttention),
     /// A selective state space (Mamba 2).
     StateSpace(StateSpace),
+    /// A selective scan without heads (Mamba 1), or a gated linear recurrence (state of 1).
+    Selective(SelectiveScan),
+    /// A gated short convolution (LFM2).
+    Convolution(Convolution),
+    /// Several, side by side (attention beside Mamba) or one behind another (attention and cross-attention).
+    Several {
+        /// Each of them.
+        mixers: Vec<Mixer>,
+    },
+    /// Counted, but nobody has a price for it.
+    Unpriced {
+        /// What it is.
+        name: String,
+    },
     /// The layer has none.
     None,
 }
@@ -158,6 +193,8 @@ pub enum Span {
     Window(u64),
     /// Tokens of the same chunk of `n`.
     Chunk(u64),
+    /// All `n` tokens of another stack (cross-attention); 0 where the data decides.
+    Memory(u64),
 }
 
 /// Multi-head latent attention.
@@ -207,6 +244,26 @@ pub struct StateSpace {
     pub groups: u64,
     /// Taps of the short convolution.
     pub conv_kernel: u64,
+}
+
+/// A selective scan without heads: every channel has a state of its own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SelectiveScan {
+    /// Channels.
+    pub inner: u64,
+    /// State size per channel.
+    pub state_size: u64,
+    /// Taps of the short convolution; 0 without.
+    pub conv_kernel: u64,
+}
+
+/// A gated short convolution along the sequence.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Convolution {
+    /// Channels.
+    pub width: u64,
+    /// Taps.
+    pub taps: u64,
 }
 
 /// What transforms each token.
@@ -274,7 +331,7 @@ pub struct Weight {
     pub rows: u64,
     /// Columns: the input width of a matrix, 1 for a vector.
     pub columns: u64,
-    /// How many of it (routed experts); 1 elsewhere.
+    /// How many of it (routed experts); 0 where an earlier layer holds it and this one executes it again; 1 elsewhere.
     pub copies: u64,
     /// How tensor parallelism cuts it.
     pub cut: Cut,
@@ -351,6 +408,17 @@ impl Weight {
     /// Whether it belongs to routed experts, and is cut by expert parallelism.
     pub fn is_routed(&self) -> bool {
         self.module == Module::Experts
+    }
+}
+
+impl Mixer {
+    /// The mixers that run in the layer: none, one, or each of several.
+    pub fn each(&self) -> &[Self] {
+        match self {
+            Self::None => &[],
+            Self::Several { mixers } => mixers,
+            one => std::slice::from_ref(one),
+        }
     }
 }
 

@@ -2,20 +2,27 @@
 //!
 //! Responsible for: the choices, and whether they are possible ([`validate`]). Refuses to know how long anything takes.
 
+mod batch;
 mod degrees;
 mod layout;
 mod names;
 mod precision_preset;
+mod resolve;
+mod segment;
 mod spec;
 mod stage_recompute;
+mod uneven;
 mod validate;
 mod written;
+pub use batch::{default_batch, divided_batch, divisible_batch, usual_batch};
 pub(crate) use degrees::MOST_DEVICES;
 pub use layout::{Group, Layout};
 pub use names::Master;
 pub use precision_preset::PrecisionPreset;
-pub use spec::{DEFAULT_SOFTWARE, PlanSpec};
+pub use segment::Segment;
+pub use spec::PlanSpec;
 pub use stage_recompute::StageRecompute;
+pub use uneven::{StageSplit, by_compute, light_head, uneven_layers};
 pub use validate::{balanced_layers, validate, warnings};
 
 use crate::precision::DataType;
@@ -48,6 +55,9 @@ pub struct Plan {
     pub expert_tensor_parallel: u64,
     /// What data-parallel ranks shard.
     pub sharding: Sharding,
+    /// Devices of each scale-up domain that the job uses; `None` uses all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub segment: Option<u64>,
     /// Which dimension lies innermost, in Megatron's notation.
     pub rank_order: RankOrder,
     /// Sequences per micro batch and replica.

@@ -272,8 +272,11 @@ fn text_that_is_no_config_is_named() {
         ("{}", "`model_type` is missing"),
         (r#"{"model_type": 3}"#, "expected a string, found the number 3"),
         (r#"{"model_type": "llama", "text_config": 7}"#, "expected an object, found the number 7"),
-        (r#"{"model_type": "llama", "hidden_size": NaN}"#, "not valid JSON"),
-        (r#"{"model_type": "llama", "hidden_size": Infinity}"#, "not valid JSON"),
+        (r#"{"model_type": "llama", "hidden_size": nan}"#, "not valid JSON"),
+        (
+            r#"{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": Infinity}"#,
+            "expected a number, found Infinity",
+        ),
     ] {
         let problem = from_hugging_face(text, "x").expect_err(text);
         assert!(problem.message.contains(part), "{text}: {problem}");

@@ -33,7 +33,7 @@ impl Step {
                         tell("starts before the one before it ends");
                     }
                     if span.start < self.start || span.end > self.end {
-                        tell("lies outside of the step");
+                        tell("is outside of the step");
                     }
                     if span.name.0 as usize >= self.names.len() {
                         tell("has a name that is not known");

@@ -71,7 +71,7 @@ fn run(search: &Search<'_>, threads: usize) -> Results {
 fn ratios(name: &str, devices: u64, unlimited: bool) {
     let (model, cluster, space) = setting(name, devices, unlimited);
     let begin = Instant::now();
-    let search = Search::new(&model, &cluster, space, Options::default()).expect("a search");
+    let search = Search::new(&model, &cluster, space, Options::default()).expect("a search").ordered();
     let c = run(&search, 1).counters;
     let seconds = begin.elapsed().as_secs_f64();
     let rate = |count: u64| count as f64 / seconds;
@@ -101,8 +101,9 @@ fn ratios(name: &str, devices: u64, unlimited: bool) {
 fn two_threads(bencher: Bencher<'_, '_>, (name, devices, unlimited): (&str, u64, bool)) {
     let (model, cluster, space) = setting(name, devices, unlimited);
     bencher.bench(|| {
-        let search =
-            Search::new(black_box(&model), &cluster, space.clone(), Options::default()).expect("a search");
+        let search = Search::new(black_box(&model), &cluster, space.clone(), Options::default())
+            .expect("a search")
+            .ordered();
         run(&search, 2).best.entries().len()
     });
 }

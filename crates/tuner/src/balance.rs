@@ -18,7 +18,7 @@ use railwright_calculator::choices::{Choices, Treatment};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{evaluate, local_chunks};
 use railwright_calculator::memory::{
-    self, MemoryInput, SoftwareCatalogue, layers_per_chunk, probability_of_fitting,
+    self, MemoryInput, SURE_TO_FIT, SoftwareCatalogue, layers_per_chunk, probability_of_fitting,
 };
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -38,7 +38,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { probability: 0.9, recompute: false }
+        Self { probability: SURE_TO_FIT, recompute: false }
     }
 }
 

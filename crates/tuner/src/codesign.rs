@@ -6,16 +6,18 @@
 //!
 //! ```text
 //! domain sizes x kinds x oversubscription x speeds ─► designs ─► bills
-//!                                                        └─► clusters ─► classes ─► (search) ─► step times ─► front
+//!                                                        └─► clusters ─► classes ─► (search) ─► step times ─► front ─► simulation ([`judge`]) ─► winner
 //! ```
 
 pub mod fabric;
 mod front;
 mod grid;
+mod judge;
 mod order;
 #[cfg(test)]
 mod tests;
 
 pub use front::{Class, Codesign, Found, Row, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, usual_domains};
+pub use judge::{Judging, Simulated, judge};
 pub use order::{CLOSE, best_first, is_at_least_as_good};

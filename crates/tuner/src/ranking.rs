@@ -12,7 +12,7 @@ use railwright_calculator::timeline::{Detail, timeline_with};
 use railwright_calculator::work::Dimension;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Offload, Plan, RankOrder, Recompute, Schedule};
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub enum Share {
     Host,
     /// The optimizer step.
     Optimizer,
-    /// Fixed costs, unequal devices and noise.
+    /// Fixed costs, jitter allowance.
     Other,
 }
 
@@ -156,7 +156,7 @@ pub fn rank(
             .dollars_per_billion_tokens
             .zip(first.dollars_per_billion_tokens)
             .map(|(own, least)| own / least - 1.0),
-        mfu: estimate.efficiency.mfu(Convention::FullAttention),
+        mfu: estimate.efficiency.mfu(Convention::REPORTED),
         step_time_interval: estimate.step_time_interval,
         dollars_per_trillion_tokens: candidate.dollars_per_billion_tokens.map(|price| price * 1000.0),
         bill: estimate.money,
@@ -186,33 +186,6 @@ pub fn retime(model: &Model, cluster: &Cluster, plan: &Plan, fast_path: Seconds)
         difference: timeline / fast_path - 1.0,
         steps_overlap: plan.schedule.validates_afterwards(),
     })
-}
-
-/// How much there is to get right in a plan: kinds of parallelism in use, recompute, offload, what departs from even stages and one shard
-/// group. Among layouts that tie, the one with the least is the one to try first.
-pub fn complexity(plan: &Plan) -> usize {
-    let in_use = [
-        plan.tensor_parallel > 1,
-        plan.pipeline_parallel > 1,
-        plan.virtual_stages > 1,
-        plan.context_parallel > 1,
-        plan.expert_parallel > 1,
-        plan.expert_tensor_parallel > 1 && plan.expert_parallel > 1,
-        plan.sharding.zero_stage > 1,
-        plan.sharding.group.is_some(),
-        plan.layers_per_stage.is_some(),
-        plan.recompute != Recompute::None,
-        plan.offload != Offload::default(),
-        !matches!(plan.schedule, Schedule::OneForwardOneBackward | Schedule::Gpipe),
-        plan.rank_order != RankOrder::TensorContextDataPipeline,
-    ];
-    in_use.into_iter().filter(|used| *used).count()
-}
-
-/// Index of the simplest of the candidates that tie with the first, the fastest of equals.
-pub fn simplest<'a>(candidates: impl IntoIterator<Item = &'a Candidate>) -> Option<usize> {
-    let ties = candidates.into_iter().enumerate().filter(|(_, candidate)| candidate.tied_with_best);
-    ties.min_by_key(|(index, candidate)| (complexity(&candidate.plan), *index)).map(|(index, _)| index)
 }
 
 /// What one step spends more than another on a part; negative is less.
@@ -245,17 +218,6 @@ mod tests {
     use railwright_spec::plan::PlanSpec;
 
     #[test]
-    fn what_has_fewer_parts_is_simpler() {
-        let model = by_name("llama-3-8b").expect("known");
-        let cluster = cluster::by_name("dgx-h100", 8).expect("known");
-        let plain = PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() };
-        let plain = railwright_calculator::defaults::resolve(&plain, &model, &cluster).expect("possible");
-        assert_eq!(complexity(&plain), 1);
-        let more = Plan { context_parallel: 2, recompute: Recompute::Full { layers: None }, ..plain };
-        assert_eq!(complexity(&more), 3);
-    }
-
-    #[test]
     fn the_parts_add_up_to_the_step_and_differences_to_the_lag() {
         let model = by_name("mixtral-8x7b").expect("known");
         let cluster = cluster::by_name("dgx-h100", 64).expect("known");
@@ -269,7 +231,7 @@ mod tests {
                 global_batch: Some(256),
                 ..PlanSpec::default()
             };
-            let plan = railwright_calculator::defaults::resolve(&spec, &model, &cluster).expect("possible");
+            let plan = spec.resolve(&model, &cluster).expect("possible");
             let costing = Costing::new(&model, &cluster, &plan, &machine).expect("priced");
             evaluate(&costing).expect("runs").time
         };

@@ -17,7 +17,7 @@ mod tests;
 mod uniform;
 
 pub use advice::Remedy;
-pub use flags::{Flags, flags};
+pub use flags::{Flags, flags, framework_name};
 pub use table::{LayerTable, ModuleRow};
 
 use group::{Group, Solution};
@@ -25,7 +25,7 @@ use railwright_calculator::choices::{Choices, Treatment};
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{evaluate, local_chunks};
 use railwright_calculator::memory::{
-    self, Kind, MemoryInput, MemoryReport, SoftwareCatalogue, StageRoom, layers_per_chunk,
+    self, Kind, MemoryInput, MemoryReport, SURE_TO_FIT, SoftwareCatalogue, StageRoom, layers_per_chunk,
     probability_of_fitting,
 };
 use railwright_spec::cluster::Cluster;
@@ -51,7 +51,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { probability: 0.9, uniform: false, offload: false, modules: None }
+        Self { probability: SURE_TO_FIT, uniform: false, offload: false, modules: None }
     }
 }
 
@@ -132,6 +132,8 @@ pub struct Answer {
     pub given: Option<Variant>,
     /// The best that is the same on every stage and that the framework's flags can say.
     pub uniform: Option<Variant>,
+    /// The best that is the same on every stage, whether the framework's flags can say it or not.
+    pub uniform_any: Option<Variant>,
     /// The best.
     pub best: Option<Variant>,
     /// Its stages.
@@ -167,6 +169,11 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     let none = trial.variant(&bare)?;
     let full = trial.variant(&Plan { recompute: Recompute::Full { layers: None }, ..bare.clone() })?;
     let uniform = uniform::best(&trial, &bare, &split, &policies)?;
+    let uniform_any = uniform::best_of_any(&trial, &bare, &split, &policies)?;
+    let uniform_any = match (uniform_any, &uniform) {
+        (Some(any), Some(own)) if own.step_time <= any.step_time => Some(own.clone()),
+        (any, _) => any,
+    };
     let by_stage =
         if options.uniform { None } else { by_stage(&trial, &choices, &bare, &split, &rooms, limit)? };
     let gap = by_stage.as_ref().map_or(0.0, |(_, gap)| *gap);
@@ -194,6 +201,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
         full,
         given,
         uniform,
+        uniform_any,
         best,
         stages,
         gap,

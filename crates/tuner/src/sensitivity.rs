@@ -16,6 +16,7 @@ use knobs::{Knob, Setup, knobs};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{EstimateOptions, of_evaluation, plan_summary, tree};
 use railwright_calculator::evaluate::{evaluate_with, seen_from};
+use railwright_calculator::memory::Fit;
 use railwright_calculator::schedule::Workspace;
 use railwright_calculator::software;
 use railwright_spec::problem::Problem;
@@ -112,7 +113,7 @@ pub struct Capacity {
     /// The least that the run can do with: below, it does not fit; above, capacity changes nothing.
     pub least: Bytes,
     /// Whether it fits.
-    pub fits: bool,
+    pub fit: Fit,
 }
 
 /// Takes a run's step time apart by what it hangs on.
@@ -135,7 +136,7 @@ pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sen
             device: memory.device_memory,
             peak: memory.peak,
             least: memory.least,
-            fits: memory.fits,
+            fit: memory.fit,
         };
         Ok((estimate.step_time, capacity))
     })?;

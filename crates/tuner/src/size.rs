@@ -1,4 +1,4 @@
-//! How many machines of which kind: a table over numbers of devices, the one that meets a deadline or a budget, and where more
+//! How many machines of which kind: a table over cluster sizes, the one that meets a deadline or a budget, and where more
 //! stop paying.
 //!
 //! Responsible for: which numbers are worth trying ([`Sizing`]), what each costs beside the others ([`Row`]), and the verdict. Refuses to
@@ -205,7 +205,7 @@ impl Sizing {
             step_time: estimate.step_time,
             step_time_interval: estimate.step_time_interval.clone(),
             tokens_per_second: estimate.throughput.tokens_per_second,
-            mfu: estimate.efficiency.mfu(Convention::FullAttention),
+            mfu: estimate.efficiency.mfu(Convention::REPORTED),
             probability_of_fitting: estimate.memory.probability_of_fitting,
             efficiency: 1.0,
             on_hull: true,

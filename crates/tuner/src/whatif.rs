@@ -22,6 +22,7 @@ pub(crate) use summary::parts;
 pub use summary::{Difference, PartChange, Summary, TimePart, summarise};
 
 use apply::{Changed, Refusal, apply};
+use railwright_calculator::memory::Fit;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
 use serde::Serialize;
@@ -65,7 +66,7 @@ pub struct Rehearsal {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The changed run can be priced; it fits or not, see [`Summary::fits`].
+    /// The changed run can be priced; it fits or not, see [`Summary::fit`].
     Possible(Box<Possible>),
     /// The changed run cannot be; all reasons.
     Impossible {
@@ -103,14 +104,17 @@ impl WhatIf {
         self.together.as_ref().or_else(|| self.alone.first())
     }
 
-    /// Whether every change is possible and the run with all of them fits; each run where there is none with all.
-    pub fn works(&self) -> bool {
-        let fits = |rehearsal: &Rehearsal| rehearsal.possible().is_some_and(|possible| possible.after.fits);
+    /// Whether the run with all changes fits; the worst of all runs where there is none with all. A change that is impossible does not.
+    pub fn fit(&self) -> Fit {
+        let of = |rehearsal: &Rehearsal| {
+            rehearsal.possible().map_or(Fit::DoesNotFit, |possible| possible.after.fit)
+        };
         match &self.together {
-            Some(together) => {
-                self.alone.iter().all(|rehearsal| rehearsal.possible().is_some()) && fits(together)
+            Some(together) if self.alone.iter().all(|rehearsal| rehearsal.possible().is_some()) => {
+                of(together)
             }
-            None => self.alone.iter().all(fits),
+            Some(_) => Fit::DoesNotFit,
+            None => self.alone.iter().map(of).max().unwrap_or(Fit::Fits),
         }
     }
 }

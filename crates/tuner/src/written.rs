@@ -3,7 +3,6 @@
 //! Responsible for: leaving out of a specification whatever the defaults say anyway, and nothing else. Refuses to lose a choice: what is
 //! left resolves to exactly the same plan, or everything is said.
 
-use railwright_calculator::defaults;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, PlanSpec};
@@ -17,8 +16,7 @@ const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 /// The shortest specification that resolves to the plan and keeps what was `said` before, in the order of the documentation.
 pub fn shortest(said: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
-    let leads_back =
-        |spec: &PlanSpec| defaults::resolve(spec, model, cluster).is_ok_and(|found| found == *plan);
+    let leads_back = |spec: &PlanSpec| spec.resolve(model, cluster).is_ok_and(|found| found == *plan);
     let mut words: Vec<(&'static str, Value)> = Vec::new();
     for key in PlanSpec::KEYS {
         let value =
@@ -82,10 +80,10 @@ mod tests {
             recompute: Some(Recompute::Full { layers: Some(3) }),
             ..PlanSpec::default()
         };
-        let plan = defaults::resolve(&said, &model, &cluster).expect("possible");
+        let plan = said.resolve(&model, &cluster).expect("possible");
         let open = PlanSpec::default();
         let short = shortest(&open, &plan, &model, &cluster);
-        assert_eq!(defaults::resolve(&short, &model, &cluster).as_ref(), Ok(&plan));
+        assert_eq!(short.resolve(&model, &cluster).as_ref(), Ok(&plan));
         let names: Vec<&str> =
             PlanSpec::KEYS.iter().map(|key| key.name).filter(|name| short.get(name).is_some()).collect();
         assert_eq!(
@@ -102,6 +100,6 @@ mod tests {
         let odd = Plan { schedule: Schedule::ZbH1, dropout: true, ..plan };
         let short = shortest(&said, &odd, &model, &cluster);
         assert_eq!((short.schedule, short.dropout), (Some(Schedule::ZbH1), Some(true)));
-        assert_eq!(defaults::resolve(&short, &model, &cluster), Ok(odd));
+        assert_eq!(short.resolve(&model, &cluster), Ok(odd));
     }
 }

@@ -67,7 +67,7 @@ async function stopped(browser, url) {
   const { page } = view
   await page.waitForSelector('text=Every strategy that the software can run')
   await page.keyboard.press('r')
-  await page.waitForSelector('[aria-label=Progress] >> text=a second', { timeout: 60_000 })
+  await page.waitForSelector('[aria-label=Progress] >> text=evaluated', { timeout: 60_000 })
   await page.keyboard.press('Escape')
   await page.waitForFunction(() => !document.querySelector('[aria-label=Progress]'), null, { timeout: 60_000 })
   check(/Stopped early/.test((await page.textContent('main')) ?? '') || (await page.locator('[aria-label="Nothing fits"]').count()) > 0, 'a stopped search does not say so')

@@ -1,7 +1,7 @@
 // States between the views: open menus, dialogs, lists, explanations, messages, refusals; each by keyboard alone, each accessible.
 import { check, openPage } from '../harness.mjs'
 
-const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true'
+const RUN = 'model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16&uneven-stages=true&recompute=full'
 
 export default async ({ browser, url }) => {
   for (const [size, scheme] of [['desktop', 'light'], ['phone', 'dark']]) {

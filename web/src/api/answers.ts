@@ -151,7 +151,7 @@ export interface Estimate {
     readonly device_memory: number
     readonly peak: number
     readonly margin: number
-    readonly fits: boolean
+    readonly fit: Fit
     readonly probability_of_fitting: number
     readonly near_limit: boolean
     readonly worst: number
@@ -163,6 +163,9 @@ export interface Estimate {
   readonly why: readonly Why[]
   readonly chosen: readonly string[]
 }
+
+/** Whether a plan fits its devices: surely enough, perhaps, or more likely not. */
+export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 
 export interface MemoryItem {
   readonly kind: string
@@ -177,7 +180,7 @@ export interface Memory {
     readonly stages: readonly (Omit<StageMemory, 'kinds'> & { readonly layers: readonly (readonly [number, number])[]; readonly items: readonly MemoryItem[] })[]
     readonly worst: number
     readonly device_memory: number
-    readonly fits: boolean
+    readonly fit: Fit
   }
   readonly stage: number
   readonly over_time: {

@@ -6,7 +6,7 @@ import { answerFromReport, report } from './report'
 export type Value = string | number | boolean | readonly (string | number)[] | undefined
 export type Arguments = Readonly<Record<string, Value>>
 
-export type Outcome = 'yes' | 'no' | 'interrupted'
+export type Outcome = 'yes' | 'no' | 'at-risk' | 'cannot-tell' | 'interrupted'
 
 export interface Answer<T> {
   /** What the command prints with `--json`; for other formats see `askText`. */
@@ -100,7 +100,7 @@ function post(command: string, values: Arguments, format: string, options: Optio
 
 function envelope(response: Response): Omit<Answer<unknown>, 'answer'> {
   const outcome = response.headers.get('railwright-outcome')
-  return { outcome: outcome === 'no' || outcome === 'interrupted' ? outcome : 'yes', commandLine: header(response, 'railwright-command'), notes: notes(header(response, 'railwright-notes')) }
+  return { outcome: outcome === 'no' || outcome === 'at-risk' || outcome === 'cannot-tell' || outcome === 'interrupted' ? outcome : 'yes', commandLine: header(response, 'railwright-command'), notes: notes(header(response, 'railwright-notes')) }
 }
 
 /** A header that is written percent-encoded; one with a lone per cent sign is taken as it came. */

@@ -3,7 +3,7 @@
 import { type Arguments, Refusal, ask } from '../api/ask'
 import { viewOf } from '../api/jobs-on-disk'
 import type { Upload } from '../api/uploads'
-import { change, go, openAfresh, replaceRun, view } from './location'
+import { openAfresh, replaceRun } from './location'
 import { runText } from './run'
 import { toast } from './toasts'
 
@@ -50,15 +50,28 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   }
   // A config.json is no launch file: whether it is a model, the model reader says.
   if (await reads('models/show', { name: first.path })) {
-    if (view.value !== 'calculator') go('calculator')
-    change({ model: first.path })
-    toast(`${first.name} is the model now`)
+    takeModel(first)
     return
   }
   if (await logged(first)) return
   if (await reads('hang', { paths })) return open('hang', 'h', paths)
   if (await reads('profile', { paths })) return open('traces', 't', paths)
   throw unknown(first, 1)
+}
+
+/** What stays when the model changes: where the run takes place and what it costs. A plan was made for another model. */
+const OF_ANY_MODEL = ['cluster', 'gpus', 'tokens', 'price-per-device-hour'] as const
+
+/** A model of one's own: the plan goes back to auto, and the page names what it kept and what it dropped. */
+function takeModel(file: Upload): void {
+  const before = runText.value
+  const kept = Object.fromEntries(OF_ANY_MODEL.filter((key) => before[key] !== undefined).map((key) => [key, before[key] as string]))
+  const dropped = Object.keys(before).filter((key) => key !== 'model' && !(key in kept))
+  replaceRun({ model: file.path, ...kept }, 'calculator')
+  const list = (keys: readonly string[]) => keys.map((key) => key.replaceAll('-', ' ')).join(', ')
+  const names = Object.keys(kept)
+  const hint = [names.length > 0 ? `Kept: ${list(names)}.` : '', dropped.length > 0 ? `Set back to auto: ${list(dropped)}.` : 'Every plan setting is auto.'].filter(Boolean).join(' ')
+  toast(`Model: ${file.name}`, { hint })
 }
 
 /** A launch file or a run file becomes the run. */

@@ -17,7 +17,7 @@ let next = 1
 export function toast(text: string, options: Partial<Pick<Toast, 'kind' | 'hint' | 'action'>> = {}): void {
   const one: Toast = { id: next++, kind: 'done', text, ...options }
   toasts.value = [...toasts.value.slice(-3), one]
-  if (one.kind === 'done') setTimeout(() => dismiss(one.id), 4000)
+  if (one.kind === 'done') setTimeout(() => dismiss(one.id), 4000 + 60 * (one.hint?.length ?? 0))
 }
 
 export function dismiss(id: number): void {

@@ -6,14 +6,30 @@ interface Common {
   readonly label: string
   readonly about?: string
   readonly own?: boolean
+  /** Hands the setting back to the program; without it the setting cannot be auto. */
+  readonly onAuto?: (() => void) | undefined
   readonly disabled?: boolean
+}
+
+/** The name of a field and where its value comes from: `auto`, or the user's own with a way back to auto. */
+export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'onAuto' | 'disabled'> & { id: string }) {
+  return (
+    <span class="label">
+      <label for={props.id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
+      {props.onAuto && !props.disabled && (props.own ? (
+        <button type="button" class="to-auto" title={`Set ${props.label.toLowerCase()} back to auto`} aria-label={`reset ${props.label} to auto`} onClick={props.onAuto}>reset</button>
+      ) : (
+        <span class="is-auto" title="Chosen by the program; change it to set your own value">auto</span>
+      ))}
+    </span>
+  )
 }
 
 export function Switch(props: Common & { value: boolean; onChange: (value: boolean) => void }) {
   const id = useId()
   return (
     <div class="field">
-      <label for={id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
+      <Label {...props} id={id} />
       <span class="control">
         <button id={id} type="button" role="switch" class="switch" aria-checked={props.value} disabled={props.disabled} onClick={() => props.onChange(!props.value)} />
       </span>
@@ -26,7 +42,7 @@ export function Choice(props: Common & { value: string; options: readonly (reado
   const known = props.options.some(([value]) => value === props.value)
   return (
     <div class="field">
-      <label for={id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
+      <Label {...props} id={id} />
       <span class="control">
         <select id={id} class="select" value={props.value} disabled={props.disabled} onChange={(event) => props.onChange(event.currentTarget.value)}>
           {!known && <option value={props.value}>{props.value}</option>}
@@ -46,7 +62,7 @@ export function TextField(props: Common & { value: string; placeholder?: string;
   }
   return (
     <div class="field">
-      <label for={id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
+      <Label {...props} id={id} />
       <span class="control">
         <input
           id={id}

@@ -2,6 +2,7 @@
 // why it refuses one). `onChange(value, final)`: `final` is false while the slider moves.
 import { useId, useState } from 'preact/hooks'
 import { nearest } from '../state/rules'
+import { Label } from './fields'
 
 interface Props {
   readonly label: string
@@ -12,6 +13,8 @@ interface Props {
   readonly values: readonly number[]
   /** Said by the user, not chosen by the program. */
   readonly own?: boolean
+  /** Hands the setting back to the program. */
+  readonly onAuto?: (() => void) | undefined
   readonly format?: (value: number) => string
   readonly onChange: (value: number, final: boolean) => void
   readonly disabled?: boolean
@@ -40,7 +43,7 @@ export function Stepper(props: Props) {
   const most = values.at(-1)
   return (
     <div class={`field ${valid || !props.blame ? '' : 'refused'}`}>
-      <label for={id} title={props.about} class={props.own ? '' : 'muted'}>{props.label}</label>
+      <Label id={id} label={props.label} about={props.about} own={props.own} onAuto={props.onAuto} disabled={props.disabled} />
       <span class="control">
         <span class={`stepper ${props.wide ? 'wide' : ''}`}>
           <button type="button" tabIndex={-1} aria-label={`${props.label}: less`} disabled={props.disabled || least === undefined || value <= least} onClick={() => step(-1)}>−</button>

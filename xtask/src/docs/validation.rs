@@ -11,17 +11,17 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// The same with its sign; what rounds to nothing has none.
-fn signed(share: f64) -> String {
+pub(super) fn signed(share: f64) -> String {
     let text = format!("{:+.1}%", share * 100.0);
     if text == "-0.0%" || text == "+0.0%" { "0.0%".to_owned() } else { text }
 }
 
 fn maybe(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
-    share.map_or_else(|| "-".to_owned(), show)
+    share.map_or_else(|| "n/a".to_owned(), show)
 }
 
 fn of(summary: Option<&ErrorSummary>, part: impl Fn(&ErrorSummary) -> String) -> String {
-    summary.map_or_else(|| "-".to_owned(), part)
+    summary.map_or_else(|| "n/a".to_owned(), part)
 }
 
 fn line(out: &mut String, name: &str, errors: &Errors) {
@@ -54,34 +54,33 @@ fn lines(out: &mut String, sets: &BTreeMap<String, Errors>) {
     }
 }
 
-/// The table of the README: groups of sources, and everything.
-pub(super) fn table(summary: &Summary) -> String {
+/// Groups of sources, and everything.
+fn table(summary: &Summary) -> String {
     let mut out = head("source of the runs");
     lines(&mut out, &summary.groups);
     line(&mut out, "**all**", &summary.overall);
     let all = &summary.overall;
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "\n{} of {} runs are predicted; of the {} that publish all that is needed, {}.",
-        all.predicted,
-        all.rows,
-        all.complete,
-        maybe(all.coverage, percent)
+        "\n{} rows: {} predicted, {} skipped. {} rows publish every input; {} of these are predicted.",
+        all.rows, all.predicted, all.skipped, all.complete, all.complete_predicted
     );
-    out.push('\n');
     out
 }
 
 /// Groups, coverage, verdicts and reasons for skipping.
 pub(super) fn groups(summary: &Summary) -> String {
-    let mut out = String::from("### By group of sources\n\n");
+    let mut out = String::from("### On the runs that the constants were fitted to, by group of sources\n\n");
     out.push_str(&table(summary));
     if let Some(v) = &summary.out_of_memory {
+        let recall = v.recall.map_or_else(
+            || "n/a (no row is labelled out of memory)".to_owned(),
+            |recall| format!("{} ({} of {})", percent(recall), v.found, v.out_of_memory),
+        );
         let _ = writeln!(
             out,
-            "\nOf {} runs that ran, {} are predicted not to fit. The table holds {} runs that ran out of memory; of these {} are \
-             predicted not to fit.",
-            v.ran, v.false_alarms, v.out_of_memory, v.found
+            "\nOut-of-memory recall: {recall}. False alarms: {} of {} runs that ran are predicted not to fit.",
+            v.false_alarms, v.ran
         );
     }
     if !summary.skipped.is_empty() {
@@ -106,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_shows_what_is_known_and_a_dash_for_the_rest() {
+    fn a_table_shows_what_is_known_and_marks_the_rest() {
         let time = ErrorSummary {
             n: 3,
             median_absolute: 0.0512,
@@ -121,6 +120,6 @@ mod tests {
             ..Summary::default()
         };
         let text = table(&summary);
-        assert!(text.contains("| a\\|b | 3 | 5.1% | 20.0% | 0.0% | - | - | - | - | - |"), "{text}");
+        assert!(text.contains("| a\\|b | 3 | 5.1% | 20.0% | 0.0% | n/a | n/a | n/a | n/a | n/a |"), "{text}");
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn fit(
         let name = operation.name();
         if fitted.is_some() && told.is_none() {
             remarks.push(format!(
-                "{name} x{ranks}: sizes up to {} tell latencies alone, so the catalogue's bandwidth is kept; measure larger ones",
+                "{name} x{ranks}: sizes up to {} determine only the latency, so the catalogue's bandwidth is kept; measure larger sizes",
                 human::bytes_decimal(Bytes::new(to_bytes))
             ));
         }
@@ -102,7 +102,7 @@ pub(super) fn fit(
             calibration.collectives.push(law);
         } else {
             remarks.push(format!(
-                "{name} x{ranks}: no law of a link tells these times ({:.3e} us, {:.3e} GB/s); left out",
+                "{name} x{ranks}: no link model fits these times ({:.3e} us, {:.3e} GB/s); left out",
                 law.base_us, law.bandwidth_gb
             ));
         }

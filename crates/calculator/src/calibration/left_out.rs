@@ -53,7 +53,7 @@ impl LeftOut {
             shapes => format!("each of {shapes} shapes left out in turn"),
         };
         format!(
-            "{name}: the shipped law stays. Judged by {how}, a fit to the rest is off by {} and the shipped law by {}",
+            "{name}: the default is kept. Validated by {how}: error of the fit {}, of the default {}",
             human::percent(self.fitted),
             human::percent(self.shipped)
         )
@@ -62,7 +62,5 @@ impl LeftOut {
 
 /// Why the shipped law stays where one measurement is all there is.
 pub(super) fn alone(name: &str) -> String {
-    format!(
-        "{name}: the shipped law stays. One measurement cannot be held out, so nothing says that a fit to it tells another"
-    )
+    format!("{name}: the default is kept: a fit to one measurement cannot be cross-validated")
 }

@@ -125,7 +125,7 @@ pub(super) fn fit(
     }
     if samples.iter().any(|s| !s.attention.is_empty()) {
         let mask = if case.is_causal { "causal" } else { "not causal" };
-        remarks.push(format!("attention is taken to be {mask}: its shapes do not say it"));
+        remarks.push(format!("attention is assumed to be {mask}: not recorded in its shapes"));
     }
     judged
 }

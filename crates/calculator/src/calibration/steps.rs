@@ -133,7 +133,7 @@ pub(super) fn fit(
             calibration,
             &evidence(base.step, measured.step),
         )?;
-        remarks.push("a training log knows the whole step alone: products, attention and streams get one pace, that at which the step comes out".to_owned());
+        remarks.push("a training log records only whole steps: GEMMs, attention and element-wise kernels share one rate, fitted to the step time".to_owned());
         return lines(bare, &now(calibration), model, plan, &measured);
     }
     let knows_products = kept.contains(&Operators::Products(plan.precision.compute))
@@ -147,7 +147,7 @@ pub(super) fn fit(
         let took = measured.products + measured.attention + measured.elementwise + measured.other;
         if worth(took) {
             let pace = predicted / took;
-            remarks.push("shapes are not recorded and attention is not fused: products, attention and streams get one pace, that of their sum".to_owned());
+            remarks.push("shapes are not recorded and attention is not fused: GEMMs, attention and element-wise kernels share one rate".to_owned());
             let proof = || evidence(predicted, took);
             set(calibration, Operators::Products(plan.precision.compute), product_rate * pace, took, proof());
             set(calibration, Operators::AttentionForward, attention_rate * pace, took, proof());
@@ -157,10 +157,8 @@ pub(super) fn fit(
         if !knows_products && worth(measured.products) {
             let pace = base.products / measured.products;
             let proof = evidence(base.products, measured.products);
-            remarks.push(
-                "shapes of products are not recorded: their rate is that of all products of the step"
-                    .to_owned(),
-            );
+            remarks
+                .push("GEMM shapes are not recorded: one rate is fitted to all GEMMs of the step".to_owned());
             set(
                 calibration,
                 Operators::Products(plan.precision.compute),

@@ -98,7 +98,7 @@ pub(super) fn fit(
         if law.is_sound() {
             calibration.collectives.push(law);
         } else {
-            remarks.push(format!("{name}: no law of a link tells these transfers in the run; left out"));
+            remarks.push(format!("{name}: no link model fits these transfers of the run; ignored"));
         }
     }
     Ok(())

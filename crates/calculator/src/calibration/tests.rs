@@ -313,7 +313,7 @@ fn a_fit_that_tells_left_out_shapes_worse_is_not_taken() {
     let shipped = (0.25 * small + 0.05 * large) / measured;
     assert!((line.error_left_out.expect("judged") - crossed).abs() < 1e-3, "{line:?} {crossed}");
     assert!((line.error_before - shipped).abs() < 1e-6, "{line:?} {shipped}");
-    let told = fitted.remarks.iter().find(|r| r.starts_with("products.bf16: the shipped law stays"));
+    let told = fitted.remarks.iter().find(|r| r.starts_with("products.bf16: the default is kept"));
     let told = told.expect("both errors");
     assert!(told.contains("each of 2 shapes left out in turn"), "{told}");
     for error in [crossed, shipped] {
@@ -349,7 +349,7 @@ fn of_one_shape_measurements_are_left_out_and_one_measurement_cannot_be() {
     assert!(wild.remarks.iter().any(|r| r.contains("half of the measurements")), "{:?}", wild.remarks);
     let one = of(&[1.5]);
     assert!(one.calibration.is_empty() && one.lines[0].error_left_out.is_none());
-    assert!(one.remarks.iter().any(|r| r.contains("cannot be held out")), "{:?}", one.remarks);
+    assert!(one.remarks.iter().any(|r| r.contains("cannot be cross-validated")), "{:?}", one.remarks);
 }
 
 #[test]

@@ -23,6 +23,9 @@ fn case(tensor: u64, pipeline: u64, micro_batches: u64) -> Case {
         pipeline_parallel: Some(pipeline),
         micro_batches: Some(micro_batches),
         sequence_length: Some(8192),
+        // Hidden transfers would hide what slow links cost.
+        overlap_pipeline: Some(false),
+        overlap_tensor: Some(false),
         ..PlanSpec::default()
     };
     let plan = spec.resolve(&model, &cluster).expect("possible");

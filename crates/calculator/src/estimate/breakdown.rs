@@ -129,7 +129,7 @@ pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
         ("data_parallel", "data parallel, exposed", time.data_parallel),
         ("optimizer", "optimizer", time.optimizer),
         ("fixed", "fixed per step", time.fixed),
-        ("jitter", "unequal devices and noise", time.jitter),
+        ("jitter", "jitter allowance", time.jitter),
     ];
     let mut children = vec![
         compute,

@@ -1,7 +1,7 @@
 //! The collectives that one virtual stage makes for one micro batch, one by one, for tables and timelines.
 //!
-//! Responsible for: naming operation, bytes, group and count of what [`crate::layer`], [`crate::stage`] and [`crate::sharding`]
-//! price in sums; a test holds the times of the calls to those sums. Refuses to know what is exposed.
+//! Responsible for: naming operation, bytes, group and count of what [`crate::layer`] and [`crate::stage`] price in sums, next to the
+//! collectives of sharded weights, which [`crate::update`] lists; a test holds the times of the calls to those sums. Refuses to know what is exposed.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
@@ -9,6 +9,7 @@ use crate::exchanges::Among;
 use crate::layer::{context_widths, experts, tensor_halves};
 use crate::sharding::local_parameters;
 use crate::stage::Chunk;
+use crate::update::{self, Purpose};
 use crate::work::Dimension;
 use railwright_spec::model::{FeedForward, Layer, Weight};
 use railwright_spec::plan::{ContextKind, Group};
@@ -168,25 +169,14 @@ impl Calls<'_, '_> {
     fn shard<'w>(&mut self, weights: impl IntoIterator<Item = &'w Weight>, times: f64) {
         let costing = self.costing;
         let plan = costing.plan;
-        if plan.sharding.zero_stage < 3 || plan.shard_group() <= 1 {
-            return;
-        }
-        let local = local_parameters(weights, plan);
-        let layout = costing.layout;
-        let gather = plan.precision.parameters.bytes();
-        let scatter = plan.precision.gradient_reduce.bytes();
         let again = if plan.sharding.reshard_after_forward { times } else { 0.0 };
-        let gathers = [(Pass::Forward, times), (Pass::BackwardInput, again)];
-        let scatters = [(Pass::BackwardInput, if costing.trains_weights() { times } else { 0.0 })];
-        let dimension = Dimension::Shard;
-        for (n, shard, replicas) in [
-            (local.dense, Among::Shard, Among::Replicate),
-            (local.routed, Among::ExpertShard, Among::ExpertReplicate),
-        ] {
-            let ranks = shard.group(&layout).ranks as f64;
-            self.add(dimension, Collective::AllGather, n * gather, shard, &gathers);
-            self.add(dimension, Collective::ReduceScatter, n * scatter, shard, &scatters);
-            self.add(dimension, Collective::AllReduce, n * scatter / ranks, replicas, &scatters);
+        for collective in update::inside_passes(costing, local_parameters(weights, plan)) {
+            let passes = match collective.purpose {
+                Purpose::Parameters => [(Pass::Forward, times), (Pass::BackwardInput, again)],
+                _ => [(Pass::Forward, 0.0), (Pass::BackwardInput, times)],
+            };
+            let bytes = collective.bytes.get();
+            self.add(Dimension::Shard, collective.operation, bytes, collective.among, &passes);
         }
     }
 

@@ -4,9 +4,11 @@ use super::breakdown::{dimension_id, runs_per_chunk, stage_work};
 use super::calls::{self, Call, Pass};
 use crate::collectives::{Collective, CollectiveCost, Source, bus_factor};
 use crate::costing::Costing;
-use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
+use crate::evaluate::{Evaluation, local_chunks};
+use crate::exchanges::{StageExchange, transfers};
 use crate::layer::LayerCost;
-use crate::sharding::reductions_per_step;
+use crate::transfer::{Gather, Transfer};
+use crate::update;
 use crate::work::Dimension;
 use railwright_spec::plan::Group;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
@@ -149,72 +151,65 @@ pub(super) fn table(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<Commu
     rows
 }
 
-/// Transfers between stages: each chunk of the stage sends its output on and its input's gradient back.
+/// Transfers between stages: the messages that the stage sends, and what its tensor ranks gather of those that it receives. Together
+/// they take as long as the pipeline counts for each; launching from the host is part of a message.
 fn pipeline(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<CommunicationRow>) {
-    let plan = costing.plan;
-    if plan.pipeline_parallel <= 1 {
-        return;
+    let Some(transfer) = Transfer::new(costing) else { return };
+    let mut all: Vec<StageExchange> = Vec::new();
+    transfers(costing, evaluation, evaluation.critical_stage, &mut |exchange| match all
+        .iter_mut()
+        .find(|known| known.operation == exchange.operation)
+    {
+        Some(known) => known.count += exchange.count,
+        None => all.push(exchange),
+    });
+    for exchange in &all {
+        // A message has two ends, in one domain or in two.
+        let between = costing.layout.pipeline;
+        let near = if between.is_inside_domain() { 2 } else { 1 };
+        let ends = Group { ranks: 2, per_domain: near, least: near, ..between };
+        let (group, cost, each) = match transfer.gather.filter(|_| exchange.among == Gather::AMONG) {
+            Some(gather) => (costing.layout.tensor, gather.cost, gather.time),
+            None => (ends, transfer.message_cost, evaluation.transfer - transfer.gather_time()),
+        };
+        rows.push(row(
+            costing,
+            &Row {
+                dimension: "pipeline",
+                title: "stage to stage",
+                operation: exchange.operation,
+                bytes: exchange.bytes,
+                group,
+                count: exchange.count,
+                time: each * exchange.count,
+                exposed: None,
+                cost,
+            },
+        ));
     }
-    let last = evaluation.chunks.len() - 1;
-    let sends: f64 = local_chunks(plan, evaluation.critical_stage)
-        .into_iter()
-        .map(|c| f64::from(u8::from(c > 0)) + f64::from(u8::from(c < last)))
-        .sum();
-    let h = costing.model.hidden_size as f64;
-    let bytes = Bytes::new(costing.tokens * h * costing.activation_bytes / plan.tensor_parallel as f64);
-    let group = costing.layout.pipeline;
-    let count = sends * runs_per_chunk(costing);
-    rows.push(row(
-        costing,
-        &Row {
-            dimension: "pipeline",
-            title: "stage to stage",
-            operation: Collective::SendReceive,
-            bytes,
-            group,
-            count,
-            time: evaluation.transfer * count,
-            exposed: None,
-            cost: costing.machine.fabric.send(bytes, &group, 1.0),
-        },
-    ));
 }
 
 /// The reduction of gradients and the gathering of parameters around the optimizer step.
 fn update(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<CommunicationRow>) {
-    let plan = costing.plan;
     let stage = evaluation.critical_stage;
-    let local = stage_parameters(costing, &evaluation.chunks);
-    let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else { return };
-    let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
-    let reduce = if sharded { Collective::ReduceScatter } else { Collective::AllReduce };
-    let group = if sharded { costing.layout.shard } else { costing.layout.data };
-    let mut push = |title, operation, element: f64, count, (time, exposed)| {
-        if time > Seconds::ZERO {
-            let bytes = Bytes::new(local.total() * element);
-            let cost = costing.machine.fabric.time(operation, bytes, &group, 1.0);
-            rows.push(row(
-                costing,
-                &Row {
-                    dimension: "data",
-                    title,
-                    operation,
-                    bytes,
-                    group,
-                    count,
-                    time,
-                    exposed: Some(exposed),
-                    cost,
-                },
-            ));
-        }
-    };
-    let wire = plan.precision.gradient_reduce.bytes();
-    let count = reductions_per_step(costing, plan.micro_batches().max(1));
-    push("gradients", reduce, wire, count, (update.gradient_reduce, update.gradient_exposed));
-    let element = plan.precision.parameters.bytes();
-    let parameters = (update.parameter_gather, update.parameter_exposed);
-    push("parameters", Collective::AllGather, element, 1.0, parameters);
+    for priced in update::of_stage(costing, evaluation, stage) {
+        let collective = priced.collective;
+        let title = collective.title();
+        rows.push(row(
+            costing,
+            &Row {
+                dimension: "data",
+                title: &title,
+                operation: collective.operation,
+                bytes: collective.bytes,
+                group: collective.group,
+                count: collective.count,
+                time: priced.time,
+                exposed: Some(priced.exposed),
+                cost: priced.cost,
+            },
+        ));
+    }
 }
 
 #[cfg(test)]

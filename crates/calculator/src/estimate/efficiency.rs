@@ -1,7 +1,8 @@
 //! Model and hardware FLOPs utilisation, in every convention that papers and frameworks use.
 //!
-//! MFU divides the arithmetic that a step needs by what the devices could do in its time; HFU what is executed, recompute
-//! included. Attention counts in full or as a causal mask leaves it, and the peak is that of the compute format or of bf16.
+//! MFU divides the arithmetic that a step needs by what the devices could do in its time; HFU divides what is executed, recompute
+//! included. Reports show [`Convention::REPORTED`] for both; the other convention is in JSON and in the derivations. The peak is that of the
+//! compute format or of bf16.
 
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
@@ -49,15 +50,19 @@ pub struct Utilisation {
     pub share: f64,
 }
 
+/// Executed arithmetic this much above the model's is recompute; less is rounding and the loss.
+const RECOMPUTED: f64 = 0.01;
+
 impl Efficiency {
     /// MFU against the compute format's peak.
     pub fn mfu(&self, convention: Convention) -> Option<f64> {
         self.model_flop.iter().find(|m| m.convention == convention)?.utilisation.first().map(|u| u.share)
     }
 
-    /// HFU against the compute format's peak.
+    /// HFU against the compute format's peak, where recompute makes it differ from the MFU in the reported convention.
     pub fn hfu(&self) -> Option<f64> {
-        self.hardware.first().map(|u| u.share)
+        let (hardware, model) = (self.hardware.first()?.share, self.mfu(Convention::REPORTED)?);
+        (hardware > model * (1.0 + RECOMPUTED)).then_some(hardware)
     }
 }
 

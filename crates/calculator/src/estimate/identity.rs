@@ -125,6 +125,9 @@ pub fn plan_summary(plan: &Plan) -> String {
         plan.sequence_length
     ));
     parts.push(plan.precision.compute.name().to_owned());
+    if let Some(segment) = plan.segment {
+        parts.push(format!("segments of {segment}"));
+    }
     match &plan.recompute {
         _ if plan.stage_recompute.is_some() => parts.push("recompute by stage".into()),
         Recompute::None => {}

@@ -1,7 +1,7 @@
 //! The memory report, summed up by kind for every stage, with the largest items of the worst one.
 
 use crate::costing::Costing;
-use crate::memory::{Item, Kind, MemoryInput, Moment, SoftwareCatalogue, report};
+use crate::memory::{Fit, Item, Kind, MemoryInput, Moment, SoftwareCatalogue, report};
 use railwright_spec::model::Module;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
@@ -22,9 +22,9 @@ pub struct MemoryEstimate {
     pub margin: Bytes,
     /// The least that the worst stage runs with, once the allocator has given back.
     pub least: Bytes,
-    /// Whether the expected peak fits.
-    pub fits: bool,
-    /// Probability that the real one does.
+    /// Whether it fits, by the probability.
+    pub fit: Fit,
+    /// Probability that the real peak fits.
     pub probability_of_fitting: f64,
     /// Whether the peak is so near the limit that the allocator will free and retry.
     pub near_limit: bool,
@@ -102,7 +102,7 @@ pub(super) fn estimate(costing: &Costing<'_>) -> Result<MemoryEstimate, Problem>
         peak: report.device_memory - report.margin,
         margin: report.margin,
         least: report.least,
-        fits: report.fits,
+        fit: report.fit,
         probability_of_fitting: report.probability_of_fitting,
         near_limit: report.near_limit,
         worst: report.worst,

@@ -25,9 +25,9 @@ pub struct Foundation {
 pub(super) const OPERATORS: [(&str, &str); 5] = [
     ("operators.calibrated", "operators calibrated by your own measurements"),
     ("operators.measured", "operators measured around this shape on this accelerator"),
-    ("operators.fitted", "operator laws fitted on this accelerator"),
-    ("operators.derived", "operator laws carried over from another accelerator"),
-    ("operators.roofline", "data sheet and a common share of it"),
+    ("operators.fitted", "operator models fitted on this accelerator"),
+    ("operators.derived", "operator models transferred from another accelerator"),
+    ("operators.roofline", "data sheet and a typical efficiency"),
 ];
 
 pub(super) const COLLECTIVES: [(&str, &str); 4] = [
@@ -80,7 +80,7 @@ pub(super) fn foundations(
     let named = OPERATORS.iter().zip(operator).chain(COLLECTIVES.iter().zip(collective));
     let mut list: Vec<(&str, &str, Seconds)> = named.map(|(&(id, title), time)| (id, title, time)).collect();
     list.push(("software", "constants of the software generation", time.host + time.fixed + time.jitter));
-    list.push(("schedule", "the pipeline's order, from the costs above", time.bubble));
+    list.push(("schedule", "pipeline schedule, from the costs above", time.bubble));
     let mut foundations: Vec<Foundation> = list
         .into_iter()
         .filter(|&(.., value)| value.get().abs() > 0.0)

@@ -59,7 +59,7 @@ fn a_405b_run_is_believable() {
     let mfu = estimate.efficiency.mfu(crate::model_flop::Convention::FullAttention).expect("a peak");
     // What is executed counts attention as a causal mask leaves it: only the full convention may be above it.
     let causal = estimate.efficiency.mfu(crate::model_flop::Convention::CausalAttention).expect("a peak");
-    assert!(estimate.efficiency.hfu().expect("a peak") >= causal, "{:?}", estimate.efficiency);
+    assert!(estimate.efficiency.hardware[0].share >= causal * (1.0 - 1e-9), "{:?}", estimate.efficiency);
     assert!((0.3..0.55).contains(&mfu), "{mfu}");
     let memory: f64 = estimate.memory.stages[0].kinds.iter().map(|k| k.bytes.get()).sum();
     assert!((memory / estimate.memory.stages[0].device.get() - 1.0).abs() < 1e-9);

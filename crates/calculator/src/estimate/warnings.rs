@@ -6,6 +6,7 @@ use super::{Estimate, breakdown::Part};
 use crate::collectives::Source;
 use crate::costing::Costing;
 use railwright_spec::human;
+use railwright_spec::model::Mixer;
 use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
@@ -24,6 +25,7 @@ const MEASURED_TOKENS: (f64, f64) = (512.0, 65_536.0);
 /// All warnings, the gravest first.
 pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     let mut list = Vec::new();
+    left_out(costing, &mut list);
     memory(estimate, &mut list);
     pipeline(costing, estimate, &mut list);
     groups(costing, &mut list);
@@ -35,9 +37,34 @@ fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
 }
 
+/// Parts of the model that the time and the memory leave out.
+fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+    let model = costing.model;
+    let mut parts: Vec<String> =
+        model.towers.iter().map(|tower| format!("the stack `{}`", tower.name)).collect();
+    parts.extend(model.left_out.iter().map(|key| format!("`{key}`")));
+    for mixer in model.layer_kinds.iter().flat_map(|layer| layer.mixer.each()) {
+        if let Mixer::Unpriced { name } = mixer {
+            let part = format!("layers of `{name}`");
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+    }
+    if !parts.is_empty() {
+        list.push(Warning::new(
+            "model-part-not-priced",
+            format!(
+                "time and memory leave out a part of the model: {}; both are lower bounds",
+                parts.join(", ")
+            ),
+        ));
+    }
+}
+
 fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
     let memory = &estimate.memory;
-    if !memory.fits {
+    if !memory.fit.is_within() {
         list.push(Warning::new(
             "memory-does-not-fit",
             format!(
@@ -53,8 +80,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "memory-margin-small",
             format!(
-                "stage {} would take {} of {} and runs in {} only if the allocator gives back what it holds unused: it fits with a \
-                 probability of {}",
+                "stage {} reserves {} of {}, or {} after the allocator releases unused memory: it fits with a probability of {}",
                 memory.worst,
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory),
@@ -77,7 +103,7 @@ fn memory(estimate: &Estimate, list: &mut Vec<Warning>) {
     if memory.near_limit {
         list.push(Warning::new(
             "memory-soft-wall",
-            "memory is so nearly full that the allocator will free and ask again, which can slow every step; the step time assumes that it does not",
+            "memory is nearly full: expect allocator retries, which are not included in the step time",
         ));
     }
 }
@@ -99,7 +125,7 @@ fn pipeline(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>)
         list.push(Warning::new(
             "bubble-large",
             format!(
-                "the pipeline idles for {} of the step; more micro batches, virtual stages or fewer stages shrink it",
+                "the pipeline bubble is {} of the step; use more micro-batches, more virtual stages or fewer stages",
                 human::percent(bubble)
             ),
         ));
@@ -113,7 +139,7 @@ fn pipeline(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>)
         list.push(Warning::new(
             "stages-uneven",
             format!(
-                "stage {} works {} longer than the mean stage and the others wait for it; set plan.layers_per_stage",
+                "stage {} takes {} longer than the mean stage and delays the others; set plan.layers_per_stage",
                 worst.stage,
                 human::percent(worst.busy / mean - 1.0)
             ),
@@ -124,7 +150,7 @@ fn pipeline(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>)
         list.push(Warning::new(
             "host-bound",
             format!(
-                "devices wait for the host to launch kernels for {} of the step; larger micro batches, CUDA graphs or fewer kernels help",
+                "devices wait for kernel launches for {} of the step; use larger micro-batches, CUDA graphs or fewer kernels",
                 human::percent(host)
             ),
         ));
@@ -133,12 +159,12 @@ fn pipeline(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>)
 
 fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let layout = &costing.layout;
-    let domain = costing.cluster.scale_up.domain_size;
+    let domain = costing.plan.domain(costing.cluster);
     let has_experts = costing.model.is_mixture_of_experts();
     for (name, group) in layout.torn().filter(|(name, _)| has_experts || !name.starts_with("expert")) {
         let whole = match Layout::segment(costing.plan, domain) {
             Some(size) => format!(
-                "; `cluster.scale_up.domain={size}` keeps all of them whole and leaves {} of {domain} devices idle",
+                "; `plan.segment={size}` keeps all of them whole and leaves {} of {domain} devices idle",
                 domain - size
             ),
             None => String::new(),
@@ -146,7 +172,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "groups-across-two-domains",
             format!(
-                "some {name}-parallel groups of {} ranks lie across two scale-up domains of {domain}, with {} ranks in one of them, and all wait for these{whole}",
+                "some {name}-parallel groups of {} ranks span two scale-up domains of {domain}, with {} ranks in one of them; these groups delay all others{whole}",
                 group.ranks, group.least
             ),
         ));
@@ -155,19 +181,22 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "tensor-parallel-across-domains",
             format!(
-                "{} tensor-parallel ranks span {} scale-up domains of {}, so every layer waits for the network; keep tensor parallel inside a domain",
+                "{} tensor-parallel ranks span {} scale-up domains of {}, so every layer communicates over the network; keep TP within a domain",
                 layout.tensor.ranks,
                 layout.tensor.domains(),
-                costing.cluster.scale_up.domain_size
+                domain
             ),
         ));
     }
     let is_wide = !layout.expert.is_inside_domain() && !layout.expert.is_torn();
-    if costing.plan.expert_parallel > 1 && is_wide && !costing.plan.overlap.expert {
+    let is_hidden = costing.plan.overlap.expert || costing.software.overlap_spanning_experts;
+    if costing.plan.expert_parallel > 1 && is_wide && !is_hidden {
+        // Recommended only where it changes something.
+        let overlap = if costing.software.expert_overlap_exposed < 1.0 { "overlap.expert or " } else { "" };
         list.push(Warning::new(
             "expert-parallel-across-domains",
             format!(
-                "tokens of {} expert-parallel ranks cross {} scale-up domains and nothing hides it; overlap.expert or a smaller group helps",
+                "the all-to-all of {} expert-parallel ranks spans {} scale-up domains and is not overlapped; use {overlap}a smaller group",
                 layout.expert.ranks,
                 layout.expert.domains()
             ),
@@ -178,7 +207,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "tokens-outside-measurements",
             format!(
-                "{} tokens per micro batch and rank lie outside of the {low} to {high} that operators were measured at",
+                "{} tokens per micro-batch and rank are outside the measured range of {low} to {high}",
                 human::count(costing.tokens)
             ),
         ));
@@ -192,7 +221,7 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
         list.push(Warning::new(
             "operators-derived",
             format!(
-                "{} of the operators' time rests on laws of other accelerators or on the data sheet, for lack of measurements on {name}",
+                "{} of operator time is derived from other accelerators or the data sheet: no measurements on {name}",
                 human::percent(weak)
             ),
         ));
@@ -201,7 +230,7 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
         list.push(Warning::new(
             "network-uncalibrated",
             format!(
-                "collectives between domains follow from data-sheet bandwidths of {}, not from measurements of this fabric",
+                "inter-domain collectives use the data-sheet bandwidth of {}, not measurements of this fabric",
                 costing.cluster.network.kind
             ),
         ));

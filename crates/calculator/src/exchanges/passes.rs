@@ -7,9 +7,9 @@ use crate::estimate::breakdown::runs_per_chunk;
 use crate::estimate::calls::{self, Call, Pass};
 use crate::evaluate::{Evaluation, local_chunks};
 use crate::schedule::stage_of;
+use crate::transfer::{Gather, Transfer};
 use crate::work::Dimension as WorkDimension;
 use railwright_spec::plan::{ContextKind, Plan, Schedule};
-use railwright_spec::quantity::Bytes;
 use railwright_step::{Dimension, Phase};
 
 /// The collectives of all chunks that a stage holds, over all micro batches.
@@ -79,19 +79,14 @@ fn purpose(plan: &Plan, call: &Call) -> &'static str {
 
 /// What a stage sends to others: the output of each chunk on, the gradient of its input back. Chunks that lie on one stage (where a V
 /// turns) hand over without sending. Without sequence parallelism each tensor rank sends a part, and the receivers gather.
-pub(super) fn transfers(
+pub(crate) fn transfers(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
     stage: usize,
     add: &mut impl FnMut(StageExchange),
 ) {
-    let plan = costing.plan;
-    if plan.pipeline_parallel <= 1 {
-        return;
-    }
-    let whole = Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes);
-    let part = whole / plan.tensor_parallel as f64;
-    for (from, to, phase) in ways(plan, evaluation.chunks.len() as u64) {
+    let Some(transfer) = Transfer::new(costing) else { return };
+    for (from, to, phase) in ways(costing.plan, evaluation.chunks.len() as u64) {
         let offset = to.cast_signed() - from.cast_signed();
         let back = phase == Phase::BackwardInput;
         let exchange = |at: u64, operation, among, bytes| StageExchange {
@@ -105,10 +100,10 @@ pub(super) fn transfers(
             count: runs_per_chunk(costing),
         };
         if from == stage as u64 {
-            add(exchange(from, Collective::SendReceive, Among::Stages(offset), part));
+            add(exchange(from, Collective::SendReceive, Among::Stages(offset), transfer.message));
         }
-        if to == stage as u64 && !plan.sequence_parallel && plan.tensor_parallel > 1 {
-            add(exchange(to, Collective::AllGather, Among::Tensor, whole));
+        if let (true, Some(gather)) = (to == stage as u64, transfer.gather) {
+            add(exchange(to, Gather::OPERATION, Gather::AMONG, gather.bytes));
         }
     }
 }

@@ -29,18 +29,16 @@ fn exchanges_of(
     let mut sums = [Sums::new(), Sums::new()];
     for row in &estimate.communication {
         let dimension = if row.dimension == "shard" { "data" } else { row.dimension };
-        // Routed and dense parameters stand in one row of the table.
-        let ranks = if dimension == "data" { 0 } else { row.ranks };
-        *sums[0].entry((dimension, row.operation, ranks)).or_default() += row.bytes.get() * row.count;
+        *sums[0].entry((dimension, row.operation, row.ranks)).or_default() += row.bytes.get() * row.count;
     }
     let critical = evaluation.critical_stage as u32;
     for exchange in all.iter().filter(|e| e.stages.contains(&critical)) {
-        let is_priced = !matches!(exchange.purpose, "gradient norm" | "gradients of the embedding")
-            && (exchange.dimension != Dimension::Pipeline || exchange.operation == Collective::SendReceive);
-        if is_priced {
-            let ranks = exchange.among.group(&costing.layout).ranks;
+        if !matches!(exchange.purpose, "gradient norm" | "gradients of the embedding") {
+            let ranks = match exchange.among {
+                Among::Stages(_) => 2,
+                among => among.group(&costing.layout).ranks,
+            };
             let (operation, _) = crate::estimate::communication::operation(exchange.operation, ranks);
-            let ranks = if exchange.dimension == Dimension::Data { 0 } else { ranks };
             let key = (exchange.dimension.name(), operation, ranks);
             *sums[1].entry(key).or_default() += exchange.bytes.get() * exchange.count;
         }

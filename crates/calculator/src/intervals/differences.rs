@@ -29,8 +29,8 @@ pub struct Difference {
 const FEWEST: usize = 3;
 /// Fewer pairs than this do not make a class.
 const FEWEST_PAIRS: usize = 20;
-/// Two runs of one configuration differ by this much: no band is narrower.
-const NOISE: f64 = 0.02;
+/// Two runs of one configuration differ by this much: no band is narrower, and a search counts no smaller lead.
+pub const NOISE: f64 = 0.02;
 /// The band when no measurement is bundled at all.
 const UNKNOWN: f64 = 0.1;
 

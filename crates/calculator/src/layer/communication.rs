@@ -35,7 +35,10 @@ pub(crate) fn tensor_exchange(costing: &Costing<'_>, width: f64) -> Seconds {
 
 /// Exchanges of a layer's full-width activation: one behind the mixer and one behind the feed-forward, if they are cut.
 pub(crate) fn tensor_halves(costing: &Costing<'_>, layer: &Layer) -> f64 {
-    let mixer = !matches!(layer.mixer, Mixer::None);
+    // Mixers side by side add up before one exchange; one behind another (with a norm of its own) exchanges for itself.
+    let mixers = layer.mixer.each().len();
+    let mixers = if layer.norms > 2 { mixers as f64 } else { mixers.min(1) as f64 };
+    let mixer = mixers > 0.0;
     let feed_forward = match &layer.feed_forward {
         FeedForward::Dense(_) => true,
         // Routed tokens leave from the sequence shard; only a shared expert is cut by tensor parallelism.
@@ -47,7 +50,7 @@ pub(crate) fn tensor_halves(costing: &Costing<'_>, layer: &Layer) -> f64 {
     if layer.parallel_residual && mixer && feed_forward {
         1.0
     } else {
-        f64::from(u8::from(mixer)) + f64::from(u8::from(feed_forward))
+        mixers + f64::from(u8::from(feed_forward))
     }
 }
 
@@ -82,7 +85,7 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
 
 /// Elements per token on one rank of queries with outputs, and of keys with values; none for mixers that keep a state instead.
 pub(crate) fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
-    Some(match &layer.mixer {
+    let one = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) => {
             let kv = (a.kv_heads as f64 / tp).max(1.0);
             ((a.heads * (a.head_dim + a.value_dim)) as f64 / tp, kv * (a.head_dim + a.value_dim) as f64)
@@ -91,8 +94,10 @@ pub(crate) fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
             let width = (a.qk_nope_head_dim + a.qk_rope_head_dim + a.v_head_dim) as f64;
             (a.heads as f64 * width / tp, a.heads as f64 * width / tp)
         }
-        Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::None => return None,
-    })
+        _ => (0.0, 0.0),
+    };
+    let widths = layer.mixer.each().iter().map(one).fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+    (widths.0 > 0.0).then_some(widths)
 }
 
 /// Keys and values of the other context ranks.

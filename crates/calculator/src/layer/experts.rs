@@ -57,7 +57,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, moe: &MixtureOfExperts, 
     for product in routed_products(layer, etp) {
         let (rows, columns) = (product.rows, product.columns);
         let price = |pass| {
-            device.grouped_gemm(local_experts, per_expert, rows, columns, costing.compute_type(), pass)
+            costing.grouped_gemm([local_experts, per_expert, rows, columns], costing.compute_type(), pass)
         };
         cost.forward.add_compute(Family::Experts, price(Pass::Forward), rate, 1.0);
         cost.backward_input.add_compute(Family::Experts, price(Pass::DataGradient), rate, 1.0);

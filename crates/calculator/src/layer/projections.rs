@@ -73,8 +73,7 @@ pub(super) fn add(costing: &Costing<'_>, layer: &Layer, cost: &mut LayerCost) {
         };
         let tokens = if router { costing.sequence_shard_tokens } else { costing.tokens };
         let family = family(product.module);
-        let price =
-            |pass| costing.machine.device.gemm(tokens, product.rows, product.columns, data_type, pass);
+        let price = |pass| costing.gemm(tokens, product.rows, product.columns, data_type, pass);
         cost.forward.add_compute(family, price(Pass::Forward), rate, 1.0);
         cost.backward_input.add_compute(family, price(Pass::DataGradient), rate, 1.0);
         if costing.trains_weights() {

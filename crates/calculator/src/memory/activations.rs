@@ -161,11 +161,57 @@ fn mixer(
     policy: Policy<'_>,
     sink: Emit<'_>,
 ) {
+    for (index, mixer) in layer.mixer.each().iter().enumerate() {
+        // Mixers side by side read one input; one behind another has a norm, and so an input, of its own.
+        let shares = index > 0 && layer.norms <= 2;
+        one_mixer(layer, mixer, plan, software, sizes, policy, &mut |module, bytes, kept| {
+            if !(shares && module == Module::AttentionInput) {
+                sink(module, bytes, kept);
+            }
+        });
+    }
+}
+
+/// Widths of a mixer with a state or a convolution: what its projection in makes and what its projection out reads.
+fn recurrent_widths(layer: &Layer, mixer: &Mixer) -> (f64, f64) {
+    let product = |module| {
+        let weights = layer.weights.iter().filter(move |w| w.module == module);
+        weights.filter(|w| matches!(w.usage, Usage::Matmul { .. }))
+    };
+    let (wide, out) = match mixer {
+        _ if layer.mixer.each().len() == 1 => {
+            let wide = product(Module::AttentionInput).map(|w| w.rows).sum::<u64>();
+            return (wide as f64, product(Module::AttentionOutput).map(|w| w.columns).sum::<u64>() as f64);
+        }
+        Mixer::Linear(a) => {
+            let value = a.value_heads * a.value_head_dim;
+            (2 * a.key_heads * a.key_head_dim + 2 * value, value)
+        }
+        Mixer::StateSpace(s) => {
+            let inner = s.heads * s.head_dim;
+            (2 * inner + 2 * s.groups * s.state_size + s.heads, inner)
+        }
+        Mixer::Selective(s) => (2 * s.inner + 2 * s.state_size, s.inner),
+        Mixer::Convolution(c) => (3 * c.width, c.width),
+        _ => (0, 0),
+    };
+    (wide as f64, out as f64)
+}
+
+fn one_mixer(
+    layer: &Layer,
+    mixer: &Mixer,
+    plan: &Plan,
+    software: &MemorySoftware,
+    sizes: &Sizes,
+    policy: Policy<'_>,
+    sink: Emit<'_>,
+) {
     let Sizes { tokens, tp, a, adapted: input, mask, hidden, cut_tokens, .. } = *sizes;
     let rest = policy.keeps_rest();
     let normed = rest && policy.keeps(RecomputeModule::Norm);
     let up_projection = policy.keeps(RecomputeModule::LatentUpProjection);
-    let (heads, q, k, v, o) = match &layer.mixer {
+    let (heads, q, k, v, o) = match mixer {
         Mixer::Attention(at) => {
             let kv = (at.kv_heads as f64 / tp).max(1.0);
             let heads = at.heads as f64 / tp;
@@ -187,26 +233,27 @@ fn mixer(
             let value = heads * la.v_head_dim as f64;
             (heads, heads * width, heads * width, value, value)
         }
-        Mixer::Linear(_) | Mixer::StateSpace(_) => {
+        Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::Selective(_) | Mixer::Convolution(_) => {
             // The projections in front of the short convolution, and the scan's output. The state-space kernel holds convolution and
             // scan in one and makes the convolved projections again; linear attention keeps them.
-            let into = |module| {
-                let matmuls = layer.weights.iter().filter(move |w| w.module == module);
-                matmuls.filter(|w| matches!(w.usage, Usage::Matmul { .. }))
+            let (wide, out) = recurrent_widths(layer, mixer);
+            let (wide, out) = (wide / tp, out / tp);
+            let convolved = match mixer {
+                Mixer::StateSpace(_) | Mixer::Selective(_) => 0.0,
+                // The gated value and the convolved one, of three widths that came in.
+                Mixer::Convolution(_) => 2.0 / 3.0,
+                _ => 1.0,
             };
-            let wide: f64 = into(Module::AttentionInput).map(|w| w.rows as f64).sum::<f64>() / tp;
-            let out: f64 = into(Module::AttentionOutput).map(|w| w.columns as f64).sum::<f64>() / tp;
-            let convolved = if matches!(layer.mixer, Mixer::StateSpace(_)) { 0.0 } else { 1.0 };
             sink(Module::AttentionInput, shared_input(software, sizes, input), normed);
             sink(Module::AttentionCore, a * (1.0 + convolved) * wide * tokens, rest);
             sink(Module::AttentionCore, a * out * tokens, rest);
             sink(Module::AttentionOutput, input * out * tokens, rest);
             return;
         }
-        Mixer::None => return,
+        Mixer::Several { .. } | Mixer::Unpriced { .. } | Mixer::None => return,
     };
     sink(Module::AttentionInput, shared_input(software, sizes, input), normed);
-    let latent = matches!(layer.mixer, Mixer::Latent(_));
+    let latent = matches!(mixer, Mixer::Latent(_));
     let latent_kept = !latent || up_projection;
     // Up-projected keys and values come out of the rotation as tensors of their own: no fused buffer lives on as a view.
     let qkv_extra = if latent { 0.0 } else { software.qkv_extra };
@@ -217,9 +264,10 @@ fn mixer(
     let core = policy.keeps(RecomputeModule::CoreAttention);
     if is_unfused(plan, software) {
         let per_score = a + if plan.dropout { mask + a } else { 0.0 } + software.score_extra;
-        let keys = match &layer.mixer {
+        let keys = match mixer {
             Mixer::Attention(at) => match at.span {
                 Span::Chunk(n) => sizes.sequence.min(n as f64),
+                Span::Memory(n) if n > 0 => n as f64,
                 _ => sizes.sequence,
             },
             _ => sizes.sequence,

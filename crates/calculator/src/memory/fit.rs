@@ -3,6 +3,45 @@
 //! Responsible for: the step from a predicted peak and its error's spread to a verdict. Refuses to predict the peak.
 
 use railwright_spec::quantity::Bytes;
+use serde::{Deserialize, Serialize};
+
+/// Probability of fitting from which a plan counts as one that fits, for reports, the search and the regret of validation. One run in ten
+/// then needs another try.
+pub const SURE_TO_FIT: f64 = 0.9;
+
+/// Probability of fitting below which a plan counts as one that does not fit: running out of memory is the more likely end. The predicted
+/// need is the median of the real one, so this is where the prediction exceeds the device.
+pub const EVEN_CHANCE: f64 = 0.5;
+
+/// Whether a plan fits its devices, as far as the prediction can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// Fits with a probability of [`SURE_TO_FIT`] or more.
+    Fits,
+    /// More likely to fit than not, but less likely than [`SURE_TO_FIT`].
+    AtRisk,
+    /// More likely to run out of memory than to fit.
+    DoesNotFit,
+}
+
+impl Fit {
+    /// The state at a probability of fitting.
+    pub fn of(probability: f64) -> Self {
+        if probability >= SURE_TO_FIT {
+            Self::Fits
+        } else if probability >= EVEN_CHANCE {
+            Self::AtRisk
+        } else {
+            Self::DoesNotFit
+        }
+    }
+
+    /// Whether the prediction itself stays within the device.
+    pub fn is_within(self) -> bool {
+        self != Self::DoesNotFit
+    }
+}
 
 /// Probability that the peak stays within the device: measured / predicted is log-normal with standard deviation `sigma` and median
 /// 1, so P = Phi(ln(available / need) / sigma).
@@ -66,6 +105,17 @@ mod tests {
         let most = most_that_fits(0.9, Bytes::from_gib(80.0), 0.05);
         assert!((most.gib() - 80.0 / (1.281_551_6_f64 * 0.05).exp()).abs() < 1e-5, "{most:?}");
         assert!(probability_of_fitting(most, Bytes::from_gib(80.0), 0.05) >= 0.9);
+    }
+
+    #[test]
+    fn three_states_follow_the_probability() {
+        let of = |need| Fit::of(probability_of_fitting(Bytes::from_gib(need), Bytes::from_gib(80.0), 0.05));
+        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) a quarter of one.
+        assert_eq!(of(75.0), Fit::Fits);
+        assert_eq!(of(79.0), Fit::AtRisk);
+        assert_eq!(of(80.1), Fit::DoesNotFit);
+        assert_eq!((Fit::of(SURE_TO_FIT), Fit::of(EVEN_CHANCE)), (Fit::Fits, Fit::AtRisk));
+        assert!(Fit::AtRisk.is_within() && !Fit::DoesNotFit.is_within());
     }
 
     #[test]

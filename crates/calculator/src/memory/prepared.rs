@@ -39,6 +39,11 @@ impl StageLayout {
         }
         Self(stages)
     }
+
+    /// The stages by number, with their chunks.
+    pub(super) fn stages(&self) -> impl Iterator<Item = (usize, &[StageLayers])> {
+        self.0.iter().map(|on| (on.stage, on.chunks.as_slice()))
+    }
 }
 
 impl OnStage {
@@ -63,6 +68,10 @@ impl ParameterBytes {
     /// Of a plan: sharding, precision and optimizer decide, and whether the schedule keeps two copies.
     pub fn new(plan: &Plan, software: &MemorySoftware) -> Self {
         Self(per_parameter(plan, software))
+    }
+
+    pub(super) fn per(&self) -> &PerParameter {
+        &self.0
     }
 
     /// What no sharding of some goes below: the least of each kind.
@@ -134,8 +143,9 @@ impl PeakParts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{SoftwareCatalogue, peak, testing};
+    use crate::memory::{HeldParts, SoftwareCatalogue, peak, testing};
     use railwright_spec::plan::{Recompute, Schedule};
+    use railwright_spec::quantity::Bytes;
 
     #[test]
     fn parts_add_up_to_the_peak_to_the_last_bit() {
@@ -183,6 +193,12 @@ mod tests {
                         parts.set_sharding(ParameterBytes::new(&plan, software));
                         let fast = parts.peak(&whole, &stages);
                         let slow = peak(&whole);
+                        let held = HeldParts::new(&model, &plan);
+                        let least = held.step(&whole, ParameterBytes::new(&plan, software), &stages);
+                        assert!(
+                            least.allocated > Bytes::new(0.0) && least.allocated <= fast.allocated,
+                            "{least:?} {fast:?}"
+                        );
                         assert_eq!(
                             (fast.stage, fast.allocated),
                             (slow.stage, slow.allocated),

@@ -5,7 +5,7 @@
 
 use super::MemoryInput;
 use super::activations::emit;
-use super::fit::probability_of_fitting;
+use super::fit::{Fit, probability_of_fitting};
 use super::parameters::{self, Held};
 use super::stages::StageLayers;
 use super::sum::{Prepared, StageSum, edges, overheads, prepare, stage_sum};
@@ -107,9 +107,9 @@ pub struct MemoryReport {
     /// The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
     /// can be used.
     pub least: Bytes,
-    /// Whether that fits.
-    pub fits: bool,
-    /// Probability that it does, from the spread of past errors.
+    /// Whether that fits, by the probability.
+    pub fit: Fit,
+    /// Probability that it fits, from the spread of past errors.
     pub probability_of_fitting: f64,
     /// Whether the peak is so near the limit that the allocator will retry and the step slow down.
     pub near_limit: bool,
@@ -129,14 +129,15 @@ pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
     let need = stages.get(worst).map_or(Bytes::ZERO, |s| s.device);
     let least = stages.get(worst).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5);
     let device_memory = input.cluster.accelerator.memory;
+    let probability = probability_of_fitting(least, device_memory, input.software.sigma);
     MemoryReport {
         stages,
         worst,
         device_memory,
         margin: device_memory - need,
         least,
-        fits: least <= device_memory,
-        probability_of_fitting: probability_of_fitting(least, device_memory, input.software.sigma),
+        fit: Fit::of(probability),
+        probability_of_fitting: probability,
         near_limit: need.get() > 0.92 * device_memory.get(),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
 
+pub use railwright_spec::plan::StageSplit;
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,14 +23,8 @@ pub enum AttentionMemory {
     Flash,
 }
 
-/// How layers are laid on pipeline stages when the plan does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StageSplit {
-    /// Evenly, earlier stages take the remainder.
-    Even,
-    /// By cumulated compute cost with the head counted; the layer that crosses a stage's share stays in it.
-    Compute,
+fn even() -> StageSplit {
+    StageSplit::Even
 }
 
 /// A figure of peak memory, as frameworks print it.
@@ -54,7 +49,8 @@ pub struct MemorySoftware {
     pub source: String,
     /// Attention when the plan says `auto`.
     pub attention: AttentionMemory,
-    /// Layers on stages when the plan does not say.
+    /// Layers on stages when the plan does not say; `catalog/software.toml` has it.
+    #[serde(skip, default = "even")]
     pub stage_split: StageSplit,
     /// Bytes per attention score kept beside softmax's output and dropout's mask and output (copies for scaling, masks).
     pub score_extra: f64,
@@ -174,9 +170,12 @@ impl SoftwareCatalogue {
                     entry.entry(key.clone()).or_insert_with(|| value.clone());
                 }
             }
-            let software: MemorySoftware = entry.clone().try_into().map_err(|e: toml::de::Error| {
+            let mut software: MemorySoftware = entry.clone().try_into().map_err(|e: toml::de::Error| {
                 Problem::new(format!("`{id}`: {}", e.message())).in_file("memory.toml")
             })?;
+            if let Ok(generation) = crate::software::by_id(&id) {
+                software.stage_split = generation.stage_split;
+            }
             tables.insert(id.clone(), entry);
             all.insert(id, software);
         }

@@ -5,8 +5,8 @@
 use super::in_flight::{chunks, is_folded};
 use super::software::StageSplit;
 use crate::stage;
-use railwright_spec::model::{FeedForward, Layer, Model, Usage};
-use railwright_spec::plan::{Plan, Schedule};
+use railwright_spec::model::Model;
+use railwright_spec::plan::{Plan, Schedule, by_compute};
 
 /// The layers of one chunk of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,32 +30,6 @@ pub fn layers_per_chunk(model: &Model, plan: &Plan, split: StageSplit) -> Vec<u6
     } else {
         stage::layers_per_virtual_stage(model, plan)
     }
-}
-
-/// Splits by cumulated weights of matrix products; the head counts, the layer that crosses a share's end stays in it.
-fn by_compute(model: &Model, parts: usize) -> Vec<u64> {
-    let costs: Vec<f64> = model.layers.iter().map(|&kind| matmul_weights(&model.layer_kinds[kind])).collect();
-    let head = (model.vocabulary * model.hidden_size) as f64;
-    let total = costs.iter().sum::<f64>() + head;
-    let mut result = vec![0; parts];
-    let (mut part, mut sum) = (0, 0.0);
-    for cost in costs {
-        sum += cost;
-        result[part] += 1;
-        if sum > total * (part + 1) as f64 / parts as f64 && part + 1 < parts {
-            part += 1;
-        }
-    }
-    result
-}
-
-fn matmul_weights(layer: &Layer) -> f64 {
-    let share = match &layer.feed_forward {
-        FeedForward::MixtureOfExperts(moe) => moe.top_k as f64 / moe.experts.max(1) as f64,
-        _ => 1.0,
-    };
-    let matmuls = layer.weights.iter().filter(|w| matches!(w.usage, Usage::Matmul { .. }));
-    matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
 }
 
 /// The chunks of every stage: outer index stage, inner index chunk.

@@ -5,7 +5,8 @@
 
 use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
-use super::parameters::{self, Held, PerParameter, gathered, per_parameter};
+use super::held::HeldParts;
+use super::parameters::{Held, PerParameter, gathered, per_parameter};
 use super::report::Moment;
 use super::stages::{StageLayers, layers_per_chunk, layout};
 use super::{MemoryInput, MemorySoftware, Published};
@@ -42,7 +43,6 @@ impl Peak {
 /// One kind of layer, with and without recompute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindBytes {
-    pub held: Held,
     pub plain: LayerBytes,
     pub recomputed: LayerBytes,
 }
@@ -54,6 +54,7 @@ pub(crate) struct Prepared {
     pub sizes: Sizes,
     pub per: PerParameter,
     pub head: HeadBytes,
+    pub(super) held: HeldParts,
     pub stages: Vec<Vec<StageLayers>>,
     pub recomputed_layers: u64,
     /// Where stages differ in what they recompute: who recomputes what, and each kind of layer under each treatment.
@@ -123,6 +124,11 @@ pub(crate) struct StageSum {
 }
 
 impl StageSum {
+    /// Of a stage that holds nothing yet.
+    pub(super) fn empty(software: &MemorySoftware) -> Self {
+        Self { workspace: software.workspace_mib * MIB, ..Self::default() }
+    }
+
     fn always(&self) -> f64 {
         self.resident + self.workspace
     }
@@ -160,10 +166,9 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
     let MemoryInput { model, plan, software, .. } = *input;
     let mut sizes = sizes(model, plan, software);
     if plan.tensor_parallel > 1 {
-        sizes.tensor_domains = plan.tensor_parallel.div_ceil(input.cluster.scale_up.domain_size.max(1));
+        sizes.tensor_domains = plan.tensor_parallel.div_ceil(plan.domain(input.cluster).max(1));
     }
     let kind = |layer| KindBytes {
-        held: parameters::layer(layer, model, plan),
         plain: layer_bytes(model, layer, plan, software, &sizes, false),
         recomputed: layer_bytes(model, layer, plan, software, &sizes, true),
     };
@@ -184,6 +189,7 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
         sizes,
         per: per_parameter(plan, software),
         head: head_bytes(model, plan, software, &sizes),
+        held: HeldParts::new(model, plan),
         stages: layout(model, plan, software.stage_split),
         recomputed_layers: stage::recomputed_layers(plan),
     }
@@ -222,30 +228,18 @@ pub(crate) fn chunks_sum(
     alive: &[f64],
 ) -> StageSum {
     let MemoryInput { model, plan, software, .. } = *input;
-    let mut sum = StageSum { workspace: software.workspace_mib * MIB, ..StageSum::default() };
-    let mut largest = 0.0_f64;
+    let mut sum = StageSum::empty(software);
+    let largest = sum.hold(&prepared.held, model, chunks);
     for (chunk, &alive) in chunks.iter().zip(alive) {
         let mut saved = 0.0;
         for (index, &kind) in model.layers[chunk.start..chunk.start + chunk.count].iter().enumerate() {
             let bytes = prepared.layer(kind, chunk, index);
-            let kind = &prepared.kinds[kind];
             saved += bytes.saved;
             sum.working = sum.working.max(bytes.working);
-            sum.held.add(kind.held, 1.0);
-            sum.layer_parameters += kind.held.total();
-            largest = largest.max(kind.held.total());
         }
         let (embedding, output) = edges(plan, software, &prepared.sizes, chunk);
         sum.activations += (saved + embedding + output) * alive;
-        if chunk.embedding {
-            let held = parameters::embedding(model, plan);
-            sum.held.add(held, 1.0);
-            sum.end_parameters += held.total();
-        }
         if chunk.head {
-            let held = parameters::head(model, plan, chunks.iter().any(|c| c.embedding));
-            sum.held.add(held, 1.0);
-            sum.end_parameters += held.total();
             sum.head += prepared.head.saved * alive;
             if gives_head_back(plan.schedule) {
                 sum.head_done += prepared.head.saved * alive.min(1.0);
@@ -255,13 +249,10 @@ pub(crate) fn chunks_sum(
         }
     }
     let per = &prepared.per;
-    let cost = |dense, routed| sum.held.dense * dense + sum.held.routed * routed;
-    sum.resident =
-        cost(per.dense.resident(), per.routed.resident()) + sum.held.matmul * (per.narrow - per.narrower);
+    sum.states(per);
     if software.lazy_gradients && plan.micro_batches() <= 1 {
-        sum.lazy_gradients = cost(per.dense.gradients, per.routed.gradients);
+        sum.lazy_gradients = sum.held.dense * per.dense.gradients + sum.held.routed * per.routed.gradients;
     }
-    sum.stepping = cost(per.dense.stepping, per.routed.stepping);
     (sum.gathered, sum.gradient_buffers) =
         gathered(plan, software, largest, sum.layer_parameters, sum.end_parameters);
     if plan.pipeline_parallel > 1 {

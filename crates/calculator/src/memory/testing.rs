@@ -59,6 +59,8 @@ fn model(h: u64, vocabulary: u64, layer: Layer, layers: usize, tied: bool) -> Mo
         final_norm: Vec::new(),
         head: if tied { Vec::new() } else { vec![head] },
         multi_token_prediction: None,
+        towers: Vec::new(),
+        left_out: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -147,6 +149,7 @@ pub(crate) fn plan() -> Plan {
         expert_parallel: 1,
         expert_tensor_parallel: 1,
         sharding: Sharding { zero_stage: 0, group: None, reshard_after_forward: true },
+        segment: None,
         rank_order: RankOrder::TensorContextDataPipeline,
         micro_batch: 1,
         global_batch: 1,

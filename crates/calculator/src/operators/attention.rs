@@ -80,7 +80,7 @@ impl AttentionShape {
         let end = self.key_length;
         let start = (end - self.query_length).max(0.0);
         let window = match self.span {
-            Span::Bidirectional => return end,
+            Span::Bidirectional | Span::Memory(_) => return end,
             Span::Causal => end,
             Span::Window(window) => (window as f64).min(end),
             Span::Chunk(chunk) => return (chunk as f64).min(end) / 2.0,
@@ -94,7 +94,7 @@ impl AttentionShape {
     /// The largest number of keys that a query sees.
     pub fn most_keys(&self) -> f64 {
         match self.span {
-            Span::Bidirectional | Span::Causal => self.key_length,
+            Span::Bidirectional | Span::Memory(_) | Span::Causal => self.key_length,
             Span::Window(keys) | Span::Chunk(keys) => (keys as f64).min(self.key_length),
         }
     }

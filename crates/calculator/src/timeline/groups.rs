@@ -1,9 +1,12 @@
 //! Who communicates with whom, in global ranks: the groups of the ranks that a timeline shows.
 
 use crate::collectives::Collective as Operation;
+use crate::costing::Costing;
 use crate::estimate::calls::Call;
+use crate::exchanges::Among;
 use crate::schedule::stage_of;
-use railwright_spec::plan::{Group, Plan, RankOrder};
+use crate::update::UpdateCollective;
+use railwright_spec::plan::{Plan, RankOrder};
 use railwright_spec::quantity::{Bytes, Rank};
 use railwright_step::{Collective, CollectiveId, CollectiveKind, Step};
 use std::collections::BTreeMap;
@@ -24,8 +27,35 @@ pub(super) fn first_rank(plan: &Plan, chunk: usize) -> u64 {
 }
 
 /// The description of one call: its span carries the bytes of all.
-pub(super) fn of_call(step: &mut Step, call: &Call, base: u64) -> Option<CollectiveId> {
-    let kind = match call.operation {
+pub(super) fn of_call(
+    step: &mut Step,
+    costing: &Costing<'_>,
+    call: &Call,
+    base: u64,
+) -> Option<CollectiveId> {
+    collective(step, costing, (call.operation, call.among, call.bytes), base)
+}
+
+/// The description of one collective of the update: its span carries the bytes of all.
+pub(super) fn of_update(
+    step: &mut Step,
+    costing: &Costing<'_>,
+    one: &UpdateCollective,
+    base: u64,
+) -> Option<CollectiveId> {
+    collective(step, costing, (one.operation, one.among, one.bytes), base)
+}
+
+/// A collective of the group that the rank `base` leads. Groups within a stage are counted in the stage's own numbering, between whose
+/// blocks of tensor and context ranks other stages may stand.
+pub(super) fn collective(
+    step: &mut Step,
+    costing: &Costing<'_>,
+    (operation, among, bytes): (Operation, Among, Bytes),
+    base: u64,
+) -> Option<CollectiveId> {
+    let plan = costing.plan;
+    let kind = match operation {
         Operation::AllReduce => CollectiveKind::AllReduce,
         Operation::AllGather => CollectiveKind::AllGather,
         Operation::ReduceScatter => CollectiveKind::ReduceScatter,
@@ -33,19 +63,11 @@ pub(super) fn of_call(step: &mut Step, call: &Call, base: u64) -> Option<Collect
         Operation::Broadcast => CollectiveKind::Broadcast,
         Operation::SendReceive => CollectiveKind::Send,
     };
-    collective(step, kind, &call.group, call.bytes, base)
-}
-
-/// A collective of the group that the rank `base` leads.
-pub(super) fn collective(
-    step: &mut Step,
-    kind: CollectiveKind,
-    group: &Group,
-    bytes: Bytes,
-    base: u64,
-) -> Option<CollectiveId> {
+    let (members, stride) = among.axis(plan, &costing.layout)?;
+    let block = rank_stride(plan);
+    let rank = |place: u64| base + place / block * (block * plan.pipeline_parallel) + place % block;
     let ranks: Option<Vec<Rank>> =
-        (0..group.ranks).map(|i| u32::try_from(base + i * group.stride).ok().map(Rank)).collect();
+        (0..members).map(|i| u32::try_from(rank(i * stride)).ok().map(Rank)).collect();
     let group = step.group(&ranks?);
     Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
 }

@@ -6,11 +6,14 @@ use crate::estimate::calls::{self, Call, Pass};
 use crate::estimate::communication::operation;
 use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline, TimedOperation};
+use crate::transfer::{Gather, Transfer};
 use crate::work::{Dimension as WorkDimension, Family, Work};
 use railwright_spec::problem::{Problem, Wanted};
-use railwright_spec::quantity::{Bytes, MicroBatch, Seconds};
+use railwright_spec::quantity::{MicroBatch, Seconds};
 use railwright_step::build::{MessageEnd, Part, TimedPass, write_message, write_pass};
-use railwright_step::{Activity, Dimension, NameId, OperatorFamily, Phase, SpanRef, Step, StreamKind, Time};
+use railwright_step::{
+    Activity, Dimension, NameId, OperatorFamily, Phase, Span, SpanRef, Step, StreamKind, Time,
+};
 
 const KINDS: [(OperationKind, Phase, &str); 5] = [
     (OperationKind::Forward, Phase::Forward, "forward"),
@@ -101,10 +104,11 @@ fn messages(
     simulated: &PipelineTimeline,
     ends: &mut Ends,
 ) {
-    let h = costing.model.hidden_size as f64;
-    let size = costing.tokens * h * costing.activation_bytes / costing.plan.tensor_parallel as f64;
+    let Some(transfer) = Transfer::new(costing) else { return };
     let names = ["send activations", "send gradients", "receive activations", "receive gradients"];
     let names = names.map(|n| step.names.intern(n));
+    let gather = Time::from_seconds(transfer.gather_time());
+    let gathers = ["gather activations", "gather gradients"].map(|n| step.names.intern(n));
     let mut receives: Vec<(Time, Time)> = vec![(Time::ZERO, Time::ZERO); ends.spans[0].len() * 2];
     let place = |back: bool, chunk: usize, micro_batch: u32, m: usize| {
         2 * (chunk * m + micro_batch as usize) + usize::from(back)
@@ -115,7 +119,7 @@ fn messages(
         receives[place(back, timed.operation.chunk as usize, timed.operation.micro_batch, m)] =
             (Time::from_seconds(timed.receive_start), Time::from_seconds(timed.start));
     }
-    let mut messages = groups::Messages::new(Bytes::new(size));
+    let mut messages = groups::Messages::new(transfer.message);
     for (rank, operations) in simulated.stages.iter().enumerate() {
         for timed in operations {
             let Some(target) = timed.target else { continue };
@@ -145,14 +149,51 @@ fn messages(
                 rank: target as usize,
                 pass: first,
                 start,
-                end: arrived,
+                end: (arrived - gather).max(start),
                 name: names[2 + usize::from(back)],
                 lane: 2 + lane,
                 collective: receive,
             };
-            write_message(step, &sender, &receiver, size as u64);
+            write_message(step, &sender, &receiver, transfer.message.get() as u64);
+            if let Some(gather) = &transfer.gather {
+                let end = MessageEnd {
+                    start: receiver.end,
+                    end: arrived,
+                    name: gathers[usize::from(back)],
+                    ..receiver
+                };
+                write_gather(
+                    step,
+                    costing,
+                    gather,
+                    &end,
+                    u64::from(target) * groups::rank_stride(costing.plan),
+                );
+            }
         }
     }
+}
+
+/// What the tensor ranks of a receiving stage gather of a message that came in parts, behind the message on its stream.
+fn write_gather(step: &mut Step, costing: &Costing<'_>, gather: &Gather, end: &MessageEnd, base: u64) {
+    let stream = StreamKind::Communication(Dimension::Pipeline, end.lane);
+    let free = step.stream_end(end.rank, stream).unwrap_or(end.start);
+    let what = (Gather::OPERATION, Gather::AMONG, gather.bytes);
+    let Some(pass) = step.span(end.pass) else { return };
+    let span = Span {
+        start: end.start.max(free),
+        end: end.end.max(free),
+        activity: Activity::Communication(Dimension::Pipeline),
+        operator: OperatorFamily::Collective,
+        name: end.name,
+        collective: groups::collective(step, costing, what, base),
+        bytes: gather.bytes.get() as u64,
+        phase: pass.phase,
+        micro_batch: pass.micro_batch,
+        chunk: pass.chunk,
+        layer: None,
+    };
+    step.push(end.rank, stream, span);
 }
 
 /// The step's dimension for a dimension of work.
@@ -223,7 +264,7 @@ fn work_parts(
         for call in own {
             let share = call.time(costing) / sum;
             let name = step.names.intern(&name(call));
-            let collective = groups::of_call(step, call, base);
+            let collective = groups::of_call(step, costing, call, base);
             if waited > Seconds::ZERO {
                 let part = Part::communication(name, dimension(d), waited * share, false, collective);
                 exposed.push(Part { bytes: (call.bytes.get() * call.count) as u64, ..part });

@@ -50,6 +50,7 @@ fn a_405b_step_on_16384_devices_is_as_long_as_the_fast_path_says() {
         p.layers_per_stage = Some([vec![7], vec![8; 14], vec![7]].concat());
         p.global_batch = Some(2048);
         p.sequence_length = Some(8192);
+        p.overlap_pipeline = Some(false);
     });
     assert_eq!(step.ranks.len(), 16);
     // The critical path goes from the end back through the pipeline, and not only to what the host does last.

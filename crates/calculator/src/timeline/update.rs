@@ -1,14 +1,15 @@
 //! What follows the pipeline: the reduction of gradients, the optimizer, the gathering of parameters, and the step's fixed parts.
 
-use super::groups::{collective, rank_stride};
+use super::groups::{of_update, rank_stride};
 use super::passes::intern;
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use crate::schedule::{OperationKind, PipelineTimeline};
-use railwright_spec::quantity::{Bytes, Seconds};
+use crate::sharding::StageUpdate;
+use crate::update::{self, PricedCollective, Purpose};
+use railwright_spec::quantity::Seconds;
 use railwright_step::{
-    Activity, CollectiveKind, DependencyKind, Dimension, OperatorFamily, Phase, Span, SpanRef, Step,
-    StreamKind, Time,
+    Activity, DependencyKind, Dimension, OperatorFamily, Phase, Span, SpanRef, Step, StreamKind, Time,
 };
 
 /// Writes all of it. Every rank waits for the slowest before the optimizer and before the end, as the fast path has it.
@@ -30,46 +31,12 @@ pub(super) fn write(
     let fixed = gathered + time.fixed;
     let end = time.total + beyond;
 
-    let names = [
-        "reduce gradients",
-        "optimizer",
-        "gather parameters",
-        "fixed per step",
-        "unequal devices and noise",
-        "gather parameters, hidden",
-    ]
-    .map(|n| intern(step, n));
-    let sharded = costing.plan.sharding.zero_stage >= 1;
-    let kind = if sharded { CollectiveKind::ReduceScatter } else { CollectiveKind::AllReduce };
-    let data = StreamKind::Communication(Dimension::Data, 2);
-    let parameters = crate::evaluate::stage_parameters(costing, &evaluation.chunks);
+    let names = ["optimizer", "fixed per step", "jitter allowance"].map(|n| intern(step, n));
     for (rank, update) in updates.iter().enumerate() {
-        let base = rank as u64 * rank_stride(costing.plan);
-        let local = parameters.get(rank).map_or(0.0, |p| p.total());
-        let push = |step: &mut Step, stream, span: Span, from: Seconds, until: Seconds| {
-            if until > from {
-                let (start, end) = (Time::from_seconds(from), Time::from_seconds(until));
-                step.push(rank, stream, Span { start, end, ..span })
-            } else {
-                None
-            }
-        };
-        let communication = Span {
-            activity: Activity::Communication(Dimension::Data),
-            operator: OperatorFamily::Collective,
-            phase: Phase::Optimizer,
-            ..Span::default()
-        };
-        let weights = Bytes::new(local * costing.plan.precision.parameters.bytes());
-        let hidden = update.parameter_gather - update.parameter_exposed;
-        let group = costing.layout.data;
-        let all_gather = (update.parameter_gather > Seconds::ZERO)
-            .then(|| collective(step, CollectiveKind::AllGather, &group, weights, base))
-            .flatten();
-        let gathering =
-            Span { name: names[2], collective: all_gather, bytes: weights.get() as u64, ..communication };
+        let own = Own { costing, rank, update, priced: update::of_stage(costing, evaluation, rank) };
         // The last step's parameters still arrive beside the first forward passes.
-        push(step, data, Span { name: names[5], ..gathering }, Seconds::ZERO, hidden);
+        let hidden = update.parameter_gather - update.parameter_exposed;
+        own.gathers(step, ", hidden", (Seconds::ZERO, hidden));
 
         let last = simulated.stages[rank]
             .iter()
@@ -78,17 +45,9 @@ pub(super) fn write(
             .map_or(simulated.duration, |t| t.end);
         let until = (last + update.gradient_exposed).min(pipeline_end);
         let from = (until - update.gradient_reduce).max(hidden).min(until);
-        let gradients = Bytes::new(local * costing.plan.precision.gradient_reduce.bytes());
-        let reduce = (update.gradient_reduce > Seconds::ZERO)
-            .then(|| collective(step, kind, &group, gradients, base))
-            .flatten();
-        let reducing =
-            Span { name: names[0], collective: reduce, bytes: gradients.get() as u64, ..communication };
-        if update.gradient_reduce > Seconds::ZERO {
-            push(step, data, reducing, from, until);
-        }
+        own.reductions(step, (from, until));
         let stepping = Span {
-            name: names[1],
+            name: names[0],
             operator: OperatorFamily::Optimizer,
             phase: Phase::Optimizer,
             ..Span::default()
@@ -104,17 +63,92 @@ pub(super) fn write(
                 before.push(next);
             }
         };
-        let next = push(step, StreamKind::Compute, stepping, pipeline_end, pipeline_end + update.optimizer);
+        let next =
+            push(step, rank, StreamKind::Compute, stepping, (pipeline_end, pipeline_end + update.optimizer));
         then(step, next);
-        let next = push(step, data, gathering, stepped, stepped + update.parameter_exposed);
+        for next in own.gathers(step, "", (stepped, stepped + update.parameter_exposed)) {
+            then(step, Some(next));
+        }
+        let host = Span { activity: Activity::Host, name: names[1], ..Span::default() };
+        let next = push(step, rank, StreamKind::Host(0), host, (gathered, fixed));
         then(step, next);
-        let host = Span { activity: Activity::Host, name: names[3], ..Span::default() };
-        let next = push(step, StreamKind::Host(0), host, gathered, fixed);
-        then(step, next);
-        let noise = Span { activity: Activity::Wait, name: names[4], ..Span::default() };
-        push(step, StreamKind::Host(0), noise, fixed, end);
+        let noise = Span { activity: Activity::Wait, name: names[2], ..Span::default() };
+        push(step, rank, StreamKind::Host(0), noise, (fixed, end));
     }
     step.end = Time::from_seconds(end);
+}
+
+/// The collectives of one rank's update.
+struct Own<'a> {
+    costing: &'a Costing<'a>,
+    rank: usize,
+    update: &'a StageUpdate,
+    priced: Vec<PricedCollective>,
+}
+
+impl Own<'_> {
+    /// Gathers of parameters over some time. What of them runs at another time has spans of its own, so bytes are divided in the same proportion.
+    fn gathers(&self, step: &mut Step, suffix: &str, window: (Seconds, Seconds)) -> Vec<SpanRef> {
+        let all = self.update.parameter_gather;
+        let own = |one: &&PricedCollective| one.collective.purpose == Purpose::Parameters;
+        self.row(step, all, (window.1 - window.0) / all, window, own, |what| format!("gather {what}{suffix}"))
+    }
+
+    /// Reductions of gradients over some time.
+    fn reductions(&self, step: &mut Step, window: (Seconds, Seconds)) -> Vec<SpanRef> {
+        let own = |one: &&PricedCollective| one.collective.purpose == Purpose::Gradients;
+        self.row(step, self.update.gradient_reduce, 1.0, window, own, |what| format!("reduce {what}"))
+    }
+
+    /// Some collectives one after the other, each as long as its part of `all` of them; their spans have a `share` of their bytes.
+    fn row(
+        &self,
+        step: &mut Step,
+        all: Seconds,
+        share: f64,
+        (from, until): (Seconds, Seconds),
+        own: impl Fn(&&PricedCollective) -> bool,
+        name: impl Fn(&str) -> String,
+    ) -> Vec<SpanRef> {
+        let stream = StreamKind::Communication(Dimension::Data, 2);
+        let base = self.rank as u64 * rank_stride(self.costing.plan);
+        let mut spans = Vec::new();
+        if until <= from {
+            return spans;
+        }
+        let mut reached = Seconds::ZERO;
+        let at = |reached: Seconds| from + (until - from) * (reached / all).min(1.0);
+        for one in self.priced.iter().filter(own) {
+            let window = (at(reached), at(reached + one.time));
+            reached += one.time;
+            let collective = &one.collective;
+            let times =
+                if collective.count > 1.0 { format!(" x{}", collective.count) } else { String::new() };
+            let span = Span {
+                name: intern(step, &name(&format!("{}{times}", collective.title()))),
+                collective: of_update(step, self.costing, collective, base),
+                bytes: (collective.bytes.get() * collective.count * share).round() as u64,
+                activity: Activity::Communication(Dimension::Data),
+                operator: OperatorFamily::Collective,
+                phase: Phase::Optimizer,
+                ..Span::default()
+            };
+            spans.extend(push(step, self.rank, stream, span, window));
+        }
+        spans
+    }
+}
+
+/// Adds a span that takes time.
+fn push(
+    step: &mut Step,
+    rank: usize,
+    stream: StreamKind,
+    span: Span,
+    (from, until): (Seconds, Seconds),
+) -> Option<SpanRef> {
+    let (start, end) = (Time::from_seconds(from), Time::from_seconds(until));
+    if until > from { step.push(rank, stream, Span { start, end, ..span }) } else { None }
 }
 
 /// The span that a rank's arithmetic ends with so far.

@@ -97,7 +97,7 @@ pub struct RowResult {
     pub(super) complete: bool,
     /// The group of sources it counts to.
     #[serde(skip)]
-    pub(super) group: Option<String>,
+    pub group: Option<String>,
     /// Rows that differ in their plan alone share it.
     #[serde(skip)]
     pub(super) sweep: Option<String>,
@@ -130,10 +130,12 @@ pub struct Errors {
     pub rows: usize,
     /// Rows predicted.
     pub predicted: usize,
-    /// Rows that publish everything.
+    /// Rows without a prediction; [`Summary::skipped`] lists the reasons.
+    pub skipped: usize,
+    /// Rows that publish every input of a prediction.
     pub complete: usize,
-    /// Share of these that were predicted.
-    pub coverage: Option<f64>,
+    /// Of these, predicted.
+    pub complete_predicted: usize,
     /// Step time.
     pub step_time: Option<ErrorSummary>,
     /// Peak memory.
@@ -156,8 +158,8 @@ pub struct Verdicts {
     pub ran: usize,
     /// Of these, predicted not to fit.
     pub false_alarms: usize,
-    /// Share of all verdicts that are right.
-    pub accuracy: f64,
+    /// Share of the runs out of memory that were predicted not to fit; `None` when the table labels no such run.
+    pub recall: Option<f64>,
 }
 
 /// Predicts every row of a table. Fails when the text is no such table.
@@ -362,7 +364,7 @@ fn summarize(rows: &[RowResult]) -> Summary {
 fn errors(rows: &[&RowResult]) -> Errors {
     let complete: Vec<&&RowResult> = rows.iter().filter(|r| r.complete).collect();
     let predicted = rows.iter().filter(|r| r.predicted_step_time_s.is_some()).count();
-    let covered = complete.iter().filter(|r| r.predicted_step_time_s.is_some()).count();
+    let complete_predicted = complete.iter().filter(|r| r.predicted_step_time_s.is_some()).count();
     let time: Vec<f64> = rows.iter().filter_map(|r| r.step_time_error).collect();
     let memory: Vec<f64> = rows.iter().filter_map(|r| r.peak_memory_error).collect();
     let inside: Vec<bool> = rows
@@ -375,8 +377,9 @@ fn errors(rows: &[&RowResult]) -> Errors {
     Errors {
         rows: rows.len(),
         predicted,
+        skipped: rows.len() - predicted,
         complete: complete.len(),
-        coverage: (!complete.is_empty()).then(|| covered as f64 / complete.len() as f64),
+        complete_predicted,
         step_time: statistics::summarize(&time),
         peak_memory: statistics::summarize(&memory),
         interval_coverage: (!inside.is_empty())
@@ -419,7 +422,7 @@ fn verdicts(rows: &[RowResult]) -> Option<Verdicts> {
         }
     }
     let all = v.out_of_memory + v.ran;
-    v.accuracy = (v.found + v.ran - v.false_alarms) as f64 / all.max(1) as f64;
+    v.recall = (v.out_of_memory > 0).then(|| v.found as f64 / v.out_of_memory as f64);
     (all > 0).then_some(v)
 }
 

@@ -1,20 +1,21 @@
 //! From a row of measured runs to what the calculator takes: a model, a cluster and a plan, or the reason why not.
 //!
-//! Responsible for: the meaning of each column (`docs/validation.md` lists them) and of a few well-known phrases in `notes`. Refuses
+//! Responsible for: the meaning of each column (`docs/validation.md` lists them) and of a few well-known phrases in `notes`, as the
+//! specification that a user would write; what it leaves open is resolved as for every command. Refuses
 //! to guess what changes the answer much: a row without its parallel degrees or batch is skipped, loudly. Knows no source and no row by name.
 
 use super::software;
 use super::table::Cells;
-use crate::memory::{self, SoftwareCatalogue, StageSplit};
-use crate::stage;
+use crate::software::Software;
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
-    self, AttentionKernel, ContextKind, Layout, Offload, Optimizer, Plan, Precision, RankOrder, Recompute,
+    self, AttentionKernel, ContextKind, Master, Optimizer, Plan, PlanSpec, PrecisionPreset, Recompute,
     RecomputeModule, Schedule, Sharding,
 };
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::BytesPerSecond;
+use railwright_spec::run::{Field, Value};
 use std::collections::BTreeSet;
 
 /// A row made ready.
@@ -28,7 +29,9 @@ pub struct Case {
     pub model: Model,
     /// On what.
     pub cluster: Cluster,
-    /// How.
+    /// How, as the command of a user would say it.
+    pub spec: PlanSpec,
+    /// The plan that it resolves to, as it does for every command.
     pub plan: Plan,
     /// Whether the row says what was recomputed; if not, the least that fits is assumed.
     pub recompute_known: bool,
@@ -87,7 +90,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let generation =
         software::generation(framework, &notes, gpu).ok_or("no software generation is bundled")?;
     let model = model(cells, &notes)?;
-    let mut cluster = cluster(cells, gpu, devices)?;
+    let cluster = cluster(cells, gpu, devices)?;
 
     let sequence_length = need("seq_len")?;
     let tensor_parallel = cells.count("tp").unwrap_or(1);
@@ -113,89 +116,44 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     if !global_batch.is_multiple_of(micro_batch.saturating_mul(data_parallel)) {
         return Err(format!("batch {global_batch} is no multiple of {micro_batch} x {data_parallel}"));
     }
-    let expert_parallel = cells.count("ep").unwrap_or(1);
-    let expert_tensor_parallel = match number_after(&notes, "etp ") {
-        Some(etp) => etp,
-        None if generation.expert_tensor_follows_tensor && model.is_mixture_of_experts() => tensor_parallel,
-        None => 1,
-    };
-    let sequence_parallel = cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1;
-    let precision = precision(cells.text("dtype").unwrap_or("bf16"), generation, &notes)?;
+
     let (recompute, recompute_known) = recompute(cells.text("recompute"), &notes, &model, pipeline_parallel);
-    let full_shard = matches!(cells.text("zero_stage"), Some("3" | "3.0" | "fsdp" | "hsdp"));
-    let zero_stage = match cells.text("zero_stage") {
-        _ if full_shard => 3,
-        Some("2" | "2.0") => 2,
-        Some("1" | "1.0") => 1,
-        Some("0" | "0.0" | "none") => 0,
-        Some(other) => return Err(format!("unknown `zero_stage`: `{other}`")),
-        None => generation.zero_stage,
-    };
     let schedule = schedule(framework, &notes);
-    let optimizer = if model_name(cells).contains("lora") || notes.contains("lora") {
-        Optimizer::Lora
-    } else {
-        Optimizer::Adam
-    };
     let virtual_stages = if pipeline_parallel > 1 { cells.count("vpp").unwrap_or(1) } else { 1 };
-    let offload = Offload {
-        optimizer: if cells.flag("optimizer_offload") == Some(true) { 1.0 } else { 0.0 },
-        ..Offload::default()
-    };
-    let mut overlap = generation.overlap;
-    overlap.tensor &= sequence_parallel;
-    if notes.contains("no async tp") {
-        overlap.tensor = false;
-    } else if notes.contains("async tp") {
-        overlap.tensor = true;
-    }
-    let mut plan = Plan {
-        tensor_parallel,
-        sequence_parallel,
-        pipeline_parallel,
-        virtual_stages,
-        context_parallel,
-        context_kind: if notes.contains("ulysses") { ContextKind::Ulysses } else { ContextKind::Ring },
-        data_parallel,
-        expert_parallel,
-        expert_tensor_parallel,
-        sharding: Sharding {
-            zero_stage,
-            group: shard_group(&notes),
-            reshard_after_forward: !notes.contains("reshard never"),
+    let layers_per_stage = uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages);
+    let divides = model.num_layers().is_multiple_of((pipeline_parallel * virtual_stages).max(1));
+    let mut spec = PlanSpec {
+        tensor_parallel: Some(tensor_parallel),
+        sequence_parallel: Some(cells.flag("sequence_parallel").unwrap_or(false) && tensor_parallel > 1),
+        pipeline_parallel: Some(pipeline_parallel),
+        virtual_stages: Some(virtual_stages),
+        context_parallel: Some(context_parallel),
+        context_kind: Some(if notes.contains("ulysses") { ContextKind::Ulysses } else { ContextKind::Ring }),
+        data_parallel: Some(data_parallel),
+        expert_parallel: Some(cells.count("ep").unwrap_or(1)),
+        expert_tensor_parallel: number_after(&notes, "etp "),
+        sharding: sharding(cells, generation, &notes)?,
+        micro_batch: Some(micro_batch),
+        global_batch: Some(global_batch),
+        sequence_length: Some(sequence_length),
+        optimizer: (model_name(cells).contains("lora") || notes.contains("lora")).then_some(Optimizer::Lora),
+        recompute: recompute_known.then_some(recompute),
+        offload_optimizer: (cells.flag("optimizer_offload") == Some(true)).then_some(1.0),
+        schedule: Some(schedule),
+        // The run ran, so its layers were laid out somehow.
+        uneven_stages: (layers_per_stage.is_none() && !divides).then_some(true),
+        layers_per_stage,
+        overlap_tensor: if notes.contains("no async tp") {
+            Some(false)
+        } else {
+            notes.contains("async tp").then_some(true)
         },
-        rank_order: RankOrder::TensorContextDataPipeline,
-        micro_batch,
-        global_batch,
-        sequence_length,
-        precision,
-        optimizer,
-        recompute,
-        stage_recompute: None,
-        offload,
-        schedule,
-        layers_per_stage: uneven(&notes, model.num_layers(), pipeline_parallel, virtual_stages),
-        overlap,
-        attention_kernel: attention_kernel(framework, &notes),
-        software: generation.id.clone(),
-        dropout: generation.dropout,
-        expert_imbalance: 1.0,
-        expert_capacity: None,
-        document_length: None,
-        vocabulary_multiple: generation.vocabulary_multiple,
+        attention_kernel: Some(attention_kernel(framework, &notes)),
+        software: Some(generation.id.clone()),
+        ..PlanSpec::default()
     };
-    if plan.layers_per_stage.is_none() && !model.num_layers().is_multiple_of(stage::virtual_stages(&plan)) {
-        // The run ran, so its layers were laid out somehow: as its generation does.
-        let split =
-            SoftwareCatalogue::shared().map_or(StageSplit::Even, |c| c.get(&plan.software).stage_split);
-        plan.layers_per_stage = Some(memory::layers_per_chunk(&model, &plan, split));
-    }
-    // Whoever measures takes segments of racks, equally many nodes of each, and such that groups stay whole.
-    let per_node = cells.count("gpus_per_node").unwrap_or(1);
-    cluster.scale_up.domain_size = segment_of(cluster.scale_up.domain_size, devices, per_node);
-    if let Some(segment) = Layout::segment(&plan, cluster.scale_up.domain_size) {
-        cluster.scale_up.domain_size = segment;
-    }
+    precision(cells, &notes, &mut spec)?;
+    let plan = spec.resolve(&model, &cluster).map_err(|problem| problem.to_string())?;
     if let Some(problem) = plan::validate(&model, &cluster, &plan).first() {
         return Err(format!("impossible plan: {problem}"));
     }
@@ -204,6 +162,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         source: cells.text("source").unwrap_or("unknown").to_owned(),
         model,
         cluster,
+        spec,
         plan,
         recompute_known,
         step_time: step_time(cells, global_batch * sequence_length, devices),
@@ -214,21 +173,6 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         trust: cells.text("trust").unwrap_or_default().to_owned(),
     })
 }
-
-/// How many devices of each scale-up domain a job has whose size domains do not divide: the most, in whole nodes, that do divide it. NeMo's and
-/// Megatron-Bridge's launchers ask Slurm for the most nodes up to a rack's 18 that divide the job's (`segment` in `executors.py`), so 64 nodes
-/// get 16 in each of 4 racks, not 18, 18, 18 and 10. Less than half a domain is taken by nobody who can choose.
-fn segment_of(domain: u64, devices: u64, per_node: u64) -> u64 {
-    let node = per_node.clamp(1, domain.max(1));
-    if devices <= domain || devices.is_multiple_of(domain.max(1)) || domain > MOST_SEGMENTED {
-        return domain;
-    }
-    let nodes = (1..=domain / node).rev().find(|nodes| devices.is_multiple_of(nodes * node));
-    nodes.map(|nodes| nodes * node).filter(|segment| 2 * segment >= domain).unwrap_or(domain)
-}
-
-/// Domains of more devices are no racks.
-const MOST_SEGMENTED: u64 = 1024;
 
 /// The measured step time: printed, or through the throughput.
 pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
@@ -345,32 +289,43 @@ fn cluster(cells: &Cells, gpu: &str, devices: u64) -> Result<Cluster, String> {
     cluster::from_parts(gpu, devices, cells.count("gpus_per_node"), bandwidth).map_err(|p| p.to_string())
 }
 
-fn precision(dtype: &str, generation: &crate::software::Software, notes: &str) -> Result<Precision, String> {
-    let compute = DataType::from_name(dtype).ok_or_else(|| format!("unknown number format `{dtype}`"))?;
-    let wide = if compute == DataType::Fp16 { DataType::Fp16 } else { DataType::Bf16 };
-    let pure = notes.contains("mp_mode=pure");
-    let sixteen = |name: Option<DataType>| {
-        if name == Some(DataType::Bf16) { wide } else { name.unwrap_or(DataType::Fp32) }
+/// What is sharded where the row says it, in whole or by the size of its groups.
+fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<Sharding>, String> {
+    let stated = match cells.text("zero_stage") {
+        Some("3" | "3.0" | "fsdp" | "hsdp") => Some(3),
+        Some("2" | "2.0") => Some(2),
+        Some("1" | "1.0") => Some(1),
+        Some("0" | "0.0" | "none") => Some(0),
+        Some(other) => return Err(format!("unknown `zero_stage`: `{other}`")),
+        None => None,
     };
+    let (group, reshards) = (shard_group(notes), !notes.contains("reshard never"));
+    if stated.is_none() && group.is_none() && reshards {
+        return Ok(None);
+    }
+    let zero_stage = stated.unwrap_or(generation.zero_stage);
+    Ok(Some(Sharding { zero_stage, group, reshard_after_forward: zero_stage == 3 && reshards }))
+}
+
+/// The number formats that the row states; the rest is the generation's.
+fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), String> {
+    let dtype = cells.text("dtype").unwrap_or("bf16");
+    let preset = PrecisionPreset::read(&Value::Text(dtype.to_owned()))
+        .map_err(|_| format!("unknown number format `{dtype}`"))?;
+    let stated = cells
+        .text("gradients")
+        .map(|name| DataType::from_name(name).ok_or_else(|| format!("unknown `gradients`: `{name}`")))
+        .transpose()?;
+    let formats = preset.precision();
     let all_sixteen = notes.contains("pure bf16") || notes.contains("bf16 master weights");
-    Ok(Precision {
-        compute,
-        parameters: wide,
-        gradients: if all_sixteen || notes.contains("fp16 gradients") {
-            wide
-        } else {
-            sixteen(generation.gradients)
-        },
-        gradient_reduce: if pure || all_sixteen || notes.contains("fp16 gradients") {
-            wide
-        } else {
-            sixteen(generation.gradient_reduce)
-        },
-        master: if all_sixteen { None } else { Some(DataType::Fp32) },
-        moments: if all_sixteen { wide } else { DataType::Fp32 },
-        activations: wide,
-        narrow_attention: false,
-    })
+    let sixteen = all_sixteen || notes.contains("fp16 gradients");
+    spec.precision = Some(preset);
+    spec.precision_gradients = sixteen.then_some(formats.parameters).or(stated);
+    spec.precision_gradient_reduce =
+        (sixteen || notes.contains("mp_mode=pure")).then_some(formats.parameters).or(stated);
+    spec.precision_master = all_sixteen.then_some(Master(None));
+    spec.precision_moments = all_sixteen.then_some(formats.parameters);
+    Ok(())
 }
 
 /// The recompute policy, and whether the row states it. `layers` of a fraction of the model count per pipeline stage.
@@ -510,28 +465,5 @@ fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
         AttentionKernel::Flash1
     } else {
         AttentionKernel::Auto
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::segment_of;
-
-    #[test]
-    fn jobs_take_equally_much_of_every_rack() {
-        // (domain, devices, devices in a node): 64 nodes of 4 in racks of 18, as the launchers named there ask.
-        for (domain, devices, node, expected) in [
-            (72, 256, 4, 64),
-            (72, 512, 4, 64),
-            (72, 288, 4, 72),
-            (72, 64, 4, 72),
-            (72, 96, 4, 48),
-            (72, 292, 4, 72),
-            (8, 1024, 8, 8),
-            (8, 12, 1, 6),
-            (256, 6144, 4, 256),
-        ] {
-            assert_eq!(segment_of(domain, devices, node), expected, "{devices} in domains of {domain}");
-        }
     }
 }

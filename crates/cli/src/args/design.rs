@@ -8,8 +8,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --domains 8,64 --topologies rail-optimized,rail-only\n  \
     railwright network design mixtral-8x22b --cluster dgx-h100 --gpus 512 --scale-up-price 64=2500 --svg -o front.svg\n  \
     railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --all --format csv -o designs.csv\n\n\
-    Without --cluster the machine is a dgx-h100. What the plan says is fixed, the rest is searched once for each class of networks that no step can tell apart. Costs are those of\n\
-    `network cost`. Exit code 1: the model fits on none; 130: stopped by Ctrl-C.";
+    Default cluster: dgx-h100. Plan settings are fixed; all others are searched once per class of equivalent networks.\n\
+    Costs are those of `network cost`. Exit code 1: the model fits on no network; 130: stopped by Ctrl-C.";
 
 /// Arguments of `network design`.
 #[derive(Args, Debug)]
@@ -18,10 +18,10 @@ pub(crate) struct Design {
     pub(crate) run: OpenRun,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Sizes of scale-up domains; of 8 to 576 those that divide the devices
+    /// Sizes of scale-up domains [default: 8 to 576, those that divide the devices]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) domains: Vec<u64>,
-    /// Kinds of `network topologies`
+    /// Topologies to compare, from `network topologies`
     #[arg(
         long,
         value_name = "KIND,...",
@@ -30,7 +30,7 @@ pub(crate) struct Design {
         help_heading = "Networks"
     )]
     pub(crate) topologies: Vec<String>,
-    /// Bandwidth below a leaf over bandwidth above it
+    /// Leaf oversubscription ratios (downlink over uplink bandwidth)
     #[arg(
         long,
         value_name = "X,...",
@@ -39,7 +39,7 @@ pub(crate) struct Design {
         help_heading = "Networks"
     )]
     pub(crate) oversubscriptions: Vec<f64>,
-    /// Bandwidths of a device's NIC
+    /// NIC bandwidths per device
     #[arg(
         long,
         value_name = "SPEED,...",
@@ -48,16 +48,16 @@ pub(crate) struct Design {
         help_heading = "Networks"
     )]
     pub(crate) speeds: Vec<String>,
-    /// Any other key of a design file, for all networks, as in `radix=128`; repeatable
+    /// Set any other design-file key for all networks, such as `radix=128` (repeatable)
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Networks")]
     pub(crate) keys: Vec<String>,
-    /// A price list whose lines win over the catalogue's; repeatable
+    /// Override catalogue prices with a price list (repeatable)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
-    /// What a larger scale-up domain adds to the price of each device, as in `64=2500`; repeatable
+    /// Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable)
     #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices")]
     pub(crate) scale_up_price: Vec<String>,
-    /// Years over which network and devices are paid
+    /// Depreciation period of network and devices, in years
     #[arg(
         long,
         value_name = "X",
@@ -66,10 +66,10 @@ pub(crate) struct Design {
         help_heading = "Prices"
     )]
     pub(crate) years: f64,
-    /// Every design, not the fronts alone
+    /// Show all designs, not only the Pareto fronts
     #[arg(long, help_heading = "Output")]
     pub(crate) all: bool,
-    /// A picture in SVG: step time over dollars
+    /// Output an SVG chart of step time over cost
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
     #[command(flatten)]

@@ -7,14 +7,23 @@ use clap::{Args, ValueHint};
 #[derive(Args, Debug)]
 #[command(after_long_help = "Examples:\n  \
     railwright detect run.sh\n  \
-    railwright detect train.log --json\n\n\
+    railwright detect train.log --json\n  \
+    railwright detect run.sh TP=2 PP=8\n  \
+    railwright detect run_mcore.sh -- dsw 7B 1 256\n\n\
     Formats: Megatron-LM (command line, shell script, log, YAML), torchtitan (TOML, JSON, overrides), DeepSpeed, nanotron, \
-    Megatron-Bridge, NeMo, accelerate; a model's config.json, run files and traces are told apart from these.\n\
-    Nothing is run and no other file is read. Exit code 1 when the file is none of them.")]
+    Megatron-Bridge, NeMo, accelerate. A config.json, run files and traces are recognized as such.\n\
+    Nothing is executed. Other files are read only if the script sources or starts them, and only in its own folder or \
+    repository. Exit code 1: unknown format.")]
 pub(crate) struct Detect {
-    /// A file, or `-` for stdin
+    /// File to read, or `-` for stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: String,
+    /// Environment variables of the script
+    #[arg(value_name = "VAR=VALUE")]
+    pub(crate) variables: Vec<String>,
+    /// Arguments of the script
+    #[arg(last = true, value_name = "ARGS", allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -26,18 +35,18 @@ pub(crate) struct Detect {
     railwright export --run examples/runs/deepseek-v3.toml --to torchtitan\n  \
     railwright export run.sh --cluster dgx-h100 --to nanotron\n  \
     railwright export --perfetto traces/ -o merged.tar\n\n\
-    What the framework has no word for is told on stderr.")]
+    Settings without an equivalent in the framework are reported on stderr.")]
 pub(crate) struct Export {
-    /// The framework: megatron, torchtitan, deepspeed or nanotron
+    /// Target framework: megatron, torchtitan, deepspeed or nanotron
     #[arg(long, value_name = "FRAMEWORK", required_unless_present = "perfetto", help_heading = "Output")]
     pub(crate) to: Option<String>,
-    /// Traces instead of a run: their ranks as one trace for ui.perfetto.dev, as `export-perfetto` writes it (with -o)
+    /// Export traces instead of a run, as `export-perfetto` does (requires -o)
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "output", conflicts_with_all = ["to", "json"], value_hint = ValueHint::AnyPath, help_heading = "Output")]
     pub(crate) perfetto: Vec<String>,
-    /// Write to a file, or all files to a folder; stdout without it
+    /// Write to a file, or all files to a folder [default: stdout]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Output")]
     pub(crate) output: Option<String>,
-    /// All files and all that is lost as JSON
+    /// Print all files and all dropped settings as JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]

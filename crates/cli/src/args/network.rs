@@ -8,47 +8,48 @@ use railwright_spec::run::{Key, Kind, Section};
 /// What can be asked of networks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Network {
-    /// Kinds of networks, what each takes, and published systems counted again
+    /// List topologies, their keys, and published systems
     #[command(after_long_help = "Examples:\n  \
         railwright network topologies\n  \
         railwright network topologies dragonfly\n  \
         railwright network topologies --published")]
     Topologies(Topologies),
-    /// One design: what it is made of, how far it reaches, a picture
+    /// Show the components, path lengths and diagram of one design
     #[command(after_long_help = "Examples:\n  \
         railwright network show rail-only --gpus 32768 --domain 256\n  \
         railwright network show examples/networks/hpn-pod.toml\n  \
         railwright network show dragonfly --gpus 4096 --radix 32 --svg -o dragonfly.svg\n\n\
-        Flags are the keys of a design file and win over it.")]
+        Flags are design-file keys and override the file.")]
     Show(Box<Show>),
-    /// Bills of materials of several designs side by side: dollars, watts, break-even points
+    /// Compare the bills of materials of several designs: cost, power and break-even points
     #[command(after_long_help = "Examples:\n  \
         railwright network cost --gpus 32768 --domain 256 --radix 64 --speed 400G\n  \
         railwright network cost --gpus 16384 --designs clos,rail-only,examples/networks/hpn-pod.toml\n  \
         railwright network cost --gpus 32768 --domain 256 --prices catalog/network/prices-rail-only-v5.csv\n  \
         railwright network cost --run examples/runs/llama-3.1-405b.toml --designs clos,rail-only,dual-plane\n\n\
-        Savings are against the first design. A price list has the header of catalog/network/prices.csv; its lines win.")]
+        Savings are relative to the first design. A price list has the header of catalog/network/prices.csv.")]
     Cost(Box<Cost>),
-    /// What failed links, NICs and switches take away: slow-down, lost accelerator-hours, states with several parts down
+    /// Estimate the impact of link, NIC and switch failures
     #[command(after_long_help = "Examples:\n  \
         railwright network failures rail-only --gpus 16384 --radix 128\n  \
         railwright network failures clos rail-only dual-plane --gpus 16384 --exposed-share 0.2\n  \
         railwright network failures rail-only --gpus 16384 --fail leaf=2 --sample-seed 7\n  \
         railwright network failures dual-plane --gpus 15360 --fail leaf#0 --fail nic#12\n  \
         railwright network failures rail-optimized --run examples/runs/llama-3.1-405b.toml\n\n\
-        One failure of each class is exact for all of its members. Rates and times to repair are those of\n\
-        catalog/network/failure_rates.csv; lines of --rates win. Exit code 1: with the parts of --fail down the step cannot finish.")]
+        Results for one failure are exact for all parts of its class. Failure rates and repair times come from\n\
+        catalog/network/failure_rates.csv; --rates overrides them.\n\
+        Exit code 1: the step cannot finish with the parts of --fail down.")]
     Failures(Box<Failures>),
-    /// Which network and strategy together: step time against dollars and watts over domain sizes, topologies, oversubscription, speeds
+    /// Search network designs and parallel strategies jointly, by step time, cost and power
     #[command(after_long_help = super::design::EXAMPLES)]
     Design(Box<super::design::Design>),
-    /// What a step of a run puts between ranks, domains, rails and on links: sums, matrix, heat map
+    /// Show the traffic of one step between ranks, domains, rails and links
     #[command(after_long_help = super::traffic::EXAMPLES)]
     Traffic(Box<super::traffic::Traffic>),
-    /// A step with its exchanges as flows: congestion, oversubscription, broken parts, other jobs
+    /// Simulate the collectives of a step as flows, with congestion, failures and background load
     #[command(after_long_help = super::simulate::EXAMPLES)]
     Simulate(Box<super::simulate::Simulate>),
-    /// The rail-only paper: every claim beside what comes out here, and its figures
+    /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",
         after_long_help = "Examples:\n  \
@@ -62,7 +63,7 @@ pub(crate) enum Network {
 /// Arguments of `network rail-only`.
 #[derive(Args, Debug)]
 pub(crate) struct RailOnly {
-    /// Draw the paper's figures into this folder, which is made if need be
+    /// Write the paper's figures to this folder (created if missing)
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) figures: Option<String>,
     #[command(flatten)]
@@ -72,10 +73,10 @@ pub(crate) struct RailOnly {
 /// Arguments of `network topologies`.
 #[derive(Args, Debug)]
 pub(crate) struct Topologies {
-    /// The kind to tell all keys of
+    /// Show all keys of this topology
     #[arg(value_name = "KIND")]
     pub(crate) kind: Option<String>,
-    /// Published systems: their counts, and the generator's
+    /// Compare part counts of published systems with generated ones
     #[arg(long, conflicts_with = "kind")]
     pub(crate) published: bool,
     #[command(flatten)]
@@ -85,12 +86,12 @@ pub(crate) struct Topologies {
 /// Arguments of `network show`.
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// A kind of `network topologies`, or a design file
+    /// Topology from `network topologies`, or a design file
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) design: Option<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
-    /// A picture in SVG
+    /// Output an SVG diagram
     #[arg(long, help_heading = "Output")]
     pub(crate) svg: bool,
     #[command(flatten)]
@@ -100,7 +101,7 @@ pub(crate) struct Show {
 /// Arguments of `network cost`.
 #[derive(Args, Debug)]
 pub(crate) struct Cost {
-    /// Kinds of `network topologies` or design files, the first to hold the others against
+    /// Topologies or design files; the first is the baseline
     #[arg(
         long,
         value_name = "DESIGN,...",
@@ -110,28 +111,28 @@ pub(crate) struct Cost {
     pub(crate) designs: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
-    /// A price list whose lines win over the catalogue's; repeatable
+    /// Override catalogue prices with a price list (repeatable)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
-    /// The accelerator, for the network's share of the cluster; the run's, else h100-sxm5-80gb
+    /// Accelerator, for the network's share of cluster cost [default: that of --run, or h100-sxm5-80gb]
     #[arg(long, value_name = "NAME", help_heading = "Prices")]
     pub(crate) accelerator: Option<String>,
-    /// Tokens a second of a run on all devices, for dollars by token
+    /// Cluster throughput in tokens per second, for the cost per token
     #[arg(long, value_name = "X", conflicts_with = "run", help_heading = "Prices")]
     pub(crate) tokens_per_second: Option<f64>,
-    /// A run file: its step on each design, and what a token, a day and the run cost there
+    /// Run file: report its step time and its cost per token, day and run on each design
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) run: Option<String>,
-    /// Set any key of the run file, as in `plan.micro_batch=2`; repeatable
+    /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
     #[arg(long, value_name = "KEY=VALUE", requires = "run", help_heading = "Prices")]
     pub(crate) set: Vec<String>,
-    /// Years over which the network is paid
+    /// Depreciation period of the network, in years
     #[arg(long, value_name = "X", default_value_t = 4.0, help_heading = "Prices")]
     pub(crate) years: f64,
-    /// Dollars for a kilowatt-hour; the catalogue's without it
+    /// Electricity price in dollars per kWh [default: from the catalogue]
     #[arg(long, value_name = "X", help_heading = "Prices")]
     pub(crate) electricity_price: Option<f64>,
-    /// Every line of every bill
+    /// Show all lines of all bills
     #[arg(long, help_heading = "Output")]
     pub(crate) lines: bool,
     #[command(flatten)]
@@ -141,12 +142,12 @@ pub(crate) struct Cost {
 /// Arguments of `network failures`.
 #[derive(Args, Debug)]
 pub(crate) struct Failures {
-    /// Kinds of `network topologies` or design files, to compare if there are several
+    /// Topologies or design files to evaluate or compare
     #[arg(value_name = "DESIGN", value_hint = ValueHint::AnyPath)]
     pub(crate) designs: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: DesignFlags,
-    /// Share of the step that is exposed network time; 0.2 without it or a run
+    /// Exposed network time as a share of the step [default: 0.2, or from --run]
     #[arg(
         long,
         value_name = "X",
@@ -155,28 +156,28 @@ pub(crate) struct Failures {
         help_heading = "Job"
     )]
     pub(crate) exposed_share: Option<f64>,
-    /// A run file: slow-downs are those of its step with less bandwidth
+    /// Run file: compute slowdowns from its step at reduced bandwidth
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Job")]
     pub(crate) run: Option<String>,
-    /// Set any key of the run file, as in `plan.micro_batch=2`; repeatable
+    /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
     #[arg(long, value_name = "KEY=VALUE", requires = "run", help_heading = "Job")]
     pub(crate) set: Vec<String>,
-    /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint; 0.278 without it
+    /// Hours lost per interruption: detection, restart and work since the last checkpoint [default: 0.278]
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, help_heading = "Job")]
     pub(crate) interruption_hours: Option<f64>,
-    /// Who carries the traffic of a device that lost its network: itself alone, one neighbour, or its domain evenly
+    /// Rerouting after a device loses its network: none, one neighbour, or spread over its domain
     #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Job")]
     pub(crate) recovery: String,
-    /// A table of failure rates whose lines win over the catalogue's; repeatable
+    /// Override catalogue failure rates with a table (repeatable)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Failures")]
     pub(crate) rates: Vec<String>,
-    /// Parts that are down: `leaf#3` is the fourth leaf, `leaf=2` any two; repeatable
+    /// Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable)
     #[arg(long, value_name = "PART", help_heading = "Failures")]
     pub(crate) fail: Vec<String>,
-    /// States to draw: with --fail of any parts, 10,000 without it; alone, of random moments
+    /// Number of failure states to sample [default: 10,000 with --fail of any parts]
     #[arg(long, value_name = "N", help_heading = "Failures")]
     pub(crate) samples: Option<u64>,
-    /// Seed of what is drawn
+    /// Random seed for sampling
     #[arg(long = "sample-seed", value_name = "N", default_value_t = 0, help_heading = "Failures")]
     pub(crate) sample_seed: u64,
     #[command(flatten)]
@@ -213,11 +214,11 @@ fn argument(key: &Key, flag: String) -> Arg {
         .long(flag)
         .value_name(value)
         .help(doc.to_owned())
-        .long_help(format!("{doc}\n\nExpects {}. Without it: {}.", key.kind.expects(), key.default))
+        .long_help(format!("{doc}\n\nExpects {}. [default: {}]", key.kind.expects(), key.default))
         .help_heading("Design")
         .hide_short_help(!USUAL.contains(&key.name))
         .allow_negative_numbers(true)
-        // A negative quantity is told as what it is, not as a flag that does not exist.
+        // A negative quantity is reported as what it is, not as a flag that does not exist.
         .allow_hyphen_values(matches!(key.kind, Kind::Quantity(_)))
         .action(ArgAction::Append)
 }

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum, ValueHint};
 /// Flags of every command.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Global {
-    /// When to use colours
+    /// Use colours: auto, always or never
     #[arg(
         long,
         global = true,
@@ -15,10 +15,10 @@ pub(crate) struct Global {
         help_heading = "Global"
     )]
     pub(crate) color: ColourChoice,
-    /// Only ASCII characters, whatever the locale says
+    /// Print ASCII characters only
     #[arg(long, global = true, help_heading = "Global")]
     pub(crate) ascii: bool,
-    /// No notes and warnings on stderr
+    /// Suppress notes and warnings on stderr
     #[arg(long, short, global = true, help_heading = "Global")]
     pub(crate) quiet: bool,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Global {
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColourChoice {
-    /// On a terminal, unless NO_COLOR is set
+    /// On terminals, unless NO_COLOR is set
     Auto,
     /// Always
     Always,
@@ -37,15 +37,15 @@ pub(crate) enum ColourChoice {
 /// The voice of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Human-readable tables
     Table,
-    /// For programs, with `schema_version`
+    /// Machine-readable, with `schema_version`
     Json,
-    /// For spreadsheets, exact numbers
+    /// Comma-separated values with exact numbers
     Csv,
     /// Markdown
     Md,
-    /// A page for a browser, in one file; of `estimate` and `profile`
+    /// Self-contained HTML report (`estimate` and `profile` only)
     Html,
 }
 
@@ -53,13 +53,13 @@ pub(crate) enum Format {
 #[expect(clippy::struct_field_names, reason = "the field is the flag")]
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Output {
-    /// The format of the answer
+    /// Output format [default: table]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) format: Option<Format>,
-    /// Short for `--format json`
+    /// Print JSON (same as `--format json`)
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write to a file; the suffix chooses the format unless `--format` does
+    /// Write to a file; the suffix selects the format unless `--format` is given
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
 }

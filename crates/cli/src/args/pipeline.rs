@@ -11,34 +11,37 @@ use clap::{Args, ValueHint};
     railwright pipeline jobs.parquet --what-if stage=3 --what-if \"kind=forward rank=0\"\n  \
     railwright pipeline run/ --json | jq '.pipeline.stalls[:3]'\n  \
     railwright pipeline --predict run.toml --svg expected.svg\n\n\
-    Takes pipeline timers (Primus, Megatron's tracer), operator tables (Parquet) and traces of PyTorch's profiler, whose passes are found by annotations, else \
-    by messages. A cost is what a step would have saved, by replay of its own passes; 0: slack absorbed it.")]
+    Reads pipeline timers (Primus, Megatron's tracer), operator tables (Parquet) and PyTorch profiler traces.\n\
+    Passes in PyTorch traces are detected from annotations, or from pipeline messages.\n\
+    The cost of a stall is the time saved when the step is replayed without it. 0: absorbed by slack.")]
 pub(crate) struct Pipeline {
-    /// What was recorded: files, folders, patterns, archives
+    /// Recordings: files, folders, patterns or archives
     #[arg(value_name = "PATH", required_unless_present = "predict", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
-    /// Sizes of the parallel dimensions, the innermost first, such as `tp=8,dp=4,pp=2`, where traces do not say groups
+    /// Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups
     #[arg(long, value_name = "SIZES")]
     pub(crate) layout: Option<String>,
-    /// Show this step instead of the one that lost most
+    /// Step to show [default: the one with the largest loss]
     #[arg(long, value_name = "N")]
     pub(crate) step: Option<u32>,
-    /// Show this replica instead of the one that ended last
+    /// Replica to show [default: the last to finish]
     #[arg(long, value_name = "N")]
     pub(crate) replica: Option<u32>,
-    /// What passes cost: pairs of `kind`, `rank`, `stage`, `replica`, `step`, `micro_batch` and values; repeatable
+    /// Passes to cost: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value (repeatable)
     #[arg(long, value_name = "PASSES")]
     pub(crate) what_if: Vec<String>,
-    /// Rows of the tables of stalls and steps
+    /// Maximum rows in the tables of stalls and steps
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
-    /// The page of a step that the calculator predicts from a run file, instead of a recording
+    /// Analyze a predicted step from a run file, launch file or log instead of a recording
     #[arg(long, value_name = "RUN", conflicts_with = "paths", value_hint = ValueHint::FilePath)]
     pub(crate) predict: Option<String>,
-    /// The step as a timeline in columns, which the page's canvas draws: what was measured, and beneath it what was to be expected
+    #[command(flatten)]
+    pub(crate) beside: super::Beside,
+    /// Output the measured and predicted timeline of the step as columns for the web UI
     #[arg(long, help_heading = "Output")]
     pub(crate) columns: bool,
-    /// Draw the step into a file
+    /// Write an SVG of the step
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<String>,
     #[command(flatten)]
@@ -56,6 +59,7 @@ impl Pipeline {
             what_if: Vec::new(),
             limit: 10,
             predict: None,
+            beside: super::Beside::default(),
             columns: false,
             svg: None,
             output,

@@ -10,18 +10,18 @@ use clap::{Args, ValueHint};
     railwright log train.log --accelerator h100-sxm5-80gb\n  \
     railwright log train.log --batch-size 256\n  \
     railwright log slurm-1234.out.gz --json | jq '.log.restarts'\n\n\
-    Reads reports of Megatron-LM (with timers and straggler lines), DeepSpeed and torchtitan, plain, .gz or .zst; `-` is stdin.\n\
-    DeepSpeed's own lines give samples per second: the time of a step is its batch over them, where the log prints `train_batch_size` or `--batch-size` says it; \
-    else it is the sum of the timers of `wall_clock_breakdown`.\n\
-    MFU needs the throughput in the log, or the arguments that Megatron prints at its start, and the accelerator.")]
+    Reads logs of Megatron-LM (including timers and straggler lines), DeepSpeed and torchtitan: plain, .gz or .zst.\n\
+    DeepSpeed reports samples per second: step time is `train_batch_size` (or --batch-size) divided by that rate.\n\
+    Without a batch size, step time is the sum of the `wall_clock_breakdown` timers.\n\
+    MFU requires the accelerator and either a logged throughput or the arguments that Megatron prints at startup.")]
 pub(crate) struct Log {
-    /// A training log
+    /// Training log, or `-` for stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: String,
-    /// What it ran on: a name of `gpus list`
+    /// Accelerator of the run, from `gpus list`
     #[arg(long, value_name = "ACCELERATOR")]
     pub(crate) accelerator: Option<String>,
-    /// Sequences of a step on all devices, where a DeepSpeed log does not print them (`train_batch_size`)
+    /// Global batch in sequences, if a DeepSpeed log lacks `train_batch_size`
     #[arg(long, value_name = "SEQUENCES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) batch_size: Option<u64>,
     #[command(flatten)]
@@ -33,10 +33,10 @@ pub(crate) struct Log {
 #[command(after_long_help = "Examples:\n  \
     railwright hang /tmp/nccl_trace_rank_*\n  \
     railwright hang dumps/ --json | jq '.hang.roots'\n\n\
-    Takes dumps of PyTorch's flight recorder (pickle or JSON; the rank is the last number in a file's name) and XPUTimer's \
-    metrics. Nothing in a pickle is ever run. Exit code 1: something hangs, or may, because dumps are missing or damaged.")]
+    Reads PyTorch flight-recorder dumps (pickle or JSON) and XPUTimer metrics. The rank is the last number in the file name.\n\
+    Pickles are parsed, never executed. Exit code 1: a hang is found, or cannot be excluded because dumps are missing or damaged.")]
 pub(crate) struct Hang {
-    /// Dumps: files, folders, patterns
+    /// Dumps: files, folders or patterns
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
     #[command(flatten)]

@@ -78,7 +78,7 @@ fn argument(key: &Key, flag: String) -> Arg {
         .long(flag)
         .visible_aliases(aliases.iter().copied())
         .help(doc.to_owned())
-        .long_help(format!("{doc}\n\nExpects {}. Without it: {}.", key.kind.expects(), key.default))
+        .long_help(format!("{doc}\n\nExpects {}. [default: {}]", key.kind.expects(), key.default))
         .help_heading(heading(key.section))
         .hide_short_help(is_detail)
         .allow_negative_numbers(true)

@@ -1,4 +1,4 @@
-//! What `search` and `size` take: a run of which anything may be left open, several clusters and numbers of devices.
+//! What `search` and `size` take: a run of which anything may be left open, several clusters and cluster sizes.
 
 use super::simulate::Pricing;
 use super::{Output, RunFlags};
@@ -7,22 +7,22 @@ use clap::{Args, ValueEnum, ValueHint};
 /// A run to choose the rest of.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct OpenRun {
-    /// A model: a name of `models list`, a config.json or the folder that holds it, or `-` for stdin
+    /// Model: a name from `models list`, a config.json or its folder, or `-` for stdin; or a launch file or log
     #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
     pub(crate) model: Option<String>,
-    /// A run file; what it and the flags say is fixed, the rest is searched
+    /// Read settings from a run file; they are fixed, like those of flags
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,
-    /// Clusters: names of `clusters list` or `gpus list`, or files; several with commas, or said again
+    /// Clusters: names from `clusters list` or `gpus list`, or files (comma-separated, repeatable)
     #[arg(long, value_name = "CLUSTER,...", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub(crate) cluster: Vec<String>,
-    /// Set any key of a run file, as in `plan.micro_batch=2`; repeatable
+    /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Shard parameters, gradients and optimizer states over all replicas; short for `--sharding fsdp`
+    /// Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`)
     #[arg(long, conflicts_with_all = ["hsdp", "plan.sharding"], help_heading = "Plan")]
     pub(crate) fsdp: bool,
-    /// Shard among so many ranks and replicate beyond; short for `--sharding hsdp:N`
+    /// Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`)
     #[arg(long, value_name = "N", conflicts_with = "plan.sharding", help_heading = "Plan")]
     pub(crate) hsdp: Option<u64>,
     #[command(flatten)]
@@ -32,16 +32,16 @@ pub(crate) struct OpenRun {
 /// How a search goes about it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Effort {
-    /// Narrow a dimension: `tp=2..8`, `micro_batch=1,2`, `recompute=none,full`; names as in flags or run files; repeatable
+    /// Restrict a dimension, such as `tp=2..8`, `micro_batch=1,2` or `recompute=none,full` (repeatable)
     #[arg(long, value_name = "KEY=VALUES", help_heading = "Search")]
     pub(crate) space: Vec<String>,
-    /// Least probability that a layout fits in memory, from 0 to 1
+    /// Minimum probability that a layout fits in memory, 0 to 1
     #[arg(long, value_name = "P", help_heading = "Search")]
     pub(crate) fit_probability: Option<f64>,
-    /// Offer also what the software generation does not ship, as far as it can be priced
+    /// Include features the selected framework version does not support
     #[arg(long, help_heading = "Search")]
     pub(crate) unlimited: bool,
-    /// Threads; as many as the machine runs at once without it. The answer is the same with any number
+    /// Number of threads; does not affect results [default: number of cores]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub(crate) threads: Option<usize>,
 }
@@ -51,14 +51,20 @@ pub(crate) struct Effort {
 pub(crate) struct Search {
     #[command(flatten)]
     pub(crate) run: OpenRun,
+    /// Of a launch file, keep what it has for these settings, as in `tp,recompute`; repeatable
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', help_heading = "Search")]
+    pub(crate) keep: Vec<String>,
+    /// Of a launch file, free these settings, too, as in `context_parallel`; repeatable
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', help_heading = "Search")]
+    pub(crate) free: Vec<String>,
     #[command(flatten)]
     pub(crate) effort: Effort,
     #[command(flatten)]
     pub(crate) pricing: Pricing,
-    /// What is best
+    /// Objective to minimize
     #[arg(long, value_name = "WHAT", default_value = "time", help_heading = "Search")]
     pub(crate) objective: Goal,
-    /// Instead of one best, every layout that no other beats in both: `time,memory`
+    /// Report the Pareto front of two objectives, such as `time,memory`
     #[arg(
         long,
         value_name = "WHAT,WHAT",
@@ -68,13 +74,16 @@ pub(crate) struct Search {
         help_heading = "Search"
     )]
     pub(crate) pareto: Vec<Goal>,
-    /// Layouts to show
+    /// Number of layouts to show
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     pub(crate) top: usize,
-    /// Why not this one: the best layout that has it, against the winner, as in `tp=8,pp=4`; repeatable
+    /// Show all layouts by time, not one row per combination of TP, PP, CP, EP and sharding
+    #[arg(long, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// Compare the best layout with these settings, such as `tp=8,pp=4`, with the winner (repeatable)
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
-    /// Write the best as a run file
+    /// Write the best layout to a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) save: Option<String>,
     #[command(flatten)]
@@ -84,13 +93,13 @@ pub(crate) struct Search {
 /// What a search makes small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
-    /// Time per step
+    /// Step time
     Time,
-    /// Rent of the devices per token
+    /// Rental cost per token
     Cost,
     /// Number of devices
     Gpus,
-    /// Memory that a device needs
+    /// Peak memory per device
     Memory,
 }
 
@@ -99,16 +108,16 @@ pub(crate) enum Goal {
 pub(crate) struct Size {
     #[command(flatten)]
     pub(crate) run: OpenRun,
-    /// Latest end of the training, as in `90d` or `2000h`
+    /// Maximum training time, such as `90d` or `2000h`
     #[arg(long, value_name = "TIME", help_heading = "Goal")]
     pub(crate) deadline: Option<String>,
-    /// Most that the rent of all devices may come to, in dollars, as in `30M`
+    /// Maximum rental cost in dollars, such as `30M`
     #[arg(long, value_name = "DOLLARS", help_heading = "Goal")]
     pub(crate) budget: Option<String>,
-    /// Let the global batch grow with the devices from what it is at the fewest. It changes how the training converges
+    /// Scale the global batch with the device count (weak scaling). Affects convergence
     #[arg(long, help_heading = "Goal")]
     pub(crate) growing_batch: bool,
-    /// Least share of its work at the fewest devices that an added device must do to be worth adding
+    /// Minimum marginal scaling efficiency for adding devices
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Goal")]
     pub(crate) worth: f64,
     #[command(flatten)]

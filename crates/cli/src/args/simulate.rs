@@ -9,9 +9,10 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network leaf_oversubscription=4\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology rail-only --fail nic:3 --fail spine:0\n  \
     railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network gpus=512 --background spare=0.5\n\n\
-    Without --topology the network is a rail-optimized tree, and without a routing packets are sprayed, adaptively on dragonflies. Devices, domains\n\
-    and speed are the cluster's unless a design file or --network says otherwise. Parts that can fail: link:LAYER:N (scale-up, access, leaf-spine, spine-core, local,\n\
-    global, torus), nic:N, leaf:N, router:N, spine:N, core:N. docs/concepts/flow-model.md says what is modelled and what not.";
+    Default topology: rail-optimized. Default routing: spray, or adaptive on dragonflies.\n\
+    Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
+    Parts that can fail: link:LAYER:N (scale-up, access, leaf-spine, spine-core, local, global, torus), nic:N, leaf:N,\n\
+    router:N, spine:N, core:N. docs/concepts/flow-model.md describes the model and its limits.";
 
 /// Arguments of `network simulate`.
 #[derive(Args, Debug)]
@@ -20,13 +21,13 @@ pub(crate) struct Simulate {
     pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
-    /// How messages find their way: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive`; without it `spray`, on dragonflies `adaptive`; short for `--network routing=...`
+    /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
-    /// A part that is broken, as in `nic:3`, `leaf:0` or `link:leaf-spine:5`; repeatable
+    /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
-    /// Other jobs: every device sends with this share of its network bandwidth, as in `0.2`; only those that the run leaves with `spare=0.5`
+    /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,
     #[command(flatten)]
@@ -36,10 +37,10 @@ pub(crate) struct Simulate {
 /// How collectives are priced.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Pricing {
-    /// `flow` simulates collectives on a topology, `closed` is the closed form; a KEY=VALUE sets a key of the topology; repeatable
+    /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable)
     #[arg(long = "network", value_name = "HOW", help_heading = "Network")]
     pub(crate) network: Vec<String>,
-    /// The topology of `--network flow`: a kind of `network topologies`, or a design file; one that never blocks without it
+    /// Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric]
     #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
     pub(crate) topology: Option<String>,
 }

@@ -7,21 +7,21 @@ use railwright_step::columns::Window;
 /// What `timeline` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Chrome's JSON, which ui.perfetto.dev opens
+    /// Chrome trace JSON, for ui.perfetto.dev
     Chrome,
-    /// A picture
+    /// SVG image
     Svg,
-    /// Columns in JSON, which the page's canvas draws
+    /// Columns in JSON, for the web UI
     Columns,
 }
 
 /// How much of a step is in columns.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Cut {
-    /// A part of the step, such as `1.2s..1.25s`; without a unit nanoseconds
+    /// Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given)
     #[arg(long, value_name = "FROM..TO", help_heading = "Columns")]
     pub(crate) between: Option<String>,
-    /// Spans of a track from which on small neighbours are merged
+    /// Maximum spans per track before small neighbours are merged
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(100..), help_heading = "Columns")]
     pub(crate) most_spans: u32,
 }

@@ -8,8 +8,8 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network traffic --run examples/runs/deepseek-v3.toml --by pair\n  \
     railwright network traffic --run examples/runs/llama-3.1-405b.toml --by link --topology rail-only\n  \
     railwright network traffic --run examples/runs/gpt3-175b.toml --heat heat.svg --matrix matrix.csv\n\n\
-    Bytes are those that ranks send in one step, by the algorithms of --algorithm and --all-to-all. The network's devices, domains\n\
-    and speed are the cluster's unless a design file or --network says otherwise.";
+    Bytes are sent by ranks in one step, with the algorithms of --algorithm and --all-to-all.\n\
+    Devices, domains and speed are those of the cluster unless a design file or --network sets them.";
 
 /// Arguments of `network traffic`.
 #[derive(Args, Debug)]
@@ -18,22 +18,22 @@ pub(crate) struct Traffic {
     pub(crate) run: RunArguments,
     #[command(flatten)]
     pub(crate) on: OnNetwork,
-    /// What the bytes are summed by
+    /// Group bytes by
     #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Traffic")]
     pub(crate) by: TrafficBy,
-    /// How gathers and reductions are carried out
+    /// Algorithm of gathers and reductions
     #[arg(long, value_name = "ALGORITHM", default_value = "ring", help_heading = "Traffic")]
     pub(crate) algorithm: Rotation,
-    /// How an all-to-all is carried out
+    /// Algorithm of all-to-all
     #[arg(long, value_name = "ALGORITHM", default_value = "direct", help_heading = "Traffic")]
     pub(crate) all_to_all: AllToAll,
-    /// Write who sends how much to whom, a line for each pair that talks, as CSV
+    /// Write the traffic matrix as CSV, one line per communicating pair
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) matrix: Option<String>,
-    /// Draw who sends how much to whom: a picture whose name ends in `.svg` or `.png`
+    /// Write the traffic matrix as a heat map (`.svg` or `.png`)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) heat: Option<String>,
-    /// Average matrix and picture over blocks of ranks, so many along a side; without it the file of the matrix is whole, all else has 256
+    /// Average matrix and heat map over N x N blocks of ranks [default: 256; full matrix in CSV]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) cells: Option<u32>,
     #[command(flatten)]
@@ -43,10 +43,10 @@ pub(crate) struct Traffic {
 /// The network that a run is laid on.
 #[derive(Args, Debug)]
 pub(crate) struct OnNetwork {
-    /// A kind of `network topologies`, or a design file
+    /// Topology from `network topologies`, or a design file
     #[arg(long, value_name = "DESIGN", value_hint = ValueHint::AnyPath, help_heading = "Network")]
     pub(crate) topology: Option<String>,
-    /// Any key of a design file, as in `radix=128`; repeatable
+    /// Set any design-file key, such as `radix=128` (repeatable)
     #[arg(long = "network", value_name = "KEY=VALUE", help_heading = "Network")]
     pub(crate) keys: Vec<String>,
 }
@@ -54,9 +54,9 @@ pub(crate) struct OnNetwork {
 /// What traffic is summed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrafficBy {
-    /// Exchanges: what for, among how many, how much, how often
+    /// Collective kind: purpose, group size, bytes and count
     Kind,
-    /// Pairs of ranks: in one domain, on one rail, on different rails
+    /// Pairs of ranks: same domain, same rail or different rails
     Pair,
     /// Scale-up domains
     Domain,
@@ -64,26 +64,26 @@ pub(crate) enum TrafficBy {
     Rail,
     /// Links of the network, by layer
     Link,
-    /// Blocks of neighbouring ranks, all together and for each parallel dimension: a square of --cells
+    /// Blocks of neighbouring ranks, in total and per parallel dimension (size: --cells)
     Matrix,
 }
 
 /// How gathers and reductions are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rotation {
-    /// Around rings, one for each member in a domain, along its rail
+    /// Rings, one per domain member, along its rail
     Ring,
-    /// Everyone to everyone
+    /// Direct exchange between all ranks
     Direct,
-    /// Inside domains first, then across them along rails
+    /// Within domains first, then across domains along rails
     Hierarchical,
 }
 
 /// How an all-to-all is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AllToAll {
-    /// Everyone to everyone
+    /// Direct exchange between all ranks
     Direct,
-    /// Inside domains to the receiver's rail first, then along rails
+    /// Within domains to the rail of the receiver first, then along rails
     Hierarchical,
 }

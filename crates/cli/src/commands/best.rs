@@ -12,6 +12,7 @@ use crate::exit::Failure;
 use crate::printer::{Printer, Stop};
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
+use railwright_calculator::memory::SURE_TO_FIT;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
@@ -46,16 +47,15 @@ pub(crate) struct Searcher<'a> {
     stop: Stop,
     printer: Printer,
     begin: Instant,
-    considered: AtomicU64,
+    evaluated: AtomicU64,
 }
 
 const MOST_THREADS: usize = 1024;
 const BAR: &str = "searching {bar:30} {percent}% {msg}, {eta} left";
+const ORDERING: &str = "ordering {bar:30} {percent}%, {eta} left";
 const SIMULATING: &str = "simulating {bar:30} {percent}% {msg}, {eta} left";
 /// As far as a bar that shows how many are simulated goes.
 const MOST_SIMULATED: usize = 50;
-/// Probability of fitting that is asked for where nobody says one: one run in ten may need another try.
-const FIT_PROBABILITY: f64 = 0.9;
 
 impl<'a> Searcher<'a> {
     /// Checks the effort and listens to Ctrl-C.
@@ -67,12 +67,11 @@ impl<'a> Searcher<'a> {
         }
         if let Some(p) = effort.fit_probability.filter(|p| !(0.0..1.0).contains(p)) {
             let problem = Problem::new(format!("expected a probability from 0 to below 1, found {p}"));
-            return Err(problem.in_file("--fit-probability").hint("0.9 is what holds without it"));
+            return Err(problem.in_file("--fit-probability").hint(format!("leave it out for {SURE_TO_FIT}")));
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             Problem::new(format!("threads cannot be started: {error}")).in_file("--threads")
         })?;
-        let considered = AtomicU64::new(0);
         Ok(Self {
             effort,
             pricing: None,
@@ -80,7 +79,7 @@ impl<'a> Searcher<'a> {
             stop: printer.stop(),
             printer: printer.clone(),
             begin: Instant::now(),
-            considered,
+            evaluated: AtomicU64::new(0),
         })
     }
 
@@ -119,7 +118,7 @@ impl<'a> Searcher<'a> {
 
     /// The probability of fitting that is asked for.
     pub(crate) fn fit_probability(&self) -> f64 {
-        self.effort.fit_probability.unwrap_or(FIT_PROBABILITY)
+        self.effort.fit_probability.unwrap_or(SURE_TO_FIT)
     }
 
     /// What is searched in a setting when the plan says this much. Problems of what was pinned are told before anything is searched.
@@ -156,10 +155,34 @@ impl<'a> Searcher<'a> {
             let problem = Problem { place, ..problem };
             one(if is_narrowed { problem.in_file("--space") } else { problem })
         })?;
-        match self.pricing.map(|pricing| machines(pricing, &run.cluster)).transpose().map_err(one)? {
-            Some(Some(((quick, simulated), _))) => Ok(search.simulated(quick, simulated)),
-            _ => Ok(search),
-        }
+        let mut search =
+            match self.pricing.map(|pricing| machines(pricing, &run.cluster)).transpose().map_err(one)? {
+                Some(Some(((quick, simulated), _))) => search.on_whole_domains().simulated(quick, simulated),
+                _ => search,
+            };
+        self.order(&mut search);
+        Ok(search)
+    }
+
+    /// Puts the pieces of a search in order, on all threads.
+    fn order(&self, search: &mut Search<'_>) {
+        let pieces = search.pieces().len();
+        let bar = self.printer.progress(ORDERING, "ordering", pieces as u64);
+        let next = AtomicUsize::new(0);
+        let promises: Vec<AtomicU64> = (0..pieces).map(|_| AtomicU64::new(f64::INFINITY.to_bits())).collect();
+        self.pool.broadcast(|_| {
+            let mut worker = search.worker();
+            while !self.is_stopped() {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(promise) = promises.get(index) else { break };
+                promise.store(search.promise(index, &mut worker).to_bits(), Ordering::Relaxed);
+                bar.advance(1);
+            }
+        });
+        bar.finish();
+        let promises: Vec<f64> =
+            promises.iter().map(|bits| f64::from_bits(bits.load(Ordering::Relaxed))).collect();
+        search.order(&promises);
     }
 
     /// How collectives are priced, if not in closed form.
@@ -196,6 +219,29 @@ impl<'a> Searcher<'a> {
         self.run_below(searches, &[])
     }
 
+    /// Searches for the rows of families: the fastest first, then, knowing it, what ties with it in the order of simplicity. Searches that
+    /// rank by anything but time stay as they are.
+    pub(crate) fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<Ran> {
+        let mut ran = self.run(searches);
+        let again: Vec<(usize, Search<'_>)> = searches
+            .iter()
+            .zip(&ran)
+            .enumerate()
+            .filter_map(|(index, (search, ran))| Some((index, search.for_families(&ran.results, rows)?)))
+            .collect();
+        let (indices, again): (Vec<usize>, Vec<Search<'_>>) = again.into_iter().unzip();
+        for (index, more) in indices.into_iter().zip(self.run(&again)) {
+            let ran = &mut ran[index];
+            ran.results.counters.timed += more.results.counters.timed;
+            ran.is_complete &= more.is_complete;
+            // What is stopped in between answers with the fastest that were found.
+            if more.is_complete {
+                ran.results.families = more.results.families;
+            }
+        }
+        ran
+    }
+
     /// The same when each search is known to have something at least as good as a score.
     pub(crate) fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
         let pieces: Vec<(usize, usize)> = searches
@@ -216,16 +262,12 @@ impl<'a> Searcher<'a> {
                 let search = &searches[index];
                 let worker = workers[index].get_or_insert_with(|| search.worker());
                 let results = search.run_piece(piece, worker, &incumbents[index]);
-                let considered = results.counters.enumerated;
-                let total = self.considered.fetch_add(considered, Ordering::Relaxed) + considered;
+                let evaluated = results.counters.timed;
+                let total = self.evaluated.fetch_add(evaluated, Ordering::Relaxed) + evaluated;
                 if let Some(best) = results.best.entries().first() {
                     bar.found(best.time);
                 }
-                bar.advance_to(1, || {
-                    let rate = total as f64 / self.begin.elapsed().as_secs_f64().max(1e-3);
-                    let (total, rate) = (human::count(total as f64), human::count(rate.round()));
-                    Some(format!("{total} strategies, {rate} a second"))
-                });
+                bar.advance_to(1, || Some(format!("{} evaluated", human::count(total as f64))));
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.push((index, piece, results));
             }
@@ -257,15 +299,13 @@ impl<'a> Searcher<'a> {
     /// How fast it went, in words; for people only, since it differs from run to run.
     pub(crate) fn speed(&self, counters: &Counters) -> String {
         let seconds = self.begin.elapsed().as_secs_f64().max(1e-6);
-        let considered = self.considered.load(Ordering::Relaxed) as f64;
         format!(
-            "{} strategies in {seconds:.2} s, {} a second: {} dismissed by a bound, {} counted by a twin that is as good, {} too large, {} timed",
-            human::count(considered),
-            human::count((considered / seconds).round()),
+            "{} evaluated of a space of {} in {seconds:.2} s; the others: {} pruned, {} equivalent, {} out of memory",
+            human::count(counters.timed as f64),
+            human::count(counters.enumerated as f64),
             human::count(counters.bounded_away as f64),
             human::count(counters.dominated as f64),
             human::count((counters.did_not_fit + counters.did_not_fit_as_group) as f64),
-            human::count(counters.timed as f64),
         )
     }
 

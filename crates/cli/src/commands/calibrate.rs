@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &args::calibrate::Calibrate, printer: &Printer) -> 
     if let Some(path) = output.output.take_if(|path| is_toml(path)) {
         if answer.calibration.is_empty() {
             let problem = Problem::new(
-                "there is nothing to write: no figure tells these measurements better than the shipped laws",
+                "nothing to write: no fitted figure predicts these measurements better than the defaults",
             );
             return Err(problem.in_file(path).hint(answer.remarks.join("; ")).into());
         }

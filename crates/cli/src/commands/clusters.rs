@@ -145,7 +145,7 @@ impl Answer for Preset {
             (
                 "host",
                 format!(
-                    "{} and {} of memory per device, {} beside the accelerator, PUE {}",
+                    "{} and {} of memory per device, {} besides the accelerator, PUE {}",
                     human::bytes(c.host.memory_per_device),
                     human::bandwidth(c.host.memory_bandwidth_per_device),
                     human::watts(c.host.power_per_device),

@@ -1,5 +1,7 @@
-//! `compare`: two traces side by side, or a run's prediction beside its trace.
+//! `compare`: two traces or two training logs side by side, or a run's prediction against its trace or its log.
 
+mod kind;
+mod logs;
 mod modelled;
 
 use super::profile::time;
@@ -8,42 +10,58 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, fields};
+use kind::Kind;
 use railwright_profiler::compare::{Comparison, Condition, Difference, Verdict, compare};
+use railwright_profiler::noise::{self, Shift};
+use railwright_profiler::profile::Report;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
-use std::path::Path;
 
 /// Two profiles beside each other.
 struct Compared {
     titles: [String; 2],
     comparison: Comparison,
+    /// The shift of steps from A to B, in nanoseconds, where each has several.
+    shift: Option<Shift>,
     verdicts: Vec<Verdict>,
     top: usize,
-}
-
-fn is_run(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
 /// Compares what two paths hold. The answer is no when a condition of failure is met.
 pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcome, Failure> {
     let conditions =
         arguments.fail_if.iter().map(|text| Condition::parse(text)).collect::<Result<Vec<_>, Problem>>()?;
-    let sides = [&arguments.first, &arguments.second];
-    if sides.iter().all(|path| is_run(path)) {
+    let kinds = [Some(kind::of(&arguments.first)), arguments.second.as_deref().map(kind::of)];
+    if kinds.contains(&Some(Kind::Log)) {
+        return logs::run(arguments, kinds, &conditions, printer);
+    }
+    if arguments.launch.is_some() {
+        let problem =
+            Problem::new("it is the launch file of a training log, and A is none").in_file("--launch");
+        return Err(problem
+            .hint("name a launch file as one side, as in `railwright compare train.sh traces/`")
+            .into());
+    }
+    let Some(second) = &arguments.second else {
+        let problem = Problem::new("there is nothing to compare it with").in_file(&arguments.first);
+        return Err(problem
+            .hint("name a second one; a training log alone is compared with its prediction")
+            .into());
+    };
+    let sides = [&arguments.first, second];
+    if kinds == [Some(Kind::Run); 2] {
         let problem = Problem::new("both are run files, so there is nothing measured");
         return Err(problem.hint("`railwright whatif` compares runs that are not measured").into());
     }
-    if sides.iter().any(|path| is_run(path)) {
-        return modelled::run(arguments, &conditions, printer);
+    if kinds.contains(&Some(Kind::Run)) {
+        return modelled::run(arguments, (sides, kinds[0] == Some(Kind::Run)), &conditions, printer);
     }
-    let of_a_run = [("--calibration", arguments.calibration.is_some()), ("--set", !arguments.set.is_empty())];
-    if let Some((flag, _)) = of_a_run.into_iter().find(|(_, is_said)| *is_said) {
-        let problem = Problem::new("it is for a prediction, and both sides are measured").in_file(flag);
-        return Err(problem
-            .hint("put a run file in the place of one side, as in `railwright compare run.toml traces/`")
-            .into());
+    let how = "name a run file or a launch file as one side, as in `railwright compare run.toml traces/`";
+    arguments.beside.without_run(how)?;
+    if arguments.calibration.is_some() {
+        let problem = Problem::new("it is for a prediction, and both sides are measured");
+        return Err(problem.in_file("--calibration").hint(how).into());
     }
     let tables = profiled::tables(&arguments.reading)?;
     let mut reports = Vec::new();
@@ -60,11 +78,47 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
         reports.push(profiled::profiled(&read, &options)?.report);
     }
     let comparison = compare(&reports[0], &reports[1]);
-    let verdicts = conditions.iter().map(|c| c.check(&comparison)).collect::<Result<Vec<_>, Problem>>()?;
+    let shift = between(&reports[0], &reports[1]);
+    let significant = shift.as_ref().and_then(Shift::is_significant);
+    let verdict = |condition: &Condition| {
+        let verdict = condition.check(&comparison)?;
+        // Of other figures nobody knows how much they vary from step to step.
+        let known = significant.filter(|_| condition.figure == "step_time");
+        Ok(verdict.held_against(known))
+    };
+    let verdicts = conditions.iter().map(verdict).collect::<Result<Vec<_>, Problem>>()?;
     let fails = verdicts.iter().any(|verdict| verdict.met);
-    let answer = Compared { titles: sides.map(String::clone), comparison, verdicts, top: arguments.top };
+    let answer =
+        Compared { titles: sides.map(String::clone), comparison, shift, verdicts, top: arguments.top };
     printer.answer(&answer, &arguments.output)?;
     Ok(if fails { Outcome::No } else { Outcome::Yes })
+}
+
+/// The shift between the steps of two recordings.
+fn between(first: &Report, second: &Report) -> Option<Shift> {
+    let steps = |report: &Report| report.steps.iter().map(|step| step.duration as f64).collect::<Vec<_>>();
+    noise::shift(&steps(first), &steps(second))
+}
+
+/// What the noise makes of a change, in words.
+fn told(shift: &Shift) -> (String, Tone) {
+    let percent = |share: f64| format!("{:+.2}%", share * 100.0);
+    let (first, second) = (shift.first.steps, shift.second.steps);
+    match shift.interval.map(|(low, high)| (low / shift.first.median, high / shift.first.median)) {
+        None => (
+            format!("the noise is unknown: {first} and {second} steps are too few for an interval"),
+            Tone::Doubtful,
+        ),
+        Some((low, high)) => {
+            let interval =
+                format!("95% confidence {} to {}, {first} and {second} steps", percent(low), percent(high));
+            if low > 0.0 || high < 0.0 {
+                (format!("more than noise: {interval}"), Tone::Plain)
+            } else {
+                (format!("no significant change: {interval}"), Tone::Doubtful)
+            }
+        }
+    }
 }
 
 /// A change with its sign, red where it costs.
@@ -116,8 +170,11 @@ fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
             Some(share) => format!("{:+.2}%", share * 100.0),
             None => time(verdict.difference.change),
         };
-        let (word, tone) =
-            if verdict.met { ("met, so this fails", Tone::Bad) } else { ("not met", Tone::Good) };
+        let (word, tone) = match (verdict.met, verdict.significant) {
+            (true, _) => ("met, so this fails", Tone::Bad),
+            (false, Some(false)) => ("not met, no significant change", Tone::Good),
+            (false, _) => ("not met", Tone::Good),
+        };
         Cell::new(format!("{}: {word} ({found})", verdict.condition.text), tone)
     };
     document.blocks.push(Block::Bullets(verdicts.iter().map(tell).collect()));
@@ -130,6 +187,8 @@ impl Answer for Compared {
         let mut all = fields(&self.comparison);
         all.insert("titles".to_owned(), json!(self.titles));
         all.insert("verdicts".to_owned(), json!(self.verdicts));
+        all.insert("shift".to_owned(), json!(self.shift));
+        all.insert("significant".to_owned(), json!(self.shift.as_ref().and_then(Shift::is_significant)));
         all
     }
 
@@ -149,19 +208,23 @@ impl Answer for Compared {
             )
             .into(),
         ]);
+        if let Some(shift) = &self.shift {
+            let (words, tone) = told(shift);
+            document.paragraph(Cell::new(words, tone));
+        }
         verdicts(&mut document, &self.verdicts);
         document.heading_with("where a step goes", "mean of ranks and steps, the largest change first");
         let most = step.first.max(step.second);
         let shown = comparison.labels.iter().filter(|d| d.first.max(d.second) >= 0.0005 * most);
         document.table(differences("part", shown));
-        document.heading_with("the whole recording", "without regard to steps, mean of ranks");
+        document.heading_with("whole recording", "independent of steps, mean of ranks");
         document.table(differences("part", comparison.recorded.iter()));
-        document.heading_with("families of operators", "time of a rank in a step");
+        document.heading_with("operator families", "time per rank and step");
         let shown = comparison.families.iter().filter(|d| d.change.abs() >= 0.0005 * most);
         document.table(differences("family, phase", shown));
         self.kernels(&mut document, terminal);
         if !comparison.warnings.is_empty() {
-            document.heading("doubts");
+            document.heading("warnings");
             let tell = |warning: &railwright_spec::problem::Warning| {
                 Cell::from(format!("{} ({})", warning.message, warning.id))
             };
@@ -178,7 +241,7 @@ impl Compared {
         if shown.is_empty() {
             return;
         }
-        document.heading_with("kernels", "the largest changes of a rank's time in a step");
+        document.heading_with("kernels", "largest changes of the time per rank and step");
         let columns = vec![
             Column::numbers("change"),
             Column::numbers("A"),

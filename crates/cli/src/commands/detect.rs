@@ -2,11 +2,12 @@
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
-use crate::input::{self, LOG_LIMIT};
+use crate::input::{self, LOG_LIMIT, beside};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use railwright_launch::{Launch, Measured, Remark, RemarkKind, Sighting, detect, read};
+use railwright_launch::{Launch, Measured, Remark, RemarkKind, Sighting, detect};
 use railwright_spec::human;
+use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde_json::{Map, Value, json};
 
@@ -35,11 +36,30 @@ pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result
     };
     let file = if arguments.file == "-" { "standard input".to_owned() } else { arguments.file.clone() };
     let sightings = detect(&text);
-    let launch = read(&text, &file).transpose()?;
+    beside::give(given(arguments)?);
+    let launch = match beside::launch(&text, &arguments.file).transpose() {
+        Ok(launch) => launch,
+        // The steps of a log can be read without the arguments of its run.
+        Err(_) if records == Some(LOG) && !text.contains("- arguments -") => None,
+        Err(problems) => return Err(problems.into()),
+    };
     let known = !sightings.is_empty() || records.is_some();
     let answer = Detected { file, sightings, launch, records };
     printer.answer(&answer, &arguments.output)?;
     Ok(if known { Outcome::Yes } else { Outcome::No })
+}
+
+/// What was given for the script.
+fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
+    let given = beside::Given::of_words(&arguments.variables);
+    if let Some(word) = given.arguments.and_then(|words| words.into_iter().next()) {
+        let problem = Problem::new(format!("expected `VAR=value`, found `{}`", human::shorten(&word)));
+        return Err(problem
+            .hint("give arguments of the script behind `--`, as in `detect run.sh -- 7B 1`")
+            .into());
+    }
+    let own = (!arguments.arguments.is_empty()).then(|| arguments.arguments.clone());
+    Ok(beside::Given { variables: given.variables, arguments: own })
 }
 
 impl Answer for Detected {
@@ -57,6 +77,8 @@ impl Answer for Detected {
             fields.insert("format".to_owned(), json!(launch.format.name()));
             fields.insert("values".to_owned(), json!(launch.origins));
             fields.insert("remarks".to_owned(), json!(launch.remarks));
+            fields.insert("partial".to_owned(), json!(launch.partial));
+            fields.insert("open".to_owned(), json!(launch.open));
             fields.insert("measured".to_owned(), json!(launch.measured));
             fields.insert("run_file".to_owned(), json!(launch.spec.to_toml()));
         }
@@ -71,7 +93,7 @@ impl Answer for Detected {
                 " is of the format ".into(),
                 Cell::new(self.records.unwrap_or_default(), Tone::Name),
                 if self.records == Some(LOG) {
-                    ": `railwright log` reads it".into()
+                    ": `railwright log` reads its steps, `railwright compare LOG --launch FILE` holds them against a run".into()
                 } else {
                     ": `railwright profile`, `pipeline` and `hang` read such files".into()
                 },
@@ -94,8 +116,18 @@ impl Answer for Detected {
                 }
             }
         }
+        if self.launch.is_none() && self.records == Some(LOG) && !self.sightings.is_empty() {
+            document.paragraph("the configuration of the run is not in it; `railwright log` reads its steps, `railwright compare LOG --launch FILE` holds them against a run");
+        }
         if let Some(launch) = &self.launch {
+            if let Some(why) = &launch.partial {
+                document.spans(vec![
+                    Cell::new("It shows only a part of the run: ", Tone::Doubtful),
+                    format!("{why}. What it leaves open has no default here.").into(),
+                ]);
+            }
             values(&mut document, launch);
+            open(&mut document, launch);
             remarks(&mut document, launch);
             if let Some(measured) = &launch.measured {
                 report(&mut document, measured);
@@ -109,9 +141,57 @@ fn line(line: Option<usize>) -> Cell {
     line.map_or_else(|| Cell::new("", Tone::Plain), |line| Cell::number(line.to_string(), line as f64))
 }
 
+/// A line, with its file where that is another one.
+fn place(file: Option<&str>, number: Option<usize>) -> Cell {
+    match (file, number) {
+        (Some(file), Some(number)) => {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            Cell::new(format!("{name}:{number}"), Tone::Plain)
+        }
+        _ => line(number),
+    }
+}
+
+/// What stays open, with its reason; what a partial file does not mention at all is one line.
+fn open(document: &mut Document, launch: &Launch) {
+    if launch.open.is_empty() {
+        return;
+    }
+    document.heading_with("open", "no value is known for these keys, and none is assumed");
+    let (said, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.said.is_empty());
+    let rows: Vec<Vec<Cell>> = said
+        .into_iter()
+        .map(|open| {
+            vec![
+                Cell::new(open.key.as_str(), Tone::Name),
+                place(open.file.as_deref(), open.line),
+                Cell::new(open.said.as_str(), Tone::Doubtful),
+                open.why.as_str().into(),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let columns = vec![
+            Column::words("key"),
+            Column::numbers("line"),
+            Column::prose("because of"),
+            Column::prose("why"),
+        ];
+        document.table(Table { columns, rows });
+    }
+    if !silent.is_empty() {
+        let keys: Vec<&str> = silent.iter().map(|open| open.key.as_str()).collect();
+        document.paragraph(Cell::new(format!("not in this file: {}", keys.join(", ")), Tone::Faint));
+    }
+}
+
 /// Keys of a run file in the order of the documentation, what was said first.
 fn values(document: &mut Document, launch: &Launch) {
-    document.heading_with("what it says", "keys of a run file; without a line it is the framework's default");
+    let about = match launch.partial {
+        Some(_) => "keys of a run file",
+        None => "keys of a run file; without a line it is the framework's default",
+    };
+    document.heading_with("settings", about);
     let order: Vec<String> =
         railwright_spec::run::keys().iter().map(railwright_spec::run::Key::path).collect();
     let mut origins: Vec<_> = launch.origins.iter().collect();
@@ -121,7 +201,7 @@ fn values(document: &mut Document, launch: &Launch) {
         vec![
             Cell::new(origin.key.as_str(), Tone::Name),
             Cell::new(human::shorten(origin.value.trim_matches('"')), tone),
-            line(origin.line),
+            place(origin.file.as_deref(), origin.line),
             Cell::new(origin.said.as_str(), tone),
         ]
     });
@@ -155,7 +235,8 @@ fn remarks(document: &mut Document, launch: &Launch) {
         }
         let tone = if kind == RemarkKind::Assumed { Tone::Plain } else { Tone::Doubtful };
         let rows = found.into_iter().map(|remark| {
-            vec![Cell::new(remark.said.as_str(), tone), line(remark.line), remark.message.as_str().into()]
+            let line = place(remark.file.as_deref(), remark.line);
+            vec![Cell::new(remark.said.as_str(), tone), line, remark.message.as_str().into()]
         });
         let columns = vec![Column::prose("what"), Column::numbers("line"), Column::prose("remark")];
         document.table(Table { columns, rows: rows.collect() });
@@ -187,7 +268,7 @@ pub(super) fn report(document: &mut Document, measured: &Measured) {
         ],
     )];
     if let Some(tokens) = measured.tokens_per_step {
-        pairs.push(("tokens a step".to_owned(), vec![human::count(tokens).into()]));
+        pairs.push(("tokens per step".to_owned(), vec![human::count(tokens).into()]));
     }
     if let Some(rate) = measured.tflops_per_device {
         pairs.push(("model TFLOP/s/GPU".to_owned(), vec![format!("{rate:.1}").into()]));

@@ -2,6 +2,7 @@
 
 mod compared;
 mod measured;
+mod open;
 mod page;
 mod report;
 mod why;
@@ -21,21 +22,33 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
     pub(crate) chosen: Vec<String>,
+    /// Whether nobody named the software generation.
+    pub(crate) software_is_inferred: bool,
     /// What is to be explained instead of reported, if anything.
     why: Option<Vec<why::Item>>,
     /// What the log measured, and each figure beside its prediction.
     pub(crate) measured: Option<(Measured, Vec<Comparison>)>,
 }
 
-/// Estimates. The answer is no when the plan does not fit.
+/// Estimates. The answer is no when the plan does not fit, and has a code of its own when that is at risk.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
     if !arguments.compare.is_empty() && !printer::is_page(&arguments.output) {
-        let problem = Problem::new("two scenarios stand beside each other in a report only");
+        let problem = Problem::new("two scenarios can be compared only in an HTML report");
         let hint = "add `--format html`; at the terminal `railwright whatif --change` compares plans";
         return Err(problem.in_file("--compare").hint(hint).into());
     }
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
+    // A report in HTML asks other commands about the same arguments, so it keeps to what they resolve to.
+    let resolved = if printer::is_page(&arguments.output) {
+        run::resolve(&arguments.run)?
+    } else {
+        match open::resolve(arguments, printer)? {
+            open::Opened::Run(resolved) => *resolved,
+            open::Opened::Answered(outcome) => return Ok(outcome),
+        }
+    };
+    let Resolved { run, warnings, mut chosen, spec } = resolved;
+    let run = if arguments.pricing.network.is_empty() { run } else { run.as_used() };
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
@@ -53,18 +66,19 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
             warning.message = run::flags::translate(&warning.message);
         }
     }
-    let fits = estimate.memory.fits;
+    let fit = estimate.memory.fit;
     let why = arguments.why.as_deref().map(|wanted| why::items(&estimate, wanted)).transpose()?;
     let measured = launch.and_then(|launch| launch.measured);
     let measured =
         measured.map(|log| (measured::compare(&log, &estimate), log)).map(|(rows, log)| (log, rows));
-    let estimated = Estimated { estimate, chosen, why, measured };
+    let software_is_inferred = spec.plan.software.is_none();
+    let estimated = Estimated { estimate, chosen, software_is_inferred, why, measured };
     if printer::is_page(&arguments.output) {
         printer.data(&page::page(&estimated, arguments)?, arguments.output.output.as_deref())?;
     } else {
         printer.answer(&estimated, &arguments.output)?;
     }
-    Ok(if fits { Outcome::Yes } else { Outcome::No })
+    Ok(fit.into())
 }
 
 /// The plan's own warnings beside the estimate's; both may name the same thing.
@@ -85,6 +99,7 @@ impl Answer for Estimated {
     fn json(&self) -> Map<String, Value> {
         let mut fields = crate::printer::fields(&self.estimate);
         fields.insert("chosen".to_owned(), json!(self.chosen));
+        fields.insert("software_is_inferred".to_owned(), json!(self.software_is_inferred));
         if let Some((measured, comparisons)) = &self.measured {
             fields.insert("measured".to_owned(), json!(measured));
             fields.insert("comparisons".to_owned(), json!(comparisons));

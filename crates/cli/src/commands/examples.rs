@@ -76,7 +76,7 @@ pub(crate) fn init(arguments: &args::Init, printer: &Printer) -> Result<Outcome,
         let doc = key.doc.trim();
         let _ = match value {
             Some(value) => writeln!(text, "# {doc}\n{} = {}", key.name, value.to_toml()),
-            None => writeln!(text, "# {}: {doc} Without it: {}.", key.name, key.default),
+            None => writeln!(text, "# {}: {doc} [default: {}]", key.name, key.default),
         };
     }
     printer.data(&text, arguments.output.as_deref())?;

@@ -5,6 +5,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::{Printer, envelope};
 use crate::run::{self, Resolved};
 use railwright_launch::{Lost, Written};
+use railwright_spec::problem::Problem;
 use serde_json::{Map, json};
 use std::path::Path;
 
@@ -28,9 +29,16 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         run::launch::tell(launch, printer);
     }
     if !chosen.is_empty() {
-        printer.note(&format!("not said, so chosen: {}", chosen.join("; ")));
+        printer.note(&format!("defaults: {}", chosen.join("; ")));
     }
     let written = writer.write(&run);
+    if !written.refused.is_empty() {
+        let problem = |lost: &Lost| {
+            Problem::new(lost.message.clone())
+                .hint("nothing was written: a file without it would describe another run; name another framework behind --to")
+        };
+        return Err(written.refused.iter().map(problem).collect::<Vec<_>>().into());
+    }
     printer.warnings(&written.not_expressed.iter().map(Lost::warning).collect::<Vec<_>>());
     if arguments.json {
         let fields = Map::from_iter([

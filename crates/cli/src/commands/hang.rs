@@ -74,17 +74,17 @@ fn sentence(root: &Root) -> String {
     let one = |list: &[u32]| list.len() == 1;
     match root.cause {
         RootCause::OutsideOfCollectives => {
-            format!("{who} is in no collective: its host does something else, or nothing")
+            format!("{who} is outside any collective: its host is busy elsewhere or idle")
         }
         RootCause::DifferentCall => {
-            format!("{who} called something else than the others, or with other sizes")
+            format!("{who} called a different collective, or with different sizes")
         }
         RootCause::NoDump => match &root.ranks[..] {
             [one] => {
-                format!("rank {one}'s dump is missing or damaged: it may be the one that the others wait for")
+                format!("the dump of rank {one} is missing or damaged: it may block the others")
             }
             many => format!(
-                "the dumps of ranks {} are missing or damaged: one of them may be the one that the others wait for",
+                "the dumps of ranks {} are missing or damaged: one of them may block the others",
                 ranks(many)
             ),
         },
@@ -96,7 +96,7 @@ fn sentence(root: &Root) -> String {
                 format!("; {who} {} nowhere", wait(&root.ranks))
             };
             format!(
-                "{} {} in a group whose ranks the dumps do not list, so who does not come is not known{idle}",
+                "{} {} in a group whose ranks are not listed in the dumps: the missing rank is unknown{idle}",
                 human::ranks(&root.victims),
                 wait(&root.victims)
             )
@@ -161,7 +161,7 @@ fn doubts(hang: &Hang) -> Vec<String> {
             more => format!(" (and {more} more)"),
         };
         doubts.push(format!(
-            "{} was used by nobody but {}{more}: other ranks of it may have no dump",
+            "{} was used only by {}{more}: its other ranks may have no dump",
             group.name,
             human::ranks(&group.ranks)
         ));
@@ -206,7 +206,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
             let count = hang.ranks.len();
             document.spans(vec![
                 Cell::new(format!("nothing is stuck in the dumps that are here ({count})"), Tone::Good),
-                "; whether there are more ranks no dump says".into(),
+                "; the dumps do not record the world size".into(),
             ]);
         }
         Some(false) => {
@@ -215,7 +215,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
                 format!(", {from}: every collective that was entered has ended").into(),
             ]);
         }
-        Some(true) => document.spans(vec![Cell::new("it hangs", Tone::Bad), format!(", {from}").into()]),
+        Some(true) => document.spans(vec![Cell::new("hang detected", Tone::Bad), format!(", {from}").into()]),
     }
     of_damaged(hang, document);
     if hang.stuck.is_empty() {
@@ -225,7 +225,7 @@ fn of_records(hang: &Hang, document: &mut Document) {
         document.spans(vec!["\u{2022} ".into(), Cell::new(sentence(root), Tone::Strong)]);
         let mut pairs: Vec<(&str, Cell)> = Vec::new();
         if !root.victims.is_empty() {
-            pairs.push(("wait for it", ranks(&root.victims).into()));
+            pairs.push(("blocked ranks", ranks(&root.victims).into()));
         }
         if let Some(stuck) = hang.stuck.get(root.stuck) {
             let place = format!("{} {} of {}", stuck.operation, stuck.sequence, stuck.group.name);
@@ -300,7 +300,7 @@ fn of_metrics(metrics: &Metrics, document: &mut Document) {
     let columns = vec![
         Column::numbers("rank"),
         Column::words("hangs"),
-        Column::numbers("matrix products to median"),
+        Column::numbers("GEMMs vs. median"),
         Column::numbers("communication to median"),
         Column::numbers("queued"),
     ];

@@ -59,7 +59,7 @@ pub(crate) fn input(joining: &Joining, command: &'static str, printer: &Printer)
     match (job.members.is_empty(), monitored) {
         (false, monitored) => {
             if monitored.is_some() {
-                printer.note("lines of monitors are left out beside traces: give them alone");
+                printer.note("monitor output is ignored if traces are given: pass it separately");
             }
             Ok(Input::Job(job))
         }

@@ -8,7 +8,9 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, chart, fields};
 use railwright_calculator::model_flop::{Convention, per_token};
 use railwright_profiler::job::Family;
-use railwright_profiler::log::{Judged, Known, Point, Straggler, TimesFrom, TrainingLog, curve, judge};
+use railwright_profiler::log::{
+    Framework, Judged, Known, Point, Straggler, TimesFrom, TrainingLog, curve, judge,
+};
 use railwright_profiler::readers::{Keep, Recording};
 use railwright_spec::cluster::{Accelerator, accelerator_by_name};
 use railwright_spec::human;
@@ -30,6 +32,10 @@ const HEIGHT: usize = 6;
 #[derive(Serialize)]
 struct Read {
     file: String,
+    /// Who wrote the reports.
+    framework: Option<Framework>,
+    /// Where the times of its steps come from.
+    times_from: TimesFrom,
     log: Judged,
     /// The last line of straggler detectors for each measure.
     stragglers: Vec<Straggler>,
@@ -61,6 +67,15 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
         TimesFrom::Timers => {
             "times are sums of DeepSpeed's timers of forward pass, backward pass and update, without what passes between steps"
         }
+        TimesFrom::TokensPerSecond => {
+            "the log has no clock: times are the tokens of a step over its tokens per second"
+        }
+        TimesFrom::ProgressBar => {
+            "the log prints no time of a step: times are those of its progress bar in whole seconds, evaluation and checkpoints with them"
+        }
+        TimesFrom::WholeRun => {
+            "the log prints no time of a step: the one time is the mean of the whole run, with its start, evaluation and checkpoints, and its spread is unknown"
+        }
         TimesFrom::Reports | TimesFrom::Nothing => "",
     };
     if !told.is_empty() {
@@ -77,18 +92,25 @@ pub(crate) fn run(arguments: &args::records::Log, printer: &Printer) -> Result<O
     let Some(judged) = judge(&log, &known) else {
         let problem =
             Problem::new("no report of this log holds the time of an iteration").in_file(&arguments.file);
-        let hint = match log.times_from() {
-            TimesFrom::Nothing => {
-                "DeepSpeed's samples per second are a time only with the batch: give it with `--batch-size N` (`train_batch_size` in its configuration); lines with an average \
-                 since the start alone (`SamplesPerSec`) tell no step's time"
+        let hint = match log.framework {
+            Some(Framework::Deepspeed) => {
+                "DeepSpeed's samples per second require the batch size: pass `--batch-size N` (`train_batch_size`); lines that contain only a running average (`SamplesPerSec`) give no step time"
             }
-            _ => "torchtitan's lines need their time stamps",
+            Some(Framework::Trainer) => {
+                "a Trainer's dictionaries hold no time: keep its progress bar in the log, or name the `trainer_state.json` of the finished run, which has `train_runtime`"
+            }
+            Some(Framework::Torchtitan) => {
+                "torchtitan's lines need their time stamps, or the run for its tokens a step: `railwright compare LOG --launch FILE`"
+            }
+            _ => "it needs two reports at least",
         };
         return Err(problem.hint(hint).into());
     };
     printer.warnings(&judged.warnings);
     let answer = Read {
         file: arguments.file.clone(),
+        framework: log.framework,
+        times_from: log.times_from(),
         curve: curve(&log, &known, POINTS),
         stragglers: last_of_each(&log),
         log: judged,
@@ -110,7 +132,7 @@ fn arithmetic(log: &TrainingLog, accelerator: Option<&Accelerator>, known: &mut 
     }
     match spec.resolve(|path| Err(Problem::new("the log names a file").in_file(path))) {
         Ok(run) => {
-            let token = per_token(&run.model, run.plan.sequence_length, Convention::CausalAttention);
+            let token = per_token(&run.model, run.plan.sequence_length, Convention::REPORTED);
             known.flop_per_sequence = Some(token.get() * run.plan.sequence_length as f64);
             known.devices = Some(run.plan.world_size() as f64);
         }
@@ -147,15 +169,21 @@ impl Answer for Read {
             human::whole(log.iterations),
             human::whole(log.reports)
         );
-        document.spans(vec![Cell::new(self.file.as_str(), Tone::Strong), format!(": {iterations}").into()]);
+        let by = self.framework.map_or_else(String::new, |framework| format!(" of {}", framework.name()));
+        document
+            .spans(vec![Cell::new(self.file.as_str(), Tone::Strong), format!(": {iterations}{by}").into()]);
         let mut pairs = vec![(
             "typical step",
             Cell::new(
-                format!(
-                    "{}, give or take {}",
-                    human::seconds(Seconds::new(log.step_time)),
-                    human::percent(log.noise)
-                ),
+                if log.reports > 1 {
+                    format!(
+                        "{}, give or take {}",
+                        human::seconds(Seconds::new(log.step_time)),
+                        human::percent(log.noise)
+                    )
+                } else {
+                    format!("{}, spread unknown", human::seconds(Seconds::new(log.step_time)))
+                },
                 Tone::Strong,
             ),
         )];

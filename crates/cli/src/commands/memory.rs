@@ -34,7 +34,7 @@ struct Memory {
     peak: Option<Peak>,
 }
 
-/// Reports memory. The answer is no when the plan does not fit.
+/// Reports memory. The answer is no when the plan does not fit, and has a code of its own when that is at risk.
 pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, .. } = run::resolve(&arguments.run)?;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
     let pieces = rank.map(|rank| fullest(&rank.memory, step.start, until, PIECES)).unwrap_or_default();
     let peak = rank.and_then(|rank| peaks(&step).into_iter().find(|peak| peak.rank == rank.rank));
     printer.warnings(&warnings);
-    let fits = report.fits;
+    let fit = report.fit;
     let answer = Memory {
         title: format!(
             "{} on {} x {}, {}",
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome
         peak,
     };
     printer.answer(&answer, &arguments.output)?;
-    Ok(if fits { Outcome::Yes } else { Outcome::No })
+    Ok(fit.into())
 }
 
 /// Items summed by what the user asked for, the largest first; layers in their order.
@@ -141,9 +141,9 @@ impl Answer for Memory {
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         let need = report.device_memory - report.margin;
         document.spans(vec![
-            verdict(report.fits, report.near_limit),
+            verdict(report.fit),
             format!(
-                ": {} of {} on stage {}; chance to fit {}",
+                ": {} of {} on stage {}; {} likely to fit",
                 human::bytes(need),
                 human::bytes(report.device_memory),
                 report.worst,
@@ -151,7 +151,7 @@ impl Answer for Memory {
             )
             .into(),
         ]);
-        document.heading_with("memory", "of one rank at its stage's peak, in GiB");
+        document.heading_with("memory", "of one rank at the peak of its stage, in GiB");
         let rows = report.stages.iter().map(|stage| Row {
             stage: stage.stage,
             kinds: kinds(&stage.items),

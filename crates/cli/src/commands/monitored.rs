@@ -148,7 +148,7 @@ impl Answer for Stragglers {
             let verdict = if guilty.is_empty() {
                 Cell::new("no straggler", Tone::Good)
             } else {
-                Cell::new(format!("{} holds the others up", guilty.join(", ")), Tone::Bad)
+                Cell::new(format!("{} is a straggler", guilty.join(", ")), Tone::Bad)
             };
             document.spans(vec![
                 verdict,
@@ -159,12 +159,9 @@ impl Answer for Stragglers {
         if let Some(metrics) = &self.0.metrics {
             let slow: Vec<u32> = metrics.ranks.iter().filter(|r| r.slow_chip()).map(|r| r.rank).collect();
             let verdict = if slow.is_empty() {
-                Cell::new("no rank's matrix products are a tenth slower than the median", Tone::Good)
+                Cell::new("no rank has GEMMs more than 10% slower than the median", Tone::Good)
             } else {
-                Cell::new(
-                    format!("matrix products of ranks {} are slow: slow chip", human::ranges(&slow)),
-                    Tone::Bad,
-                )
+                Cell::new(format!("GEMMs of ranks {} are slow: slow chip", human::ranges(&slow)), Tone::Bad)
             };
             document.spans(vec![verdict, ", from metrics of XPUTimer".into()]);
             speeds(&mut document, metrics);
@@ -239,7 +236,7 @@ fn late(document: &mut Document, seen: &Inspected) {
             Cell::whole(late.of),
             micro(late.waited),
             Cell::percent(late.share),
-            Cell::new(if late.is_straggler { "holds the others up" } else { "within the noise" }, tone),
+            Cell::new(if late.is_straggler { "straggler" } else { "within the noise" }, tone),
         ]
     });
     document.table(Table { columns, rows: rows.collect() });

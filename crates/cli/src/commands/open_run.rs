@@ -3,6 +3,7 @@
 //! Responsible for: from what was typed to a model, a cluster and what the plan already says, once per combination; and the way back,
 //! from a plan to the command line that asks for it. Refuses to choose.
 
+use super::tune::apart;
 use crate::args::{OpenRun, RunArguments, RunFlags, aliases_of, flag_of, short_flag_of};
 use crate::exit::Failure;
 use crate::input;
@@ -10,10 +11,12 @@ use crate::printer::Printer;
 use crate::run::{self, flags};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
+pub(crate) use railwright_spec::plan::{divided_batch, divisible_batch, usual_batch};
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Run, RunSpec, Value, keys};
 use railwright_tuner::search::DIMENSIONS;
 use railwright_tuner::size::numbers;
+use railwright_tuner::tuning;
 use railwright_tuner::written;
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -26,15 +29,36 @@ pub(crate) struct Setting {
     pub(crate) spec: RunSpec,
     /// The run; its plan is a placeholder.
     pub(crate) run: Run,
+    /// What a launch file pins and the search is free to change.
+    pub(crate) freed: Option<Freed>,
+}
+
+/// A launch file whose settings of performance are searched.
+#[derive(Clone, Debug)]
+pub(crate) struct Freed {
+    /// The file's own plan on these devices; `None` where it is not possible there.
+    pub(crate) own: Option<Plan>,
+    /// What the file says of the plan.
+    pub(crate) said: PlanSpec,
+}
+
+/// Which settings of a launch file stay and which others are free, beyond [`tuning::FREE`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Freedom {
+    pub(crate) keep: Vec<String>,
+    pub(crate) free: Vec<String>,
 }
 
 /// What is searched, and how it was typed.
 pub(crate) struct Asked<'a> {
     arguments: &'a OpenRun,
+    freedom: Option<Freedom>,
     /// By cluster in the order given, then by number of devices.
     pub(crate) settings: Vec<Setting>,
-    /// Whether numbers of devices were typed.
+    /// Whether cluster sizes were typed.
     pub(crate) says_devices: bool,
+    /// The run file, whichever slot it was named in.
+    file: Option<String>,
     texts: Texts,
 }
 
@@ -56,12 +80,34 @@ impl Texts {
 /// Numbers of devices that are taken at once.
 const MOST_NUMBERS: usize = 64;
 
-/// The combinations that were typed; one for each cluster where no numbers of devices were.
+/// The combinations that were typed; one for each cluster where no cluster sizes were.
 pub(crate) fn ask(arguments: &OpenRun) -> Result<Asked<'_>, Failure> {
+    ask_with(arguments, None)
+}
+
+/// The same with the settings of performance of a launch file free, where one was named.
+pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'_>, Failure> {
+    let is_launch = run::launch::find(&named(arguments))?.is_some();
+    for (flag, words) in [("--keep", &freedom.keep), ("--free", &freedom.free)] {
+        if !is_launch && !words.is_empty() {
+            let problem =
+                Problem::new("no launch file is named, so nothing is pinned that could be kept or freed");
+            return Err(problem
+                .in_file(flag)
+                .hint("pin a setting with its flag, as in `--tp 4`; what is not named is searched")
+                .into());
+        }
+    }
+    ask_with(arguments, is_launch.then_some(freedom))
+}
+
+fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, Failure> {
     let texts = Texts::default();
-    let settings = settings(arguments, &texts).map_err(|failure| told(arguments, failure))?;
+    let settings =
+        settings(arguments, freedom.as_ref(), &texts).map_err(|failure| told(arguments, failure))?;
     let says_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
-    Ok(Asked { arguments, settings, says_devices, texts })
+    let file = run::slots::sorted(&named(arguments))?.run;
+    Ok(Asked { arguments, freedom, settings, says_devices, file, texts })
 }
 
 /// Problems in the words in which the run was typed.
@@ -75,7 +121,7 @@ fn told(arguments: &OpenRun, failure: Failure) -> Failure {
     }
 }
 
-fn settings(arguments: &OpenRun, texts: &Texts) -> Result<Vec<Setting>, Failure> {
+fn settings(arguments: &OpenRun, freedom: Option<&Freedom>, texts: &Texts) -> Result<Vec<Setting>, Failure> {
     let words: Vec<Option<&str>> = if arguments.cluster.is_empty() {
         vec![None]
     } else {
@@ -83,14 +129,14 @@ fn settings(arguments: &OpenRun, texts: &Texts) -> Result<Vec<Setting>, Failure>
     };
     let mut settings: Vec<Setting> = Vec::new();
     for word in words {
-        let open = of(arguments, word, None, texts)?;
+        let open = of(arguments, freedom, word, None, texts)?;
         let counts = devices(arguments, open.run.cluster.devices_per_node)?;
         if counts.is_empty() {
             settings.push(open);
             continue;
         }
         for devices in counts {
-            settings.push(of(arguments, word, Some(devices), texts)?);
+            settings.push(of(arguments, freedom, word, Some(devices), texts)?);
         }
     }
     settings.dedup_by(|a, b| a.spec == b.spec);
@@ -100,6 +146,7 @@ fn settings(arguments: &OpenRun, texts: &Texts) -> Result<Vec<Setting>, Failure>
 /// One combination.
 fn of(
     arguments: &OpenRun,
+    freedom: Option<&Freedom>,
     word: Option<&str>,
     devices: Option<u64>,
     texts: &Texts,
@@ -108,6 +155,7 @@ fn of(
     let closed = RunArguments {
         model: arguments.model.clone(),
         launch: None,
+        launch_args: None,
         run: arguments.run.clone(),
         cluster: word.map(str::to_owned),
         set: arguments.set.clone(),
@@ -119,9 +167,45 @@ fn of(
     if let Some(devices) = devices {
         spec.set_flag("--gpus", DEVICES, &devices.to_string())?;
     }
+    let freed = freedom.map(|freedom| opened(&closed, devices, freedom, &mut spec)).transpose()?;
     let run = resolve(&spec, texts).map_err(|problem| spec.placed(problem))?;
     let word = word.map_or_else(|| run.cluster.name.clone(), str::to_owned);
-    Ok(Setting { word, spec, run })
+    Ok(Setting { word, spec, run, freed })
+}
+
+/// Opens what a launch file pins of performance. What is typed narrows the search, and the file's own layout stays as it is.
+fn opened(
+    closed: &RunArguments,
+    devices: Option<u64>,
+    freedom: &Freedom,
+    spec: &mut RunSpec,
+) -> Result<Freed, Failure> {
+    let Freedom { keep, free } = freedom;
+    let (mut own, pinned) = apart(closed, free);
+    let is_plan = |set: &&String| set.trim_start().starts_with("plan.");
+    let sets: Vec<String> = own.set.iter().filter(is_plan).cloned().collect();
+    own.set.retain(|set| !is_plan(&set));
+    (own.fsdp, own.hsdp) = (false, None);
+    let said = run::layered(&own)?.plan;
+    let gpus = devices.map(|n| ("--gpus".to_owned(), DEVICES.to_owned(), n.to_string()));
+    own.flags.settings.extend(gpus);
+    // On another number of devices the file's own layout may not be possible.
+    let plan = run::resolve(&own).ok().map(|resolved| resolved.run.plan);
+    spec.plan = match &plan {
+        Some(plan) => tuning::opened(plan, keep, free),
+        None => tuning::loosened(&said, keep, free),
+    };
+    for (flag, path, value) in &pinned {
+        spec.set_flag(flag, path, value)?;
+    }
+    let sharding = [closed.fsdp.then(|| "fsdp".to_owned()), closed.hsdp.map(|ranks| format!("hsdp:{ranks}"))];
+    for value in sharding.into_iter().flatten() {
+        spec.set_flag("--sharding", "plan.sharding", &value)?;
+    }
+    for set in &sets {
+        spec.set(set)?;
+    }
+    Ok(Freed { own: plan, said })
 }
 
 const DEVICES: &str = "cluster.devices";
@@ -138,16 +222,18 @@ fn resolve(spec: &RunSpec, texts: &Texts) -> Result<Run, Problem> {
     quiet.resolve(|path| texts.read(path))
 }
 
-/// The numbers of devices that were typed: `512`, `512,1024`, `512..4096` (powers of two of a node between).
+/// The cluster sizes that were typed: `512`, `512,1024`, `512..4096` (powers of two of a node between).
 fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
     let typed = arguments.flags.settings.iter().rev().find(|(_, path, _)| path == DEVICES);
     let Some((_, _, text)) = typed else { return Ok(Vec::new()) };
     let mut list = Vec::new();
     let one = |word: &str| -> Result<u64, Problem> {
         let word = word.trim();
-        let number = word.parse::<u64>().ok().filter(|n| *n > 0);
+        // As every count is read, so that `16k` means the same everywhere.
+        let mut spec = RunSpec::default();
+        let number = spec.set_flag("--gpus", DEVICES, word).ok().and(spec.cluster.devices).filter(|n| *n > 0);
         number.ok_or_else(|| {
-            Problem::new(format!("expected numbers of devices from 1, found `{}`", human::shorten(word)))
+            Problem::new(format!("expected cluster sizes from 1, found `{}`", human::shorten(word)))
                 .in_file("--gpus")
                 .hint("write one as in `1024`, several as in `512,1024`, or bounds as in `512..4096`")
         })
@@ -158,8 +244,9 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
                 let (from, to) = (one(from)?, one(to.trim_start_matches('='))?);
                 let found = numbers(per_node, from, to, false);
                 if found.is_empty() {
-                    let problem =
-                        Problem::new(format!("no power of two of a node of {per_node} lies in `{part}`"));
+                    let problem = Problem::new(format!(
+                        "`{part}` contains no power-of-two multiple of a node of {per_node}"
+                    ));
                     return Err(problem.in_file("--gpus").hint("name the numbers, as in `512,1024`"));
                 }
                 list.extend(found);
@@ -170,8 +257,7 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
     list.sort_unstable();
     list.dedup();
     if list.len() > MOST_NUMBERS {
-        let problem =
-            Problem::new(format!("{} numbers of devices are more than can be compared", list.len()));
+        let problem = Problem::new(format!("{} cluster sizes are more than can be compared", list.len()));
         return Err(problem.in_file("--gpus").hint(format!("name at most {MOST_NUMBERS}")));
     }
     Ok(list)
@@ -206,8 +292,12 @@ impl Setting {
         // What was said and is not searched is the same in every layout.
         let mut kept = PlanSpec::default();
         for key in PlanSpec::KEYS {
-            let is_searched = DIMENSIONS.contains(&key.name) || self.spec.plan.get(key.name).is_none();
-            if let Some(value) = short.get(key.name).filter(|_| is_searched && key.name != "global_batch") {
+            let said = self.spec.plan.get(key.name);
+            let is_searched = DIMENSIONS.contains(&key.name) || said.is_none();
+            // Of a launch file all is said that is not free.
+            let is_common = |value: &Value| self.freed.is_some() && said.as_ref() == Some(value);
+            let own = short.get(key.name).filter(|_| is_searched && key.name != "global_batch");
+            if let Some(value) = own.filter(|value| !is_common(value)) {
                 // The value comes out of a specification, so it goes back into one.
                 let _ = kept.set(key.name, &value);
             }
@@ -232,12 +322,24 @@ impl Asked<'_> {
     /// The same cluster with another number of devices.
     pub(crate) fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Failure> {
         let word = (!self.arguments.cluster.is_empty()).then_some(setting.word.as_str());
-        of(self.arguments, word, Some(devices), &self.texts).map_err(|failure| told(self.arguments, failure))
+        of(self.arguments, self.freedom.as_ref(), word, Some(devices), &self.texts)
+            .map_err(|failure| told(self.arguments, failure))
     }
 
     /// A problem in the words in which the run was typed.
     pub(crate) fn told(&self, problem: Problem) -> Problem {
         flags::in_flags(problem, self.arguments.run.is_some())
+    }
+
+    /// Whether `--free` names a setting.
+    pub(crate) fn frees(&self, key: &str) -> bool {
+        self.freedom.as_ref().is_some_and(|freedom| freedom.free.iter().any(|name| name == key))
+    }
+
+    /// The launch file whose settings are free, as it was named.
+    pub(crate) fn launch(&self) -> Option<String> {
+        self.freedom.as_ref()?;
+        self.arguments.run.clone().or_else(|| self.arguments.model.clone())
     }
 
     /// What a run file or a flag fixes of the plan in every combination.
@@ -253,7 +355,7 @@ impl Asked<'_> {
             // Writing to a String cannot fail.
             let _ = write!(line, " {}", quoted(text));
         };
-        let file = arguments.run.as_deref().map(run::from_file).transpose()?;
+        let file = self.file.as_deref().map(run::from_file).transpose()?;
         arguments.model.iter().for_each(|model| word(model));
         if let Some(path) = &arguments.run {
             word("--run");
@@ -278,28 +380,41 @@ impl Asked<'_> {
                 word(set);
             }
         }
-        let short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
-        let _ = write!(line, " {}", plan_flags(&short, file.as_ref().map(|spec| &spec.plan)));
+        let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
+        if let Some(freed) = &setting.freed {
+            over(&mut short, &freed.said, plan);
+        }
+        let said = setting.freed.as_ref().map(|freed| &freed.said);
+        let _ = write!(line, " {}", plan_flags(&short, said.or(file.as_ref().map(|spec| &spec.plan))));
         Ok(line.trim_end().to_owned())
+    }
+}
+
+/// Adds what a launch file says otherwise than the plan: a flag must win over it.
+fn over(short: &mut PlanSpec, said: &PlanSpec, plan: &Plan) {
+    use railwright_spec::run::Section as _;
+    let full = PlanSpec::from_plan(plan);
+    for key in PlanSpec::KEYS {
+        let (Some(own), Some(value)) = (said.get(key.name), full.get(key.name)) else { continue };
+        // The batch is said in one of three ways, and it is kept.
+        if own != value && tuning::FREE.contains(&key.name) {
+            // The value comes out of a specification, so it goes back into one.
+            let _ = short.set(key.name, &value);
+        }
     }
 }
 
 /// Tells what a launch file in the place of the model says and leaves open, as `estimate` does.
 pub(crate) fn tell_launch(arguments: &OpenRun, printer: &Printer) -> Result<(), Failure> {
-    let closed = RunArguments {
-        model: arguments.model.clone(),
-        launch: None,
-        run: None,
-        cluster: None,
-        set: Vec::new(),
-        fsdp: arguments.fsdp,
-        hsdp: arguments.hsdp,
-        flags: RunFlags { settings: Vec::new() },
-    };
-    if let Some(launch) = run::launch::find(&closed)? {
+    if let Some(launch) = run::launch::find(&named(arguments))? {
         run::launch::tell(&launch, printer);
     }
     Ok(())
+}
+
+/// The files and names that were typed, without the settings.
+fn named(arguments: &OpenRun) -> RunArguments {
+    RunArguments { model: arguments.model.clone(), run: arguments.run.clone(), ..RunArguments::default() }
 }
 
 /// Tokens of a sequence: what was said, else what the model declares, at most 8192.
@@ -307,57 +422,6 @@ pub(crate) fn sequence_length(asked: &Asked<'_>) -> u64 {
     let declared = asked.settings.first().map_or(0, |setting| setting.run.model.max_positions);
     let usual = if declared == 0 { 4096 } else { declared.min(8192) };
     asked.said().sequence_length.unwrap_or(usual).max(1)
-}
-
-/// Tokens of a global batch where nobody says it: what trainings of a few billion parameters and more use at least.
-const USUAL_TOKENS: u64 = 4 * 1_048_576;
-/// The most that is chosen for somebody: Llama 3 405B's. Beyond it many models learn less per token.
-const MOST_TOKENS: u64 = 16 * 1_048_576;
-
-/// Sequences for a number of tokens, such that many numbers of replicas divide them: a million tokens in sequences of 8192 are 120, not
-/// 122. It departs from the tokens by a sixteenth at most.
-pub(crate) fn divisible_batch(tokens: f64, sequence_length: u64, devices: u64) -> u64 {
-    let wanted = (tokens / sequence_length.max(1) as f64).round().max(1.0);
-    let most = ((wanted / 8.0) as u64).min(devices).max(1);
-    let unit = 1_u64 << most.ilog2();
-    ((wanted / unit as f64).round() as u64).max(1).saturating_mul(unit)
-}
-
-/// Sequences of a global batch where nobody says it: a sequence for every eighth device, as Llama 3 405B had (2,048 on 16,384), within what
-/// is usual.
-pub(crate) fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
-    let least = (USUAL_TOKENS / sequence_length.max(1)).max(1);
-    let most = (MOST_TOKENS / sequence_length.max(1)).max(1);
-    least.max(devices / 8).min(most).next_power_of_two()
-}
-
-/// The usual batch as a number that the odd part of each number of devices divides: a power of two leaves 1,000 GPUs without any layout,
-/// because the factor 125 ends up in the replicas. One batch for all where it departs from the usual by less than a factor of two;
-/// otherwise `None`, and each number of devices has its own.
-pub(crate) fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
-    let unit = devices.iter().try_fold(1, |common, &n| {
-        let factor = odd_factor(n, usual);
-        Some(factor / greatest_common_divisor(common, factor) * common).filter(|unit| *unit <= 2 * usual)
-    })?;
-    let mut batch = unit;
-    // The nearest in ratio of the unit times a power of two, which divides further best.
-    while batch as f64 * std::f64::consts::SQRT_2 < usual as f64 {
-        batch *= 2;
-    }
-    Some(batch)
-}
-
-/// The odd part of a number of devices; where that is beyond twice the batch, the largest of its divisors that is not.
-fn odd_factor(devices: u64, batch: u64) -> u64 {
-    let odd = devices >> devices.trailing_zeros().min(63);
-    if odd <= 2 * batch {
-        return odd.max(1);
-    }
-    (1..=2 * batch).rev().find(|n| odd.is_multiple_of(*n)).unwrap_or(1)
-}
-
-fn greatest_common_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
 }
 
 /// A dimension of the plan and what it may be, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text behind `=`.
@@ -439,31 +503,6 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_batch_in_tokens_can_be_divided() {
-        assert_eq!(divisible_batch(1e6, 8192, 8), 120);
-        assert_eq!(divisible_batch(4_194_304.0, 8192, 1024), 512);
-        assert_eq!(divisible_batch(1.0, 8192, 8), 1);
-        for tokens in [1e5, 3e6, 16e6, 1e9] {
-            let batch = divisible_batch(tokens, 4096, 4096) as f64 * 4096.0;
-            assert!((batch / tokens - 1.0).abs() <= 1.0 / 16.0, "{tokens}: {batch}");
-        }
-    }
-
-    #[test]
-    fn a_default_batch_is_divided_by_odd_numbers_of_replicas() {
-        assert_eq!(divided_batch(512, &[1024]), Some(512));
-        assert_eq!(divided_batch(512, &[1000]), Some(500));
-        assert_eq!(divided_batch(512, &[72]), Some(576));
-        assert_eq!(divided_batch(512, &[3000]), Some(375));
-        assert_eq!(divided_batch(2048, &[10_000]), Some(2500));
-        assert_eq!(divided_batch(512, &[72, 64, 1000]), None);
-        assert_eq!(divided_batch(512, &[64, 72, 96]), Some(576));
-        // A prime beyond all batches: nothing helps, so nothing changes.
-        assert_eq!(divided_batch(512, &[8 * 10_007]), Some(512));
-        assert_eq!(divided_batch(1, &[u64::MAX, 0]).map(|n| n <= 2), Some(true));
-    }
 
     #[test]
     fn shells_read_back_what_was_quoted() {

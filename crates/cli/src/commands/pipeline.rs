@@ -42,9 +42,11 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
         replica: arguments.replica,
         what_if: what_if.collect::<Result<_, _>>()?,
     };
-    let passes = match &arguments.predict {
-        Some(file) => predicted(file, printer)?,
-        None => recorded(&arguments.paths, profiled::said_layout(arguments.layout.as_deref())?, printer)?,
+    let passes = if let Some(file) = &arguments.predict {
+        predicted(file, &arguments.beside, printer)?
+    } else {
+        arguments.beside.without_run("name the run with --predict")?;
+        recorded(&arguments.paths, profiled::said_layout(arguments.layout.as_deref())?, printer)?
     };
     let page = pipeline::page(passes, &question)?;
     printer.warnings(&page.warnings);
@@ -62,8 +64,8 @@ pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Re
 }
 
 /// The passes of a step that the calculator predicts.
-fn predicted(file: &str, printer: &Printer) -> Result<Passes, Failure> {
-    let arguments = args::RunArguments { run: Some(file.to_owned()), ..args::RunArguments::default() };
+fn predicted(file: &str, beside: &args::Beside, printer: &Printer) -> Result<Passes, Failure> {
+    let arguments = beside.run(file);
     let resolved = run::resolve(&arguments)?;
     printer.warnings(&resolved.warnings);
     let run = &resolved.run;
@@ -88,7 +90,7 @@ fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Resu
     }
     if !parts.is_empty() {
         if !ranks.is_empty() {
-            printer.note(&format!("traces beside pipeline timers are left out: {}", ranks.len()));
+            printer.note(&format!("traces are ignored if pipeline timers are given: {}", ranks.len()));
         }
         return Ok(Passes::join(parts));
     }

@@ -114,7 +114,7 @@ fn handed_on(
     }
     let (paths, output) = (arguments.paths.clone(), arguments.output.clone());
     let told = |what: &str, command: &str| {
-        printer.note(&format!("these are {what}: what follows is the answer of `railwright {command}`"));
+        printer.note(&format!("these are {what}: running `railwright {command}` instead"));
     };
     if any(|recording| matches!(recording, Recording::Passes(_))) {
         told("tables of pipeline passes", "pipeline");
@@ -213,14 +213,27 @@ impl Shown {
             Cell::new(self.title.clone(), Tone::Strong),
             format!(": {ranks}{device}, {steps}").into(),
         ]);
-        let Some(loss) = self.largest() else { return };
         let mut verdict = Vec::new();
         if let Some(utilisation) = report.utilisation {
             verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
-            verdict.push("; ".into());
         }
-        verdict.push(format!("most is lost to {}: {} of the step", loss.0, human::percent(loss.1)).into());
-        document.spans(verdict);
+        // The first finding is what the report recommends first, so it is the headline; without one, the largest part of the step that is not arithmetic.
+        let top = report.findings.first().filter(|finding| finding.cost.is_some());
+        let most = match top {
+            Some(finding) => Some(format!("top finding: {}", finding.message)),
+            None => self
+                .largest()
+                .map(|(name, share)| format!("largest loss: {name}, {} of the step", human::percent(share))),
+        };
+        if let Some(most) = most {
+            if !verdict.is_empty() {
+                verdict.push("; ".into());
+            }
+            verdict.push(most.into());
+        }
+        if !verdict.is_empty() {
+            document.spans(verdict);
+        }
     }
 
     /// The largest part that is not the model's own arithmetic.

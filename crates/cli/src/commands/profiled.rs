@@ -149,15 +149,8 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
 /// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is what it runs on where the file does not say;
 /// `said` is what the command line says of the run besides, layered as everywhere.
 pub(crate) fn resolved(path: &str, cluster: Option<&str>, said: RunArguments) -> Result<Resolved, Failure> {
-    let is_run = std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let file = Some(path.to_owned());
-    let arguments = RunArguments {
-        launch: if is_run { None } else { file.clone() },
-        run: file.filter(|_| is_run),
-        cluster: cluster.map(str::to_owned),
-        ..said
-    };
-    run::resolve(&arguments)
+    let cluster = said.cluster.clone().or_else(|| cluster.map(str::to_owned));
+    run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..said })
 }
 
 /// What the model needs, as options of a profile.
@@ -177,7 +170,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
     if let Some(path) = &needed.run {
         let run = run_of(path, needed)?;
         // The convention of most published MFU.
-        let one = per_token(&run.model, run.plan.sequence_length, Convention::CausalAttention);
+        let one = per_token(&run.model, run.plan.sequence_length, Convention::REPORTED);
         options.flop_per_step = Some(one * run.plan.tokens_per_step() as f64);
         options.sharers = u32::try_from(run.plan.world_size()).ok();
         // As an estimate of this run has it: MFU against the peak of the format that it computes in.
@@ -188,6 +181,9 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         if options.accelerator.is_none() {
             options.accelerator = Some(run.cluster.accelerator.id.clone());
         }
+    }
+    if needed.run.is_none() {
+        needed.beside.without_run("name the run with --run")?;
     }
     if let Some(flop) = needed.model_flops {
         if !(flop.is_finite() && flop > 0.0) {
@@ -203,23 +199,8 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
 
 /// The run that says the model's operations.
 pub(super) fn run_of(path: &str, needed: &Needed) -> Result<Run, Failure> {
-    let resolved = resolved(path, needed.accelerator.as_deref(), RunArguments::default());
-    match resolved {
-        Ok(Resolved { run, .. }) => Ok(run),
-        // A launch file or log without a machine; the other commands name it otherwise.
-        Err(Failure::Input(mut problems)) if needed.accelerator.is_none() => {
-            for problem in &mut problems {
-                if problem.hint.as_ref().is_some_and(|hint| hint.contains("--cluster")) {
-                    problem.hint = Some(
-                        "add the device, as in `--accelerator h100`; `railwright gpus list` has the known ones"
-                            .to_owned(),
-                    );
-                }
-            }
-            Err(Failure::Input(problems))
-        }
-        Err(failure) => Err(failure),
-    }
+    let arguments = needed.beside.run(path);
+    Ok(resolved(path, needed.accelerator.as_deref(), arguments)?.run)
 }
 
 /// Profiles a job on all cores.

@@ -51,9 +51,9 @@ pub(super) fn probability(p: f64) -> Result<f64, Problem> {
     if (0.01..=0.99).contains(&p) {
         return Ok(p);
     }
-    Err(Problem::new(format!("no answer can hold to a probability of {p}"))
+    Err(Problem::new(format!("a probability of {p} cannot be guaranteed"))
         .in_file("--fit-probability")
-        .hint("write a number from 0.01 to 0.99; nobody knows the tail of past errors better"))
+        .hint("use a number from 0.01 to 0.99; the error distribution is not known beyond that"))
 }
 
 /// What the answer is about.

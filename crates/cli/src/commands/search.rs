@@ -1,23 +1,28 @@
 //! `search`: the best strategies for a model on one or several clusters, ranked.
 
 mod nothing;
+mod own;
 mod report;
 mod why_not;
 
 use super::batch;
 use super::best::{Ran, Searcher};
-use super::open_run::{self, Asked, Setting};
+use super::open_run::{self, Asked, Freedom, Setting};
+use super::tune::keys;
 use crate::args::{self, Goal};
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::Printer;
 use railwright_calculator::estimate::EstimateOptions;
+use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::plan::{Layout, Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_tuner::ranking::{self, Ranked};
-use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, front, mark_ties};
+use railwright_tuner::search::{
+    Candidate, Counters, Objective, Options, Runners, Search, by_family, front, mark_ties,
+};
 use railwright_tuner::why_not::WhyNot;
 use std::path::Path;
 
@@ -54,12 +59,16 @@ pub(crate) struct Answered {
     pub(crate) counters: Counters,
     pub(crate) is_complete: bool,
     pub(crate) shown: Vec<Shown>,
+    /// The layout of the launch file that was named, in each setting where it is possible.
+    pub(crate) own: Vec<Shown>,
+    /// What is free and what is kept of the launch file, in words.
+    pub(crate) freed: Option<String>,
     /// Layouts that were found, shown or not; of a front, its length.
     pub(crate) found: usize,
-    /// Layouts that tie with the best, itself included, shown or not.
-    pub(crate) ties: usize,
-    /// The simplest of the ties, if it is simpler than the best.
-    pub(crate) simplest: Option<Shown>,
+    /// The fastest layout, where rows are families and it is not the first.
+    pub(crate) fastest: Option<Shown>,
+    /// Whether each row is the simplest tie of a family of layouts.
+    pub(crate) is_by_family: bool,
     pub(crate) several_settings: bool,
     pub(crate) impossible: Vec<Impossible>,
     pub(crate) nothing: Option<nothing::Nothing>,
@@ -73,8 +82,6 @@ pub(crate) struct Answered {
 
 /// The most layouts that are shown.
 const MOST_SHOWN: usize = 1000;
-/// Ties beyond this are not counted.
-const MOST_TIES: usize = 100;
 /// Winners that are timed again.
 const RETIMED: usize = 3;
 
@@ -90,7 +97,8 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         .iter()
         .map(|text| why_not::Question::parse(text))
         .collect::<Result<Vec<_>, Problem>>()?;
-    let asked = open_run::ask(&arguments.run)?;
+    let freedom = Freedom { keep: keys(&arguments.keep, "--keep")?, free: keys(&arguments.free, "--free")? };
+    let asked = open_run::ask_freed(&arguments.run, freedom)?;
     arguments.save.as_deref().map(writable).transpose()?;
     open_run::tell_launch(&arguments.run, printer)?;
     let searcher = Searcher::new(&arguments.effort, printer)?.priced(&arguments.pricing);
@@ -110,7 +118,13 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         return Err(Failure::Input(unique(all)));
     }
     let (indices, searches): (Vec<usize>, Vec<Search<'_>>) = searches.into_iter().unzip();
-    let ran = searcher.run(&searches);
+    // What is slow to price is not ordered by simplicity as it is searched.
+    let is_by_family = is_by_family(arguments) && !searches.iter().any(Search::is_simulated);
+    let ran = if is_by_family {
+        searcher.run_for_families(&searches, arguments.top)
+    } else {
+        searcher.run(&searches)
+    };
     let mut counters = Counters::default();
     for ran in &ran {
         counters.add(&ran.results.counters);
@@ -119,8 +133,12 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let simulated = simulated(&searcher, &searches, &ran, arguments.top)?;
     is_complete &= simulated.iter().flatten().all(|runners| !runners.is_stopped);
     chosen.extend(told(&searcher, &asked.settings, &indices, &simulated));
-    let all = candidates(&searches, &indices, &ran, simulated, &options, pareto, &mut chosen);
-    let ties = all.iter().filter(|(_, candidate)| candidate.tied_with_best).count();
+    let mut all = candidates(&searches, &indices, &ran, simulated, &options, pareto, &mut chosen);
+    let fastest = if is_by_family { fastest(&searches, &indices, &ran, options.objective) } else { None };
+    if let Some((_, fastest)) = &fastest {
+        all = by_family(all, options.objective, fastest, |index| *index);
+        all.truncate(arguments.top);
+    }
     if all.is_empty() && is_complete && counters.enumerated == 0 {
         let found = indices.iter().zip(&searches).flat_map(|(&index, search)| {
             let setting = &asked.settings[index];
@@ -135,8 +153,14 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     let speed = searcher.speed(&counters);
     let is_simulated = searches.iter().any(Search::is_simulated);
     let mut shown = shown(&asked, &all, positions(all.len(), arguments.top, pareto.is_some()), is_simulated)?;
-    let mut simplest = if pareto.is_none() { simplest(&asked, &all)? } else { None };
-    for shown in shown.iter_mut().chain(&mut simplest) {
+    let mut fastest = match fastest.zip(all.first()) {
+        Some(((index, fastest), (_, first))) if fastest.plan != first.plan => {
+            Some(one(&asked, &[(index, first.clone()), (index, fastest)], 1)?)
+        }
+        _ => None,
+    };
+    let mut own = own::rows(&asked, &searches, &indices, &all, options.objective)?;
+    for shown in shown.iter_mut().chain(&mut fastest).chain(&mut own) {
         shown.command.push_str(&arguments.pricing.flags());
     }
     let mut doubts: Vec<String> = asked.settings.iter().filter_map(Setting::doubt).collect();
@@ -159,8 +183,8 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         counters,
         is_complete,
         found: all.len(),
-        ties,
-        simplest,
+        fastest,
+        is_by_family,
         several_settings: asked.settings.len() > 1,
         impossible: impossible(&asked, problems),
         nothing,
@@ -171,6 +195,8 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
         chosen,
         doubts,
         shown,
+        own,
+        freed: own::freed(&asked),
     };
     printer.answer(&answer, &arguments.output)?;
     printer.note(&speed);
@@ -179,13 +205,23 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     }
     let unanswered = answer.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
     let stopped = answer.nothing.as_ref().is_some_and(|nothing| nothing.is_stopped);
-    Ok(if !answer.is_complete || unanswered || stopped {
-        Outcome::Interrupted
-    } else if answer.shown.is_empty() {
-        Outcome::No
-    } else {
-        Outcome::Yes
-    })
+    Ok(if !answer.is_complete || unanswered || stopped { Outcome::Interrupted } else { outcome(&answer) })
+}
+
+/// Whether what is first fits; where nothing does, whether what is closest is at risk.
+fn outcome(answer: &Answered) -> Outcome {
+    if let Some(first) = answer.shown.first() {
+        return match Fit::of(first.ranked.candidate.probability_of_fitting) {
+            // With a lower probability asked for, the first may still be at risk.
+            Fit::Fits => Outcome::Yes,
+            _ => Outcome::AtRisk,
+        };
+    }
+    let misses = answer.nothing.iter().flat_map(|nothing| &nothing.misses);
+    match misses.map(|(miss, _)| Fit::of(miss.probability_of_fitting)).min() {
+        Some(Fit::DoesNotFit) | None => Outcome::No,
+        Some(_) => Outcome::AtRisk,
+    }
 }
 
 fn options(arguments: &args::Search, pareto: Option<(Goal, Goal)>) -> Options {
@@ -193,10 +229,27 @@ fn options(arguments: &args::Search, pareto: Option<(Goal, Goal)>) -> Options {
     let memory = |goal: Goal| goal == Goal::Memory;
     Options {
         objective: objective.into(),
-        keep: arguments.top.max(MOST_TIES + 1),
+        keep: if is_by_family(arguments) { 1 } else { arguments.top },
         front: pareto.is_some_and(|(first, second)| memory(first) || memory(second)),
         ..Options::default()
     }
+}
+
+/// Whether each row is to be a family of layouts: for what is ranked by time or by its cost.
+fn is_by_family(arguments: &args::Search) -> bool {
+    !arguments.all && arguments.pareto.is_empty() && matches!(arguments.objective, Goal::Time | Goal::Cost)
+}
+
+/// The fastest of all searches.
+fn fastest(
+    searches: &[Search<'_>],
+    indices: &[usize],
+    ran: &[Ran],
+    objective: Objective,
+) -> Option<(usize, Candidate)> {
+    let each = searches.iter().zip(indices).zip(ran);
+    each.filter_map(|((search, &index), ran)| Some((index, search.fastest(&ran.results)?)))
+        .min_by(|(_, a), (_, b)| a.score(objective).total_cmp(&b.score(objective)))
 }
 
 impl From<Goal> for Objective {
@@ -221,7 +274,7 @@ fn pareto(arguments: &args::Search) -> Result<Option<(Goal, Goal)>, Problem> {
     }
 }
 
-/// The batch of each setting; `None` where it was said. One for all where numbers of devices divide it alike.
+/// The batch of each setting; `None` where it was said. One for all where cluster sizes divide it alike.
 fn batches(asked: &Asked<'_>, chosen: &mut Vec<String>) -> Vec<Option<u64>> {
     let said = asked.said();
     let devices: Vec<u64> = asked.settings.iter().map(|setting| setting.run.cluster.devices).collect();
@@ -266,7 +319,8 @@ fn said(setting: &Setting, batch: Option<u64>) -> PlanSpec {
 
 /// Layouts shown of which some groups lie across two scale-up domains.
 fn torn(asked: &Asked<'_>, shown: &[Shown]) -> Option<String> {
-    let domain = |shown: &Shown| asked.settings[shown.setting].run.cluster.scale_up.domain_size;
+    let domain =
+        |shown: &Shown| shown.ranked.candidate.plan.domain(&asked.settings[shown.setting].run.cluster);
     let is_torn =
         |shown: &&Shown| Layout::new(&shown.ranked.candidate.plan, domain(shown)).torn().next().is_some();
     let ranks: Vec<String> =
@@ -276,12 +330,12 @@ fn torn(asked: &Asked<'_>, shown: &[Shown]) -> Option<String> {
     let (name, group) = Layout::new(plan, domain(first)).torn().next()?;
     let whole = Layout::segment(plan, domain(first)).map_or_else(String::new, |size| {
         format!(
-            "; `--set cluster.scale_up.domain={size}` keeps them whole and leaves {} of each domain idle",
+            "; `--segment {size}` keeps them whole and leaves {} of each domain idle",
             domain(first) - size
         )
     });
     Some(format!(
-        "of {} some groups lie across two scale-up domains of {}: {name}-parallel groups of {} ranks in the first{whole}",
+        "groups of {} span two scale-up domains of {}: {name}-parallel groups of {} ranks in the first{whole}",
         if let [only] = ranks.as_slice() {
             format!("layout {only}")
         } else {
@@ -422,15 +476,6 @@ fn one(asked: &Asked<'_>, all: &[(usize, Candidate)], position: usize) -> Result
     })
 }
 
-/// The simplest of the ties, where it is simpler than the best.
-fn simplest(asked: &Asked<'_>, all: &[(usize, Candidate)]) -> Result<Option<Shown>, Failure> {
-    let of = |index: usize| ranking::complexity(&all[index].1.plan);
-    match ranking::simplest(all.iter().map(|(_, candidate)| candidate)) {
-        Some(index) if of(index) < of(0) => one(asked, all, index).map(Some),
-        _ => Ok(None),
-    }
-}
-
 fn impossible(asked: &Asked<'_>, problems: Vec<(usize, Vec<Problem>)>) -> Vec<Impossible> {
     let told = |(index, found): (usize, Vec<Problem>)| {
         let setting = &asked.settings[index];
@@ -460,7 +505,7 @@ fn title(asked: &Asked<'_>, searches: &[Search<'_>]) -> String {
     let batch = searches.first().map_or_else(String::new, |search| {
         let base = &search.space.base;
         format!(
-            "; {} sequences of {} tokens a step",
+            "; {} sequences of {} tokens per step",
             human::whole(base.global_batch),
             human::whole(base.sequence_length)
         )
@@ -504,8 +549,9 @@ fn writable(path: &str) -> Result<(), Problem> {
 fn not_expressed(setting: &Setting, plan: &Plan) -> Vec<String> {
     let Ok(writer) = crate::run::launch::writer("megatron") else { return Vec::new() };
     let run = Run { plan: plan.clone(), ..setting.run.clone() };
-    let lost = writer.write(&run).not_expressed.into_iter().map(|lost| lost.key);
-    lost.filter(|key| key.starts_with("plan.")).collect()
+    let written = writer.write(&run);
+    let keys = written.inexpressible().map(|lost| lost.key.clone());
+    keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
 }
 
 /// Writes the best as a run file.

@@ -30,10 +30,10 @@ pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Ou
         Arc::new(network)
     });
     let answer = sensitivity_on(&run, network)?;
-    let fits = answer.capacity.fits;
+    let fit = answer.capacity.fit;
     printer.warnings(&warnings);
     printer.answer(&Hangs { answer, chosen }, &arguments.output)?;
-    Ok(if fits { Outcome::Yes } else { Outcome::No })
+    Ok(fit.into())
 }
 
 impl Answer for Hangs {
@@ -59,7 +59,7 @@ impl Answer for Hangs {
         document.chosen(&self.chosen);
         let swing = human::percent(self.answer.swing);
         document.heading_with(
-            "what the step hangs on",
+            "sensitivity of the step time",
             format!(
                 "change of the step when a figure is {swing} less, {swing} more, or costs nothing any more; elasticity by central \
                  differences of {}",
@@ -72,7 +72,7 @@ impl Answer for Hangs {
             document.paragraph(Cell::new(format!("without effect: {}", still.join(", ")), Tone::Faint));
         }
         self.tornado(&mut document);
-        document.heading("read as");
+        document.heading("notes");
         document.blocks.push(Block::Bullets(self.remarks()));
         document
     }
@@ -155,8 +155,11 @@ impl Hangs {
             return;
         }
         document.heading_with(
-            "what to buy, what to fix",
-            format!("share of the step that a figure better by {} saves", human::percent(self.answer.swing)),
+            "improvement ranking",
+            format!(
+                "share of the step saved if a parameter improves by {}",
+                human::percent(self.answer.swing)
+            ),
         );
         let bars = gains.into_iter().map(|(figure, gain)| Bar {
             depth: 1,
@@ -170,16 +173,16 @@ impl Hangs {
 
     fn remarks(&self) -> Vec<Cell> {
         let Sensitivity { sum, capacity, .. } = &self.answer;
-        let memory = if capacity.fits {
+        let memory = if capacity.fit.is_within() {
             format!(
-                "memory: {} of {}; more of it has no effect, nor has less, down to {}, the room for a 50% chance to fit",
+                "memory: {} of {}; capacity has no effect down to {} (50% likely to fit)",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 human::bytes(capacity.least)
             )
         } else {
             format!(
-                "memory: {} of {}, which does not fit; a 50% chance to fit takes a device of {}, and more than that has no effect",
+                "memory: {} of {}, which does not fit; a device of {} is 50% likely to fit, and more has no effect",
                 human::bytes(capacity.peak),
                 human::bytes(capacity.device),
                 human::bytes(capacity.least)
@@ -188,15 +191,14 @@ impl Hangs {
         vec![
             memory.into(),
             format!(
-                "everything that takes time, 1% faster: {:.3}% by rates of the hardware, {:.3}% by latencies, floors and the host, \
-                 {:+.3}% by what has no knob; together 1%",
+                "sum of elasticities: {:.3}% hardware rates, {:.3}% latencies, floors and host, {:+.3}% without a parameter; total 1%",
                 -sum.rates, sum.times, sum.rest
             )
             .into(),
-            "at a limit (power, balanced experts, a stage about to be overtaken) less and more differ, and the elasticity is their mean"
+            "at a limit (power, balanced experts, a change of the critical stage) the elasticity is the mean of both directions"
                 .into(),
-            "efficiencies of the software scale what the hardware's figures count already: they are not in that sum".into(),
-            "the plan stays: with other hardware another layout may be faster, which `railwright search` finds".into(),
+            "software efficiencies scale hardware rates and are excluded from that sum".into(),
+            "the plan is unchanged; use `railwright search` to find the best layout for other hardware".into(),
         ]
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Answered {
     pub(crate) global_batch: u64,
     pub(crate) sequence_length: u64,
     pub(crate) growing_batch: bool,
-    /// Whether numbers of devices have batches of their own, because none divides among all.
+    /// Whether cluster sizes have batches of their own, because none divides among all.
     pub(crate) own_batches: bool,
     pub(crate) chosen: Vec<String>,
     /// Whether the user stopped it.
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, 
     };
     let Some(tokens) = first.run.training.tokens else {
         let problem = Problem::new("without a number of tokens there is nothing to size").in_file("--tokens");
-        return Err(problem.hint("say how much is trained, as in `--tokens 15T`").into());
+        return Err(problem.hint("set the number of training tokens, as in `--tokens 15T`").into());
     };
     if goal.budget.is_some() {
         priced(&asked)?;

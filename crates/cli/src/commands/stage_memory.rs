@@ -2,7 +2,7 @@
 
 use crate::printer::document::{Cell, Column, Table, Tone};
 use crate::printer::words;
-use railwright_calculator::memory::{Kind, Moment};
+use railwright_calculator::memory::{Fit, Kind, Moment};
 use railwright_spec::quantity::Bytes;
 
 /// Columns, with the kinds of memory that each sums up.
@@ -64,10 +64,10 @@ pub(super) fn probability(p: f64) -> String {
 }
 
 /// Whether it fits, in words.
-pub(super) fn verdict(fits: bool, near_limit: bool) -> Cell {
-    match (fits, near_limit) {
-        (false, _) => Cell::new("does not fit", Tone::Bad),
-        (true, true) => Cell::new("fits, barely", Tone::Doubtful),
-        (true, false) => Cell::new("fits", Tone::Good),
+pub(super) fn verdict(fit: Fit) -> Cell {
+    match fit {
+        Fit::DoesNotFit => Cell::new("does not fit", Tone::Bad),
+        Fit::AtRisk => Cell::new("at risk", Tone::Doubtful),
+        Fit::Fits => Cell::new("fits", Tone::Good),
     }
 }

@@ -1,4 +1,4 @@
-//! `stragglers`: who the others wait for, why, and what it costs.
+//! `stragglers`: the ranks, links and stages that delay a job, why, and what they cost.
 
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
@@ -6,7 +6,10 @@ use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, fields};
-use railwright_profiler::culprits::{Culprit, Evidence, StragglerReport, straggler_report};
+use railwright_profiler::culprits::{
+    Culprit, Evidence, Kind, Named, StragglerReport, Verdict, straggler_report,
+};
+use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use serde_json::{Map, Value, json};
@@ -16,7 +19,7 @@ struct Stragglers {
     shown: usize,
 }
 
-/// Finds stragglers. The answer is no when there is one.
+/// Finds stragglers. The answer is no when something delays the job, and doubt has an exit code of its own.
 pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
     let mut job = match joining::input(&arguments.joining, "stragglers", printer)? {
@@ -25,9 +28,13 @@ pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> R
     };
     let report = straggler_report(&mut job, &options);
     printer.warnings(&report.warnings);
-    let found = report.stragglers().next().is_some();
+    let verdict = report.verdict;
     printer.answer(&Stragglers { report, shown: arguments.ranks }, &arguments.output)?;
-    Ok(if found { Outcome::No } else { Outcome::Yes })
+    Ok(match verdict {
+        Verdict::None => Outcome::Yes,
+        Verdict::CannotTell => Outcome::CannotTell,
+        Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance => Outcome::No,
+    })
 }
 
 impl Answer for Stragglers {
@@ -42,22 +49,14 @@ impl Answer for Stragglers {
     fn document(&self, _: Terminal) -> Document {
         let report = &self.report;
         let mut document = Document::default();
-        let stragglers: Vec<&Culprit> = report.stragglers().collect();
         let from = from_ranks(report.ranks_traced, report.world_size, report.world_size_known);
-        let verdict = match stragglers.as_slice() {
-            [] if report.ranks_traced < 2 => Cell::new("one rank alone has nobody to wait for", Tone::Plain),
-            [] => Cell::new("no straggler", Tone::Good),
-            [one] => {
-                Cell::new(format!("rank {} holds the others up: {}", one.rank, one.cause_name), Tone::Bad)
-            }
-            many => {
-                Cell::new(format!("ranks {} hold the others up", human::ranges(&sorted(many))), Tone::Bad)
-            }
-        };
-        document.spans(vec![verdict, format!(", {from}").into()]);
+        document.spans(vec![verdict(report), format!(", {from}").into()]);
+        for reason in &report.reasons {
+            document.paragraph(Cell::new(format!("because {reason}"), Tone::Plain));
+        }
         if report.host_bound {
             document.paragraph(Cell::new(
-                "every device is idle for longer than it computes, waits for others left out: the hosts hold the job up, look there before the network",
+                "every device is idle for longer than it computes, not counting waits for other ranks: the job is host-bound; fix the CPU side before the network",
                 Tone::Strong,
             ));
         }
@@ -82,12 +81,13 @@ impl Answer for Stragglers {
                 if report.from_host { "outside of operators" } else { "devices idle" },
                 Cell::percent(report.idle),
             ),
-            ("noise of a step", time(report.noise)),
-            ("replay off by", replay_error(report)),
+            ("noise per step", time(report.noise)),
+            ("replay error", replay_error(report)),
             ("clocks", report.clocks.reason.as_str().into()),
         ]);
+        named(&mut document, report);
         costs(&mut document, report, self.shown);
-        for culprit in report.culprits.iter().take(self.shown).filter(|culprit| culprit.is_straggler) {
+        for culprit in report.stragglers().take(self.shown) {
             of_culprit(&mut document, culprit);
         }
         slow_groups(&mut document, report);
@@ -95,17 +95,74 @@ impl Answer for Stragglers {
     }
 }
 
-fn sorted(culprits: &[&Culprit]) -> Vec<u32> {
-    let mut ranks: Vec<u32> = culprits.iter().map(|culprit| culprit.rank).collect();
-    ranks.sort_unstable();
-    ranks
+/// The headline.
+fn verdict(report: &StragglerReport) -> Cell {
+    let Some(first) = report.culprits.iter().max_by(|a, b| a.cost_s.total_cmp(&b.cost_s)) else {
+        return match report.verdict {
+            Verdict::None => Cell::new("no straggler", Tone::Good),
+            _ => Cell::new("inconclusive: the delaying rank is unknown", Tone::Bad),
+        };
+    };
+    let several = match report.culprits.len() {
+        1 => String::new(),
+        more => format!(" (and {} more)", more - 1),
+    };
+    let cost = first.certainty.worded(&time(first.cost_s * 1e9).text);
+    let what = match first.kind {
+        Kind::Rank if first.ranks.len() > 1 => {
+            format!("{} are stragglers together ({})", what(first), first.cause)
+        }
+        Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
+        Kind::Group => format!("the link of the group of {} is slow", what(first)),
+        Kind::Stage => format!("{} computes longer than the other stages", what(first)),
+    };
+    Cell::new(format!("{what}: {cost} per step{several}"), Tone::Bad)
+}
+
+/// A culprit in a few words.
+fn what(named: &Named) -> String {
+    let ranks = RankSet::new(&named.ranks);
+    match (named.stage, named.ranks.as_slice()) {
+        (Some(stage), _) => format!("stage {stage} (ranks {ranks})"),
+        (None, [one]) => format!("rank {one}"),
+        (None, _) => format!("ranks {ranks}"),
+    }
+}
+
+/// Everything that is named, where that is more than one.
+fn named(document: &mut Document, report: &StragglerReport) {
+    if report.culprits.len() < 2 {
+        return;
+    }
+    document.heading_with(
+        "Causes of delay",
+        "each cost is the saving once the rows above are fixed, so costs add up",
+    );
+    let columns = vec![
+        Column::words("what"),
+        Column::words("cause"),
+        Column::numbers("cost per step"),
+        Column::numbers("of the step"),
+    ];
+    let row = |what: String, cause: &str, nanoseconds: f64| {
+        vec![
+            what.into(),
+            cause.into(),
+            time(nanoseconds),
+            Cell::percent(nanoseconds / report.step_time.max(1.0)),
+        ]
+    };
+    let mut rows: Vec<Vec<Cell>> =
+        report.culprits.iter().map(|named| row(what(named), named.cause, named.cost_s * 1e9)).collect();
+    rows.push(row("together".to_owned(), "", report.joint()));
+    document.table(Table { columns, rows });
 }
 
 /// How far the replay is off, which its costs cannot be finer than.
 fn replay_error(report: &StragglerReport) -> Cell {
     let off = report.replay_error * report.step_time;
-    let exact = Cell::new("nothing: it gives the measured times", Tone::Plain);
-    if off.abs() < 1.0 {
+    let exact = Cell::new("0%: it reproduces the measured times", Tone::Plain);
+    if report.replay_error.abs() < 1e-5 {
         return exact;
     }
     Cell::number(
@@ -115,16 +172,26 @@ fn replay_error(report: &StragglerReport) -> Cell {
 }
 
 fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
-    if report.culprits.len() < 2 {
+    if report.ranks.len() < 2 {
         return;
     }
+    let doubted = report.verdict == Verdict::CannotTell;
     let about = match &report.bounds_only {
-        None => "cost of a step by replay; waits charged to their root".to_owned(),
+        _ if doubted => {
+            "waits that are attributed to each rank; their cost to the step is not known".to_owned()
+        }
+        None => "cost per step by replay; waits are attributed to the rank that caused them".to_owned(),
         Some(reason) => {
-            format!("the most that each can cost a step, since {reason}; waits charged to their root")
+            format!(
+                "upper bounds of the cost per step ({reason}); waits are attributed to the rank that caused them"
+            )
         }
     };
     document.heading_with("By rank", about);
+    if doubted {
+        waits(document, report, shown);
+        return;
+    }
     let mut columns = vec![
         Column::numbers("rank"),
         Column::words("host").expendable(1),
@@ -140,7 +207,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     if bounds {
         columns.push(Column::words("cost is").expendable(3));
     }
-    let rows = report.culprits.iter().take(shown).map(|culprit| {
+    let rows = report.ranks.iter().take(shown).map(|culprit| {
         let tone = if culprit.is_straggler { Tone::Bad } else { Tone::Faint };
         let signed = |cell: Cell| Cell { text: culprit.certainty.signed(&cell.text), ..cell };
         let mut row = vec![
@@ -161,6 +228,29 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
             row.push(culprit.certainty.name().into());
         }
         row
+    });
+    document.table(Table { columns, rows: rows.collect() });
+}
+
+/// Waits by rank where no cost is known.
+fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
+    let columns = vec![
+        Column::numbers("rank"),
+        Column::words("host").expendable(1),
+        Column::numbers("waits caused"),
+        Column::numbers("of all waits"),
+        Column::numbers("last in").expendable(2),
+    ];
+    let mut ranks: Vec<&Culprit> = report.ranks.iter().collect();
+    ranks.sort_by(|a, b| b.waits.total_cmp(&a.waits).then(a.rank.cmp(&b.rank)));
+    let rows = ranks.into_iter().take(shown).map(|rank| {
+        vec![
+            Cell::whole(u64::from(rank.rank)),
+            rank.host.as_deref().unwrap_or_default().into(),
+            time(rank.waits),
+            Cell::percent(rank.waits_share),
+            Cell::whole(u64::from(rank.last)),
+        ]
     });
     document.table(Table { columns, rows: rows.collect() });
 }
@@ -203,7 +293,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
     if report.slow_groups.is_empty() {
         return;
     }
-    document.heading_with("Slow links", "transfers of the same bytes take longer than in other groups");
+    document.heading_with("Slow links", "transfers of equal size take longer than in other groups");
     let columns = vec![
         Column::words("group"),
         Column::words("ranks"),
@@ -211,6 +301,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
         Column::numbers("bytes"),
         Column::numbers("transfer"),
         Column::numbers("others"),
+        Column::numbers("cost per step"),
     ];
     let rows = report.slow_groups.iter().map(|group| {
         let bytes = group.bytes as f64;
@@ -221,6 +312,7 @@ fn slow_groups(document: &mut Document, report: &StragglerReport) {
             Cell::number(human::bytes_decimal(Bytes::new(bytes)), bytes),
             time(group.transfer as f64),
             time(group.peers as f64),
+            if report.verdict == Verdict::CannotTell { "not known".into() } else { time(group.cost) },
         ]
     });
     document.table(Table { columns, rows: rows.collect() });

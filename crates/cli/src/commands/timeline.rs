@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
         args::Detail::Operators => Detail::Operators,
     };
     let wanted = || printer.wanted();
+    let run = if arguments.pricing.network.is_empty() { run } else { run.as_used() };
     let simulated = machine(&arguments.pricing, &run.cluster)?.map(|(machine, _)| machine);
     let machine = simulated.unwrap_or_else(|| Machine::new(&run.cluster));
     let step = timeline_on(&machine, &run.model, &run.cluster, &run.plan, detail, &wanted)?;
@@ -83,7 +84,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
 /// There is no such rank among those that are shown.
 fn no_rank(step: &Step, rank: Option<u32>) -> Problem {
     let ranks: Vec<String> = step.ranks.iter().map(|rank| rank.rank.0.to_string()).collect();
-    Problem::new(format!("rank {} stands for no stage", rank.unwrap_or_default()))
+    Problem::new(format!("rank {} represents no stage", rank.unwrap_or_default()))
         .in_file("--rank")
         .hint(format!("one rank of each stage is shown: {}", ranks.join(", ")))
 }

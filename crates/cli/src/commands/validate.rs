@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
     if let Some(used) = validation.calibration.as_ref().filter(|used| used.other_software > 0) {
         let own = calibration.as_ref().map_or("", |c| c.software.as_str());
         printer.note(&format!(
-            "{} of {} rows on {} are of another software generation than the calibration (`{own}`): what it says of their host and of what they stream is left out",
+            "{} of {} rows on {} use another software generation than the calibration (`{own}`): its host and element-wise rates are not applied",
             human::whole(used.other_software as u64),
             human::whole((used.rows + used.unchanged) as u64),
             used.accelerator
@@ -75,9 +75,10 @@ impl Answer for Validated {
         document.heading_with(
             "errors by group of sources",
             format!(
-                "of {} rows {} predicted; errors are predicted over measured, less one",
+                "{} rows: {} predicted, {} skipped; error = predicted / measured - 1",
                 human::whole(all.len() as u64),
-                human::whole(predicted as u64)
+                human::whole(predicted as u64),
+                human::whole((all.len() - predicted) as u64)
             ),
         );
         document.table(errors(summary.groups.iter(), Some(&summary.overall)));
@@ -95,14 +96,21 @@ impl Answer for Validated {
         document.heading_with("errors by source", more);
         document.table(errors(sources.into_iter(), None));
         if let Some(verdicts) = &summary.out_of_memory {
-            document.heading("verdicts on memory");
+            document.heading("out-of-memory predictions");
+            let recall = verdicts.recall.map_or_else(
+                || "n/a (the table labels no run as out of memory)".to_owned(),
+                |recall| {
+                    format!(
+                        "{} ({} of {} runs out of memory were predicted not to fit)",
+                        human::percent(recall),
+                        verdicts.found,
+                        verdicts.out_of_memory
+                    )
+                },
+            );
             document.paragraph(format!(
-                "{} of {} runs out of memory were told; {} of {} runs that ran were called too large; {} right",
-                verdicts.found,
-                verdicts.out_of_memory,
-                verdicts.false_alarms,
-                verdicts.ran,
-                human::percent(verdicts.accuracy)
+                "recall: {recall}; false alarms: {} of {} runs that ran",
+                verdicts.false_alarms, verdicts.ran
             ));
         }
         let mut worst: Vec<RowResult> =
@@ -134,7 +142,7 @@ fn calibration(document: &mut Document, used: &Used) {
     document.heading("the calibration");
     if used.rows == 0 && used.unchanged > 0 {
         document.paragraph(format!(
-            "{} rows ran on the accelerator of {} ({}), and it says nothing that changes them: all are predicted as without it",
+            "{} rows ran on the accelerator of {} ({}), but the calibration changes none of them",
             human::whole(used.unchanged as u64),
             used.file,
             used.accelerator
@@ -182,7 +190,7 @@ fn errors<'a>(sets: impl Iterator<Item = (&'a String, &'a Errors)>, overall: Opt
     let columns = vec![
         Column::prose(if overall.is_some() { "group" } else { "source" }),
         Column::numbers("rows"),
-        Column::numbers("coverage").expendable(3),
+        Column::numbers("predicted").expendable(3),
         Column::numbers("median"),
         Column::numbers("mean").expendable(6),
         Column::numbers("p90").expendable(1),
@@ -198,7 +206,7 @@ fn errors<'a>(sets: impl Iterator<Item = (&'a String, &'a Errors)>, overall: Opt
         vec![
             Cell::new(name, tone),
             Cell::number(set.rows.to_string(), set.rows as f64),
-            share(set.coverage),
+            Cell::number(set.predicted.to_string(), set.predicted as f64),
             share(time.map(|t| t.median_absolute)),
             share(time.map(|t| t.mean_absolute)),
             share(time.map(|t| t.p90_absolute)),

@@ -43,9 +43,9 @@ pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome
     });
     let baseline = Baseline { spec: &spec, run: &run, read: &input::config_text, network: network.as_ref() };
     let answer = rehearse(&baseline, &changes)?;
-    let works = answer.works();
+    let fit = answer.fit();
     printer.answer(&Rehearsed { answer, chosen }, &arguments.output)?;
-    Ok(if works { Outcome::Yes } else { Outcome::No })
+    Ok(fit.into())
 }
 
 impl Answer for Rehearsed {

@@ -82,7 +82,7 @@ pub(super) fn left_out(
         }
         let told = of_family.iter().map(|job| line(job, paths)).collect::<Vec<_>>().join("; ");
         printer.note(&format!(
-            "these look like {} jobs, and are taken for one as they were named together: {told}",
+            "these look like {} jobs but were passed together, so they are treated as one: {told}",
             of_family.len()
         ));
     }

@@ -26,21 +26,21 @@ pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
     if text.trim_start().starts_with('{') {
         return Ok(text);
     }
-    match railwright_launch::read(&text, path) {
+    match super::beside::launch(&text, path) {
         Some(Ok(launch)) => Ok(launch.model_config.unwrap_or(text)),
         _ => Ok(text),
     }
 }
 
 /// Endings of files that hold a model or a launch; names of models have none of them.
-const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt"];
+const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt", "py"];
 
 /// The path that a word means, or `None` if it is a name of the catalogue.
 pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
     if word == "-" {
         return Ok(Some(word.to_owned()));
     }
-    let path = Path::new(word);
+    let path = Path::new(super::part::split(word).map_or(word, |(file, _)| file));
     let looks_like_a_path = word.starts_with(['.', '/', '~'])
         || word.starts_with(access::UPLOAD)
         || word.contains('\\')

@@ -192,7 +192,7 @@ fn called_trace(label: &str) -> bool {
 }
 
 fn unknown(label: &str) -> Problem {
-    Problem::new("no reader knows this format").in_file(label).hint(format!(
+    Problem::new("unknown format").in_file(label).hint(format!(
         "what is read: {}",
         railwright_tables::readers()
             .iter()
@@ -318,7 +318,7 @@ mod tests {
         let all = load(&[folder.display().to_string()]);
         assert_eq!(
             all.problems.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(),
-            ["the file is empty", "no reader knows this format"]
+            ["the file is empty", "unknown format"]
         );
         // In order of name, numbers by their value: both.tar, rank2, rank10.
         assert_eq!(ranks(all), [Some(0), Some(1), Some(2), Some(3)]);

@@ -189,7 +189,7 @@ impl Document {
     /// What was chosen because nobody said it; nothing when all was said.
     pub(crate) fn chosen(&mut self, chosen: &[String]) {
         if !chosen.is_empty() {
-            let text = format!("not said, so chosen: {}", chosen.join("; "));
+            let text = format!("defaults: {}", chosen.join("; "));
             self.paragraph(Cell::new(text, Tone::Faint));
         }
     }

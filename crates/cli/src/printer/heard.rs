@@ -54,7 +54,7 @@ impl Printer {
         let mut heard = Heard { text: Vec::new(), ask_at: AT_ONCE, printer: self };
         let ended = write(&mut heard);
         self.wanted()?;
-        let broken = || Problem::new("the answer could not be written");
+        let broken = || Problem::new("the output could not be written");
         ended.map_err(|_| broken())?;
         String::from_utf8(heard.text).map_err(|_| broken())
     }

@@ -142,7 +142,10 @@ fn table(table: &Table, terminal: Terminal) -> String {
     if !given_up.is_empty() {
         let names: Vec<&str> = given_up.iter().map(|&c| table.columns[c].name.as_str()).collect();
         out.push_str(&wrap(
-            &[Cell::new(format!("too narrow for: {} (--format csv has all)", names.join(", ")), Tone::Faint)],
+            &[Cell::new(
+                format!("hidden columns: {} (--format csv shows all)", names.join(", ")),
+                Tone::Faint,
+            )],
             terminal,
             0,
             2,

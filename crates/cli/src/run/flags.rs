@@ -37,6 +37,11 @@ fn flag(word: &str) -> Option<String> {
     flag_of(&key).map(|flag| format!("--{flag}"))
 }
 
+/// How a key is given on the command line: `--tp VALUE`, or `--set plan.key=VALUE`.
+pub(crate) fn option(key: &str) -> String {
+    flag(key).map_or_else(|| format!("--set {key}=VALUE"), |flag| format!("{flag} VALUE"))
+}
+
 /// `set uneven_stages = true` becomes `pass --uneven-stages (uneven_stages = true)`, `context_kind = "ring"` becomes
 /// `--context-kind ring`, `set cluster.devices to 8` becomes `pass --devices 8`.
 pub(crate) fn translate(text: &str) -> String {

@@ -3,12 +3,14 @@
 //! Responsible for: reading one once, what to ask for where it is silent, and what is told about the reading on stderr. Refuses to
 //! know any framework.
 
+use super::flags;
 use crate::args::RunArguments;
 use crate::exit::Failure;
-use crate::input::{self, LOG_LIMIT};
+use crate::input::{self, LOG_LIMIT, beside};
 use crate::printer::Printer;
-use railwright_launch::{Format, Launch, RemarkKind, detect, read};
-use railwright_spec::problem::{Problem, Warning, did_you_mean};
+use crate::run::slots;
+use railwright_launch::{Format, Launch, RemarkKind, detect};
+use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;
 use std::path::Path;
@@ -25,6 +27,13 @@ pub(crate) fn forget() {
 
 /// The launch file of a command line, if there is one.
 pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> {
+    let given = arguments.launch_args.as_deref().map(beside::Given::of_text).transpose()?;
+    let given = given.unwrap_or_default();
+    if given != beside::given() {
+        forget();
+        beside::give(given);
+    }
+    let arguments = &slots::sorted(arguments)?;
     if let Some(path) = &arguments.launch {
         return match of_path(path)? {
             Some(launch) => Ok(Some(launch)),
@@ -41,7 +50,7 @@ pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> 
 }
 
 /// The launch that a file holds; `None` when it holds something else.
-fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
+pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
     let known = LAST.with_borrow(|last| {
         last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
     });
@@ -49,8 +58,7 @@ fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
         return Ok(known);
     }
     let text = input::read(path, LOG_LIMIT)?;
-    let label = if path == "-" { "standard input" } else { path };
-    let mut launch = read(&text, label).transpose()?;
+    let mut launch = beside::launch(&text, path).transpose()?;
     if let Some(launch) = &mut launch
         && launch.model_config.is_some()
     {
@@ -78,15 +86,21 @@ fn looks_like_a_config(path: &str) -> Result<bool, Failure> {
 fn none_in(path: &str) -> Result<Problem, Failure> {
     let text = input::read(path, LOG_LIMIT)?;
     let label = if path == "-" { "standard input" } else { path };
+    if path != "-" && input::shelf::format(path) == Some("training log") {
+        let problem = Problem::new("this is a training log, and the configuration of its run is not in it");
+        return Ok(problem
+            .in_file(label)
+            .hint(format!("name the launch file of the run; `railwright compare {label} --launch FILE` holds the log against it")));
+    }
     Ok(match detect(&text).first().map(|sighting| sighting.format) {
         Some(Format::RunFile) => Problem::new("this is a run file, not a launch file").hint("name it behind --run"),
         Some(Format::HuggingFace) => {
             Problem::new("this is a model's config.json, not a launch file").hint("name it in the place of MODEL")
         }
         Some(other) => Problem::new(format!("this is {}, not a launch file", other.title()))
-            .hint("`railwright detect` says what a file is taken for, and why"),
+            .hint("run `railwright detect` to see how a file is interpreted"),
         None => Problem::new("neither a launch file nor a log of a framework that is known, nor a model's config.json")
-            .hint("`railwright detect --help` lists the formats; a script that only calls another one says nothing itself"),
+            .hint("run `railwright detect --help` for the formats; pass the script that holds the training arguments"),
     }
     .in_file(label))
 }
@@ -96,21 +110,58 @@ pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
     let mut problems = Vec::new();
     if spec.model == ModelSpec::default() {
         problems.push(
-            Problem::new(format!("{} does not say which model is trained", launch.format.title()))
+            Problem::new(format!("{} does not name a model", launch.format.title()))
                 .in_file(launch.file.clone())
                 .hint(format!(
-                    "name the model, as in `railwright estimate llama-3.1-8b --launch {}`",
+                    "name the model, as in `railwright estimate llama-3.1-8b --launch {}`, or with `--set model.name=llama-3.1-8b`",
                     launch.file
                 )),
         );
     }
     if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
         problems.push(
-            Problem::new("a launch file does not say what it runs on").in_file(launch.file.clone()).hint(
+            Problem::new("launch files do not name the hardware").in_file(launch.file.clone()).hint(
                 "add the machine, as in `--cluster dgx-h100`; `railwright clusters list` has the known ones",
             ),
         );
     }
+    if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
+}
+
+/// Keys that an estimate cannot do without, and that no default may stand for in a file that shows only a part of its run.
+const NEEDED: &[&str] = &[
+    "plan.tensor_parallel",
+    "plan.pipeline_parallel",
+    "plan.sequence_length",
+    "plan.micro_batch",
+    "plan.global_batch",
+];
+
+/// What a launch file decides and nobody could find out: every value that is said to be something, and what a partial file hides.
+pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
+    let problems: Vec<Problem> = launch
+        .open
+        .iter()
+        .filter(|open| spec.get(&open.key).is_none() && open.key != "cluster.devices")
+        .filter(|open| !open.key.starts_with("model.") || spec.model == ModelSpec::default())
+        .filter(|open| !open.said.is_empty() || NEEDED.contains(&open.key.as_str()))
+        .filter(|open| !open.key.starts_with("model.") || open.said.is_empty() || launch.says_model())
+        .take(12)
+        .map(|open| {
+            let option = flags::option(&open.key);
+            let place = Place {
+                file: open.file.clone().unwrap_or_else(|| launch.file.clone()),
+                line: open.line,
+                key: (!open.said.is_empty()).then(|| open.said.clone()),
+                ..Place::default()
+            };
+            let mut problem = Problem::new(format!("`{}` is open: {}", open.key, open.why)).hint(format!(
+                "add `{option}`, or what the script is called with: `--launch-args \"VAR=value ARGUMENTS\"`"
+            ));
+            problem.place = Some(Box::new(place));
+            problem
+        })
+        .collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.into()) }
 }
 
@@ -121,8 +172,8 @@ pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Fai
     }
     let why = launch.remarks_of(RemarkKind::Unresolved).find(|remark| remark.message.contains("--gpus"));
     let message = match why {
-        Some(remark) => format!("it does not say on how many devices it runs (`{}`)", remark.said),
-        None => "it does not say on how many devices it runs".to_owned(),
+        Some(remark) => format!("the number of devices is not set (`{}`)", remark.said),
+        None => "the number of devices is not set".to_owned(),
     };
     Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
 }

@@ -8,7 +8,7 @@ use crate::fields::Fields;
 use railwright_spec::plan::{ContextKind, Recompute, Sharding};
 use railwright_spec::problem::Problem;
 
-pub(super) fn read(fields: &mut Fields<'_>) {
+pub(crate) fn read(fields: &mut Fields<'_>) {
     let at = |key: &str| format!("fsdp_config.fsdp_{key}");
     let version = fields.count(&at("version")).unwrap_or(1);
     if !matches!(version, 1 | 2) {
@@ -55,7 +55,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     if fields.document.get(said).is_some() {
         fields.set("plan.sharding", &sharding, &said.clone());
     } else {
-        fields.default("plan.sharding", &sharding, "FSDP shards everything among all unless told otherwise");
+        fields.default("plan.sharding", &sharding, "FSDP shards over all ranks by default");
     }
     let path = at("offload_params");
     if fields.flag(&path) == Some(true) {
@@ -76,7 +76,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         Some("NO_PREFETCH" | "NONE") => fields.set("plan.overlap.parameter_gather", &false, &path),
         _ => fields.default("plan.overlap.parameter_gather", &true, "FSDP gathers ahead"),
     }
-    fields.default("plan.overlap.gradient_reduce", &true, "FSDP reduces beside the backward pass");
+    fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
     fields.default("plan.overlap.tensor", &false, "Hugging Face's tensor parallelism waits for its sums");
     let path = "dynamo_config.dynamo_backend";
     let backend = fields.word(path).map(|word| word.to_ascii_lowercase());
@@ -93,14 +93,15 @@ fn node(fields: &mut Fields<'_>, sharding: Sharding, path: &str) -> Sharding {
     let cluster = &fields.draft.spec().cluster;
     let group = cluster.devices_per_node.or(cluster.devices);
     if group.is_none() {
-        let message = "shards among the processes of a machine, whose number is not said: give it as in `--sharding hsdp:8`";
+        let message =
+            "shards within a machine, but its process count is not set: pass it as in `--sharding hsdp:8`";
         fields.remark(RemarkKind::Unresolved, path, message);
     }
     Sharding { group, ..sharding }
 }
 
 /// The mesh; the ranks that share one copy, where there are several copies.
-pub(super) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
+pub(crate) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     if !fields.document.has("parallelism_config") {
         return None;
     }
@@ -126,7 +127,7 @@ pub(super) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     if fields.document.get(&at("tp_size")).is_some() {
         fields.set("plan.tensor_parallel", &tensor, &at("tp_size"));
     } else {
-        fields.default("plan.tensor_parallel", &tensor, "accelerate cuts no layers unless told to");
+        fields.default("plan.tensor_parallel", &tensor, "accelerate uses no tensor parallelism by default");
     }
     if tensor > 1 {
         fields.default(
@@ -138,7 +139,7 @@ pub(super) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     let strategy_path = at("cp_comm_strategy");
     let strategy = fields.word(&strategy_path);
     if context > 1 && turned > 1 {
-        let message = "beside `cp_size`; estimated as one context-parallel dimension";
+        let message = "combined with `cp_size`; estimated as one context-parallel dimension";
         fields.remark(RemarkKind::NotModelled, &at("sp_size"), message);
     }
     let key = if fields.document.get(&at("cp_size")).is_some() { "cp_size" } else { "sp_size" };
@@ -146,7 +147,7 @@ pub(super) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     if fields.document.get(&at(key)).is_some() {
         fields.set("plan.context_parallel", &both, &at(key));
     } else {
-        fields.default("plan.context_parallel", &both, "accelerate cuts no sequences unless told to");
+        fields.default("plan.context_parallel", &both, "accelerate uses no context parallelism by default");
     }
     if turned > context {
         fields.set("plan.context_kind", &ContextKind::Ulysses, &at("sp_size"));

@@ -55,7 +55,7 @@ fn fsdp_2_on_a_mesh() {
     assert_eq!(
         told(&launch, RemarkKind::Unresolved),
         [
-            "accelerate: this file does not say the model (`--model`), the sequence length (`--sequence-length`), the micro batch \
+            "accelerate: this file does not set the model (`--model`), the sequence length (`--sequence-length`), the micro batch \
           (`--micro-batch`) and the batch (`--global-batch`)"
         ]
     );
@@ -66,8 +66,8 @@ fn what_is_not_in_the_file_is_not_called_said() {
     let text = "distributed_type: FSDP\nparallelism_config:\n  parallelism_config_dp_shard_size: 8\n";
     let launch = read(text);
     for (key, why) in [
-        ("plan.context_parallel", "accelerate cuts no sequences unless told to"),
-        ("plan.tensor_parallel", "accelerate cuts no layers unless told to"),
+        ("plan.context_parallel", "accelerate uses no context parallelism by default"),
+        ("plan.tensor_parallel", "accelerate uses no tensor parallelism by default"),
     ] {
         let origin = launch.origins.iter().find(|origin| origin.key == key).expect("an origin");
         assert_eq!((origin.said.as_str(), origin.line, origin.value.as_str()), (why, None, "1"));

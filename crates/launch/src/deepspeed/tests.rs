@@ -61,7 +61,7 @@ fn stage_3_with_offload_is_read() {
     assert_eq!(
         told(&launch, RemarkKind::Unresolved),
         [
-            "DeepSpeed: this file does not say the model (`--model`), the sequence length (`--sequence-length`) and what is \
+            "DeepSpeed: this file does not set the model (`--model`), the sequence length (`--sequence-length`) and what is \
           recomputed (`--recompute`)"
         ]
     );

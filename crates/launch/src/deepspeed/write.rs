@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 pub struct DeepspeedWriter;
 
 const REASONS: Reasons = &[
-    ("plan.sequence_length", "the script's arguments say it"),
-    ("plan.recompute", "the model's code says what is checkpointed"),
-    ("plan.expert_parallel", "the model's code says how experts are spread"),
-    ("plan.expert_tensor_parallel", "the model's code says how experts are cut"),
+    ("plan.sequence_length", "set by the script's arguments"),
+    ("plan.recompute", "the model's code selects what is checkpointed"),
+    ("plan.expert_parallel", "the model's code sets the expert placement"),
+    ("plan.expert_tensor_parallel", "the model's code sets the expert sharding"),
     ("plan.virtual_stages", "DeepSpeed's pipeline does not interleave"),
     ("plan.schedule", "DeepSpeed's pipeline runs one forward, one backward"),
     ("plan.layers_per_stage", "the pipeline module in the model's code divides the layers"),
@@ -47,9 +47,9 @@ impl Writer for DeepspeedWriter {
         text.push('\n');
         let file = "ds_config.json".to_owned();
         let mut not_expressed = lost(&DeepspeedReader, &text, &file, run, REASONS);
-        let message = format!("the script's arguments say that it is {}", run.model.name);
+        let message = format!("set to {} by the script's arguments", run.model.name);
         not_expressed.push(Lost { key: "model.name".to_owned(), message });
-        Written { files: vec![WrittenFile { name: file, text }], not_expressed }
+        Written { files: vec![WrittenFile::new(&file, text)], not_expressed, refused: Vec::new() }
     }
 }
 

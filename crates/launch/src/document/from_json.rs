@@ -124,7 +124,7 @@ impl<'de> Visitor<'de> for Seed<'_, '_> {
             let mut node = map.next_value_seed(Seed { cursor: self.cursor, depth: self.depth + 1 })?;
             if !names.insert(name.clone()) {
                 let shown = shorten(&name);
-                return Err(A::Error::custom(format!("the key `{shown}` stands twice in one object")));
+                return Err(A::Error::custom(format!("the key `{shown}` occurs twice in one object")));
             }
             node.spot = spot;
             pairs.push((name, node));

@@ -63,7 +63,7 @@ fn json_lines_survive_values_that_look_like_keys() {
 #[test]
 fn mistakes_have_a_place() {
     assert_eq!(refused(json("{\n \"a\": 1,\n}", "f")), "f:3:1: trailing comma");
-    assert!(refused(json("{\"a\": 1, \"a\": 2}", "f")).contains("the key `a` stands twice"));
+    assert!(refused(json("{\"a\": 1, \"a\": 2}", "f")).contains("the key `a` occurs twice"));
     assert!(refused(json("{\"a\": 1} x", "f")).contains("trailing characters"));
     assert!(refused(toml("a = 1\nb = \n", "f")).starts_with("f:2:"));
     assert!(refused(yaml("a: 1\nb: [1, 2\nc: 3\n", "f")).starts_with("f:"));

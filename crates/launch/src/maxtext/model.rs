@@ -45,7 +45,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
             Err(_) => fields.remark(
                 RemarkKind::Unresolved,
                 path,
-                "its dimensions stand in a file of MaxText's, so the model is open: name one of the catalogue",
+                "its dimensions are in a MaxText file, so the model is open: name one of the catalogue",
             ),
         }
         // What the base file says of dimensions, the model's file overrides.
@@ -63,7 +63,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         return;
     }
     take(fields, DIMENSIONS);
-    fields.default("model.style", &Style::Llama, "MaxText's decoders are llamas unless told otherwise");
+    fields.default("model.style", &Style::Llama, "MaxText uses llama decoders by default");
     let path = "logits_via_embedding";
     if let Some(tied) = fields.flag(path) {
         fields.set("model.tied", &tied, path);

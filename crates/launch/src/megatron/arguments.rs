@@ -4,7 +4,7 @@
 //! defaults.
 
 use super::flags::{self, Effect, Takes};
-use crate::shell::Word;
+use crate::shell::{Choice, Why, Word};
 use crate::{Draft, RemarkKind};
 use std::collections::BTreeMap;
 
@@ -19,10 +19,25 @@ pub(crate) struct Argument {
     pub(crate) line: Option<usize>,
 }
 
+/// A flag that is there, or may be, and whose value could not be found out.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct OpenArgument {
+    /// What is said.
+    pub(crate) said: String,
+    /// Where.
+    pub(crate) line: Option<usize>,
+    /// Why it is open, in a lowercase fragment.
+    pub(crate) why: String,
+    /// What it may be; `None` where the flag may be absent. Empty when nothing is known about it.
+    pub(crate) alternatives: Vec<Option<Argument>>,
+}
+
 /// All arguments by field.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments {
     map: BTreeMap<String, Argument>,
+    open: BTreeMap<String, OpenArgument>,
+    hidden: Vec<OpenArgument>,
 }
 
 /// Values of one flag that are kept.
@@ -40,7 +55,55 @@ impl Arguments {
             let message = format!("wins over `{}`{place}", before.said);
             draft.remark(RemarkKind::Conflict, &argument.said, argument.line, message);
         }
+        self.open.remove(name);
         self.map.insert(name.to_owned(), argument);
+    }
+
+    /// Leaves a field open, whatever was said of it before.
+    pub(crate) fn leave_open(&mut self, name: &str, open: OpenArgument) {
+        self.map.remove(name);
+        self.open.insert(name.to_owned(), open);
+    }
+
+    /// The fields that are open.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (&str, &OpenArgument)> {
+        self.open.iter().map(|(name, open)| (name.as_str(), open))
+    }
+
+    /// Words that may hold any number of flags.
+    pub(crate) fn hidden(&self) -> &[OpenArgument] {
+        &self.hidden
+    }
+
+    /// Flags may stand where they are not seen.
+    pub(crate) fn hide(&mut self, said: &str, line: Option<usize>, why: &str) {
+        let open =
+            OpenArgument { said: said.to_owned(), line, why: why.to_owned(), alternatives: Vec::new() };
+        self.hidden.push(open);
+    }
+
+    /// The same with one field given, or absent.
+    pub(crate) fn with(&self, name: &str, argument: Option<Argument>) -> Self {
+        let mut other = self.clone();
+        other.open.remove(name);
+        match argument {
+            Some(argument) => drop(other.map.insert(name.to_owned(), argument)),
+            None => drop(other.map.remove(name)),
+        }
+        other
+    }
+
+    /// Takes a default of a framework where nothing is said.
+    pub(crate) fn presume(&mut self, name: &str, value: &str, said: &str) {
+        if !self.map.contains_key(name) && !self.open.contains_key(name) {
+            let argument = Argument { values: vec![value.to_owned()], said: said.to_owned(), line: None };
+            self.map.insert(name.to_owned(), argument);
+        }
+    }
+
+    /// Whether a field is said, or open.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        self.map.contains_key(name) || self.open.contains_key(name)
     }
 
     /// The argument of a field, unless it is `None`.
@@ -104,6 +167,9 @@ impl Arguments {
         if let Some(argument) = self.get(name) {
             return (argument.said.clone(), argument.line);
         }
+        if let Some(open) = self.open.get(name) {
+            return (open.said.clone(), open.line);
+        }
         let spelling = flags::by_name(name).map_or_else(|| name.to_owned(), |flag| flag.spelling());
         (format!("no {spelling}"), None)
     }
@@ -125,7 +191,7 @@ impl Arguments {
                     draft.remark(RemarkKind::NotModelled, &argument.said, argument.line, message);
                 }
                 Effect::Kernel if !is_usual => {
-                    let message = "a choice of kernels, which the software generation stands for";
+                    let message = "a kernel choice, covered by the software generation";
                     draft.remark(RemarkKind::Ignored, &argument.said, argument.line, message);
                 }
                 Effect::None if !is_usual => {
@@ -142,21 +208,166 @@ fn is_none(value: &str) -> bool {
     matches!(value, "None" | "null" | "~")
 }
 
+/// Whether a word names a Python program.
+pub(crate) fn is_program(text: &str) -> bool {
+    std::path::Path::new(text).extension().is_some_and(|ending| ending == "py")
+}
+
 /// Whether a word is one variable without a value, which may stand for any number of flags.
 fn is_wholly_unknown(word: &Word) -> bool {
-    matches!(word.unknown.as_slice(), [name] if *name == word.text)
+    matches!(word.unknown.as_slice(), [unknown] if unknown.text == word.text)
+}
+
+/// What the words of a command may refer to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Surroundings<'a> {
+    /// The choices that branches leave open.
+    pub(crate) choices: &'a [Choice],
+    /// Whether a file that the script reads is missing: then a variable that is not set may be set there.
+    pub(crate) has_missing: bool,
+}
+
+/// Why a word has no value, as in "`${TP}` is not set in this file".
+fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
+    let of = |unknown: &crate::shell::Unknown| {
+        let text = &unknown.text;
+        match unknown.why {
+            Why::Unset => format!("`{text}` has no value in this file"),
+            Why::Argument => format!("`{text}` is an argument of the script; give them behind `--`"),
+            Why::Undecidable => format!("`{text}` is known only at run time"),
+            Why::Either(index) => match choices.get(index) {
+                Some(choice) => {
+                    let (file, line) = draft.spot(Some(choice.line));
+                    let of = file.map_or_else(String::new, |file| format!(" of {file}"));
+                    let words = |words: &Vec<Word>| match words.as_slice() {
+                        [] => "nothing".to_owned(),
+                        words => {
+                            let text: Vec<&str> =
+                                words.iter().take(6).map(|word| word.text.as_str()).collect();
+                            format!("`{}`", text.join(" "))
+                        }
+                    };
+                    let either: Vec<String> = choice.alternatives.iter().take(4).map(words).collect();
+                    let line = line.unwrap_or(choice.line);
+                    format!("{}, as line {line}{of} decides", either.join(" or "))
+                }
+                None => format!("`{text}` is known only at run time"),
+            },
+        }
+    };
+    let all: Vec<String> = word.unknown.iter().map(of).collect();
+    all.join("; ")
+}
+
+/// What a word may be instead, where branches decide it.
+fn alternatives<'a>(word: &Word, choices: &'a [Choice]) -> Option<&'a [Vec<Word>]> {
+    match word.unknown.as_slice() {
+        [unknown] if unknown.text == word.text => match unknown.why {
+            Why::Either(index) => choices.get(index).map(|choice| choice.alternatives.as_slice()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Alternatives inside alternatives go this deep at most.
+const DEEPEST_CHOICE: usize = 4;
+
+/// A word that stands for several words, by a branch that is not decided: every flag in one of them is open.
+fn take_choice(
+    word: &Word,
+    alternatives: &[Vec<Word>],
+    around: Surroundings<'_>,
+    arguments: &mut Arguments,
+    draft: &mut Draft,
+    depth: usize,
+) {
+    let choices = around.choices;
+    let mut quiet = draft.clone();
+    let read: Vec<Arguments> = alternatives
+        .iter()
+        .take(64)
+        .map(|words| {
+            let mut inner = Arguments::default();
+            take_words(words, around, &mut inner, &mut quiet, depth + 1);
+            inner
+        })
+        .collect();
+    let names: std::collections::BTreeSet<&String> =
+        read.iter().flat_map(|inner| inner.map.keys().chain(inner.open.keys())).collect();
+    for name in names {
+        let outer = arguments.map.get(name).cloned();
+        // What is open inside a branch has alternatives of its own; without them nothing is known about it.
+        let is_unknown =
+            read.iter().any(|inner| inner.open.get(name).is_some_and(|open| open.alternatives.is_empty()));
+        let of = |inner: &Arguments| match inner.open.get(name) {
+            Some(open) => open.alternatives.clone(),
+            None => vec![inner.map.get(name).cloned().or_else(|| outer.clone())],
+        };
+        let given: Vec<Option<Argument>> = read.iter().flat_map(of).collect();
+        let values = |argument: &Option<Argument>| argument.as_ref().map(|argument| argument.values.clone());
+        let is_settled = read.iter().all(|inner| !inner.open.contains_key(name))
+            && given.first().is_some_and(|first| given.iter().all(|one| values(one) == values(first)));
+        if let (true, false, Some(Some(argument))) = (is_settled, is_unknown, given.first()) {
+            arguments.map.insert(name.clone(), argument.clone());
+            continue;
+        }
+        let some = given.iter().flatten().next();
+        let (said, line) = match (some, read.iter().find_map(|inner| inner.open.get(name))) {
+            (Some(argument), _) => (argument.said.clone(), argument.line),
+            (None, Some(open)) => (open.said.clone(), open.line),
+            (None, None) => (word.text.clone(), (word.line > 0).then_some(word.line)),
+        };
+        let alternatives = if is_unknown { Vec::new() } else { given };
+        let open = OpenArgument { said, line, why: why(word, choices, draft), alternatives };
+        arguments.leave_open(name, open);
+    }
+    for inner in read {
+        arguments.hidden.extend(inner.hidden);
+    }
 }
 
 /// Arguments of the words of a command line; everything before the first flag is skipped.
-pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
+pub(crate) fn of_words(words: &[Word], around: Surroundings<'_>, draft: &mut Draft) -> Arguments {
     let mut arguments = Arguments::default();
+    take_words(words, around, &mut arguments, draft, 0);
+    arguments
+}
+
+fn take_words(
+    words: &[Word],
+    around: Surroundings<'_>,
+    arguments: &mut Arguments,
+    draft: &mut Draft,
+    depth: usize,
+) {
+    let choices = around.choices;
     let (mut at, mut unknown_flags) = (0, 0);
+    // What stands before the program and its flags is the launcher's.
+    let mut is_inside = depth > 0;
     while at < words.len() {
         let word = &words[at];
         at += 1;
+        let line = (word.line > 0).then_some(word.line);
+        is_inside |= is_program(&word.text);
         if is_wholly_unknown(word) {
-            let message = "has no value in this file; flags in it are not seen";
-            draft.remark(RemarkKind::Unresolved, &word.text, (word.line > 0).then_some(word.line), message);
+            if let Some(alternatives) = alternatives(word, choices) {
+                if depth < DEEPEST_CHOICE {
+                    take_choice(word, alternatives, around, arguments, draft, depth);
+                }
+                continue;
+            }
+            let reason = why(word, choices, draft);
+            let message = format!("{reason}; flags in it are not seen");
+            draft.remark(RemarkKind::Unresolved, &word.text, line, message);
+            // To the shell a variable that is not set is nothing.
+            let is_nothing =
+                word.unknown.iter().all(|unknown| unknown.why == Why::Unset) && !around.has_missing;
+            if !is_nothing && (is_inside || !arguments.is_empty()) {
+                let open =
+                    OpenArgument { said: word.text.clone(), line, why: reason, alternatives: Vec::new() };
+                arguments.hidden.push(open);
+            }
         }
         if !word.text.starts_with("--") || word.text.len() < 3 {
             continue;
@@ -183,7 +394,6 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
             inline.into_iter().chain(behind.iter().map(|word| word.text.clone())).collect();
         let said = std::iter::once(word.text.as_str()).chain(behind.iter().map(|word| word.text.as_str()));
         let said = said.take(8).collect::<Vec<_>>().join(" ");
-        let line = (word.line > 0).then_some(word.line);
         let Some(flag) = flag else {
             if flags::is_launcher(spelling) {
                 continue;
@@ -197,14 +407,19 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
             draft.remark(RemarkKind::Unknown, spelling, line, message);
             continue;
         };
-        let unknown: Vec<&str> = std::iter::once(word)
-            .chain(behind)
-            .flat_map(|word| word.unknown.iter().map(String::as_str))
-            .collect();
-        if !unknown.is_empty() {
+        let open = std::iter::once(word).chain(behind).find(|word| !word.unknown.is_empty());
+        if let Some(open) = open {
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
-                let message = format!("`{}` has no value in this file; left out", unknown.join("`, `"));
-                draft.remark(RemarkKind::Unresolved, &said, line, message);
+                let reason = why(open, choices, draft);
+                draft.remark(RemarkKind::Unresolved, &said, line, format!("{reason}; it stays open"));
+                // A flag with one of several values: each is an argument of its own.
+                let of = |words: &Vec<Word>| {
+                    let values: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
+                    (!values.is_empty()).then(|| Argument { values, said: said.clone(), line })
+                };
+                let alternatives =
+                    alternatives(open, choices).map_or_else(Vec::new, |all| all.iter().map(of).collect());
+                arguments.leave_open(flag.name, OpenArgument { said, line, why: reason, alternatives });
             }
             continue;
         }
@@ -219,7 +434,6 @@ pub(crate) fn of_words(words: &[Word], draft: &mut Draft) -> Arguments {
         }
         arguments.insert(flag.name, Argument { values, said, line }, draft);
     }
-    arguments
 }
 
 #[cfg(test)]
@@ -236,7 +450,7 @@ mod tests {
         let mut draft = Draft::new(Format::MegatronCommand, "x");
         let text = "pretrain.py --bf16 --num-layers 32 --disable-bias-linear --recompute-modules mlp moe --lr=1e-4 \
                     --num_layers 48 --decoder-frist-pipeline-num-layers 3";
-        let arguments = of_words(&words(text), &mut draft);
+        let arguments = of_words(&words(text), Surroundings::default(), &mut draft);
         assert_eq!(arguments.switch("bf16"), Some(true));
         assert_eq!(arguments.switch("add_bias_linear"), Some(false));
         assert_eq!(arguments.count("num_layers", &mut draft), Some(48));

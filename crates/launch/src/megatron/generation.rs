@@ -36,7 +36,9 @@ pub(crate) fn read(f: &mut Filler<'_>) {
         return;
     };
     f.set("plan.software", &(*id).to_owned(), flag.name);
-    let message =
-        format!("came up in {}, so the software is taken for `{id}`; --software says otherwise", flag.since);
+    let message = format!(
+        "came up in {}, so the software is assumed to be `{id}`; set --software to change it",
+        flag.since
+    );
     f.remark(RemarkKind::Assumed, flag.name, message);
 }

@@ -18,7 +18,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         (letters(f, field)?, field)
     } else {
         match f.arguments.word("experimental_attention_variant") {
-            Some("gated_delta_net") => (delta_net(f)?, "experimental_attention_variant"),
+            Some("gated_delta_net" | "gdn") => (delta_net(f)?, "experimental_attention_variant"),
             Some("dsa") => (sparse(f)?, "experimental_attention_variant"),
             _ => return None,
         }
@@ -38,7 +38,10 @@ fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let heads = f.count("num_attention_heads")?;
     let grouped = f.arguments.is_on("group_query_attention");
     let kv = if grouped { f.count("num_query_groups").unwrap_or(1) } else { heads };
-    let vocabulary = f.count("vocab_size").or_else(|| f.count("padded_vocab_size"));
+    // A tokenizer without a file adds a token that ends documents.
+    let is_null = f.arguments.word("tokenizer_type").is_some_and(|word| word.starts_with("Null"));
+    let said = f.count("vocab_size").map(|rows| rows.saturating_add(u64::from(is_null)));
+    let vocabulary = said.or_else(|| f.count("padded_vocab_size"));
     if vocabulary.is_none() {
         f.remark(RemarkKind::Assumed, "vocab_size", "is not given; 128,000 rows are taken");
     }
@@ -99,6 +102,7 @@ fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
             ("moe_router_topk", "num_experts_per_tok"),
             ("moe_ffn_hidden_size", "moe_intermediate_size"),
             ("moe_shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"),
+            ("moe_latent_size", "moe_latent_size"),
         ],
     );
     // Megatron's own figures where no flag says more.

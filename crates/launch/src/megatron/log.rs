@@ -217,7 +217,7 @@ fn command_line(text: &str, draft: &mut Draft) -> Arguments {
                 Some(index + 1),
                 "there is no dump of them; the command line is read",
             );
-            arguments::of_words(&words(line, index + 1), draft)
+            arguments::of_words(&words(line, index + 1), arguments::Surroundings::default(), draft)
         }
         None => Arguments::default(),
     }

@@ -182,9 +182,11 @@ fn vocabulary(f: &mut Filler<'_>) {
         f.set("model.vocab", &rows.saturating_add(u64::from(is_null)), "vocab_size");
         return;
     }
-    if f.copy("padded_vocab_size", "model.vocab").is_some() {
-        f.set("plan.vocabulary_multiple", &1, "padded_vocab_size");
-        return;
+    for padded in ["padded_vocab_size", "pad_vocab_size_to"] {
+        if f.copy(padded, "model.vocab").is_some() {
+            f.set("plan.vocabulary_multiple", &1, padded);
+            return;
+        }
     }
     for field in ["tokenizer_model", "tokenizer_type"] {
         let Some(word) = f.arguments.word(field).map(str::to_lowercase) else { continue };

@@ -12,12 +12,16 @@ const MOST_CHUNKS: usize = 4096;
 /// Reads chunks per stage, layers per chunk and the schedule.
 pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     let layout = f.arguments.word("pipeline_model_parallel_layout").and_then(layers_of_layout);
+    // A hybrid's pattern has its chunks between bars; without any, its layers are divided evenly.
+    let bars = f.arguments.word("hybrid_layer_pattern").and_then(layers_of_pattern);
+    let divided_by = if bars.is_some() { "hybrid_layer_pattern" } else { "pipeline_model_parallel_layout" };
+    let layout = bars.or(layout);
     if f.arguments.get("pipeline_model_parallel_layout").is_some() && layout.is_none() {
         let message = "is no layout such as `Et*3|(tt|)*29|L`; left out";
         f.remark(RemarkKind::Unresolved, "pipeline_model_parallel_layout", message);
     }
     if f.arguments.word("pipeline_model_parallel_layout").is_some_and(predicts_early) {
-        let message = "places prediction modules before the last chunk; they are taken to stand in the last";
+        let message = "places prediction modules before the last chunk; they are assumed to be in the last";
         f.remark(RemarkKind::NotModelled, "pipeline_model_parallel_layout", message);
     }
     let account = |f: &Filler<'_>, name| u64::from(f.arguments.is_on(name));
@@ -26,7 +30,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     let counted = layers.map(|layers| layers.saturating_add(embedding + loss));
     let each = f.count("num_layers_per_virtual_pipeline_stage").filter(|n| *n > 0);
     let (chunks, field) = if let Some(list) = &layout {
-        ((list.len() as u64 / stages).max(1), "pipeline_model_parallel_layout")
+        ((list.len() as u64 / stages).max(1), divided_by)
     } else if let Some(chunks) = f.count("virtual_pipeline_model_parallel_size") {
         (chunks.max(1), "virtual_pipeline_model_parallel_size")
     } else if let Some(chunks) = f.count("num_virtual_stages_per_pipeline_rank") {
@@ -51,7 +55,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     }
     if let Some(list) = layout {
         if layers.is_some_and(|layers| list.iter().any(|n| n * total != layers)) {
-            f.set("plan.layers_per_stage", &list, "pipeline_model_parallel_layout");
+            f.set("plan.layers_per_stage", &list, divided_by);
         }
         return;
     }
@@ -134,6 +138,13 @@ fn layers_of_layout(text: &str) -> Option<Vec<u64>> {
     (chunks.len() <= MOST_CHUNKS).then_some(chunks)
 }
 
+/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, where it has bars; what stands behind `/` predicts further tokens.
+fn layers_of_pattern(text: &str) -> Option<Vec<u64>> {
+    let main = text.trim_matches(['\'', '"']).split('/').next()?;
+    let chunks: Vec<u64> = main.split('|').map(|chunk| chunk.chars().count() as u64).collect();
+    (chunks.len() > 1 && chunks.len() <= MOST_CHUNKS).then_some(chunks)
+}
+
 /// Writes out repetitions: `(tt|)*3` and `t*3`.
 fn flatten(text: &str, depth: usize, budget: &mut usize) -> Option<String> {
     if depth > 8 {
@@ -199,6 +210,12 @@ pub(crate) fn layout_of(layers: &[u64], predictions: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_are_counted() {
+        assert_eq!(layers_of_pattern("M-M-|M*M/MM"), Some(vec![4, 3]));
+        assert_eq!(layers_of_pattern("M-M-"), None);
+    }
 
     #[test]
     fn layouts_are_counted() {

@@ -1,6 +1,6 @@
 //! Number formats, as Megatron's flags choose them.
 //!
-//! Responsible for: Megatron's rules (fp32 unless told otherwise; bf16 accumulates in fp32 unless reduced in bf16). Refuses formats of
+//! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16). Refuses formats of
 //! single layers.
 
 use super::meaning::Filler;
@@ -18,7 +18,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
         (None, "bf16")
     };
     if f.arguments.is_on("bf16") && f.arguments.is_on("fp16") {
-        f.remark(RemarkKind::Conflict, "fp16", "beside `--bf16`, which Megatron refuses; bf16 is taken");
+        f.remark(RemarkKind::Conflict, "fp16", "combined with `--bf16`, which Megatron rejects; using bf16");
     }
     let preset = match sixteen {
         Some(DataType::Fp16) => PrecisionPreset::Fp16,
@@ -61,7 +61,7 @@ fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
 fn gradients(f: &mut Filler<'_>, sixteen: DataType) {
     const WIDE: &str = "accumulate_allreduce_grads_in_fp32";
     let main = format(f, "main_grads_dtype").filter(|main| *main != DataType::Fp32);
-    // Megatron accumulates in fp32 for bf16 unless told otherwise; a dump, which is printed later, says so.
+    // Megatron accumulates in fp32 for bf16 by default; a dump, which is printed later, says so.
     let is_wide = f.arguments.switch(WIDE).unwrap_or(sixteen == DataType::Bf16 && main.is_none());
     let (gradients, field) = match main {
         _ if f.arguments.is_on("grad_reduce_in_bf16") => (DataType::Bf16, "grad_reduce_in_bf16"),

@@ -3,11 +3,13 @@
 //! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Refuses to run it.
 
 use super::arguments::{self, Arguments};
-use super::meaning::{self, World};
-use super::{flags, world};
+use super::dialect::{self, Says};
+use super::meaning::World;
+use super::{flags, partial, world};
 use crate::shell::{self, Command, Script, Word};
-use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
+use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength, annotation};
 use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
 
 /// Flags that make a text a launch of Megatron.
 const FEWEST: usize = 3;
@@ -37,7 +39,11 @@ impl Reader for ScriptReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        read(Format::MegatronScript, text, file)
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        read(Format::MegatronScript, text, file, context)
     }
 }
 
@@ -55,7 +61,11 @@ impl Reader for CommandReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        read(Format::MegatronCommand, text, file)
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        read(Format::MegatronCommand, text, file, context)
     }
 }
 
@@ -99,36 +109,116 @@ fn script_mark(text: &str) -> Option<&'static str> {
     text.lines().any(assigns).then_some("it sets variables")
 }
 
-fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+/// Reads a text as a script, whatever it is told to be.
+pub(super) fn read(
+    format: Format,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<Launch, Vec<Problem>> {
     let mut draft = Draft::new(format, file);
     if text.len() > LONGEST {
         draft.problem(Problem::new("longer than 4 MiB, which no launch script is"));
         return draft.finish();
     }
-    let batch = world::Batch::read(text);
-    let script = shell::read(text, &batch.variables());
-    for (line, what, why) in &script.open {
-        draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
-    }
-    let found = launch(&script, &mut draft).or_else(|| {
-        let command = bare(text, Command { words: Vec::new(), line: 1 });
-        (format == Format::MegatronCommand && !command.words.is_empty()).then_some(command)
-    });
-    let Some(launch) = found else {
-        let problem =
-            Problem::new("no command in it starts Megatron-LM with flags that say something about a run");
+    let Some((arguments, world, says)) = started(format, text, file, context, &mut draft) else {
+        let problem = Problem::new("no command in it starts Megatron-LM with flags that describe a run");
         draft.problem(
             problem
                 .hint("is the part with `--num-layers` and `--tensor-model-parallel-size` in another file?"),
         );
         return draft.finish();
     };
-    let launch = if format == Format::MegatronCommand { bare(text, launch) } else { launch };
-    let world = world::of_commands(&launch, &script.commands, &batch, &mut draft);
-    let arguments = arguments::of_words(&launch.words, &mut draft);
-    fill(&arguments, &world, &mut draft);
+    partial::fill(&arguments, &world, &says, &mut draft);
     annotation::read(text, &mut draft);
     draft.finish()
+}
+
+/// Every argument by its field, with its values, and the ranks that the command starts; `None` where nothing starts Megatron-LM.
+pub(crate) fn arguments_of(format: Format, text: &str) -> Option<BTreeMap<String, Vec<String>>> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let mut draft = Draft::new(format, "");
+    let (arguments, world, _) = started(format, text, "", &Context::default(), &mut draft)?;
+    let mut out: BTreeMap<String, Vec<String>> =
+        arguments.iter().map(|(name, argument)| (name.to_owned(), argument.values.clone())).collect();
+    for (name, ranks) in [("ranks of the job", world.ranks), ("ranks of a node", world.per_node)] {
+        out.extend(ranks.map(|ranks| (name.to_owned(), vec![ranks.to_string()])));
+    }
+    Some(out)
+}
+
+/// The arguments of the command that a text starts, and its ranks.
+fn started(
+    format: Format,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    draft: &mut Draft,
+) -> Option<(Arguments, World, Says)> {
+    let script = shell::read(text, file, context, |text| world::Batch::read(text, 1).variables());
+    draft.lines_of(script.sources.clone());
+    for (line, what, why) in &script.open {
+        draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
+    }
+    let launch = launch(&script, draft).or_else(|| {
+        let command = bare(text, Command::default());
+        (format == Format::MegatronCommand && !command.words.is_empty()).then_some(command)
+    })?;
+    let launch = if format == Format::MegatronCommand { bare(text, launch) } else { launch };
+    if let Some(line) = launch.conditional {
+        let said = launch.words.first().map_or("", |word| word.text.as_str());
+        let (_, branch) = draft.spot(Some(line));
+        let message = format!("starts only if the branch of line {} is taken", branch.unwrap_or(line));
+        draft.remark(RemarkKind::Assumed, said, Some(launch.line), message);
+    }
+    surroundings(&script, draft);
+    let mut batch = world::Batch::default();
+    // Its own directives, and those of the script around it: another start asks for other nodes.
+    for (text, base) in script.sources.around(launch.line) {
+        batch.add(&world::Batch::read(text, base));
+    }
+    if let Some((word, what)) = dialect::other(&launch.words) {
+        let problem =
+            Problem::new(format!("`{}` {what}; it is not read as a causal language model", word.text));
+        draft.problem(problem.hint(
+            "name the model and the layout with flags, as in `railwright estimate llama-3.1-8b --tp 8`",
+        ));
+    }
+    let mut world = world::of_commands(&launch, &script, &batch, draft);
+    let around = arguments::Surroundings { choices: &script.choices, has_missing: script.has_missing };
+    let dialect = dialect::of(&launch);
+    let launch = Command { words: dialect::words(dialect, &launch.words), ..launch };
+    let mut arguments = arguments::of_words(&launch.words, around, draft);
+    if launch.is_alone && format == Format::MegatronScript {
+        arguments.hide(
+            "$@",
+            Some(launch.line),
+            "no command in this file uses these flags, so others may be added",
+        );
+    }
+    let says = dialect::apply(dialect, &launch, &script, &mut arguments, &mut world, draft);
+    Some((arguments, world, says))
+}
+
+/// Says what the script takes from its surroundings and was not given.
+fn surroundings(script: &Script, draft: &mut Draft) {
+    const SHOWN: usize = 12;
+    if script.wants_arguments {
+        let message = "the script takes arguments and is read without any; give them behind `--`";
+        draft.remark(RemarkKind::Assumed, "$@", None, message);
+    }
+    let names: Vec<&str> = script.taken_as_unset.iter().map(String::as_str).collect();
+    if let [first, ..] = names.as_slice() {
+        let list = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let more =
+            if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+        let message = format!(
+            "not set in the script, so read as the shell reads what is not set: {list}{more}; give `{first}=VALUE` otherwise"
+        );
+        draft.remark(RemarkKind::Assumed, &format!("${first}"), None, message);
+    }
 }
 
 /// A command line that was pasted without the quotes and the continued lines that a shell wants: its words as they stand, if they
@@ -143,11 +233,7 @@ fn bare(text: &str, command: Command) -> Command {
         words.extend(parts.map(|part| Word { text: part.to_owned(), line: index + 1, unknown: Vec::new() }));
     }
     let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
-    if count(&words) > count(&command.words) { Command { words, line: command.line } } else { command }
-}
-
-fn fill(arguments: &Arguments, world: &World, draft: &mut Draft) {
-    meaning::fill(arguments, world, draft);
+    if count(&words) > count(&command.words) { Command { words, ..command } } else { command }
 }
 
 /// The command with the most flags of Megatron; where none has any, the variable.
@@ -163,15 +249,17 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     if most >= FEWEST {
         // The last of several: earlier ones are often trials.
         let index = counts.iter().rposition(|count| *count == most)?;
-        let rivals =
-            counts.iter().enumerate().filter(|(i, c)| *i != index && **c * 2 > most && **c >= FEWEST).count();
-        if rivals > 0 {
+        // A line that begins with a flag is a pasted continuation, not another command.
+        let starts = |i: usize| !commands[i].words.first().is_some_and(|word| word.text.starts_with('-'));
+        let is_launch = |(i, c): &(usize, &usize)| **c * 2 > most && **c >= FEWEST && starts(*i);
+        let launches = counts.iter().enumerate().filter(is_launch).count();
+        if launches > 1 {
             let (said, line) = (commands[index].words.first()?.text.clone(), commands[index].line);
             draft.remark(
                 RemarkKind::Conflict,
                 &said,
                 Some(line),
-                format!("{} commands start Megatron-LM; this one is read", rivals + 1),
+                format!("{launches} commands start Megatron-LM; this one is read"),
             );
         }
         return commands.into_iter().nth(index);
@@ -191,7 +279,7 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
         Some(line),
         "is taken for the command, as nothing in this file starts it",
     );
-    Some(Command { words, line })
+    Some(Command { words, line, is_alone: true, ..Command::default() })
 }
 
 /// Words that hold several, such as `"--fp8-format hybrid"` in an array, taken apart as the unquoted array would be.
@@ -201,7 +289,7 @@ fn apart(words: &[Word]) -> Vec<Word> {
         if word.text.trim_start().starts_with("--") && word.text.trim().contains(char::is_whitespace) {
             let parts = word.text.split_whitespace().map(|part| {
                 let unknown =
-                    word.unknown.iter().filter(|name| part.contains(name.as_str())).cloned().collect();
+                    word.unknown.iter().filter(|unknown| part.contains(&unknown.text)).cloned().collect();
                 Word { text: part.trim_matches(['\'', '"']).to_owned(), line: word.line, unknown }
             });
             out.extend(parts);

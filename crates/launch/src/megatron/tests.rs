@@ -8,6 +8,7 @@ use railwright_spec::problem::Problem;
 /// What Megatron-LM has a word for: nothing of it may be lost.
 const EXPRESSIBLE: &[&str] = &[
     "plan.schedule=1f1b",
+    "plan.optimizer=adam",
     "plan.sharding=zero1",
     "plan.precision.preset=bf16",
     "plan.precision.gradient_reduce=fp32",
@@ -50,6 +51,8 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_that_megatron_has(run in testing::run(testing::MODELS, EXPRESSIBLE)) {
+        // Between two stages Megatron interleaves only with overlap.
+        prop_assume!(run.plan.pipeline_parallel != 2 || run.plan.virtual_stages == 1);
         prop_assert_eq!(testing::round_trip(&FlagsWriter, &run), Ok(()));
         let lost: Vec<_> = FlagsWriter.write(&run).not_expressed;
         prop_assert!(lost.is_empty(), "{:?}", lost);
@@ -114,10 +117,7 @@ fn a_script_with_arrays_strings_and_conditions() {
     );
     assert_eq!(
         told(RemarkKind::Unresolved),
-        [
-            "Some(28) if only a run can decide it; lines 28 to 31 are left out",
-            "Some(110) ${EXTRA_ARGS} has no value in this file; flags in it are not seen",
-        ]
+        ["Some(110) ${EXTRA_ARGS} `${EXTRA_ARGS}` has no value in this file; flags in it are not seen",]
     );
 }
 
@@ -144,6 +144,7 @@ fn a_script_of_2022_in_one_string() {
 fn a_command_with_experts_and_a_layout() {
     let launch =
         example(include_str!("../../../../examples/launch/deepseek_v3_command.txt"), Format::MegatronCommand);
+    assert!(!launch.remarks_of(RemarkKind::Conflict).any(|r| r.message.contains("commands start")));
     assert_eq!(values(&launch, DEGREES), ["1024", "2", "8", "4", "64", "1", "8192", "4096"]);
     let model = launch.spec.model.resolve(|_| Err(Problem::new("none"))).expect("sound");
     // 671.03B, the exact count of the published weights without prediction modules.
@@ -313,10 +314,10 @@ fn the_header_names_what_is_yours_to_add() {
     assert_eq!(
         header(&["model.name=mixtral-8x7b", "plan.precision.preset=fp8"]),
         "# Not carried over, and yours to add: norm epsilon, rotary base, rope scaling, router score function, router load \
-         balancing, FP8 recipe (scaling)."
+         balancing."
     );
     assert_eq!(
-        header(&["model.name=gpt3-175b", "plan.precision.preset=bf16"]),
+        header(&["model.name=gpt3-175b", "plan.precision.preset=bf16", "plan.sequence_length=2048"]),
         "# Not carried over, and yours to add: norm epsilon."
     );
 }

@@ -3,7 +3,7 @@
 //! Responsible for: nodes and processes per node, from flags of the launcher and from `#SBATCH` lines. Refuses to guess GPUs per node.
 
 use super::meaning::World;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 
 /// What the lines that begin with `#SBATCH` (or `#PBS`-like habits of Slurm) ask for.
@@ -16,15 +16,15 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Reads the directives of a script.
-    pub(crate) fn read(text: &str) -> Self {
+    /// Reads the directives of a script whose first line has a number.
+    pub(crate) fn read(text: &str, first: usize) -> Self {
         let mut batch = Self::default();
         for (index, line) in text.lines().enumerate() {
             let Some(rest) = line.trim_start().strip_prefix("#SBATCH") else { continue };
             let rest = rest.split('#').next().unwrap_or_default().trim();
             let (name, value) = rest.split_once(['=', ' ']).unwrap_or((rest, ""));
             let Some(number) = number(value) else { continue };
-            let place = Some((number, index + 1));
+            let place = Some((number, first + index));
             match name.trim() {
                 "--nodes" | "-N" => batch.nodes = place,
                 "--ntasks" | "-n" => batch.tasks = place,
@@ -34,6 +34,14 @@ impl Batch {
             }
         }
         batch
+    }
+
+    /// Takes what another script of the same job asks for where this one asks for nothing.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.nodes = self.nodes.or(other.nodes);
+        self.tasks = self.tasks.or(other.tasks);
+        self.tasks_per_node = self.tasks_per_node.or(other.tasks_per_node);
+        self.gpus_per_node = self.gpus_per_node.or(other.gpus_per_node);
     }
 
     /// Variables that Slurm sets from these.
@@ -96,6 +104,7 @@ fn told(words: &[Word], names: &[&str], draft: &mut Draft) -> Told {
         } else {
             let message = "how many only a run can tell; give the number of devices with --gpus";
             draft.remark(RemarkKind::Unresolved, &said, line, message);
+            draft.leave_open("cluster.devices", &said, line, "the number is known only at run time");
             told.value = None;
         }
     }
@@ -108,7 +117,8 @@ fn is_program(word: &Word) -> bool {
 }
 
 /// The ranks that the commands around Megatron start.
-pub(crate) fn of_commands(launch: &Command, others: &[Command], batch: &Batch, draft: &mut Draft) -> World {
+pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draft: &mut Draft) -> World {
+    let others = &script.commands;
     let name = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     let has = |command: &Command, names: &[&str]| {
         command.words.iter().take_while(|w| !is_program(w)).any(|w| names.contains(&name(w).as_str()))

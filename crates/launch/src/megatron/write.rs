@@ -3,14 +3,18 @@
 //! Responsible for: a complete list of flags in groups, one a line, and the line that starts it all. Refuses flags that Megatron would
 //! refuse: what cannot be said is reported as lost.
 
+mod choices;
+mod kernels;
 mod model;
 mod plan;
+mod structure;
 
+use self::choices::Sharded;
+use self::structure::Structure;
 use super::ScriptReader;
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile, annotation};
 use railwright_spec::model::{Model, Position};
-use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
 
@@ -19,11 +23,11 @@ const REASONS: Reasons = &[
     ("plan.schedule", "Megatron-LM runs 1F1B, plain or interleaved"),
     (
         "plan.overlap.pipeline",
-        "Megatron-LM overlaps stage-to-stage transfers only where stages are interleaved",
+        "Megatron-LM overlaps stage-to-stage transfers where stages are interleaved and nowhere else, and between two stages always",
     ),
     (
         "plan.overlap.parameter_gather",
-        "Megatron-LM overlaps gathering only of sharded parameters and beside reduction",
+        "Megatron-LM overlaps the all-gather only with sharded parameters and overlapped reduction",
     ),
     ("plan.overlap.gradient_reduce", "Megatron-LM's FSDP always overlaps"),
     (
@@ -32,14 +36,17 @@ const REASONS: Reasons = &[
     ),
     (
         "plan.overlap.expert",
-        "Megatron-LM overlaps experts' communication only with virtual stages beside stages, in 16 bits, without full recompute",
+        "Megatron-LM overlaps expert communication only with interleaved pipelines, in 16 bits, without full recompute",
     ),
-    ("plan.sequence_parallel", "Megatron-LM refuses experts beside tensor parallelism without it"),
-    ("plan.offload.optimizer", "Megatron-LM offloads states only with its distributed optimizer"),
-    ("plan.precision.parameters", "Megatron-LM keeps fp8 parameters only where they are sharded"),
-    ("plan.precision.moments", "Megatron-LM narrows them only with its distributed optimizer"),
-    ("plan.precision.master", "Megatron-LM narrows them only with its distributed optimizer"),
-    ("plan.offload.activations", "Megatron-LM offloads whole layers"),
+    ("plan.sequence_parallel", "Megatron-LM requires it for experts with tensor parallelism"),
+    ("plan.offload.optimizer", "Megatron-LM offloads states only of Adam, with its distributed optimizer"),
+    (
+        "plan.precision.parameters",
+        "Megatron-LM keeps fp8 parameters only with fp8 GEMMs and its distributed optimizer",
+    ),
+    ("plan.precision.moments", "Megatron-LM narrows them only for Adam, with its distributed optimizer"),
+    ("plan.precision.master", "Megatron-LM narrows them only for Adam, with its distributed optimizer"),
+    ("plan.offload.activations", "Megatron-LM offloads whole layers, without pipeline stages and recompute"),
     ("plan.offload.parameters", "Megatron-LM keeps parameters on the device"),
     (
         "plan.sharding",
@@ -97,20 +104,44 @@ impl Writer for FlagsWriter {
 
     fn write(&self, run: &Run) -> Written {
         let name = "run_megatron.sh";
-        let text = script(run);
+        let structure = match Structure::of(&run.model, &run.plan) {
+            Ok(structure) => structure,
+            Err(why) => return Written::refused(no_such_model(run, &why)),
+        };
+        let (text, left_out) = script(run, &structure);
+        if let Some(lost) = lost_model(&text, name, run) {
+            return Written::refused(lost);
+        }
         let mut not_expressed = lost(&ScriptReader, &text, name, run, REASONS);
-        not_expressed.extend(lost_model(&text, name, run));
-        Written { files: vec![WrittenFile { name: name.to_owned(), text }], not_expressed }
+        not_expressed.extend(left_out);
+        Written { files: vec![WrittenFile::new(name, text)], not_expressed, refused: Vec::new() }
     }
 }
 
-fn script(run: &Run) -> String {
+/// The complaint about a model that Megatron-LM does not have.
+fn no_such_model(run: &Run, why: &str) -> Lost {
+    Lost { key: "model".to_owned(), message: format!("Megatron-LM does not have {}: {why}", run.model.name) }
+}
+
+/// Layers of each chunk, in pipeline order.
+fn chunks_of(run: &Run) -> Vec<u64> {
+    let plan = &run.plan;
+    if let Some(list) = &plan.layers_per_stage {
+        return plan::per_chunk(list, plan);
+    }
+    let chunks = (plan.pipeline_parallel * plan.virtual_stages).max(1);
+    railwright_spec::plan::balanced_layers(run.model.num_layers(), chunks)
+}
+
+fn script(run: &Run, structure: &Structure) -> (String, Vec<Lost>) {
     let (model, plan) = (&run.model, &run.plan);
     let world = plan.world_size();
     let per_node = processes_per_node(world, run.cluster.devices_per_node);
-    let mut groups = vec![model::shape(model)];
-    groups.extend(model::experts(model, plan));
-    groups.extend(plan::groups(run));
+    let mut groups = vec![model::shape(run, structure, &chunks_of(run))];
+    groups.extend(model::experts(run, structure));
+    groups.extend(plan::groups(run, structure));
+    let (kernels, left_out) = kernels::flags(run);
+    groups.extend((!kernels.flags.is_empty()).then_some(kernels));
     groups.push(data(model));
     let mut out = String::from("#!/bin/bash\n");
     // Writing to a String cannot fail.
@@ -123,9 +154,13 @@ fn script(run: &Run) -> String {
     );
     out.push_str("# Written by railwright; data, checkpoints, learning rate and logging are yours to add.\n");
     let _ = writeln!(out, "# Not carried over, and yours to add: {}.", not_carried(run).join(", "));
-    out.push_str(&annotation::write(plan));
-    let fsdp = plan.sharding.zero_stage >= 2;
-    if !fsdp && (plan.tensor_parallel > 1 || plan.context_parallel > 1) {
+    out.push_str(&annotation::write(plan, &run.cluster));
+    let is_fsdp = matches!(Sharded::of(run), Sharded::Torch | Sharded::Megatron);
+    if choices::overlaps_experts(run) {
+        out.push_str(
+            "\n# Lets experts' communication run beside compute.\nexport CUDA_DEVICE_MAX_CONNECTIONS=32\n",
+        );
+    } else if !is_fsdp && (plan.tensor_parallel > 1 || plan.context_parallel > 1) {
         out.push_str("\n# Keeps communication and compute in the order in which they were issued.\nexport CUDA_DEVICE_MAX_CONNECTIONS=1\n");
     }
     let _ = write!(
@@ -142,12 +177,12 @@ fn script(run: &Run) -> String {
         }
         out.push_str(")\n");
     }
-    out.push_str("\ntorchrun \"${DISTRIBUTED_ARGS[@]}\" pretrain_gpt.py");
+    let _ = write!(out, "\ntorchrun \"${{DISTRIBUTED_ARGS[@]}}\" {}", structure.entry());
     for group in &groups {
         let _ = write!(out, " \\\n    \"${{{}[@]}}\"", group.name);
     }
     out.push_str(" \\\n    \"$@\"\n");
-    out
+    (out, left_out)
 }
 
 /// What the flags leave to Megatron's defaults, because it moves neither time nor memory and a run does not know it.
@@ -158,9 +193,6 @@ fn not_carried(run: &Run) -> Vec<&'static str> {
     }
     if run.model.is_mixture_of_experts() {
         out.extend(["router score function", "router load balancing"]);
-    }
-    if run.plan.precision.compute == DataType::Fp8 {
-        out.push("FP8 recipe (scaling)");
     }
     out
 }
@@ -195,11 +227,11 @@ fn lost_model(text: &str, name: &str, run: &Run) -> Option<Lost> {
         Err(problem) => return lost(format!("Megatron-LM's flags do not describe it: {problem}")),
     };
     let (meant, said) = (run.model.parameters().total, back.parameters().total);
-    let same = meant == said && model::shapes(&run.model) == model::shapes(&back);
+    let same = model::shapes(&run.model) == model::shapes(&back);
     (!same).then(|| Lost {
         key: "model".to_owned(),
         message: format!(
-            "Megatron-LM's flags do not describe it exactly: {} parameters instead of {}",
+            "Megatron-LM's flags do not describe it: they make {} parameters instead of {}",
             railwright_spec::human::whole(said),
             railwright_spec::human::whole(meant)
         ),

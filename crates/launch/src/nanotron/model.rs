@@ -31,12 +31,8 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         }
         fields.flag(&at("grouped_query"));
     } else if fields.document.has(CONFIG) {
-        fields.default("model.style", &Style::Llama, "nanotron's models are llamas unless told otherwise");
-        fields.default(
-            "model.tied",
-            &false,
-            "nanotron's models have a head of their own unless told otherwise",
-        );
+        fields.default("model.style", &Style::Llama, "nanotron models are llama-style by default");
+        fields.default("model.tied", &false, "nanotron models have an untied head by default");
     }
     let path = at("hidden_act");
     match fields.word(&path).map(|word| word.to_ascii_lowercase()).as_deref() {
@@ -65,7 +61,7 @@ fn experts(fields: &mut Fields<'_>) {
         match width.or(own) {
             Some(width) => fields.set("model.shared_ffn", &width, &at("enable_shared_expert")),
             None => {
-                fields.remark(RemarkKind::Unresolved, &at("enable_shared_expert"), "its width is not said");
+                fields.remark(RemarkKind::Unresolved, &at("enable_shared_expert"), "its width is not set");
             }
         }
     }

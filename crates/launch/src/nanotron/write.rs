@@ -7,7 +7,7 @@ use super::NanotronReader;
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile};
 use railwright_spec::model::{FeedForward, Mixer, Model, Span};
-use railwright_spec::plan::{Optimizer, Recompute, RecomputeModule, Schedule};
+use railwright_spec::plan::{Optimizer, Recompute, Schedule};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
@@ -28,7 +28,8 @@ const REASONS: Reasons = &[
     ("plan.dropout", "nanotron's models have no dropout"),
     ("plan.overlap.gradient_reduce", "nanotron reduces gradients behind the backward pass"),
     ("plan.overlap.parameter_gather", "nanotron gathers parameters behind the update"),
-    ("plan.recompute", "nanotron recomputes whole layers, the experts' or nothing"),
+    ("plan.recompute", "nanotron recomputes whole layers or nothing"),
+    ("plan.optimizer", "nanotron has AdamW and SGD"),
     (
         "plan.precision.gradients",
         "gradients, master weights and moments follow one key, `accumulate_grad_in_fp32`",
@@ -46,19 +47,23 @@ impl Writer for NanotronWriter {
 
     fn write(&self, run: &Run) -> Written {
         let file = "nanotron.yaml".to_owned();
-        let whole = text(run, true);
-        let is_said = says_the_model(&whole, &file, &run.model);
-        // Dimensions of another model are worse than none.
-        let text = if is_said { whole } else { text(run, false) };
-        let mut not_expressed = lost(&NanotronReader, &text, &file, run, REASONS);
-        if !is_said {
-            let message = format!(
-                "nanotron's models are llamas, qwens and starcoders; {} differs, so `model_config` is left out",
+        let refused = |message: String| Written::refused(Lost { key: "model".to_owned(), message });
+        let text = text(run);
+        if !says_the_model(&text, &file, &run.model) {
+            return refused(format!(
+                "nanotron's models are llamas, qwens and starcoders, and {} is none",
                 run.model.name
-            );
-            not_expressed.push(Lost { key: "model".to_owned(), message });
+            ));
         }
-        Written { files: vec![WrittenFile { name: file, text }], not_expressed }
+        if run.plan.expert_parallel > 1 {
+            return refused(
+                "nanotron counts the ranks of experts on top of all others (its world is ep x pp x dp x cp x tp), so experts spread \
+                 over data-parallel ranks cannot be written"
+                    .to_owned(),
+            );
+        }
+        let not_expressed = lost(&NanotronReader, &text, &file, run, REASONS);
+        Written { files: vec![WrittenFile::new(&file, text)], not_expressed, refused: Vec::new() }
     }
 }
 
@@ -80,7 +85,7 @@ fn says_the_model(text: &str, file: &str, model: &Model) -> bool {
     back.parameters() == model.parameters() && shapes(&back) == shapes(model)
 }
 
-fn text(run: &Run, with_model: bool) -> String {
+fn text(run: &Run) -> String {
     let plan = &run.plan;
     let mut out = "# Written by railwright. Data, tokenizer and learning rate are yours to set.\n".to_owned();
     let mut put = |line: String| {
@@ -94,23 +99,10 @@ fn text(run: &Run, with_model: bool) -> String {
     put(format!("  tp: {}", plan.tensor_parallel));
     put(format!("  context_parallel_size: {}", plan.context_parallel));
     put(format!("  expert_parallel_size: {}", plan.expert_parallel));
-    let ranks = plan.tensor_parallel * plan.context_parallel * plan.data_parallel;
-    if run.model.is_mixture_of_experts() {
-        put(format!("  expert_tensor_parallel_size: {}", plan.expert_tensor_parallel));
-        let held = plan.expert_parallel * plan.expert_tensor_parallel;
-        put(format!("  expert_data_parallel_size: {}", ranks / held.max(1)));
-        // Without it nanotron leaves every expert on every tensor-parallel group, whatever the degrees say.
-        put("  enabled_moe: true".to_owned());
-    }
     put(format!("  pp_engine: {}", if plan.schedule == Schedule::Gpipe { "afab" } else { "1f1b" }));
     put(format!("  tp_mode: {}", if plan.sequence_parallel { "REDUCE_SCATTER" } else { "ALL_REDUCE" }));
     put(format!("  tp_linear_async_communication: {}", plan.overlap.tensor));
-    let experts_alone = match &plan.recompute {
-        Recompute::Selective { modules, .. } => modules.contains(&RecomputeModule::Moe),
-        _ => false,
-    };
     put(format!("  recompute_layer: {}", matches!(plan.recompute, Recompute::Full { .. })));
-    put(format!("  moe_layer_recompute: {experts_alone}"));
     put("tokens:".to_owned());
     put(format!("  sequence_length: {}", plan.sequence_length));
     put(format!("  micro_batch_size: {}", plan.micro_batch));
@@ -121,42 +113,34 @@ fn text(run: &Run, with_model: bool) -> String {
     put("  val_check_interval: -1".to_owned());
     put("optimizer:".to_owned());
     put(format!("  zero_stage: {}", plan.sharding.zero_stage.min(1)));
-    put(format!("  accumulate_grad_in_fp32: {}", plan.precision.gradients == DataType::Fp32));
-    let name = match plan.optimizer {
-        Optimizer::Sgd => "sgd",
-        Optimizer::Muon => "muon",
-        _ => "adamW",
-    };
-    put(format!("  optimizer_factory:\n    name: {name}"));
+    // Without it there are no master weights in 32 bits either.
+    let is_wide = plan.precision.gradients == DataType::Fp32 || plan.precision.master.is_some();
+    put(format!("  accumulate_grad_in_fp32: {is_wide}"));
+    put("  optimizer_factory:".to_owned());
+    if plan.optimizer == Optimizer::Sgd {
+        put("    name: sgd".to_owned());
+    } else {
+        put("    name: adamW\n    adam_beta1: 0.9\n    adam_beta2: 0.95\n    adam_eps: 1.0e-8\n    torch_adam_is_fused: true".to_owned());
+    }
     put("  weight_decay: 0.1\n  clip_grad: 1.0".to_owned());
-    put("  learning_rate_scheduler:\n    learning_rate: 3.0e-4\n    lr_warmup_steps: 500".to_owned());
+    put("  learning_rate_scheduler:\n    learning_rate: 3.0e-4\n    lr_warmup_steps: 500\n    \
+         lr_warmup_style: linear"
+        .to_owned());
     put("model:".to_owned());
-    let format = match (plan.precision.compute, plan.precision.parameters) {
-        (DataType::Fp8, _) => "fp8",
-        (_, DataType::Fp16) => "float16",
-        (_, DataType::Fp32) => "float32",
+    // No word for products in 8 bits.
+    let format = match plan.precision.parameters {
+        DataType::Fp16 => "float16",
+        DataType::Fp32 => "float32",
         _ => "bfloat16",
     };
     put(format!("  dtype: {format}"));
     put(format!("  make_vocab_size_divisible_by: {}", plan.vocabulary_multiple));
     put("  init_method:\n    std: 0.02".to_owned());
-    if with_model {
-        put("  model_config:".to_owned());
-        for line in model(&run.model) {
-            put(format!("    {line}"));
-        }
-    } else {
-        put(format!(
-            "  # nanotron has no words for {}: `model_config` is yours to add.",
-            one_line(&run.model.name)
-        ));
+    put("  model_config:".to_owned());
+    for line in model(&run.model) {
+        put(format!("    {line}"));
     }
     out
-}
-
-/// A name that cannot end a comment.
-fn one_line(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).collect()
 }
 
 /// The dimensions under Hugging Face's names, as far as nanotron's families have them.
@@ -167,7 +151,9 @@ fn model(model: &Model) -> Vec<String> {
         _ => None,
     });
     let biased = model.layer_kinds.iter().any(|l| l.weights.iter().any(|w| w.name == "q_proj.bias"));
-    let is_qwen = model.is_mixture_of_experts() || biased;
+    // Its llamas have neither windows nor experts.
+    let windowed = attention.is_some_and(|attention| matches!(attention.span, Span::Window(_)));
+    let is_qwen = model.is_mixture_of_experts() || biased || windowed;
     out.push(if is_qwen { "is_qwen2_config: true" } else { "is_llama_config: true" }.to_owned());
     out.push(format!("num_hidden_layers: {}", model.num_layers()));
     out.push(format!("hidden_size: {}", model.hidden_size));
@@ -203,8 +189,8 @@ fn model(model: &Model) -> Vec<String> {
             .filter(|index| matches!(model.layer(*index).feed_forward, FeedForward::MixtureOfExperts(_)))
             .map(|index| index.to_string())
             .collect();
-        let all = layers.len() as u64 == model.num_layers();
-        out.push(format!("  layers: [{}]", if all { "-1".to_owned() } else { layers.join(", ") }));
+        // nanotron compares indices, so a word for all layers matches none.
+        out.push(format!("  layers: [{}]", layers.join(", ")));
     }
     out
 }

@@ -1,11 +1,11 @@
 //! Tests: `[ "$A" -eq 1 ]`, `[[ $A == fp8 && -n $B ]]`.
 //!
-//! Responsible for: comparing what is known. A variable that the script does not set is empty here, as it is to the shell. Refuses to
-//! look at files: such a test has no answer.
+//! Responsible for: comparing what is known. A variable that the script does not set is empty here, as it is to the shell; an argument
+//! that nobody gave is not. Refuses to look at files: such a test has no answer.
 
-use super::expand::{Piece, Unknown, Variables, known};
-use super::lex;
 use super::lex::{Part, Token};
+use super::values::{Piece, Variables, known};
+use super::{Why, pattern};
 
 /// Brackets and negations go this deep at most.
 const DEEPEST: usize = 32;
@@ -18,9 +18,10 @@ pub(super) fn test(tokens: &[Token], variables: &mut Variables) -> Option<bool> 
             Token::Word(parts, _) => Some(item(parts, variables)),
             Token::Operator("\n", _) => None,
             Token::Operator(sign, _) => Some(Item::Sign((*sign).to_owned())),
+            Token::Arithmetic(..) | Token::Document { .. } => Some(Item::Text(None)),
         })
         .collect();
-    Test { items: &items, at: 0, depth: 0 }.any()
+    Test { items: &items, at: 0, depth: 0, variables }.any()
 }
 
 /// A word of a test.
@@ -30,6 +31,8 @@ enum Item {
     Sign(String),
     /// A text; `None` when only a run can tell it.
     Text(Option<String>),
+    /// A text with `*` or `?` outside quotes.
+    Pattern(Option<String>),
 }
 
 fn item(parts: &[Part], variables: &mut Variables) -> Item {
@@ -40,15 +43,17 @@ fn item(parts: &[Part], variables: &mut Variables) -> Item {
         return Item::Sign(text.clone());
     }
     let pieces: Vec<Piece> =
-        variables.text(parts).into_iter().filter(|piece| piece.unknown != Some(Unknown::Unset)).collect();
-    let has_pattern = lex::plain(parts).contains(['*', '?']);
-    Item::Text(known(&pieces).filter(|_| !has_pattern))
+        variables.text(parts).into_iter().filter(|piece| piece.unknown != Some(Why::Unset)).collect();
+    let bare =
+        |part: &Part| matches!(part, Part::Text { text, quoted: false, .. } if text.contains(['*', '?']));
+    if parts.iter().any(bare) { Item::Pattern(known(&pieces)) } else { Item::Text(known(&pieces)) }
 }
 
 struct Test<'a> {
     items: &'a [Item],
     at: usize,
     depth: usize,
+    variables: &'a Variables,
 }
 
 impl Test<'_> {
@@ -109,7 +114,7 @@ impl Test<'_> {
 
     fn text(&mut self) -> Option<String> {
         let text = match self.items.get(self.at)? {
-            Item::Text(text) => text.clone(),
+            Item::Text(text) | Item::Pattern(text) => text.clone(),
             // A negative number, or `-` alone.
             Item::Sign(sign) => Some(sign.clone()),
         };
@@ -137,8 +142,13 @@ impl Test<'_> {
                     Some(false)
                 };
             }
+            Some("-v") if self.items.len() > self.at + 1 => {
+                self.at += 1;
+                let name = self.text()?;
+                return self.is_set(&name);
+            }
             Some(sign) if sign.starts_with('-') && self.items.len() > self.at + 1 => {
-                // A question about a file or a variable.
+                // A question about a file.
                 self.at += 2;
                 return None;
             }
@@ -152,12 +162,17 @@ impl Test<'_> {
             return left.map(|text| !text.is_empty());
         }
         self.at += 1;
+        let is_pattern = matches!(self.items.get(self.at), Some(Item::Pattern(_)));
         let right = self.text();
         let (left, right) = (left?, right?);
+        if is_pattern && matches!(sign.as_str(), "=" | "==" | "!=") {
+            return pattern::fits(&right, &left).map(|fits| fits == (sign != "!="));
+        }
         let numbers = || Some((left.trim().parse::<i64>().ok()?, right.trim().parse::<i64>().ok()?));
         match sign.as_str() {
             "=" | "==" => Some(left == right),
             "!=" => Some(left != right),
+            "=~" => matches(&left, &right),
             "-eq" => numbers().map(|(a, b)| a == b),
             "-ne" => numbers().map(|(a, b)| a != b),
             "-lt" => numbers().map(|(a, b)| a < b),
@@ -167,4 +182,35 @@ impl Test<'_> {
             _ => None,
         }
     }
+
+    /// Whether a variable, or an entry of one, is set here.
+    fn is_set(&self, name: &str) -> Option<bool> {
+        use super::values::Value;
+        let Some((name, key)) = name.split_once('[') else { return Some(self.variables.get(name).is_some()) };
+        match self.variables.get(name).map(std::rc::Rc::as_ref) {
+            Some(Value::Map(map)) => Some(map.contains_key(key.trim_end_matches(']'))),
+            None => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// A regular expression that is a plain text, perhaps held at the begin or the end.
+fn matches(text: &str, expression: &str) -> Option<bool> {
+    let from_begin = expression.starts_with('^');
+    let inner = expression.strip_prefix('^').unwrap_or(expression);
+    if inner == "[0-9]+$" && from_begin {
+        return Some(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit()));
+    }
+    let to_end = inner.ends_with('$');
+    let inner = inner.strip_suffix('$').unwrap_or(inner);
+    if inner.contains(['[', '(', '*', '+', '?', '|', '\\', '{']) {
+        return None;
+    }
+    Some(match (from_begin, to_end) {
+        (true, true) => text == inner,
+        (true, false) => text.starts_with(inner),
+        (false, true) => text.ends_with(inner),
+        (false, false) => text.contains(inner),
+    })
 }

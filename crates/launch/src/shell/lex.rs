@@ -1,6 +1,7 @@
 //! From the text of a script to words and operators, each with its line.
 //!
-//! Responsible for: quotes, comments, continued lines, here-documents, and cutting out what is to be expanded. Refuses to expand.
+//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and cutting out what is to be expanded.
+//! Refuses to expand.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,6 +10,10 @@ pub(super) enum Token {
     Word(Vec<Part>, usize),
     /// An operator, a line end (`\n`) among them.
     Operator(&'static str, usize),
+    /// What stands in `((...))`, as a command or behind `for`.
+    Arithmetic(String, usize),
+    /// The text of a here-document, in the place of its delimiter; its first line. Quoted delimiters keep it from being expanded.
+    Document { text: String, quoted: bool, line: usize },
 }
 
 /// A part of a word.
@@ -22,6 +27,8 @@ pub(super) enum Part {
     Arithmetic { inner: String, line: usize },
     /// What stands in `$(...)` or between backquotes.
     Command { inner: String, line: usize },
+    /// What stands in `<(...)` or `>(...)`.
+    Process { inner: String, line: usize },
     /// The elements of an array, in `NAME=(...)`.
     Array(Vec<Vec<Part>>),
 }
@@ -32,6 +39,9 @@ const OPERATORS: &[&str] = &[
     "<", ">",
 ];
 
+/// Longer arithmetic is nobody's.
+const LONGEST_ARITHMETIC: usize = 4 << 10;
+
 /// Words inside words (arrays, nested quotes) go this deep at most.
 const DEEPEST: usize = 16;
 
@@ -39,17 +49,20 @@ const DEEPEST: usize = 16;
 pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
     let mut lexer = Lexer { rest: text, line, depth: 0 };
     let mut tokens = Vec::new();
-    let mut documents: Vec<String> = Vec::new();
+    let mut documents: Vec<(usize, String, bool)> = Vec::new();
     while let Some(token) = lexer.token() {
         let here = matches!(tokens.last(), Some(Token::Operator("<<" | "<<-", _)));
         if let (true, Token::Word(parts, _)) = (here, &token) {
-            documents.push(plain(parts));
+            let quoted = parts.iter().any(|part| matches!(part, Part::Text { quoted: true, .. }));
+            documents.push((tokens.len(), plain(parts), quoted));
         }
         let ends_line = matches!(token, Token::Operator("\n", _));
         tokens.push(token);
         if ends_line {
-            for delimiter in documents.drain(..) {
-                lexer.skip_document(&delimiter);
+            for (index, delimiter, quoted) in documents.drain(..) {
+                let line = lexer.line;
+                let text = lexer.document(&delimiter).to_owned();
+                tokens[index] = Token::Document { text, quoted, line };
             }
         }
     }
@@ -133,11 +146,38 @@ impl<'a> Lexer<'a> {
             return Some(Token::Operator("\n", line));
         }
         self.peek()?;
-        if let Some(operator) = OPERATORS.iter().find(|operator| self.rest.starts_with(**operator)) {
+        if let Some(inner) = self.arithmetic() {
+            return Some(Token::Arithmetic(inner, line));
+        }
+        let is_process = self.rest.starts_with("<(") || self.rest.starts_with(">(");
+        if let Some(operator) = OPERATORS.iter().find(|operator| self.rest.starts_with(**operator))
+            && !is_process
+        {
             self.rest = &self.rest[operator.len()..];
             return Some(Token::Operator(operator, line));
         }
         Some(Token::Word(self.word(), line))
+    }
+
+    /// `((...))`, if the brackets close as they open; else they are two subshells.
+    fn arithmetic(&mut self) -> Option<String> {
+        let rest = self.rest.strip_prefix("((")?;
+        let mut depth = 2usize;
+        for (at, c) in rest.char_indices().take(LONGEST_ARITHMETIC) {
+            match c {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ => {}
+            }
+            if depth == 1 {
+                let inner = &rest[..at];
+                let after = rest[at..].strip_prefix("))")?;
+                self.line += inner.matches('\n').count();
+                self.rest = after;
+                return Some(inner.to_owned());
+            }
+        }
+        None
     }
 
     /// A word, up to a blank or an operator.
@@ -145,6 +185,13 @@ impl<'a> Lexer<'a> {
         let mut parts = Vec::new();
         loop {
             match self.peek() {
+                Some('<' | '>') if self.rest[1..].starts_with('(') => {
+                    let line = self.line;
+                    self.next();
+                    self.next();
+                    let inner = self.until_closed('(', ')').to_owned();
+                    parts.push(Part::Process { inner, line });
+                }
                 None | Some(' ' | '\t' | '\r' | '\n' | ';' | '|' | '&' | '<' | '>' | ')') => return parts,
                 Some('(') => {
                     let is_array = matches!(parts.as_slice(), [Part::Text { text, quoted: false, .. }] if text.ends_with('='));
@@ -245,6 +292,9 @@ impl<'a> Lexer<'a> {
             let inner = self.until_closed('(', ')').to_owned();
             self.eat(")");
             parts.push(Part::Arithmetic { inner, line });
+        } else if self.eat("$[") {
+            let inner = self.until_closed('[', ']').to_owned();
+            parts.push(Part::Arithmetic { inner, line });
         } else if self.eat("$(") {
             let inner = self.until_closed('(', ')').to_owned();
             parts.push(Part::Command { inner, line });
@@ -320,16 +370,21 @@ impl<'a> Lexer<'a> {
         Part::Array(elements)
     }
 
-    fn skip_document(&mut self, delimiter: &str) {
+    /// The lines up to a delimiter, which is eaten.
+    fn document(&mut self, delimiter: &str) -> &'a str {
+        let start = self.rest;
+        let mut length = 0;
         while !self.rest.is_empty() {
             let end = self.rest.find('\n').map_or(self.rest.len(), |n| n + 1);
             let line = self.rest[..end].trim();
             self.rest = &self.rest[end..];
             self.line += 1;
             if line == delimiter {
-                return;
+                break;
             }
+            length += end;
         }
+        &start[..length]
     }
 }
 

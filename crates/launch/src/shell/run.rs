@@ -1,32 +1,68 @@
 //! Walks through a script as the shell would, without running anything.
 //!
-//! Responsible for: assignments, branches whose condition is known, one pass of a loop, functions where they stand, and the commands
-//! that would be started, those inside `eval` and `bash -c` among them. Refuses branches that cannot be decided: they are reported.
+//! Responsible for: lists of commands, `&&` and `||`, subshells, and where the walk ends. Refuses to take what is undecided for
+//! decided: what it would change is left open.
 
-use super::condition;
-use super::expand::{Piece, Value, Variables, known, split, word};
+use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};
-use super::{Command, Script, Word};
+use super::values::{Piece, Value, Variables, split, word};
+use super::{Command, Script, condition};
+use crate::context::Context;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Steps that a script may take.
 const MOST_STEPS: usize = 200_000;
-/// Scripts inside scripts go this deep at most, and so do branches inside branches.
-const DEEPEST: usize = 6;
+/// Scripts inside scripts and calls inside calls go this deep at most.
+pub(super) const DEEPEST: usize = 8;
 /// Branches inside branches.
 const DEEPEST_BLOCK: usize = 48;
 /// Commands and open questions that are kept.
-const MOST: usize = 5000;
+pub(super) const MOST: usize = 5000;
+
+/// Why the walk stops before the end of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Exit,
+    Return,
+    Break,
+    Continue,
+}
 
 /// Walks through a text.
-pub(super) fn run(text: &str, given: &[(&str, String)]) -> Script {
-    let mut variables = Variables::new();
-    for (name, value) in given {
-        let piece = Piece { text: value.clone(), line: 0, quoted: false, unknown: None };
-        variables.values.insert((*name).to_owned(), Value::Text(vec![piece]));
+pub(super) fn run(
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+    directives: fn(&str) -> Vec<(&'static str, String)>,
+) -> Script {
+    let mut variables = Variables::new(file);
+    for (name, value) in directives(text) {
+        variables.set_text(name, &value, 0);
+        variables.exported.insert(name.to_owned());
     }
-    let mut walker = Walker { variables, script: Script::default(), steps: MOST_STEPS };
-    walker.nested(text, 1, 0);
-    let Walker { variables, mut script, steps } = walker;
+    for (name, value) in &context.variables {
+        variables.set_text(name, value, 0);
+        variables.exported.insert(name.clone());
+    }
+    variables.arguments = context.arguments.as_ref().map(|arguments| {
+        arguments.iter().map(|text| vec![Piece { quoted: true, ..super::values::closed(text, 0) }]).collect()
+    });
+    let mut walker = Walker {
+        variables,
+        script: Script::default(),
+        steps: MOST_STEPS,
+        functions: BTreeMap::new(),
+        written: BTreeMap::new(),
+        ended: None,
+        conditional: None,
+        tests: false,
+        context,
+        directives,
+    };
+    let base = walker.script.sources.add(file, text);
+    walker.nested(text, base, 0);
+    let Walker { variables, mut script, steps, .. } = walker;
     if steps == 0 || variables.room == 0 {
         script.open.push((
             1,
@@ -38,62 +74,80 @@ pub(super) fn run(text: &str, given: &[(&str, String)]) -> Script {
         .values
         .iter()
         .map(|(name, value)| {
-            let words = match value {
+            let words = match value.as_ref() {
                 Value::Text(pieces) => split(pieces),
                 Value::Array(elements) => elements.iter().map(|element| word(element)).collect(),
+                Value::Map(_) | Value::Name(_) => Vec::new(),
             };
             (name.clone(), words)
         })
         .collect();
+    script.taken_as_unset.extend(variables.missed);
+    script.wants_arguments |= variables.wants_arguments;
     script
 }
 
-struct Walker {
-    variables: Variables,
-    script: Script,
-    steps: usize,
+pub(super) struct Walker<'a> {
+    pub(super) variables: Variables,
+    pub(super) script: Script,
+    pub(super) steps: usize,
+    pub(super) functions: BTreeMap<String, Rc<Vec<Token>>>,
+    /// Files that the script writes itself, with `cat > FILE <<EOF`.
+    pub(super) written: BTreeMap<String, String>,
+    pub(super) ended: Option<End>,
+    /// The line of the branch, not decided, that the walk is in.
+    pub(super) conditional: Option<usize>,
+    /// Whether the walk is in the condition of a branch.
+    pub(super) tests: bool,
+    pub(super) context: &'a Context<'a>,
+    pub(super) directives: fn(&str) -> Vec<(&'static str, String)>,
 }
 
 /// A script, and where in it the walker stands.
-struct Place<'a> {
-    tokens: &'a [Token],
-    at: usize,
-    nesting: usize,
-    blocks: usize,
+pub(super) struct Place<'a> {
+    pub(super) tokens: &'a [Token],
+    pub(super) at: usize,
+    pub(super) nesting: usize,
+    pub(super) blocks: usize,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     /// The bare word here, such as `if`.
-    fn bare(&self) -> Option<&str> {
+    pub(super) fn bare(&self) -> Option<&'a str> {
         match self.tokens.get(self.at)? {
             Token::Word(parts, _) => match parts.as_slice() {
                 [Part::Text { text, quoted: false, .. }] => Some(text),
                 _ => None,
             },
-            Token::Operator(..) => None,
+            _ => None,
         }
     }
 
-    fn operator(&self) -> Option<&'static str> {
+    pub(super) fn operator(&self) -> Option<&'static str> {
         match self.tokens.get(self.at)? {
             Token::Operator(sign, _) => Some(sign),
-            Token::Word(..) => None,
+            _ => None,
         }
     }
 
-    fn line(&self) -> usize {
+    pub(super) fn line(&self) -> usize {
         match self.tokens.get(self.at.min(self.tokens.len().saturating_sub(1))) {
-            Some(Token::Operator(_, line) | Token::Word(_, line)) => *line,
+            Some(
+                Token::Operator(_, line)
+                | Token::Word(_, line)
+                | Token::Arithmetic(_, line)
+                | Token::Document { line, .. },
+            ) => *line,
             None => 0,
         }
     }
 
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.at >= self.tokens.len()
     }
 
     /// Enters a block, unless blocks are nested deeper than any script's.
-    fn enter(&mut self) -> bool {
+    pub(super) fn enter(&mut self) -> bool {
         let can = self.blocks < DEEPEST_BLOCK;
         if can {
             self.blocks += 1;
@@ -102,65 +156,58 @@ impl Place<'_> {
         }
         can
     }
-
-    /// Skips `((...))`.
-    fn skip_arithmetic(&mut self) {
-        let mut depth = 1;
-        while depth > 0 && !self.is_done() {
-            match self.operator() {
-                Some("(") => depth += 1,
-                Some(")") => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-        }
-    }
 }
 
-impl Walker {
-    fn nested(&mut self, text: &str, line: usize, nesting: usize) {
+impl Walker<'_> {
+    pub(super) fn nested(&mut self, text: &str, line: usize, nesting: usize) {
         if nesting > DEEPEST {
             return;
         }
         let tokens = lex(text, line);
         let mut place = Place { tokens: &tokens, at: 0, nesting, blocks: 0 };
-        while !place.is_done() && self.steps > 0 {
+        while !place.is_done() && self.steps > 0 && self.ended.is_none() {
             self.list(&mut place, &[], true);
             // A stray end of a block.
             place.at += 1;
         }
     }
 
-    fn open(&mut self, line: usize, what: impl Into<String>, why: impl Into<String>) {
+    pub(super) fn open(&mut self, line: usize, what: impl Into<String>, why: impl Into<String>) {
         if self.script.open.len() < MOST {
             self.script.open.push((line, what.into(), why.into()));
         }
     }
 
     /// Commands up to one of the words; the last one's status, where it is known.
-    fn list(&mut self, place: &mut Place<'_>, ends: &[&str], active: bool) -> Option<bool> {
+    pub(super) fn list(&mut self, place: &mut Place<'_>, ends: &[&str], active: bool) -> Option<bool> {
         let mut status = Some(true);
         let mut runs = active;
+        // The line of a chain whose first part is undecided.
+        let mut perhaps: Option<usize> = None;
         while !place.is_done() {
             if self.steps == 0 {
                 place.at = place.tokens.len();
                 return None;
             }
             self.steps -= 1;
+            let live = active && self.ended.is_none();
             match place.operator() {
                 Some(")" | ";;") if ends.contains(&place.operator().unwrap_or_default()) => return status,
-                Some("&&") => runs = active && status == Some(true),
-                Some("||") => runs = active && status == Some(false),
-                Some("\n" | ";" | "&" | "|" | "|&") => runs = active,
+                Some(sign @ ("&&" | "||")) => {
+                    let wanted = sign == "&&";
+                    perhaps = (live && status.is_none()).then(|| place.line());
+                    runs = live && status != Some(!wanted);
+                }
+                Some("\n" | ";" | "&" | "|" | "|&") => {
+                    runs = live;
+                    perhaps = None;
+                }
                 Some("(") => {
                     place.at += 1;
-                    if place.operator() == Some("(") {
-                        place.skip_arithmetic();
-                        status = None;
-                        continue;
-                    }
                     if place.enter() {
+                        let before = self.state();
                         status = self.list(place, &[")"], runs);
+                        self.variables.values = before;
                         place.blocks -= 1;
                     }
                 }
@@ -169,7 +216,14 @@ impl Walker {
                     if place.bare().is_some_and(|word| ends.contains(&word)) {
                         return status;
                     }
-                    let found = self.command(place, runs);
+                    runs &= self.ended.is_none();
+                    let found = match (perhaps, runs) {
+                        (Some(line), true) => {
+                            self.perhaps(place, line);
+                            None
+                        }
+                        _ => self.command(place, runs),
+                    };
                     if runs {
                         status = found;
                     }
@@ -181,31 +235,59 @@ impl Walker {
         status
     }
 
+    /// A command that runs or not: what it changes is open.
+    fn perhaps(&mut self, place: &mut Place<'_>, line: usize) {
+        let before = self.state();
+        let outer = self.conditional.replace(line);
+        self.command(place, true);
+        self.conditional = outer;
+        let after = self.state();
+        if self.ended.take().is_some() {
+            self.variables.values = before;
+        } else {
+            self.merge(&[before, after], line);
+        }
+    }
+
     /// A command, simple or compound.
     fn command(&mut self, place: &mut Place<'_>, active: bool) -> Option<bool> {
-        let word = place.bare().unwrap_or_default().to_owned();
-        let compound =
-            matches!(word.as_str(), "if" | "for" | "while" | "until" | "case" | "{" | "function" | "select");
+        if let Some(Token::Arithmetic(text, line)) = place.tokens.get(place.at) {
+            place.at += 1;
+            return if active { self.variables.evaluate(text, *line, 0).ok().map(|n| n != 0) } else { None };
+        }
+        let word = place.bare().unwrap_or_default();
+        let compound = matches!(
+            word,
+            "if" | "for" | "while" | "until" | "case" | "{" | "function" | "select" | "!" | "time"
+        );
         if !compound {
             return self.simple(place, active);
         }
         if !place.enter() {
             return None;
         }
-        let status = match word.as_str() {
+        let status = match word {
             "if" => self.branches(place, active),
-            "for" | "select" => self.pass(place, active),
-            "while" | "until" => {
-                place.at += 1;
-                self.list(place, &["do"], false);
-                place.at += 1;
-                self.list(place, &["done"], false);
-                place.at += 1;
-                None
-            }
+            "for" | "select" => self.for_loop(place, active),
+            "while" => self.while_loop(place, active, false),
+            "until" => self.while_loop(place, active, true),
             "case" => self.cases(place, active),
+            "!" => {
+                place.at += 1;
+                self.command(place, active).map(|status| !status)
+            }
+            "time" => {
+                place.at += 1;
+                self.command(place, active)
+            }
             "function" => {
-                place.at += 2;
+                place.at += 1;
+                let name = place.bare().unwrap_or_default();
+                place.at += 1;
+                if place.operator() == Some("(") {
+                    place.at += 2;
+                }
+                self.define(name, place);
                 Some(true)
             }
             _ => {
@@ -217,111 +299,6 @@ impl Walker {
         };
         place.blocks -= 1;
         status
-    }
-
-    fn branches(&mut self, place: &mut Place<'_>, active: bool) -> Option<bool> {
-        let mut is_open = active;
-        let mut undecided = None;
-        loop {
-            let line = place.line();
-            place.at += 1;
-            let condition = self.list(place, &["then", "fi"], is_open);
-            place.at += 1;
-            let takes = is_open && condition == Some(true);
-            if is_open && condition.is_none() {
-                undecided.get_or_insert(line);
-                // Neither this branch nor those behind it can be known to be taken.
-                is_open = false;
-            }
-            self.list(place, &["elif", "else", "fi"], takes);
-            is_open = is_open && !takes;
-            if place.bare() != Some("elif") || place.is_done() {
-                break;
-            }
-        }
-        if place.bare() == Some("else") {
-            place.at += 1;
-            self.list(place, &["fi"], is_open);
-        }
-        let end = place.line();
-        place.at += 1;
-        if let Some(line) = undecided {
-            let why = format!("only a run can decide it; lines {line} to {end} are left out");
-            self.open(line, "if", why);
-        }
-        None
-    }
-
-    /// The first pass of a loop over words.
-    fn pass(&mut self, place: &mut Place<'_>, active: bool) -> Option<bool> {
-        let line = place.line();
-        place.at += 1;
-        let name = place.bare().unwrap_or_default().to_owned();
-        place.at += 1;
-        let mut words = Vec::new();
-        while !place.is_done() && place.bare() != Some("do") {
-            if let Some(Token::Word(parts, _)) = place.tokens.get(place.at)
-                && plain(parts) != "in"
-            {
-                words.extend(self.variables.fields(parts));
-            }
-            place.at += 1;
-        }
-        place.at += 1;
-        let has_pass = active && !words.is_empty();
-        if has_pass {
-            if words.len() > 1 {
-                self.open(
-                    line,
-                    format!("for {name}"),
-                    format!("the first of {} passes is read", words.len()),
-                );
-            }
-            let first = words.swap_remove(0);
-            self.variables.values.insert(name, Value::Text(first));
-        }
-        self.list(place, &["done"], has_pass);
-        place.at += 1;
-        None
-    }
-
-    fn cases(&mut self, place: &mut Place<'_>, active: bool) -> Option<bool> {
-        place.at += 1;
-        let subject = match place.tokens.get(place.at) {
-            Some(Token::Word(parts, _)) => known(&self.variables.text(parts)),
-            _ => None,
-        };
-        let line = place.line();
-        if subject.is_none() && active {
-            self.open(line, "case", "only a run can decide it; it is left out");
-        }
-        while !place.is_done() && place.bare() != Some("in") {
-            place.at += 1;
-        }
-        place.at += 1;
-        let mut taken = !active || subject.is_none();
-        while !place.is_done() && place.bare() != Some("esac") {
-            let mut matches = false;
-            while !place.is_done() && place.operator() != Some(")") && place.bare() != Some("esac") {
-                if let Some(Token::Word(parts, _)) = place.tokens.get(place.at) {
-                    let pattern = known(&self.variables.text(parts));
-                    let fits = |pattern: &str| pattern == "*" || Some(pattern) == subject.as_deref();
-                    matches |= pattern.as_deref().is_some_and(fits);
-                }
-                place.at += 1;
-            }
-            if place.bare() == Some("esac") {
-                break;
-            }
-            place.at += 1;
-            self.list(place, &[";;", "esac"], matches && !taken);
-            taken |= matches;
-            if place.operator() == Some(";;") {
-                place.at += 1;
-            }
-        }
-        place.at += 1;
-        None
     }
 
     /// Words up to an operator; redirections are dropped.
@@ -337,11 +314,13 @@ impl Walker {
             return if active { condition::test(inner, &mut self.variables) } else { None };
         }
         let mut words: Vec<&[Part]> = Vec::new();
+        let mut document = None;
+        let mut target = None;
         while let Some(token) = place.tokens.get(place.at) {
             match token {
                 Token::Word(parts, _) => words.push(parts),
                 Token::Operator(
-                    "<" | ">" | ">>" | "&>" | "&>>" | ">&" | "<&" | ">|" | "<<" | "<<-" | "<<<",
+                    sign @ ("<" | ">" | ">>" | "&>" | "&>>" | ">&" | "<&" | ">|" | "<<" | "<<-" | "<<<"),
                     _,
                 ) => {
                     // The number of a stream stands before, a file behind.
@@ -349,14 +328,25 @@ impl Walker {
                         words.pop();
                     }
                     place.at += 1;
+                    match place.tokens.get(place.at) {
+                        Some(Token::Document { text, quoted, line }) => {
+                            document = Some((text, *quoted, *line));
+                        }
+                        Some(Token::Word(parts, _)) if *sign == ">" => target = Some(parts),
+                        _ => {}
+                    }
                 }
                 Token::Operator("(", _) if words.len() == 1 => {
-                    // A function: its body is read where it stands.
                     place.at += 2;
+                    self.define(&plain(words[0]), place);
                     return Some(true);
                 }
-                Token::Operator(..) => break,
+                _ => break,
             }
+            place.at += 1;
+        }
+        if place.at == start {
+            // Nothing that a command can begin with.
             place.at += 1;
         }
         if !active || words.is_empty() {
@@ -370,6 +360,11 @@ impl Walker {
                 words[1..end.max(1)].iter().map(|parts| Token::Word(parts.to_vec(), line)).collect();
             return condition::test(&tokens, &mut self.variables);
         }
+        if let Some((text, quoted, line)) = document {
+            let target = target.and_then(|parts| self.variables.words(parts).into_iter().next());
+            self.document(&first, text, quoted, line, target, place.nesting);
+            return Some(true);
+        }
         self.assign_or_start(&words, &first, line, place.nesting)
     }
 
@@ -380,111 +375,60 @@ impl Walker {
         line: usize,
         nesting: usize,
     ) -> Option<bool> {
-        let declares = matches!(first, "export" | "declare" | "local" | "readonly" | "typeset");
-        let candidates = if declares { &words[1..] } else { words };
-        let assigned = candidates.iter().take_while(|parts| self.assign(parts)).count();
-        if declares || assigned == candidates.len() {
+        if matches!(first, "export" | "declare" | "local" | "readonly" | "typeset") {
+            self.declare(&words[1..], first == "export");
             return Some(true);
         }
-        match first {
-            "unset" => {
-                for parts in &words[1..] {
-                    self.variables.values.remove(&plain(parts));
-                }
-                return Some(true);
+        let is_assignment = |parts: &&&[Part]| match parts.first() {
+            Some(Part::Text { text, quoted: false, .. }) => text.split_once('=').is_some_and(|(name, _)| {
+                is_name(name.split('[').next().unwrap_or_default().trim_end_matches('+'))
+            }),
+            _ => false,
+        };
+        let assigned = words.iter().take_while(is_assignment).count();
+        if assigned == words.len() {
+            for parts in words {
+                self.variables.assign(parts);
             }
-            "source" | "." => {
-                let name = words.get(1).map(|parts| self.variables.words(parts)).unwrap_or_default();
-                let name = name.first().map_or_else(String::new, |word| word.text.clone());
-                self.open(
-                    line,
-                    format!("{first} {name}"),
-                    "other files are not read; what it sets is unknown",
-                );
-                return Some(true);
-            }
-            "exit" | "return" | "set" | "echo" | "printf" | "cd" | "mkdir" | "module" | ":" => {
-                return Some(true);
-            }
-            _ => {}
+            return Some(true);
         }
-        let fields: Vec<Vec<Piece>> =
-            words[assigned..].iter().flat_map(|parts| self.variables.fields(parts)).collect();
-        let expanded: Vec<Word> = fields.iter().map(|pieces| word(pieces)).collect();
-        // What is started by another shell is a script of its own.
-        if first == "eval" {
-            let rest: Vec<Word> = fields.iter().skip(1).flat_map(|pieces| split(pieces)).collect();
-            self.inner(rest, &expanded[1..], line, nesting);
-            return None;
-        }
-        let is_shell = |word: &Word| matches!(word.text.rsplit('/').next(), Some("bash" | "sh" | "zsh"));
-        let at = expanded
-            .windows(3)
-            .position(|w| is_shell(&w[0]) && w[1].text.starts_with('-') && w[1].text.ends_with('c'));
-        if let Some(at) = at {
-            self.inner(split(&fields[at + 2]), &expanded[at + 2..at + 3], expanded[at + 2].line, nesting);
-        }
-        if self.script.commands.len() < MOST && !expanded.is_empty() {
-            self.script.commands.push(Command { words: expanded, line });
-        }
-        // Whether a program works is taken for granted.
-        Some(true)
+        self.start(&words[..assigned], &words[assigned..], line, nesting)
     }
 
-    /// A script inside a script. Plain words keep the lines that they were written in; quotes and expansions are read anew.
-    fn inner(&mut self, words: Vec<Word>, whole: &[Word], line: usize, nesting: usize) {
-        let marks = ['"', '\'', '$', '`', '(', ')', ';', '\\'];
-        let sets = |word: &Word| !word.text.starts_with('-') && word.text.contains('=');
-        let is_plain = |word: &Word| !word.unknown.is_empty() || !(word.text.contains(marks) || sets(word));
-        if words.iter().all(is_plain) {
-            let ends =
-                |word: &Word| word.text.starts_with(['|', '&', '>', '<']) || word.text.starts_with("2>");
-            let words: Vec<Word> = words.into_iter().take_while(|word| !ends(word)).collect();
-            if self.script.commands.len() < MOST && !words.is_empty() {
-                self.script.commands.push(Command { words, line });
+    /// `declare -A NAME`, `export NAME=value`, `local -n NAME=OTHER`.
+    fn declare(&mut self, words: &[&[Part]], exports: bool) {
+        let mut flags = String::new();
+        for parts in words {
+            let text = plain(parts);
+            if text.starts_with('-') {
+                flags.push_str(&text);
+                continue;
             }
-            return;
+            let name = text.split(['=', '+', '[']).next().unwrap_or_default().to_owned();
+            if flags.contains('n') && text.contains('=') {
+                let target = self.variables.words(parts).into_iter().next().unwrap_or_default();
+                let target = target.text.split_once('=').map_or("", |(_, target)| target).to_owned();
+                if is_name(&name) && is_name(&target) && name != target {
+                    self.variables.values.insert(name, Rc::new(Value::Name(target)));
+                }
+                continue;
+            }
+            if flags.contains('A') && is_name(&name) {
+                self.variables.set(&name, Value::Map(BTreeMap::new()));
+            }
+            let has_value = self.variables.assign(parts).is_some();
+            if !has_value && exports && is_name(&text) {
+                self.variables.exported.insert(text);
+            } else if has_value && (exports || flags.contains('x')) {
+                self.variables.exported.insert(name);
+            }
         }
-        let text = whole.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        self.nested(&text, line, nesting + 1);
     }
 
-    /// Takes `NAME=value`, `NAME+=value`, `NAME=(...)`; `false` if the word is none.
-    fn assign(&mut self, parts: &[Part]) -> bool {
-        let Some(Part::Text { text, quoted: false, line }) = parts.first() else { return false };
-        let Some((name, rest)) = text.split_once('=') else { return false };
-        let (name, appends) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
-        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !is_name || name.starts_with(|c: char| c.is_ascii_digit()) {
-            return false;
+    /// Keeps a command.
+    pub(super) fn keep(&mut self, command: Command) {
+        if self.script.commands.len() < MOST && !command.words.is_empty() {
+            self.script.commands.push(command);
         }
-        let value = if let Some(Part::Array(elements)) = parts.get(1) {
-            Value::Array(elements.iter().flat_map(|element| self.variables.fields(element)).collect())
-        } else {
-            let mut pieces = vec![Piece { text: rest.to_owned(), line: *line, quoted: false, unknown: None }];
-            pieces.extend(self.variables.text(&parts[1..]));
-            Value::Text(pieces)
-        };
-        let value = match (appends.then(|| self.variables.values.remove(name)).flatten(), value) {
-            (Some(Value::Array(mut old)), Value::Array(new)) => {
-                old.extend(new);
-                Value::Array(old)
-            }
-            (Some(Value::Text(mut old)), Value::Text(new)) => {
-                old.extend(new);
-                Value::Text(old)
-            }
-            (Some(Value::Array(mut old)), Value::Text(new)) => {
-                if old.is_empty() {
-                    old.push(new);
-                } else {
-                    old[0].extend(new);
-                }
-                Value::Array(old)
-            }
-            (_, new) => new,
-        };
-        self.variables.values.insert(name.to_owned(), value);
-        true
     }
 }

@@ -1,10 +1,20 @@
 //! Scripts as people write them, and as an attacker would.
 
-use super::{Script, read};
+use super::{Script, Why};
+use crate::context::{Context, Files};
+
+fn read(text: &str, given: &[(&str, String)]) -> Script {
+    let variables = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    super::read(text, "run.sh", &Context { variables, ..Context::default() }, |_| Vec::new())
+}
 
 /// The words of the last command.
 fn words(script: &str) -> Vec<String> {
     last(&read(script, &[]))
+}
+
+fn read_alone(text: &str) -> Script {
+    read(text, &[])
 }
 
 fn last(script: &Script) -> Vec<String> {
@@ -37,17 +47,14 @@ fn branches_that_are_known_are_taken() {
     let script = |dtype: &str| {
         format!(
             "D={dtype}\nA=\"\"\nif [[ \"$D\" == \"fp8\" ]]; then\n A=\"--fp8\"\nelif [ $D = bf16 ]; then A=--bf16\nelse\n A=--fp32\nfi\n\
-             if [ -z ${{DATA+x}} ]; then A=\"$A --mock\"; fi\nif [ ! -f x.py ]; then\n A=--broken\nfi\nrun $A"
+             if [ -z ${{DATA+x}} ]; then A=\"$A --mock\"; fi\nif [ ! -f x.py ]; then\n echo no; exit 1\nfi\nrun $A"
         )
     };
     assert_eq!(words(&script("fp8")), ["run", "--fp8", "--mock"]);
     assert_eq!(words(&script("bf16")), ["run", "--bf16", "--mock"]);
     assert_eq!(words(&script("x")), ["run", "--fp32", "--mock"]);
-    let open = read(&script("fp8"), &[]).open;
-    assert_eq!(
-        open,
-        [(10, "if".to_owned(), "only a run can decide it; lines 10 to 12 are left out".to_owned())]
-    );
+    // A check that only ends the script is nothing to speak of.
+    assert_eq!(read(&script("fp8"), &[]).open, []);
     assert_eq!(words("S=7\n[ $S -gt 3 ] && T=1\n[ $S -gt 9 ] && T=2 || T=$((T+4))\nrun $T"), ["run", "5"]);
     assert_eq!(words("M=70\ncase $M in\n 8) L=32;;\n 70|72) L=80 ;;\n *) L=1\nesac\nrun $L"), ["run", "80"]);
 }
@@ -56,8 +63,14 @@ fn branches_that_are_known_are_taken() {
 fn what_is_unknown_is_said() {
     let read = read("N=`nvidia-smi -L | wc -l`\nrun --n $N --m ${NOT_SET} \"$@\"", &[]);
     let words = &read.commands[0].words;
-    assert_eq!(words[2].unknown, ["$(nvidia-smi -L | wc -l)"]);
-    assert_eq!((words[4].unknown.as_slice(), words.len()), (["${NOT_SET}".to_owned()].as_slice(), 5));
+    assert_eq!(
+        (words[2].unknown[0].text.as_str(), words[2].unknown[0].why),
+        ("$(nvidia-smi -L | wc -l)", Why::Undecidable)
+    );
+    assert_eq!(
+        (words[4].unknown[0].text.as_str(), words[4].unknown[0].why, words.len()),
+        ("${NOT_SET}", Why::Unset, 5)
+    );
 }
 
 #[test]
@@ -90,10 +103,10 @@ fn a_variable_bomb_ends() {
     assert_eq!(read.open.len(), 1);
     let nested =
         "(".repeat(10_000) + &"if [ ".repeat(10_000) + &"${A:-".repeat(10_000) + &"$((".repeat(10_000);
-    drop(super::read(&nested, &[]));
-    drop(super::read(&"if x; then ".repeat(10_000), &[]));
-    drop(super::read(&"A=(".repeat(10_000), &[]));
-    drop(super::read("eval eval eval eval \"$A\"\nA='eval $A'\neval $A", &[]));
+    drop(read_alone(&nested));
+    drop(read_alone(&"if x; then ".repeat(10_000)));
+    drop(read_alone(&"A=(".repeat(10_000)));
+    drop(read_alone("eval eval eval eval \"$A\"\nA='eval $A'\neval $A"));
 }
 
 #[test]
@@ -111,4 +124,101 @@ fn long_expressions_and_many_copies_end_soon() {
     let many = format!("A=({})\nrun {}\n", "'' ".repeat(10_000), "\"${A[@]}\" \"${A[1]}\" ".repeat(100_000));
     let count: usize = read(&many, &[]).commands.iter().map(|command| command.words.len()).sum();
     assert!(count < 1 << 20, "{count}");
+}
+
+/// What may stand in place of the last word of the last command.
+fn choice(script: &Script) -> Vec<String> {
+    let last = script.commands.last().and_then(|command| command.words.last()).expect("a word");
+    let Some(Why::Either(index)) = last.unknown.first().map(|unknown| unknown.why) else { return Vec::new() };
+    let join = |words: &Vec<super::Word>| words.iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join(" ");
+    script.choices[index].alternatives.iter().map(join).collect()
+}
+
+#[test]
+fn a_branch_that_is_not_decided_leaves_open_what_it_changes() {
+    let script = "A=\"--x 1\"\nTP=2\nif [ -d /data ]; then\n A=\"$A --y\"\n TP=2\n PP=4\nelse PP=8; fi\n";
+    let read_last = |last: &str| read(&format!("{script}{last}"), &[]);
+    assert_eq!(last(&read_last("run $TP")), ["run", "2"], "both branches say the same");
+    assert_eq!(choice(&read_last("run $PP")), ["4", "8"]);
+    let read_a = read_last("run $A");
+    assert_eq!(last(&read_a)[..3], ["run", "--x", "1"], "what both begin with is known");
+    assert_eq!(choice(&read_a), ["--y", ""]);
+    assert_eq!(choice(&read("A=(1)\n[ -f x ] && A+=(2)\nrun \"${A[@]}\"", &[])), ["", "2"]);
+    assert_eq!(choice(&read("case $(uname) in\n L) A=1;;\n *) A=2;;\nesac\nrun $A", &[])), ["1", "2"]);
+    assert_eq!(words("A=1\nif nvidia-smi; then exit 3; fi\nrun $A"), ["run", "1"]);
+}
+
+#[test]
+fn arguments_that_nobody_gave_are_open() {
+    let script = "TP=${10}\nD=$2\nif [ $D != false ]; then O=--offload; fi\nN=${3:-4}\nrun $N $TP $O";
+    let alone = read(script, &[]);
+    let command = alone.commands.last().expect("a command");
+    assert_eq!(command.words[1].text, "4");
+    assert_eq!(command.words[2].unknown[0].why, Why::Argument);
+    assert_eq!(choice(&alone), ["", "--offload"]);
+    assert!(alone.wants_arguments);
+    let arguments = ["a", "false", "3", "x", "x", "x", "x", "x", "x", "16"].map(str::to_owned).to_vec();
+    let context = Context { arguments: Some(arguments), ..Context::default() };
+    let given = super::read(script, "run.sh", &context, |_| Vec::new());
+    assert_eq!(last(&given), ["run", "3", "16", "${O}"]);
+    let flags =
+        "TP=1\nwhile [[ $# -gt 0 ]]; do case $1 in --tp) TP=$2; shift 2;; *) shift;; esac; done\nrun $TP";
+    assert_eq!(words(flags), ["run", "1"]);
+    let arguments = Some(["--x", "--tp", "8"].map(str::to_owned).to_vec());
+    let given = super::read(flags, "run.sh", &Context { arguments, ..Context::default() }, |_| Vec::new());
+    assert_eq!(last(&given), ["run", "8"]);
+}
+
+#[test]
+fn loops_lists_and_functions_as_the_shell_has_them() {
+    let layers = "N=5\na=()\nfor ((i=0; i<N; i++)); do if (( i < 2 )); then a+=(0); else a+=(1); fi; done\n\
+                  printf -v F \"[%s]\" \"$(IFS=', '; echo \"${a[*]}\")\"\nrun \"$F\"";
+    assert_eq!(words(layers), ["run", "[0,0,1,1,1]"]);
+    assert_eq!(words("f() { local x=$1; shift; A=\"$x:$*\"; }\nf 7 8 9\nrun \"$A\""), ["run", "7:8 9"]);
+    assert_eq!(
+        words("declare -A M=( [a]=\"1 2\" [b]=\"3 4\" )\nk=b\nc=(${M[$k]})\nrun ${c[1]}"),
+        ["run", "4"]
+    );
+    assert_eq!(
+        words("X=/a/b/run.sh\nrun ${X##*/} ${X%/*} ${X/run/go}"),
+        ["run", "run.sh", "/a/b", "/a/b/go.sh"]
+    );
+    assert_eq!(
+        words("A=1 B=2 run $A"),
+        ["run", "${A}"],
+        "what is set for one command is not seen by its words"
+    );
+}
+
+/// Two files beside a script.
+struct Beside;
+
+impl Files for Beside {
+    fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
+        match (path, from) {
+            ("./models/x.sh", "run.sh") => Ok((path.to_owned(), "M=(--layers 8)\n".to_owned())),
+            ("go.sh", "run.sh") => {
+                Ok((path.to_owned(), "train --tp ${TP:-1} --hidden $H \"$@\"\n".to_owned()))
+            }
+            _ => Err("it is not here".to_owned()),
+        }
+    }
+}
+
+#[test]
+fn files_beside_a_script_are_read_through_the_door() {
+    let read = |text: &str| {
+        let context = Context { files: Some(&Beside), ..Context::default() };
+        super::read(text, "run.sh", &context, |_| Vec::new())
+    };
+    let sourced = read(
+        "D=\"$(cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" &>/dev/null && pwd)\"\nsource \"${D}/models/x.sh\"\nrun ${M[@]}",
+    );
+    assert_eq!(last(&sourced), ["run", "--layers", "8"]);
+    let line = sourced.commands[0].words[1].line;
+    assert_eq!(sourced.sources.place(line), (Some("./models/x.sh".to_owned()), 1));
+    let started = read("H=5\nexport E=1\nTP=4 bash go.sh --bf16 --x y");
+    assert_eq!(last(&started), ["train", "--tp", "4", "--hidden", "${H}", "--bf16", "--x", "y"]);
+    let missing = read("source other.sh\nrun 1");
+    assert_eq!(missing.open[0].1, "source other.sh");
 }

@@ -4,7 +4,7 @@ use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 
 /// Keys of older versions and what they are called today.
-pub(super) const OLDER: &[(&str, &str)] = &[
+pub(crate) const OLDER: &[(&str, &str)] = &[
     ("training.batch_size", "training.local_batch_size"),
     ("training.data_parallel_degree", "parallelism.data_parallel_shard_degree"),
     ("training.data_parallel_replicate_degree", "parallelism.data_parallel_replicate_degree"),
@@ -116,8 +116,8 @@ pub(super) const KNOWN: &[Known] = &[
         Lost(&["false"], "parameters are estimated as gathered in 16 bits"),
     ),
     ("quantize.linear.*", Ignored),
-    ("quantize.grouped_mm.float8.fqns", Lost(&[], "the experts' products follow the other products' format")),
-    ("quantize.grouped_mm.mx.fqns", Lost(&[], "the experts' products follow the other products' format")),
+    ("quantize.grouped_mm.float8.fqns", Lost(&[], "expert GEMMs use the format of the other GEMMs")),
+    ("quantize.grouped_mm.mx.fqns", Lost(&[], "expert GEMMs use the format of the other GEMMs")),
     ("quantize.*", Ignored),
     ("float8.*", Ignored),
     ("mx.*", Ignored),
@@ -140,6 +140,9 @@ pub(super) const KNOWN: &[Known] = &[
     ("job.*", Ignored),
     ("debug.*", Ignored),
     ("profiling.*", Ignored),
+    ("profiler.*", Ignored),
+    ("override.*", Ignored),
+    ("training.disable_cuda_graphs", Ignored),
     ("metrics.*", Ignored),
     ("lr_scheduler.*", Ignored),
     ("checkpoint.*", Ignored),

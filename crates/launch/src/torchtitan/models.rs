@@ -43,7 +43,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         (None, Some(registered)) => ("model.config_name", registered.clone()),
         (None, None) => {
             if name.is_some() {
-                let message = "the flavour is not said, so the model is open";
+                let message = "the flavour is not set, so the model is open";
                 fields.remark(RemarkKind::Unresolved, "model.name", message);
             }
             return;
@@ -54,7 +54,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         None => fields.remark(
             RemarkKind::Unresolved,
             path,
-            "the dimensions of this flavour stand in torchtitan's code, so the model is open: name it, or give its config.json",
+            "the dimensions of this flavour are in torchtitan's code, so the model is open: name it, or give its config.json",
         ),
     }
 }
@@ -78,7 +78,8 @@ fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
 
 /// Name and flavour of a model, if torchtitan has it.
 pub(super) fn flavour(model: &Model) -> Option<(&'static str, &'static str)> {
-    FLAVOURS.iter().find_map(|(name, flavour, known)| {
+    // Llama 2 was no flavour any more in the last versions that read TOML.
+    FLAVOURS.iter().filter(|(name, ..)| *name != "llama2").find_map(|(name, flavour, known)| {
         let known = by_name(known).ok()?;
         let is_same = known.layers == model.layers
             && known.layer_kinds == model.layer_kinds

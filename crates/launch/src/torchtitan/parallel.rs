@@ -82,8 +82,7 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
             fields.remark(
                 RemarkKind::Unresolved,
                 REPLICATE,
-                "how many ranks share one copy follows from the number of devices, which is not said here: estimated as one \
-                 copy over all; give the size of a copy as in `--sharding hsdp:8`",
+                "the shard group size depends on the number of devices, which is not set here: estimated as full sharding; give the size of a copy as in `--sharding hsdp:8`",
             );
         }
         return put(fields, sharding);
@@ -173,7 +172,7 @@ fn context(fields: &mut Fields<'_>, is_whole: bool) {
             fields.problem(problem, path);
         }
         None if is_whole && degree(fields.draft.spec().plan.context_parallel) > 1 => {
-            let why = "torchtitan gathers keys and values unless told otherwise";
+            let why = "torchtitan gathers keys and values by default";
             fields.default("plan.context_kind", &ContextKind::AllGather, why);
         }
         None => {}

@@ -34,7 +34,7 @@ const SCHEDULES: &[(&str, Schedule, bool, &str)] = &[
         "DualPipeV",
         Schedule::ZbV,
         true,
-        "taken as zb-v, which places layers alike; passes of two micro batches side by side are not estimated",
+        "estimated as zb-v, which has the same layer placement; overlapped passes of two micro-batches are not estimated",
     ),
 ];
 

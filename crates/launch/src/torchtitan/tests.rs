@@ -207,7 +207,7 @@ fn both_generations_are_written_in_their_own_words() {
         "plan.precision.preset=fp8",
         "plan.recompute=full:2",
     ]);
-    let (toml, overrides) = (&out.files[0].text, &out.files[1].text);
+    let (toml, python) = (&out.files[0].text, &out.files[1].text);
     for line in [
         "converters = [\"quantize.linear.float8\"]\n",
         "[quantize.linear.float8]\n",
@@ -219,18 +219,18 @@ fn both_generations_are_written_in_their_own_words() {
     }
     assert!(!toml.contains("enable_sequence_parallel"), "{toml}");
     let lost = out.not_expressed.iter().find(|lost| lost.key == "plan.sequence_parallel").expect("lost");
-    assert!(lost.message.contains("the overrides have one"), "{}", lost.message);
+    assert!(lost.message.contains("the Python configuration has one"), "{}", lost.message);
     assert!(!out.not_expressed.iter().any(|lost| lost.key == "plan.recompute"), "{:?}", out.not_expressed);
     for line in [
-        "--model.converters quantize.linear.float8\n",
-        "--parallelism.no_enable_sequence_parallel\n",
-        "# parallelism.module_fqns_per_model_part is yours to set in Python: [[",
+        "from torchtitan.models.llama3.config_registry import llama3_8b\n",
+        "    config.model_spec = model_registry(\"8B\", converters=[Float8LinearConverter.Config(model_compile_enabled=True)])\n",
+        "    config.parallelism.enable_sequence_parallel = False\n",
+        "    config.parallelism.module_fqns_per_model_part = [[\"tok_embeddings\", \"layers.0\", ",
+        "    config.activation_checkpoint = FullAC.Config()\n",
     ] {
-        assert!(overrides.contains(line), "{line}\n{overrides}");
+        assert!(python.contains(line), "{line}\n{python}");
     }
-    assert_eq!(value(&read(overrides), "plan.sequence_parallel"), "false");
     assert_eq!(value(&read(toml), "plan.precision.preset"), "\"fp8\"");
-    assert_eq!(value(&read(overrides), "plan.precision.preset"), "\"fp8\"");
     // No n makes 5 of 32 / 4 layers.
     let out = written(&[
         "model.name=llama-3-8b",
@@ -292,8 +292,11 @@ fn layers_are_divided_as_torchtitan_divides_them() {
 fn every_flavour_names_a_model_of_the_catalogue() {
     for (name, flavour, model) in super::models::FLAVOURS {
         let known = railwright_spec::model::by_name(model).expect(model);
-        let (back, _) = super::models::flavour(&known).expect(model);
-        assert!(back == *name, "{name} {flavour}: {back}");
+        // Llama 2 left torchtitan before its TOML did: old files name it, new ones cannot.
+        match super::models::flavour(&known) {
+            Some((back, _)) => assert!(back == *name, "{name} {flavour}: {back}"),
+            None => assert_eq!(*name, "llama2", "{flavour}"),
+        }
     }
 }
 
@@ -307,6 +310,37 @@ fn torchtitan_is_recognised_and_nothing_else() {
     {
         assert_ne!(detect(text).first().map(|s| s.format), Some(Format::Torchtitan), "{text}");
     }
+}
+
+/// Whether the flavour was there in February 2026 and is no more.
+fn out_of_date(model: &railwright_spec::model::Model) -> bool {
+    super::models::flavour(model).is_some_and(|(name, _)| matches!(name, "llama4"))
+}
+
+#[test]
+fn the_script_of_the_guide_becomes_a_configuration() {
+    let text = include_str!("../../../../examples/launch/llama3_70b.sh");
+    let mut spec = crate::read(text, "f").expect("recognised").expect("sound").spec;
+    spec.cluster.preset = Some("dgx-h100".to_owned());
+    let out = TorchtitanWriter.write(&spec.resolve(|_| Err(Problem::new("no file"))).expect("a run"));
+    assert!(out.refused.is_empty() && out.files.len() == 2, "{:?}", out.refused);
+}
+
+#[test]
+fn models_without_a_flavour_are_refused() {
+    let out = written(&["model.name=llama-2-7b", "cluster.devices=8"]);
+    assert!(
+        out.files.is_empty() && out.refused[0].message.contains("flavour for llama-2-7b"),
+        "{:?}",
+        out.refused
+    );
+    let out = written(&["model.name=llama-4-scout-17b-16e", "cluster.devices=8", "plan.sharding=fsdp"]);
+    assert_eq!(out.files.len(), 1);
+    assert!(
+        out.not_expressed.iter().any(|lost| lost.message.contains("any more")),
+        "{:?}",
+        out.not_expressed
+    );
 }
 
 /// What torchtitan can say is never lost.
@@ -333,7 +367,7 @@ fn lost_only_where_it_must(run: &railwright_spec::run::Run) -> Result<(), String
             }
             "plan.overlap.tensor" => plan.software == "torchtitan-2024-eager",
             "plan.context_kind" => plan.context_kind == railwright_spec::plan::ContextKind::Ulysses,
-            "model.name" => super::models::flavour(&run.model).is_none(),
+            "model.name" => out_of_date(&run.model),
             key => ![
                 "tensor_parallel",
                 "pipeline_parallel",
@@ -362,25 +396,5 @@ proptest! {
     fn what_is_written_reads_back(run in run(crate::testing::MODELS, &[])) {
         prop_assert_eq!(round_trip(&TorchtitanWriter, &run), Ok(()));
         prop_assert_eq!(lost_only_where_it_must(&run), Ok(()));
-    }
-
-    #[test]
-    fn overrides_read_back_alike(run in run(&["llama-3-8b", "qwen3-30b-a3b", "deepseek-v3-671b"], &["plan.software=torchtitan-2024-compile"])) {
-        let written = TorchtitanWriter.write(&run);
-        let whole = read(&written.files[0].text).spec;
-        let mut overrides = read(&written.files[1].text).spec;
-        for key in railwright_spec::run::keys() {
-            let path = key.path();
-            // A list of overrides leaves out what is a default.
-            if let (Some(a), Some(b)) = (whole.get(&path), overrides.get(&path)) {
-                prop_assert_eq!(a, b, "{}", path);
-            }
-        }
-        overrides.cluster.preset = Some("dgx-h100".to_owned());
-        overrides.cluster.devices = Some(run.cluster.devices);
-        let back = overrides.resolve(|_| Err(Problem::new("no file"))).map_err(|p| TestCaseError::fail(p.to_string()))?;
-        prop_assert_eq!(back.plan.tensor_parallel, run.plan.tensor_parallel);
-        prop_assert_eq!(back.plan.layers_per_stage, run.plan.layers_per_stage);
-        prop_assert_eq!(back.plan.global_batch, run.plan.global_batch);
     }
 }

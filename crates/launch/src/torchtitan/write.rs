@@ -1,8 +1,8 @@
-//! A run as torchtitan's TOML, and the same as overrides for versions that have no TOML any more.
+//! A run as torchtitan's TOML, and as Python for versions that have no TOML any more.
 //!
 //! Responsible for: every key that the reader understands. Refuses to hide what torchtitan cannot do: see [`crate::Written`].
 
-use super::{TorchtitanReader, models, pipeline};
+use super::{TorchtitanReader, models, pipeline, python};
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Writer, Written, WrittenFile};
 use railwright_spec::plan::{ContextKind, Optimizer, Recompute};
@@ -23,13 +23,13 @@ const REASONS: Reasons = &[
     ("plan.offload.activations", "torchtitan keeps activations on the device"),
     ("plan.offload.optimizer", "torchtitan offloads all of parameters and states or nothing"),
     ("plan.offload.parameters", "torchtitan offloads all of parameters and states or nothing"),
-    ("plan.overlap.gradient_reduce", "FSDP always reduces beside the backward pass"),
+    ("plan.overlap.gradient_reduce", "FSDP always overlaps reduction with the backward pass"),
     ("plan.overlap.parameter_gather", "FSDP always gathers ahead"),
     ("plan.sharding", "torchtitan shards parameters, gradients and states together or replicates"),
     ("plan.context_kind", "torchtitan passes keys and values around or gathers them"),
     (
         "plan.sequence_parallel",
-        "torchtitan's TOML has no switch, sequence parallelism comes with tensor parallelism; the overrides have one",
+        "torchtitan's TOML has no switch, sequence parallelism comes with tensor parallelism; the Python configuration has one",
     ),
     ("plan.attention_kernel", "torchtitan leaves the kernel to PyTorch"),
 ];
@@ -69,31 +69,6 @@ impl Sections {
         }
         out
     }
-
-    /// The same as flags; what names the model is `--module` and `--config` there.
-    fn overrides(&self) -> String {
-        let mut out = String::new();
-        for (section, pairs) in &self.0 {
-            let names_model = |key: &str| *section == "model" && matches!(key, "name" | "flavor");
-            for (key, value) in pairs.iter().filter(|(key, _)| !names_model(key)) {
-                let _ = match value.as_str() {
-                    "true" => writeln!(out, "--{section}.{key}"),
-                    "false" => writeln!(out, "--{section}.no_{key}"),
-                    // Lists stand between commas; the command line has no way to say lists of lists.
-                    value if value.starts_with("[[") => {
-                        writeln!(out, "# {section}.{key} is yours to set in Python: {value}")
-                    }
-                    value if value.starts_with('[') => {
-                        let items: String =
-                            value.chars().filter(|c| !matches!(c, '[' | ']' | '"' | ' ')).collect();
-                        writeln!(out, "--{section}.{key} {items}")
-                    }
-                    value => writeln!(out, "--{section}.{key} {}", value.trim_matches('"')),
-                };
-            }
-        }
-        out
-    }
 }
 
 impl Writer for TorchtitanWriter {
@@ -108,8 +83,10 @@ impl Writer for TorchtitanWriter {
     fn write(&self, run: &Run) -> Written {
         let plan = &run.plan;
         let mut out = Sections::default();
-        let flavour = models::flavour(&run.model);
-        let (name, size) = flavour.unwrap_or(("llama3", "custom"));
+        let Some((name, size)) = models::flavour(&run.model) else {
+            let message = format!("torchtitan has no model flavour for {}", run.model.name);
+            return Written::refused(Lost { key: "model".to_owned(), message });
+        };
         out.text("model", "name", name);
         out.text("model", "flavor", size);
         match plan.precision.compute {
@@ -126,8 +103,8 @@ impl Writer for TorchtitanWriter {
         };
         out.text("optimizer", "name", optimizer);
         training(run, &mut out);
-        parallelism(run, flavour.is_some(), &mut out);
-        recompute(run, flavour.is_some(), &mut out);
+        parallelism(run, &mut out);
+        recompute(run, &mut out);
         match plan.precision.compute {
             DataType::Fp8 => out.flag("quantize.linear.float8", "enable_fsdp_float8_all_gather", false),
             DataType::Mxfp8 => out.text("quantize.linear.mx", "recipe_name", "mxfp8_cublas"),
@@ -144,34 +121,20 @@ impl Writer for TorchtitanWriter {
                  whole batch.\n",
             );
         }
-        if flavour.is_none() {
-            let _ = writeln!(head, "# torchtitan has no flavour of {}: add one to its code.", run.model.name);
-        }
         let text = format!("{head}{}", out.toml());
         let file = "torchtitan.toml".to_owned();
         let mut not_expressed = lost(&TorchtitanReader, &text, &file, run, REASONS);
-        if flavour.is_none() {
-            let message =
-                format!("torchtitan knows models by flavours in its code, and none is {}", run.model.name);
-            not_expressed.push(Lost { key: "model.name".to_owned(), message });
+        let mut files = vec![WrittenFile { name: file, text, version: "2026-02" }];
+        match python::write(run, name, size, &mesh(run)) {
+            Some(text) => {
+                files.push(WrittenFile { name: "railwright_plan.py".to_owned(), text, version: "2026-08" });
+            }
+            None => not_expressed.push(Lost {
+                key: "model.name".to_owned(),
+                message: format!("torchtitan of August 2026 has no flavour {size} of {name} any more: only the TOML is written"),
+            }),
         }
-        let config = flavour.map_or_else(
-            || format!("--module {name} --config ...\n"),
-            |(name, size)| format!("--module {name} --config {name}_{}\n", size.to_ascii_lowercase()),
-        );
-        // The TOML had no such switch.
-        if plan.tensor_parallel > 1 {
-            out.flag("parallelism", "enable_sequence_parallel", plan.sequence_parallel);
-        }
-        let overrides =
-            format!("# For versions whose configurations are Python.\n{config}{}", out.overrides());
-        Written {
-            files: vec![
-                WrittenFile { name: file, text },
-                WrittenFile { name: "torchtitan-overrides.txt".to_owned(), text: overrides },
-            ],
-            not_expressed,
-        }
+        Written { files, not_expressed, refused: Vec::new() }
     }
 }
 
@@ -197,9 +160,9 @@ fn training(run: &Run, out: &mut Sections) {
     out.flag("training", "enable_cpu_offload", offloaded);
 }
 
-fn parallelism(run: &Run, is_known: bool, out: &mut Sections) {
+/// How replicas are divided into copies and shards.
+fn mesh(run: &Run) -> python::Mesh {
     let plan = &run.plan;
-    let section = "parallelism";
     let (data, context) = (plan.data_parallel.max(1), plan.context_parallel.max(1));
     let wanted = match plan.sharding.zero_stage {
         0 => 1,
@@ -214,8 +177,17 @@ fn parallelism(run: &Run, is_known: bool, out: &mut Sections) {
         .filter(|shard| data.is_multiple_of(*shard))
         .find(|shard| holds(*shard))
         .unwrap_or(data);
-    out.count(section, "data_parallel_replicate_degree", data / shard);
-    out.count(section, "data_parallel_shard_degree", shard);
+    python::Mesh { replicate: data / shard, shard }
+}
+
+fn parallelism(run: &Run, out: &mut Sections) {
+    let plan = &run.plan;
+    let section = "parallelism";
+    let (context, mesh) = (plan.context_parallel.max(1), mesh(run));
+    let cut = plan.expert_tensor_parallel == plan.tensor_parallel;
+    let expert_tensor = if cut { plan.tensor_parallel } else { 1 };
+    out.count(section, "data_parallel_replicate_degree", mesh.replicate);
+    out.count(section, "data_parallel_shard_degree", mesh.shard);
     let reshard = plan.sharding.reshard_after_forward;
     out.text(section, "fsdp_reshard_after_forward", if reshard { "always" } else { "never" });
     out.count(section, "tensor_parallel_degree", plan.tensor_parallel);
@@ -237,19 +209,12 @@ fn parallelism(run: &Run, is_known: bool, out: &mut Sections) {
     out.count(section, "pipeline_parallel_microbatch_size", plan.micro_batch);
     let chunks = plan.pipeline_parallel * plan.virtual_stages;
     let each = run.model.num_layers().div_ceil(chunks.max(1));
-    match &plan.layers_per_stage {
-        Some(counts) => out.put(section, "module_fqns_per_model_part", parts(counts)),
-        // Whoever does not know the model cannot divide its layers.
-        None if !is_known => {
-            let even = vec![each; usize::try_from(chunks).unwrap_or(0)];
-            out.put(section, "module_fqns_per_model_part", parts(&even));
-        }
-        None => {
-            out.count(section, "pipeline_parallel_layers_per_stage", each);
-            out.count(section, "pipeline_parallel_first_stage_less_layers", 0);
-            out.count(section, "pipeline_parallel_last_stage_less_layers", 0);
-        }
+    if let Some(counts) = &plan.layers_per_stage {
+        return out.put(section, "module_fqns_per_model_part", parts(counts));
     }
+    out.count(section, "pipeline_parallel_layers_per_stage", each);
+    out.count(section, "pipeline_parallel_first_stage_less_layers", 0);
+    out.count(section, "pipeline_parallel_last_stage_less_layers", 0);
 }
 
 /// Modules of each part: embedding first, then layers, norm and head last.
@@ -271,19 +236,17 @@ fn parts(counts: &[u64]) -> String {
     format!("[{}]", parts.join(", "))
 }
 
-fn recompute(run: &Run, is_known: bool, out: &mut Sections) {
+fn recompute(run: &Run, out: &mut Sections) {
     let section = "activation_checkpoint";
     match &run.plan.recompute {
         Recompute::None => out.text(section, "mode", "none"),
-        Recompute::Full { layers } => {
-            match layers.filter(|_| is_known).and_then(|count| every_nth(run, count)) {
-                Some(every) => {
-                    out.text(section, "mode", "selective");
-                    out.text(section, "selective_ac_option", &every.to_string());
-                }
-                None => out.text(section, "mode", "full"),
+        Recompute::Full { layers } => match layers.and_then(|count| every_nth(run, count)) {
+            Some(every) => {
+                out.text(section, "mode", "selective");
+                out.text(section, "selective_ac_option", &every.to_string());
             }
-        }
+            None => out.text(section, "mode", "full"),
+        },
         Recompute::Selective { .. } => {
             out.text(section, "mode", "selective");
             // Only the policy by operators is torchtitan's; what is nearest to any other is it, too.

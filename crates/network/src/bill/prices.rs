@@ -118,7 +118,7 @@ impl Prices {
                     .hint(did_you_mean(name, COLUMNS, &list)));
             }
             if header.iter().take(place).any(|earlier| earlier == name) {
-                return Err(Problem::new(format!("the column `{name}` stands twice")).in_file(file));
+                return Err(Problem::new(format!("the column `{name}` occurs twice")).in_file(file));
             }
         }
         for needed in ["item", "part", "usd"] {
@@ -140,7 +140,7 @@ impl Prices {
             let (key, price) = line(&cell).map_err(placed)?;
             if lines.insert(key.clone(), price).is_some() {
                 let (item, part) = key;
-                return Err(placed(Problem::new(format!("{} {part} stands twice", item.name()))));
+                return Err(placed(Problem::new(format!("{} {part} occurs twice", item.name()))));
             }
         }
         Ok(Self { lines })
@@ -313,7 +313,7 @@ mod tests {
             "own.csv:2:1: `nan` is not a number from 0 in the column `usd`"
         );
         assert_eq!(said("item,part,usd\nnic,400,\n"), "own.csv:2:1: a NIC has no price in the column `usd`");
-        assert_eq!(said("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 stands twice");
+        assert_eq!(said("item,part,usd\nnic,400,1\nnic,400.0,2\n"), "own.csv:3:1: nic 400 occurs twice");
         assert_eq!(said("item,part,usd\nnic,400\n"), "own.csv:2: 2 cells in a line, but the header has 3");
     }
 }

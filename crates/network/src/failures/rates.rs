@@ -176,7 +176,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
                 .hint(did_you_mean(name, COLUMNS, &list)));
         }
         if header.iter().take(place).any(|earlier| earlier == name) {
-            return Err(Problem::new(format!("the column `{name}` stands twice")).in_file(file));
+            return Err(Problem::new(format!("the column `{name}` occurs twice")).in_file(file));
         }
     }
     if !header.iter().any(|name| name == "part") {
@@ -194,7 +194,7 @@ fn read(text: &str, file: &str) -> Result<Vec<(String, usize, Partial)>, Problem
         let placed = |problem: Problem| problem.in_file(file).at_offset(text, at);
         let (part, line) = line(&cell).map_err(placed)?;
         if lines.iter().any(|(known, ..)| *known == part) {
-            return Err(placed(Problem::new(format!("`{part}` stands twice"))));
+            return Err(placed(Problem::new(format!("`{part}` occurs twice"))));
         }
         lines.push((part, at, line));
     }
@@ -295,7 +295,7 @@ mod tests {
                 "own.csv:2:1: `0` is not a number from 1 to 1000000000000000 in the column `mtbf_hours`",
             ),
             ("part,fit,mtbf_hours\nnic,1,1\n", "own.csv:2:1: `nic` has both `fit` and `mtbf_hours`"),
-            ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` stands twice"),
+            ("part,fit\nnic,1\nnic,2\n", "own.csv:3:1: `nic` occurs twice"),
             ("part,fit\nnic\n", "own.csv:2: 1 cells in a line, but the header has 2"),
         ] {
             assert_eq!(said(text).to_string(), message);

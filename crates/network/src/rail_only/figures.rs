@@ -131,7 +131,7 @@ fn savings(report: &RailOnlyReport) -> Figure {
     named("table-2-savings", lines(&chart))
 }
 
-/// Figure 4: the first two domains, every device with every other. Groups are whole numbers of devices here.
+/// Figure 4: the first two domains, every device with every other. Groups are whole cluster sizes here.
 fn heat_maps() -> Vec<Figure> {
     WORKLOADS
         .iter()

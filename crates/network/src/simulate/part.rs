@@ -65,8 +65,8 @@ impl Part {
         }
         let number = words.next().and_then(|n| n.parse::<u32>().ok());
         let (Some(number), None) = (number, words.next()) else {
-            return Err(Problem::new(format!("`{shown}` does not say which {word} fails"))
-                .hint(format!("a number from 0 stands at the end: `{}0`", prefix(word, layer))));
+            return Err(Problem::new(format!("`{shown}` does not name the failed {word}"))
+                .hint(format!("append a number from 0: `{}0`", prefix(word, layer))));
         };
         Ok(match (layer, TIERS.iter().find(|(name, _)| *name == word)) {
             (Some(layer), _) => Self::Link(layer, number),
@@ -178,8 +178,8 @@ mod tests {
         let problem = |text: &str| Part::parse(text).and_then(|part| part.cables(&clos)).expect_err(text);
         assert_eq!(problem("leef:1").hint.as_deref(), Some("did you mean `leaf`?"));
         assert_eq!(problem("link:leaf-spline:1").hint.as_deref(), Some("did you mean `leaf-spine`?"));
-        assert_eq!(problem("leaf").hint.as_deref(), Some("a number from 0 stands at the end: `leaf:0`"));
-        assert_eq!(problem("nic:-1").message, "`nic:-1` does not say which nic fails");
+        assert_eq!(problem("leaf").hint.as_deref(), Some("append a number from 0: `leaf:0`"));
+        assert_eq!(problem("nic:-1").message, "`nic:-1` does not name the failed nic");
         assert_eq!(problem("leaf:8").hint.as_deref(), Some("they are numbered from 0 to 7"));
         assert_eq!(problem("core:0").hint.as_deref(), Some("this network has no core"));
         assert_eq!(problem("nic:32").hint.as_deref(), Some("they are numbered from 0 to 31"));

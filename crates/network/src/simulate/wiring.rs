@@ -174,7 +174,7 @@ impl Wiring {
                 human::whole(u64::from(devices))
             ))
             .at_key("design.gpus")
-            .hint(format!("say design.gpus = {ranks} or more")));
+            .hint(format!("set design.gpus = {ranks} or more")));
         }
         let lost: Vec<u32> = self.stranded().into_iter().filter(|rank| *rank < ranks).collect();
         if lost.is_empty() {

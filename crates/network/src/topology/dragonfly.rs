@@ -51,7 +51,7 @@ fn groups_for(request: &GroupRequest, per_group: u64, ports: u64) -> Result<u64,
             most.saturating_mul(per_group)
         ));
         return Err(problem.at_key("design.gpus").hint(format!(
-            "raise design.radix above {}, or say more design.globals_per_router",
+            "raise design.radix above {}, or raise design.globals_per_router",
             request.radix
         )));
     }

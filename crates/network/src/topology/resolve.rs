@@ -122,7 +122,7 @@ impl DesignSpec {
             } else {
                 Err(Problem::new(format!("{length} m is no length of a cable"))
                     .at_key(format!("design.{key}"))
-                    .hint("0 m to 100 km can be said"))
+                    .hint("use 0 m to 100 km"))
             }
         };
         let access = if self.kind == Some(Kind::Torus) { Some(Medium::Copper) } else { None };
@@ -327,7 +327,7 @@ fn speed(key: &str, said: Option<BytesPerSecond>, usual: BytesPerSecond) -> Resu
     }
     Err(Problem::new(format!("a bandwidth of {} joins nothing", human::bandwidth(speed)))
         .at_key(format!("design.{key}"))
-        .hint("say more than 0, as in \"400 Gbit/s\""))
+        .hint("use a value above 0, as in \"400 Gbit/s\""))
 }
 
 fn latency(key: &str, said: Option<Seconds>) -> Result<Seconds, Problem> {

@@ -12,79 +12,79 @@ use railwright_spec::section;
 section! {
     /// The keys of a design file.
     DesignSpec in "design" {
-        /// The family of topologies; `railwright network topologies` lists them.
+        /// Topology family, as listed by `railwright network topologies`.
         kind: Kind = "kind", "clos";
-        /// What to call it.
+        /// Label of the design.
         name: String = "name", "the kind";
-        /// Accelerators that the network joins.
+        /// Number of accelerators (GPUs) on the network.
         devices: u64 = "gpus", "1024";
-        /// Accelerators in one scale-up domain.
-        domain: u64 = "domain", "8; 1 in a torus";
-        /// Bandwidth of one device into its scale-up domain, one direction.
+        /// Size of the scale-up (NVLink) domain.
+        domain: u64 = "domain", "8, or 1 for a torus";
+        /// Scale-up bandwidth per device, one direction.
         domain_bandwidth: BytesPerSecond = "domain_bandwidth", "450 GB/s";
-        /// Latency through a scale-up domain, one way.
+        /// One-way latency within a scale-up domain.
         domain_latency: Seconds = "domain_latency", "1 us";
-        /// Network bandwidth of one device, one direction, over all of its ports.
+        /// NIC bandwidth per device over all ports, one direction.
         speed: BytesPerSecond = "speed", "400 Gbit/s";
-        /// Ports of a switch or router, counted at speed: a port of half the speed counts half.
+        /// Switch radix: ports at full speed (a port at half speed counts as half).
         radix: u64 = "radix", "64";
-        /// Bandwidth of the links between switches, one direction.
-        port_speed: BytesPerSecond = "port_speed", "speed in a dual-plane, else that of a NIC's port: speed / planes";
-        /// Tiers of switches, 1 to 3.
-        tiers: u64 = "tiers", "as few as possible";
-        /// Bandwidth below a leaf over bandwidth above it.
+        /// Bandwidth of inter-switch links, one direction.
+        port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";
+        /// Number of switch tiers, 1 to 3.
+        tiers: u64 = "tiers", "minimum";
+        /// Leaf oversubscription: downlink over uplink bandwidth.
         leaf_oversubscription: f64 = "leaf_oversubscription", "1";
-        /// Bandwidth below a spine over bandwidth above it, where there are cores.
+        /// Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth.
         spine_oversubscription: f64 = "spine_oversubscription", "1";
-        /// Rails: devices of the same place in their domain, modulo this.
-        rails: u64 = "rails", "the domain's size; 1 in a clos or multi-plane";
-        /// Planes: independent fabrics, one for each port of a NIC.
-        planes: u64 = "planes", "2 if dual-plane, 4 if multi-plane, else 1";
-        /// Pods of a fabric of three tiers.
-        pods: u64 = "pods", "as few as possible";
-        /// Devices under a leaf, counted by NIC ports.
-        hosts_per_leaf: u64 = "hosts_per_leaf", "by radix and oversubscription";
-        /// NIC ports' worth of a leaf that stays free for failures.
+        /// Number of rails; a device's rail is its index in the domain modulo this number.
+        rails: u64 = "rails", "domain size, or 1 for clos and multi-plane";
+        /// Number of planes: independent fabrics, one per NIC port.
+        planes: u64 = "planes", "2 for dual-plane, 4 for multi-plane, else 1";
+        /// Number of pods in a three-tier fabric.
+        pods: u64 = "pods", "minimum";
+        /// Devices per leaf, counted by NIC ports.
+        hosts_per_leaf: u64 = "hosts_per_leaf", "computed from radix and oversubscription";
+        /// Leaf ports reserved for failures, in NIC ports.
         backup_ports: u64 = "backup_ports", "0";
-        /// Endpoints beside the devices in one fabric: management servers.
+        /// Additional endpoints in a fabric, such as management servers.
         extra_endpoints: u64 = "extra_endpoints", "0";
-        /// Whether several rails may share a leaf where one leaf has room for all of their devices.
+        /// Let rails share a leaf if all their devices fit on it.
         share_switches: bool = "share_switches", "true";
-        /// Links in one cable: 2 with twin-port transceivers.
+        /// Links per cable, such as 2 with twin-port transceivers.
         links_per_cable: u64 = "links_per_cable", "1";
-        /// Groups of a dragonfly.
-        groups: u64 = "groups", "as few as possible";
-        /// Routers in a group of a dragonfly, leaves in a group of a dragonfly-plus.
+        /// Number of dragonfly groups.
+        groups: u64 = "groups", "minimum";
+        /// Routers per dragonfly group, or leaves per dragonfly-plus group.
         routers_per_group: u64 = "routers_per_group", "(radix + 1) / 2; radix / 2";
-        /// Devices at a router of a dragonfly, under a leaf of a dragonfly-plus.
+        /// Devices per dragonfly router, or per dragonfly-plus leaf.
         hosts_per_router: u64 = "hosts_per_router", "(radix + 1) / 4; radix / 2";
-        /// Global links of a router of a dragonfly, of a spine of a dragonfly-plus.
+        /// Global links per dragonfly router, or per dragonfly-plus spine.
         globals_per_router: u64 = "globals_per_router", "(radix + 1) / 4; radix / 2";
-        /// Spines in a group of a dragonfly-plus.
+        /// Spines per dragonfly-plus group.
         spines_per_group: u64 = "spines_per_group", "radix / 2";
-        /// Devices along each dimension of a torus.
+        /// Torus size: devices along each dimension.
         dimensions: Vec<u64> = "dimensions", "three, as even as possible";
-        /// Edge of the cubes of a torus within which links are copper.
+        /// Edge length of torus cubes with copper links.
         cube: u64 = "cube", "none";
-        /// How a message finds its way among equally long ones.
+        /// Routing among equal-length paths.
         routing: Routing = "routing", "ecmp";
-        /// Seed of the hash.
+        /// Hash seed.
         seed: u64 = "seed", "0";
-        /// What a message to another rail does.
+        /// Forwarding of messages to another rail.
         forwarding: Forwarding = "forwarding", "before if rails are separate, else none";
-        /// Latency of each link with the switch behind it.
+        /// Latency per link, including the next switch.
         link_latency: Seconds = "link_latency", "1 us";
-        /// Medium of cables between NIC and leaf.
-        access_medium: Medium = "access_medium", "fibre; copper within cubes of a torus";
-        /// Medium of cables between leaf and spine, and within groups.
+        /// Cable medium between NIC and leaf.
+        access_medium: Medium = "access_medium", "fibre, or copper within torus cubes";
+        /// Cable medium between leaf and spine, and within groups.
         spine_medium: Medium = "spine_medium", "fibre";
-        /// Medium of cables between spine and core, and between groups.
+        /// Cable medium between spine and core, and between groups.
         core_medium: Medium = "core_medium", "fibre";
-        /// Mean length of cables between NIC and leaf, in metres.
+        /// Mean cable length between NIC and leaf, in metres.
         access_length: f64 = "access_length", "5";
-        /// Mean length of cables between leaf and spine, in metres.
+        /// Mean cable length between leaf and spine, in metres.
         spine_length: f64 = "spine_length", "30";
-        /// Mean length of cables between spine and core, in metres.
+        /// Mean cable length between spine and core, in metres.
         core_length: f64 = "core_length", "100";
     }
 }

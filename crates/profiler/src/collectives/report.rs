@@ -207,8 +207,7 @@ fn ranks(
 }
 
 /// What is assumed where no group is recorded.
-const ASSUMED: &str = "the traces record no group for these calls: ranks whose calls fit each other in kind, size and order and end together are taken to be one group, sets of \
-                       one size and stride where all ranks were traced; ranks that were not traced are not counted";
+const ASSUMED: &str = "process groups are not recorded; inferred from matching collectives (kind, size, order and end time). Untraced ranks are not counted";
 
 /// What rows are summed by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -82,7 +82,7 @@ pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> 
 pub fn warnings(unknown: &[UnknownKernel]) -> Vec<Warning> {
     let told = |kernel: &UnknownKernel| {
         let message = format!(
-            "`{}` holds {:.1}% of the time of rank {} on stream {}, which does not compute, and no table knows it: if it communicates, name it in a table of your own",
+            "`{}` takes {:.1}% of the time of rank {} on stream {}, which does not compute, and matches no pattern: if it communicates, add it with --kernels",
             human::shorten(&kernel.name),
             kernel.share * 100.0,
             kernel.rank,

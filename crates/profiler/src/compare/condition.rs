@@ -40,6 +40,16 @@ pub struct Verdict {
     pub difference: Difference,
     /// Whether it is met.
     pub met: bool,
+    /// Whether the change is more than noise, where that is known.
+    pub significant: Option<bool>,
+}
+
+impl Verdict {
+    /// The same where it is known whether the change is more than noise: a change that is not meets no condition.
+    #[must_use]
+    pub fn held_against(self, significant: Option<bool>) -> Self {
+        Self { met: self.met && significant != Some(false), significant, ..self }
+    }
 }
 
 impl Condition {
@@ -82,14 +92,18 @@ impl Condition {
 
     /// Whether a comparison meets it.
     pub fn check(&self, comparison: &Comparison) -> Result<Verdict, Problem> {
-        let names = comparison.figures.iter().map(|figure| figure.name.as_str());
-        let difference =
-            comparison.figures.iter().find(|d| d.name == self.figure).cloned().ok_or_else(|| {
-                let all = format!("figures are {}", names.clone().collect::<Vec<_>>().join(", "));
-                Problem::new(format!("there is no figure `{}`", self.figure))
-                    .in_file("--fail-if")
-                    .hint(did_you_mean(&self.figure, names, &all))
-            })?;
+        self.check_figures(&comparison.figures)
+    }
+
+    /// Whether figures of any comparison meet it.
+    pub fn check_figures(&self, figures: &[Difference]) -> Result<Verdict, Problem> {
+        let names = figures.iter().map(|figure| figure.name.as_str());
+        let difference = figures.iter().find(|d| d.name == self.figure).cloned().ok_or_else(|| {
+            let all = format!("figures are {}", names.clone().collect::<Vec<_>>().join(", "));
+            Problem::new(format!("there is no figure `{}`", self.figure))
+                .in_file("--fail-if")
+                .hint(did_you_mean(&self.figure, names, &all))
+        })?;
         let change = match self.limit {
             // From nothing to something is more than any share.
             Limit::Relative(_) => {
@@ -99,7 +113,7 @@ impl Condition {
         };
         let (Limit::Relative(limit) | Limit::Time(limit)) = self.limit;
         let met = if self.above { change > limit } else { change < limit };
-        Ok(Verdict { condition: self.clone(), difference, met })
+        Ok(Verdict { condition: self.clone(), difference, met, significant: None })
     }
 }
 
@@ -140,6 +154,9 @@ mod tests {
         assert!(met("step-time > 1ms", 1e6, 2.1e6) && !met("step_time>1ms", 1e6, 1.9e6));
         assert!(met("step_time<-2%", 100.0, 97.0) && !met("step_time<-2%", 100.0, 99.0));
         assert!(met("host>+50%", 1.0, 1.0));
+        let verdict = Condition::parse("step_time>1%").unwrap().check(&comparison(100.0, 103.0)).unwrap();
+        let held = |significant| verdict.clone().held_against(significant).met;
+        assert!(held(None) && held(Some(true)) && !held(Some(false)));
         for bad in ["step_time", "step_time>", "step_time>3", "step_time>3 parsecs", ">3%", "step_time>nan%"]
         {
             let problem = Condition::parse(bad).unwrap_err();

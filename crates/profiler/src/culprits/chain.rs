@@ -1,26 +1,35 @@
 //! What every rank does between its matched communications.
 //!
 //! Responsible for: each rank's events in order (the steps begin; it enters a collective; it can go on because one has ended; the steps end) with its own time
-//! between them. Own time is everything but the tail of a collective that nothing hides. Refuses communications without counterpart: they are own time; and what
-//! lies outside of the steps: it would be divided by steps that it is no part of.
+//! between them. Own time is everything but the tail of a collective that nothing hides. A collective that was issued while another one held its stream is an event of the
+//! moment at which it was issued: its stream, not the rank's work, decides when it starts. Refuses communications without counterpart: they are own time; and what
+//! is outside of the steps: it would be divided by steps that it is no part of.
 
 use super::begin;
 use crate::Job;
 use crate::joined::Joined;
-use crate::occupancy::Occupancy;
+use crate::matching::{Lane, Part};
+use crate::occupancy::{Launched, Occupancy};
 use crate::trace::NONE;
 use crate::windows::Windows;
+use std::collections::BTreeMap;
 
 /// A rank whose device ends its work before the steps do by more than this share of a step has no event at that edge, nor has one that begins it as much later if it is
 /// not known to have been recorded before ([`begin`]): the recording may be shorter than the others', so the time between is not known to be its own.
 const NEAR: f64 = 0.05;
+
+/// A kernel that starts at most this much after the one before it on its stream, in nanoseconds, was held by it.
+const BACK_TO_BACK: i64 = 10_000;
+
+/// What a stream leaves at least between two kernels that are both queued, in nanoseconds.
+const BETWEEN: i64 = 1_000;
 
 /// What happens at an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// The steps begin.
     Begin,
-    /// The rank enters a collective.
+    /// The rank issues a collective, which starts then if its stream is free.
     Start,
     /// The rank goes on after a collective: it has done nothing else at its end.
     Gate,
@@ -40,6 +49,17 @@ pub(super) struct Event {
     pub own: i64,
     /// From the last start of the collective to the rank's end of it.
     pub transfer: i64,
+    /// Of a start: the communication before it on its stream.
+    pub behind: Option<Behind>,
+}
+
+/// A communication that a later one of the same stream cannot overtake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Behind {
+    /// The place of its start among the rank's events.
+    pub place: u32,
+    /// What lies between its end and the next start, in nanoseconds.
+    pub gap: i64,
 }
 
 /// The events of all members.
@@ -83,7 +103,9 @@ impl Chains {
         let begun = begin::recorded(job, joined, &chains, near as i64);
         chains.events = (0..matching.parts.len())
             .map(|member| {
-                of_member(&chains, joined, member, &occupancies[member], &held, (begun[member], near as i64))
+                let launched = Launched::of(&job.members[member].trace, &occupancies[member]);
+                let on = (&occupancies[member], &launched);
+                of_member(&chains, joined, member, on, &held, (begun[member], near as i64))
             })
             .collect();
         chains
@@ -95,23 +117,55 @@ impl Chains {
     }
 }
 
+/// An event before its place and its own time are known.
+struct Raw {
+    time: i64,
+    what: What,
+    collective: u32,
+    /// Where the tail of a collective begins.
+    tail: i64,
+    transfer: i64,
+    /// Of a start: the collective before it on its stream, and what lies between.
+    behind: Option<(u32, i64)>,
+}
+
+impl Raw {
+    fn edge(time: i64, what: What) -> Self {
+        Self { time, what, collective: NONE, tail: time, transfer: 0, behind: None }
+    }
+}
+
 fn of_member(
     chains: &Chains,
     joined: &Joined,
     member: usize,
-    on: &Occupancy,
+    (on, launched): (&Occupancy, &Launched<'_>),
     held: &[bool],
     (begun, near): (bool, i64),
 ) -> Vec<Event> {
     let matching = &joined.matching;
-    // (time, what, collective, where the tail begins, transfer)
-    let mut raw: Vec<(i64, What, u32, i64, i64)> = Vec::new();
+    let mut raw: Vec<Raw> = Vec::new();
     let parts = &matching.parts[member];
+    // The last communication of every stream: its collective, when it was issued, and its end.
+    let mut streams: BTreeMap<u32, (u32, i64, i64)> = BTreeMap::new();
     for (part, collective) in parts.iter().zip(&matching.of[member]) {
         let Some(collective) = collective.filter(|&at| held[at as usize]) else { continue };
         let (start, end) = (chains.within(part.start), chains.within(part.end));
         let transfer = (end - chains.last_start[collective as usize]).max(0);
-        raw.push((start, What::Start, collective, start, transfer));
+        let mut issued = start;
+        let mut behind = None;
+        if let Lane::Stream(stream) = part.lane {
+            let before = streams.get(&stream).copied();
+            if let Some((before, earlier, free)) = before.filter(|b| b.2 <= start && stream != NONE) {
+                if start - free <= BACK_TO_BACK {
+                    issued = chains.within(ready(part, launched).unwrap_or(start).clamp(earlier, start));
+                }
+                let gap = if issued < start { start - free } else { (start - free).min(BETWEEN) };
+                behind = Some((before, gap));
+            }
+            streams.insert(stream, (collective, issued, end));
+        }
+        raw.push(Raw { time: issued, what: What::Start, collective, tail: issued, transfer, behind });
         // Compute that runs at the end goes on without the result, and who sends waits for nobody.
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
@@ -119,36 +173,47 @@ fn of_member(
         let gated = !sends && on.compute.within(end - 1, end) == 0;
         if gated && end > start {
             let tail = on.compute.last_end(end).unwrap_or(start).max(start);
-            raw.push((end, What::Gate, collective, tail, transfer));
+            raw.push(Raw { time: end, what: What::Gate, collective, tail, transfer, behind: None });
         }
     }
     // At one instant what has ended comes before what begins.
-    raw.sort_by_key(|event| (event.0, event.1 == What::Start, event.2));
-    if let (Some(first), Some(last)) = (raw.first().copied(), raw.last().copied()) {
+    raw.sort_by_key(|event| (event.time, event.what == What::Start));
+    if let (Some(first), Some(last)) = (raw.first().map(|e| e.time), raw.last().map(|e| e.time)) {
         // An edge at which the device was at work.
-        let begin = chains.within(on.window.0).min(first.0);
+        let begin = chains.within(on.window.0).min(first);
         if begin - chains.span.0 <= near {
-            raw.insert(0, (begin, What::Begin, NONE, begin, 0));
+            raw.insert(0, Raw::edge(begin, What::Begin));
         } else if begun {
             // What it did before its first work was its own, too.
-            raw.insert(0, (chains.span.0, What::Begin, NONE, chains.span.0, 0));
+            raw.insert(0, Raw::edge(chains.span.0, What::Begin));
         }
-        let end = chains.within(on.window.1).max(last.0);
+        let end = chains.within(on.window.1).max(last);
         if chains.span.1 - end <= near {
-            raw.push((end, What::End, NONE, end, 0));
+            raw.push(Raw::edge(end, What::End));
         }
     }
     let mut events: Vec<Event> = Vec::with_capacity(raw.len());
+    let mut starts: BTreeMap<u32, u32> = BTreeMap::new();
     // The last start and the last event before: a tail holds none of them.
     let mut previous: Option<i64> = None;
-    for (time, what, collective, tail, transfer) in raw {
+    for Raw { time, what, collective, tail, transfer, behind } in raw {
         let since = previous.unwrap_or(time);
         let own = match what {
             What::Begin | What::Start | What::End => time - since,
             What::Gate => tail.max(since) - since,
         };
-        events.push(Event { what, collective, time, own, transfer });
+        let behind = behind.and_then(|(before, gap)| Some(Behind { place: *starts.get(&before)?, gap }));
+        if what == What::Start {
+            starts.insert(collective, events.len() as u32);
+        }
+        events.push(Event { what, collective, time, own, transfer, behind });
         previous = Some(time);
     }
     events
+}
+
+/// When a communication could have started had its stream been free: once the arithmetic that was launched before it had run, not before its own launch. None where
+/// the trace does not have the launch.
+fn ready(part: &Part, launched: &Launched<'_>) -> Option<i64> {
+    launched.ready(part.row as usize)
 }

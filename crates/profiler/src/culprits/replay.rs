@@ -1,10 +1,12 @@
-//! Replay of the collectives' graph.
+//! Replay of a job's graph of communications.
 //!
-//! Responsible for: when everything would have ended had some own times been others: a rank enters after its own time, a collective ends on each rank its transfer
-//! after the last has entered. With the measured own times it gives the measured times. Refuses to change orders.
+//! Responsible for: when everything would have ended had some own times been others. A rank issues a collective after its own time; the collective starts on its stream once
+//! that stream is free; it ends on each rank its transfer after the last has entered; what waits for it goes on then. Any number of collectives may be open at once. With the
+//! measured own times it gives the measured times. Refuses to change the order of one rank's work or of one stream.
 
 use super::chain::{Chains, What};
 use crate::joined::Joined;
+use std::collections::VecDeque;
 
 /// Own times that differ from the measured ones: for (member, place of its event) the replaced time.
 pub(super) type Own<'a> = &'a dyn Fn(usize, usize) -> i64;
@@ -14,6 +16,8 @@ pub(super) type Own<'a> = &'a dyn Fn(usize, usize) -> i64;
 pub(super) struct Replayed {
     /// From the first event to the end of the last, in nanoseconds.
     pub span: i64,
+    /// Waits that no replay can order, because aligned clocks show an end before a start. Above 0 the replay is not to be trusted.
+    pub forced: u32,
     /// When every collective's last rank enters it.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests compare every one with what was measured"))]
     pub last_start: Vec<i64>,
@@ -21,57 +25,154 @@ pub(super) struct Replayed {
 
 /// Replays. `transfer` gives the transfer of an event's collective for (member, place).
 pub(super) fn replay(chains: &Chains, joined: &Joined, own: Own<'_>, transfer: Own<'_>) -> Replayed {
-    let count = chains.events.len();
-    let mut at = vec![0_usize; count];
-    let mut now: Vec<i64> =
-        chains.events.iter().map(|events| events.first().map_or(0, |first| first.time)).collect();
+    let mut run = Run::new(chains, joined, own, transfer);
+    run.all();
     let first = chains.events.iter().filter_map(|events| events.first()).map(|e| e.time).min().unwrap_or(0);
-    let mut last_start = vec![i64::MIN; chains.last_start.len()];
-    for &collective in &chains.order {
-        let members = joined.matching.members(&joined.matching.collectives[collective as usize]);
-        for part in members {
-            let member = part.member as usize;
-            let started =
-                advance(chains, member, Some(collective), &mut at, &mut now, &last_start, own, transfer);
-            let known = &mut last_start[collective as usize];
-            *known = (*known).max(started);
-        }
-    }
-    for member in 0..count {
-        advance(chains, member, None, &mut at, &mut now, &last_start, own, transfer);
-    }
-    let last =
-        now.iter().zip(&chains.events).filter(|(_, events)| !events.is_empty()).map(|(now, _)| *now).max();
-    Replayed { span: last.unwrap_or(first) - first, last_start }
+    let ends = run.now.iter().zip(&chains.events).filter(|(_, events)| !events.is_empty());
+    let last = ends.map(|(now, _)| *now).max();
+    Replayed { span: last.unwrap_or(first) - first, forced: run.forced, last_start: run.entered }
 }
 
-/// Runs a member up to its start of a collective, or to its end; gives the time.
-#[allow(clippy::too_many_arguments, reason = "the state of one loop")]
-fn advance(
-    chains: &Chains,
-    member: usize,
-    until: Option<u32>,
-    at: &mut [usize],
-    now: &mut [i64],
-    last_start: &[i64],
-    own: Own<'_>,
-    transfer: Own<'_>,
-) -> i64 {
-    let events = &chains.events[member];
-    while let Some(event) = events.get(at[member]) {
-        let place = at[member];
-        now[member] += own(member, place);
-        at[member] += 1;
-        match event.what {
-            What::Start if until == Some(event.collective) => break,
-            What::Begin | What::Start | What::End => {}
-            What::Gate => {
-                let entered = last_start[event.collective as usize];
-                if entered > i64::MIN {
-                    now[member] = now[member].max(entered + transfer(member, place));
+/// What waits for a collective to be entered by all.
+#[derive(Clone, Copy)]
+enum Waiter {
+    /// The member's own work.
+    Member(usize),
+    /// A collective behind it on a stream: (member, place of its start, when it was issued).
+    Stream(usize, usize, i64),
+}
+
+/// The state of a replay.
+struct Run<'a> {
+    chains: &'a Chains,
+    own: Own<'a>,
+    transfer: Own<'a>,
+    /// By member: the place of its next event, and the time.
+    at: Vec<usize>,
+    now: Vec<i64>,
+    /// By collective: the last start so far, and how many starts are missing.
+    entered: Vec<i64>,
+    missing: Vec<u32>,
+    waiting: Vec<Vec<Waiter>>,
+    /// Members that may go on.
+    ready: VecDeque<usize>,
+    forced: u32,
+}
+
+impl<'a> Run<'a> {
+    fn new(chains: &'a Chains, joined: &'a Joined, own: Own<'a>, transfer: Own<'a>) -> Self {
+        let all = joined.matching.collectives.len();
+        let mut missing = vec![0_u32; all];
+        for &collective in &chains.order {
+            let members = joined.matching.members(&joined.matching.collectives[collective as usize]);
+            missing[collective as usize] = members.len() as u32;
+        }
+        let start =
+            |events: &Vec<super::chain::Event>| events.first().map_or(0, |first| first.time - first.own);
+        Self {
+            chains,
+            own,
+            transfer,
+            at: vec![0; chains.events.len()],
+            now: chains.events.iter().map(start).collect(),
+            entered: vec![i64::MIN; all],
+            missing,
+            waiting: vec![Vec::new(); all],
+            ready: (0..chains.events.len()).collect(),
+            forced: 0,
+        }
+    }
+
+    fn all(&mut self) {
+        loop {
+            while let Some(member) = self.ready.pop_front() {
+                self.advance(member);
+            }
+            // Whoever still waits waits in a circle: the one that went on first as measured goes on.
+            let stuck =
+                (0..self.at.len()).filter(|&member| self.at[member] < self.chains.events[member].len());
+            let Some(member) = stuck.min_by_key(|&m| (self.chains.events[m][self.at[m]].time, m)) else {
+                break;
+            };
+            self.forced += 1;
+            self.gate(member, self.at[member]);
+            self.ready.push_back(member);
+        }
+    }
+
+    /// Runs a member until it waits for a collective that is not entered by all.
+    fn advance(&mut self, member: usize) {
+        let events = &self.chains.events[member];
+        while let Some(event) = events.get(self.at[member]) {
+            let place = self.at[member];
+            match event.what {
+                What::Begin | What::End => {
+                    self.now[member] += (self.own)(member, place);
+                    self.at[member] += 1;
+                }
+                What::Start => {
+                    self.now[member] += (self.own)(member, place);
+                    self.at[member] += 1;
+                    self.issue(member, place, self.now[member]);
+                }
+                What::Gate => {
+                    let collective = event.collective as usize;
+                    if self.missing[collective] > 0 {
+                        self.waiting[collective].push(Waiter::Member(member));
+                        return;
+                    }
+                    self.gate(member, place);
                 }
             }
         }
     }
-    now[member]
+
+    /// Lets a member go on after a collective.
+    fn gate(&mut self, member: usize, place: usize) {
+        let event = &self.chains.events[member][place];
+        self.now[member] += (self.own)(member, place);
+        let entered = self.entered[event.collective as usize];
+        if entered > i64::MIN {
+            self.now[member] = self.now[member].max(entered + (self.transfer)(member, place));
+        }
+        self.at[member] += 1;
+    }
+
+    /// A collective is issued: it starts once its stream is free.
+    fn issue(&mut self, member: usize, place: usize, issued: i64) {
+        let event = &self.chains.events[member][place];
+        let Some(before) = event.behind else { return self.enter(event.collective, issued) };
+        let first = self.chains.events[member][before.place as usize].collective as usize;
+        if self.missing[first] > 0 {
+            self.waiting[first].push(Waiter::Stream(member, place, issued));
+            return;
+        }
+        let free = self.entered[first] + (self.transfer)(member, before.place as usize) + before.gap;
+        self.enter(event.collective, issued.max(free));
+    }
+
+    /// A member enters a collective; the last one lets everybody go on.
+    fn enter(&mut self, collective: u32, at: i64) {
+        let mut complete = vec![(collective as usize, at)];
+        while let Some((collective, at)) = complete.pop() {
+            self.entered[collective] = self.entered[collective].max(at);
+            self.missing[collective] = self.missing[collective].saturating_sub(1);
+            if self.missing[collective] > 0 {
+                continue;
+            }
+            for waiter in std::mem::take(&mut self.waiting[collective]) {
+                match waiter {
+                    Waiter::Member(member) => self.ready.push_back(member),
+                    Waiter::Stream(member, place, issued) => {
+                        let event = &self.chains.events[member][place];
+                        let Some(before) = event.behind else { continue };
+                        let free = self.entered[collective]
+                            + (self.transfer)(member, before.place as usize)
+                            + before.gap;
+                        complete.push((event.collective as usize, issued.max(free)));
+                    }
+                }
+            }
+        }
+    }
 }

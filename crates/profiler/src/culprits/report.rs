@@ -6,9 +6,12 @@
 use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
 use super::chain::{Chains, Event};
+use super::links::{SlowGroup, slow_groups};
 use super::peers::{Stretch, Stretches};
 use super::replay::replay;
+use super::stages::slow_stages;
 use super::steps;
+use super::verdict::{Delay, Doubts, Kind, Mending, Named, Verdict};
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
@@ -20,10 +23,9 @@ use crate::view::{Tables, View};
 use crate::windows::{Windows, windows};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
-/// The ranks for which a replay is made at most: those that most waits are charged to.
-const REPLAYED: usize = 16;
+/// For so many ranks a replay is made by the waits that are charged to them, and for so many by their own delays.
+const REPLAYED: usize = 12;
 
 /// The share of a step below which no cost is told, however quiet the steps are.
 const LEAST_SHARE: f64 = 0.005;
@@ -82,26 +84,15 @@ pub struct Moment {
     pub annotation: Option<String>,
 }
 
-/// A group whose transfers take longer than those of its peers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SlowGroup {
-    /// Its dimension.
-    pub label: String,
-    /// Its ranks, as they are written.
-    pub ranks: String,
-    /// The operation.
-    pub operation: Option<Operation>,
-    /// Bytes of one collective.
-    pub bytes: u64,
-    /// The median transfer of its collectives, in nanoseconds.
-    pub transfer: i64,
-    /// The median of the other groups.
-    pub peers: i64,
-}
-
 /// Who the others wait for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StragglerReport {
+    /// What holds the job up, nothing, or that it cannot be told.
+    pub verdict: Verdict,
+    /// Why it cannot be told.
+    pub reasons: Vec<String>,
+    /// What holds the job up, the largest cost first; none where it cannot be told.
+    pub culprits: Vec<Named>,
     /// Ranks that were traced.
     pub ranks_traced: u32,
     /// Ranks of the job.
@@ -128,8 +119,8 @@ pub struct StragglerReport {
     pub from_host: bool,
     /// Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
     pub host_bound: bool,
-    /// Ranks by cost; those above the noise are stragglers, and there may be none.
-    pub culprits: Vec<Culprit>,
+    /// Ranks by cost; those that the verdict names are stragglers, and there may be none.
+    pub ranks: Vec<Culprit>,
     /// When the steps began, from which moments are counted, in nanoseconds.
     #[serde(skip)]
     pub origin: i64,
@@ -145,9 +136,14 @@ pub struct StragglerReport {
 }
 
 impl StragglerReport {
-    /// The ranks that cost more than the noise.
+    /// The ranks that the verdict names.
     pub fn stragglers(&self) -> impl Iterator<Item = &Culprit> {
-        self.culprits.iter().filter(|culprit| culprit.is_straggler)
+        self.ranks.iter().filter(|culprit| culprit.is_straggler)
+    }
+
+    /// What a step would be shorter by without all that is named, in nanoseconds.
+    pub fn joint(&self) -> f64 {
+        self.culprits.iter().map(|named| named.cost_s * 1e9).sum()
     }
 }
 
@@ -178,7 +174,8 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
     let charges = charge(&chains, joined, &stretches);
     let measured = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
-    let base = replay(&chains, joined, &measured, &transfer).span;
+    let base = replay(&chains, joined, &measured, &transfer);
+    let (base, forced) = (base.span, base.forced);
     let count = steps::count(windows);
     let real = real_span(&chains);
     // The replaced own time of an event: its stretch's usual time, spread as the measured one.
@@ -197,18 +194,16 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         })
         .or_else(|| partly_recorded(job, windows));
 
-    let mut order: Vec<usize> = (0..job.members.len()).collect();
-    order.sort_by(|&a, &b| {
-        let key = |m: usize| charges.waits[m] + charges.lateness[m] as f64;
-        key(b).total_cmp(&key(a)).then(a.cmp(&b))
-    });
+    let excess: Vec<i64> = (0..job.members.len()).map(|member| at_most(&stretches, member)).collect();
+    let order = candidates(&charges, &excess);
+    let (mut slow, links) = slow_groups(joined);
+    let stages = slow_stages(joined, occupancies, windows);
+    let mending = Mending { chains: &chains, joined, usual: &usual, links: &links, stages: &stages };
     let origin =
         chains.events.iter().filter_map(|events| events.first()).map(|event| event.time).min().unwrap_or(0);
     let mut culprits: Vec<Culprit> = Vec::new();
-    for &member in order.iter().take(REPLAYED) {
-        let one =
-            |m: usize, place: usize| if m == member { usual[m][place] } else { chains.events[m][place].own };
-        let span = replay(&chains, joined, &one, &transfer).span;
+    for &member in &order {
+        let span = mending.span(&[Delay::Member(member)]);
         let cost = ((base - span) as f64 / count).max(0.0);
         // What others waited for; where nobody waited, all of it.
         let blamed = |stretch: &Stretch| stretch.own > stretch.usual;
@@ -222,8 +217,8 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
             cost,
             certainty: Certainty::Replayed,
             share: if step_time > 0.0 { cost / step_time } else { 0.0 },
-            at_most: at_most(&stretches, member) as f64 / count,
-            is_straggler: cost > noise,
+            at_most: excess[member] as f64 / count,
+            is_straggler: false,
             waits: charges.waits[member] / count,
             waits_share: if charges.total > 0.0 { charges.waits[member] / charges.total } else { 0.0 },
             lateness: charges.lateness[member] as f64 / count,
@@ -233,6 +228,75 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
             evidence,
             moments: moments(job, member, joined, &stretches, &charges, windows, origin),
         });
+    }
+    let delays: Vec<Delay> = (order.iter().copied().map(Delay::Member))
+        .chain((0..links.len()).map(Delay::Link))
+        .chain((0..stages.len()).map(Delay::Stage))
+        .collect();
+    let least = (noise * count) as i64;
+    let mut found = mending.name(&delays, least);
+    found.extend(mending.together(&found, &excess, least));
+    let certainty = Certainty::bounded(bounds_only.is_some());
+    let named = found.iter().map(|(delays, cost)| {
+        let ranks_of = |members: &[usize]| {
+            let mut ranks: Vec<u32> = members.iter().map(|&member| job.members[member].rank).collect();
+            ranks.sort_unstable();
+            ranks
+        };
+        let mut cost_s = *cost as f64 / count / 1e9;
+        if bounds_only.is_some() {
+            // What it can be at most holds whatever the ranks that were not traced did.
+            let of = |delay: &Delay| {
+                if let Delay::Member(member) = delay { excess[*member] as f64 / count / 1e9 } else { 0.0 }
+            };
+            cost_s = cost_s.max(delays.iter().map(of).sum());
+        }
+        let of = |kind: Kind, ranks: Vec<u32>, cause: &'static str| Named {
+            kind,
+            ranks,
+            stage: None,
+            cause,
+            cost_s,
+            certainty,
+        };
+        match *delays.as_slice() {
+            [Delay::Link(at)] => {
+                let members = &joined.matching.communicators[links[at].communicator as usize].members;
+                let members: Vec<usize> = members.iter().map(|m| m.member as usize).collect();
+                of(Kind::Group, ranks_of(&members), CauseClass::SlowLink.name())
+            }
+            [Delay::Stage(at)] => {
+                let stage = &stages[at];
+                Named { stage: Some(stage.stage), ..of(Kind::Stage, ranks_of(&stage.members), "imbalance") }
+            }
+            _ => {
+                let member =
+                    |delay: &Delay| if let Delay::Member(member) = delay { Some(*member) } else { None };
+                let members: Vec<usize> = delays.iter().filter_map(member).collect();
+                let ranks = ranks_of(&members);
+                let first = culprits.iter().find(|one| ranks.contains(&one.rank));
+                of(Kind::Rank, ranks, first.map_or(CauseClass::Unknown.name(), |one| one.cause_name))
+            }
+        }
+    });
+    let mut named: Vec<Named> = named.collect();
+    for (id, group) in &mut slow {
+        if let Some(at) = links.iter().position(|link| link.communicator == *id) {
+            group.cost = ((base - mending.span(&[Delay::Link(at)])) as f64 / count).max(0.0);
+        }
+    }
+    let doubts = Doubts::of(job, joined, replay_error, forced, bounds_only.as_deref());
+    let (verdict, reasons) = doubts.judge(&named);
+    if verdict == Verdict::CannotTell {
+        named.clear();
+    }
+    for culprit in &mut culprits {
+        let named = named.iter().find(|one| one.kind == Kind::Rank && one.ranks.contains(&culprit.rank));
+        culprit.is_straggler = named.is_some();
+        // Another one may hide it when it is mended alone.
+        culprit.cost =
+            named.map_or(culprit.cost, |one| culprit.cost.max(one.cost_s * 1e9 / one.ranks.len() as f64));
+        culprit.share = if step_time > 0.0 { culprit.cost / step_time } else { 0.0 };
     }
     culprits.sort_by(|a, b| {
         b.cost.total_cmp(&a.cost).then(b.waits.total_cmp(&a.waits)).then(a.rank.cmp(&b.rank))
@@ -258,6 +322,9 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
     let mut warnings = job.warnings.clone();
     warnings.extend(joined.warnings.iter().cloned());
     StragglerReport {
+        verdict,
+        reasons,
+        culprits: named,
         ranks_traced: job.members.len() as u32,
         world_size: job.world_size,
         world_size_known: job.world_size_known,
@@ -271,13 +338,27 @@ fn judge(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Window
         idle: idle.iter().map(|rank| rank.0).sum::<f64>() / idle.len().max(1) as f64,
         from_host: occupancies.iter().all(|on| on.host_alone),
         host_bound: has_devices && idle.iter().all(|rank| rank.1),
-        culprits,
+        ranks: culprits,
         origin,
         charged: charges.list,
-        slow_groups: slow_groups(joined),
+        slow_groups: slow.into_iter().map(|found| found.1).take(20).collect(),
         clocks: joined.clocks.clone(),
         warnings,
     }
+}
+
+/// The members for which replays are made: those that most waits are charged to, and those whose own delays are longest, which others may hide.
+fn candidates(charges: &Charges, excess: &[i64]) -> Vec<usize> {
+    let by = |key: &dyn Fn(usize) -> f64| {
+        let mut order: Vec<usize> = (0..excess.len()).collect();
+        order.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
+        order
+    };
+    let mut order = by(&|m| charges.waits[m] + charges.lateness[m] as f64);
+    let late = order.split_off(order.len().min(REPLAYED));
+    let longest = by(&|m| excess[m] as f64);
+    order.extend(longest.into_iter().take(REPLAYED).filter(|member| late.contains(member)));
+    order
 }
 
 /// Why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
@@ -369,52 +450,4 @@ fn annotation(job: &Job, member: usize, time: i64) -> Option<String> {
         .filter(|row| !trace.names.get(row.name).starts_with("ProfilerStep#"))
         .min_by_key(|row| (row.duration(), row.start))?;
     Some(trace.names.get(innermost.name).to_owned())
-}
-
-/// What transfers are compared by: dimension, operation, size.
-type Kind = (String, Option<Operation>, u64);
-
-/// Groups of one dimension whose transfers of one size are a fifth above the median of all groups of it.
-fn slow_groups(joined: &Joined) -> Vec<SlowGroup> {
-    let matching = &joined.matching;
-    let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
-    for collective in matching.collectives.iter().filter(|collective| collective.complete) {
-        let communicator = matching.communicator(collective);
-        let group = communicator.group.and_then(|id| joined.groups.get(id));
-        let (Some(group), Some(bytes), None) = (group, collective.bytes, communicator.channel) else {
-            continue;
-        };
-        let shortest = matching.members(collective).iter().map(|&at| matching.part(at).duration()).min();
-        let kind = (group.dimension.label.clone(), collective.operation, bytes);
-        let by_communicator = transfers.entry(kind).or_default();
-        by_communicator.entry(collective.communicator).or_default().push(shortest.unwrap_or(0) as f64);
-    }
-    let mut slow = Vec::new();
-    for ((label, operation, bytes), by_communicator) in transfers {
-        if by_communicator.len() < 3 {
-            continue;
-        }
-        let typical: Vec<(u32, f64)> =
-            by_communicator.into_iter().map(|(id, mut times)| (id, middle(&mut times))).collect();
-        let usual = middle(&mut typical.iter().map(|entry| entry.1).collect::<Vec<f64>>());
-        for (id, transfer) in typical.into_iter().filter(|entry| entry.1 > 1.2 * usual + 2_000.0) {
-            let ranks =
-                matching.communicators[id as usize].members.iter().map(|m| m.rank).collect::<Vec<_>>();
-            slow.push(SlowGroup {
-                label: label.clone(),
-                ranks: crate::groups::RankSet::new(&ranks).to_string(),
-                operation,
-                bytes,
-                transfer: transfer as i64,
-                peers: usual as i64,
-            });
-        }
-    }
-    slow.sort_by_key(|group| std::cmp::Reverse(group.transfer - group.peers));
-    slow.truncate(20);
-    slow
-}
-
-fn middle(values: &mut [f64]) -> f64 {
-    crate::matching::line::median(values)
 }

@@ -26,7 +26,7 @@ impl Rule for UnfusedAttention {
     }
 
     fn text(&self) -> &'static str {
-        "A softmax of its own writes and reads the whole matrix of scores. Told when such kernels take 2 % of the step; the cost is their time, and memory for the scores comes on top.\n\n\
+        "A softmax of its own writes and reads the whole matrix of scores. Reported when such kernels take 2 % of the step; the cost is their time, and memory for the scores comes on top.\n\n\
          What helps: flash attention (`--attention-backend flash` or `fused`), `scaled_dot_product_attention`."
     }
 

@@ -54,7 +54,7 @@ impl Rule for LowBandwidth {
     fn text(&self) -> &'static str {
         "Bus bandwidth (nccl-tests' convention) of collectives whose ranks were all recorded, from the moment the last rank entered, against the ceiling of the link that bounds the group: the \
          scale-up link where all ranks fit into one domain, else the network, both by the accelerator that the traces name. Messages that the link would carry in less than 100 us are left out: \
-         latency bounds them. Told when the median is below half of the ceiling and exposed transfers of the dimension take 1 % of the step; the cost is what 0.8 of the ceiling would save of the \
+         latency bounds them. Reported when the median is below half of the ceiling and exposed transfers of the dimension take 1 % of the step; the cost is what 0.8 of the ceiling would save of the \
          exposed transfers. Where the ceiling is unknown (an accelerator that the catalogue does not have, PCIe without a known network) it is told without a cost when exposed transfers take 3 % of the step.\n\n\
          Usual reasons: a NIC or cable that runs at a lower rate, traffic over PCIe or sockets instead of NVLink or RDMA, ranks placed so that rings cross the network more than once, too few \
          channels, compute kernels that hold the SMs. `railwright comm` has every group's rate; `nccl-tests` on the same machines tells link from job."
@@ -86,7 +86,7 @@ impl Rule for LowBandwidth {
                 None if share >= 0.03 => (
                     format!("{what} moves {} a link; what the link carries is unknown", shown(rate)),
                     None,
-                    "ceiling: unknown, so whether that is low cannot be told".to_owned(),
+                    "ceiling: unknown".to_owned(),
                 ),
                 _ => return None,
             };

@@ -21,7 +21,7 @@ impl Rule for BoundByMemory {
     }
 
     fn text(&self) -> &'static str {
-        "Norms, activation functions, residuals, casts and lookups move bytes and hardly compute. Fused implementations spend up to a fifth of the step there. Told from 25 % on; the cost is \
+        "Norms, activation functions, residuals, casts and lookups move bytes and hardly compute. Fused implementations spend up to a fifth of the step there. Reported from 25 % on; the cost is \
          what lies above a fifth.\n\n\
          What helps: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer Engine, Liger), fewer casts."
     }
@@ -31,14 +31,25 @@ impl Rule for BoundByMemory {
         if context.share(all) < 0.25 {
             return Vec::new();
         }
+        // Names of kernels that a compiler wrote.
+        let fits = |label: Label| label == Label::MemoryBound;
+        let compiled: i64 = context
+            .times_under(fits)
+            .filter(|(name, _)| name.starts_with("triton_"))
+            .map(|(_, time)| time)
+            .sum();
+        let is_compiled = compiled as f64 / context.samples() > 0.5 * all;
         vec![Finding {
             id: self.id().to_owned(),
             message: format!("elementwise work and norms take {} of the step", percent(context.share(all))),
             cost: Some(all - USUAL * context.step()),
-            evidence: context.dearest(context.times_under(|label| label == Label::MemoryBound), 4),
-            advice:
+            evidence: context.dearest(context.times_under(fits), 4),
+            advice: if is_compiled {
+                "these kernels are already compiled: remove graph breaks and casts between them, and use hand-fused norms, activations and cross-entropy for the largest"
+            } else {
                 "fuse it: torch.compile, or fused norms, activations, rotary embeddings and cross-entropy"
-                    .to_owned(),
+            }
+            .to_owned(),
             ..Finding::default()
         }]
     }

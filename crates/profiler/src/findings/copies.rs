@@ -18,7 +18,7 @@ impl Rule for Copies {
     }
 
     fn text(&self) -> &'static str {
-        "Time in which the device does nothing but copy or fill memory. Told from 1 % of the step on; the cost is that time. Copies from pageable host memory are named: \
+        "Time in which the device does nothing but copy or fill memory. Reported from 1 % of the step on; the cost is that time. Copies from pageable host memory are named: \
          they go through a buffer and hold the host up.\n\n\
          What helps: pinned memory, copies on a stream of their own, no copies to the host within the step, offloading that overlaps."
     }
@@ -39,7 +39,7 @@ impl Rule for Copies {
                 "copy from pinned memory (`pin_memory=True`, `non_blocking=True`), on a stream of its own"
                     .to_owned()
             } else {
-                "copy beside arithmetic, on a stream of its own, or not at all".to_owned()
+                "overlap the copy with compute on a separate stream, or remove it".to_owned()
             },
             ..Finding::default()
         }]

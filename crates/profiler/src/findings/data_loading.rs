@@ -18,7 +18,7 @@ impl Rule for DataLoading {
     }
 
     fn text(&self) -> &'static str {
-        "Idle time of the device while its host was in a data loader. Told from 1 % of the step on; the cost is that time.\n\n\
+        "Idle time of the device while its host was in a data loader. Reported from 1 % of the step on; the cost is that time.\n\n\
          What helps: more workers, prefetching, pinned memory, data on local disks, tokenising beforehand."
     }
 

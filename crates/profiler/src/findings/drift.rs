@@ -17,7 +17,7 @@ impl Rule for Drift {
     }
 
     fn text(&self) -> &'static str {
-        "The median of slopes between all pairs of steps (Theil-Sen), over the recording. Told from five steps on when it is 3 % and nearly all pairs (nine of ten) agree; the cost is half of the growth, the mean. \
+        "The median of slopes between all pairs of steps (Theil-Sen), over the recording. Reported from five steps on when it is 3 % and nearly all pairs (nine of ten) agree; the cost is half of the growth, the mean. \
          Reasons: falling clocks, memory that fragments, a cache that fills, a data loader that falls behind."
     }
 

@@ -22,16 +22,16 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Tensor,
         id: "exposed-tensor",
         title: "Tensor parallel communication that nothing hides",
-        text: "Transfers of tensor parallel groups without arithmetic beside them. Told from 3 % of the step on; the cost is that time. It comes with every layer, so it grows with the \
+        text: "Transfers of tensor parallel groups not overlapped with compute. Reported from 3 % of the step; the cost is that time. It comes with every layer, so it grows with the \
                degree and is worst where a group leaves its NVLink domain.\n\n\
                What helps: a smaller degree, sequence parallelism with overlapped gathers (`--tp-comm-overlap`), groups within a domain.",
-        advice: "overlap it with matrix products (`--tp-comm-overlap`), or lower the tensor parallel degree",
+        advice: "overlap it with GEMMs (`--tp-comm-overlap`), or reduce the TP size",
     },
     Exposed {
         dimension: Dimension::Context,
         id: "exposed-context",
         title: "Context parallel communication that nothing hides",
-        text: "Transfers of context parallel groups without arithmetic beside them. Told from 3 % of the step on; the cost is that time. Ring attention hides them when a chunk's \
+        text: "Transfers of context parallel groups not overlapped with compute. Reported from 3 % of the step; the cost is that time. Ring attention hides them when a chunk's \
                attention takes longer than its keys and values travel: longer sequences, fewer ranks, grouped-query attention.",
         advice: "use fewer context parallel ranks, or a ring within the NVLink domain and all-to-all across",
     },
@@ -39,7 +39,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Expert,
         id: "exposed-expert",
         title: "Expert parallel communication that nothing hides",
-        text: "Transfers of expert parallel groups (dispatch and combine) without arithmetic beside them. Told from 3 % of the step on; the cost is that time.\n\n\
+        text: "Transfers of expert parallel groups (dispatch and combine) not overlapped with compute. Reported from 3 % of the step; the cost is that time.\n\n\
                What helps: two micro batches interleaved (DualPipe, batch overlap), groups within a domain, routing limited to few domains, narrow formats for dispatch, DeepEP.",
         advice: "interleave two micro batches, keep groups within a domain, dispatch in fp8",
     },
@@ -47,7 +47,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Pipeline,
         id: "exposed-pipeline",
         title: "Messages between stages that nothing hides",
-        text: "Transfers between pipeline stages without arithmetic beside them. Told from 3 % of the step on; the cost is that time. Waiting within a message is a bubble, not a transfer.\n\n\
+        text: "Transfers between pipeline stages not overlapped with compute. Reported from 3 % of the step; the cost is that time. Waiting within a message is a bubble, not a transfer.\n\n\
                What helps: `--overlap-p2p-communication`, fewer virtual stages, messages cut by tensor parallel ranks.",
         advice: "overlap messages with passes, or use fewer virtual stages",
     },
@@ -55,7 +55,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Data,
         id: "exposed-data",
         title: "Data parallel communication that nothing hides",
-        text: "Transfers of data parallel groups (gradients, sharded parameters) without arithmetic beside them. Told from 3 % of the step on; the cost is that time.\n\n\
+        text: "Transfers of data parallel groups (gradients, sharded parameters) not overlapped with compute. Reported from 3 % of the step; the cost is that time.\n\n\
                What helps: `--overlap-grad-reduce` and `--overlap-param-gather`, buckets that suit the network, more micro batches for each reduction, prefetching and \
                hybrid sharding with FSDP, narrow formats.",
         advice: "overlap reduction with the backward pass and gathering with the forward pass; check bucket sizes and prefetching",
@@ -64,9 +64,9 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         dimension: Dimension::Other,
         id: "exposed-other",
         title: "Communication of unknown purpose that nothing hides",
-        text: "Transfers of groups whose dimension could not be inferred, without arithmetic beside them. Told from 3 % of the step on; the cost is that time. Give the sizes of \
+        text: "Transfers of groups whose dimension could not be inferred, not overlapped with compute. Reported from 3 % of the step; the cost is that time. Give the sizes of \
                dimensions (`--tp`, `--pp`, ...) to learn which it is.",
-        advice: "say the sizes of dimensions to learn whose it is, then hide it behind arithmetic",
+        advice: "pass `--layout tp=…,dp=…` to attribute these collectives, then overlap them with compute",
     },
 ];
 
@@ -93,7 +93,7 @@ impl Rule for Exposed {
         let what = if divided {
             "transfers"
         } else {
-            "communication (transfer or waiting, which the traces do not tell)"
+            "communication (transfer or waiting: not recorded in the traces)"
         };
         let whose = match self.dimension {
             Dimension::Other => format!("{what} of unknown groups"),
@@ -101,7 +101,7 @@ impl Rule for Exposed {
         };
         vec![Finding {
             id: self.id.to_owned(),
-            message: format!("{whose} that nothing hides: {} of the step", percent(context.share(lost))),
+            message: format!("exposed {whose}: {} of the step", percent(context.share(lost))),
             cost: Some(lost),
             evidence: context.dearest(context.times_under(fits), 3),
             advice: self.advice.to_owned(),

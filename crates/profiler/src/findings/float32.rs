@@ -37,11 +37,11 @@ impl Rule for Float32 {
     }
 
     fn title(&self) -> &'static str {
-        "Matrix products in float32"
+        "GEMMs in float32"
     }
 
     fn text(&self) -> &'static str {
-        "Kernels whose names say float32 or TF32. Told when they take 2 % of the step; the cost is half of their time: two-byte formats run at twice the rate of TF32 at least, and at 8 to 16 \
+        "Kernels with float32 or TF32 in their name. Reported when they take 2 % of the step; the cost is half of their time: two-byte formats run at twice the rate of TF32 at least, and at 8 to 16 \
          times that of float32 without tensor cores.\n\n\
          What helps: autocast around what was left out (often routers, heads, losses and rotary embeddings), or a reason to keep it."
     }
@@ -54,7 +54,7 @@ impl Rule for Float32 {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("matrix products in float32 take {} of the step", percent(context.share(all))),
+            message: format!("float32 GEMMs take {} of the step", percent(context.share(all))),
             cost: Some(all / 2.0),
             evidence: context.dearest(wide, 3),
             advice: advice(context).to_owned(),

@@ -23,7 +23,7 @@ impl Rule for Fragmented {
     }
 
     fn text(&self) -> &'static str {
-        "Collectives of less than 1 MiB are bound by latency. Told when a rank takes part in 32 of one kind and group in a step and they take 1 % of the step; the cost is three quarters of their shortest times, what \
+        "Collectives of less than 1 MiB are bound by latency. Reported when a rank takes part in 32 of one kind and group in a step and they take 1 % of the step; the cost is three quarters of their shortest times, what \
          four in one would save.\n\n\
          What helps: buckets (`--ddp-bucket-size`, `reduce_bucket_size`), coalesced calls, flattened parameters."
     }
@@ -62,7 +62,7 @@ impl Rule for Fragmented {
                 ),
                 cost: Some(0.75 * each),
                 evidence: vec![format!(
-                    "{:.0} KiB each on average, {} together in a step",
+                    "{:.0} KiB each on average, {} in total per step",
                     bytes as f64 / count / 1024.0,
                     time(each)
                 )],

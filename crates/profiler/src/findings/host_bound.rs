@@ -19,7 +19,7 @@ impl Rule for HostBound {
     }
 
     fn text(&self) -> &'static str {
-        "Idle time of the device whose next kernel had not been launched when the one before ended. Told from 5 % of the step on; the cost is that time.\n\n\
+        "Idle time of the device whose next kernel had not been launched when the one before ended. Reported from 5 % of the step on; the cost is that time.\n\n\
          What helps: CUDA graphs, torch.compile, fused optimizers, fewer and larger kernels, larger micro batches, nothing else on the host's cores, garbage collection by hand \
          (`gc.freeze`, `gc.collect` every so many steps on all ranks at once)."
     }
@@ -56,7 +56,7 @@ impl Rule for HostBound {
             advice: if context.from_host() {
                 "call fewer, larger operators: compilation, larger micro batches; keep the host's cores free"
             } else {
-                "launch less: CUDA graphs, compilation, fused kernels, larger micro batches; keep the host's cores free"
+                "reduce launches: CUDA graphs, torch.compile, fused kernels, larger micro-batches; keep host cores free"
             }
             .to_owned(),
             ..Finding::default()

@@ -34,7 +34,7 @@ impl Rule for Layout {
     }
 
     fn text(&self) -> &'static str {
-        "Copies between layouts and formats, transposes, concatenations. Told from 4 % of the step on; the cost is their time.\n\n\
+        "Copies between layouts and formats, transposes, concatenations. Reported from 4 % of the step on; the cost is their time.\n\n\
          What helps: layouts that kernels take as they are, casts fused into their neighbours, weights kept in the format of the products, buffers instead of concatenations."
     }
 

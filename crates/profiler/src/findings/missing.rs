@@ -36,8 +36,7 @@ impl Rule for MissingRanks {
             ),
             cost: None,
             evidence: vec![human::ranks(&missing)],
-            advice: "what waits for them is known as a bound only; record all ranks of one replica at least"
-                .to_owned(),
+            advice: "waits on these ranks are bounds; record at least all ranks of one replica".to_owned(),
             ..Finding::default()
         }]
     }

@@ -20,7 +20,7 @@ impl Rule for Optimizer {
     }
 
     fn text(&self) -> &'static str {
-        "Arithmetic of clipping and updating. Told from 8 % of the step on; the cost is what lies above 4 %, which fused and sharded optimizers need at usual batch sizes.\n\n\
+        "Arithmetic of clipping and updating. Reported from 8 % of the step on; the cost is what lies above 4 %, which fused and sharded optimizers need at usual batch sizes.\n\n\
          What helps: fused or multi-tensor updates, an optimizer that is sharded over replicas (`--use-distributed-optimizer`, ZeRO), more micro batches for each update."
     }
 
@@ -39,8 +39,8 @@ impl Rule for Optimizer {
             message: format!("the optimizer takes {} of the step", percent(context.share(all))),
             cost: Some(all - 0.04 * context.step()),
             evidence: vec![
-                format!("{} of a step", time(all)),
-                format!("{:.0} {} a step", kernels as f64 / context.samples(), context.work()),
+                format!("{} per step", time(all)),
+                format!("{:.0} {} per step", kernels as f64 / context.samples(), context.work()),
             ],
             advice: "fuse updates (`fused=True`, multi-tensor) and shard them over replicas".to_owned(),
             ..Finding::default()

@@ -17,11 +17,11 @@ impl Rule for Overlap {
     }
 
     fn title(&self) -> &'static str {
-        "Communication runs after arithmetic, not beside it"
+        "Communication is not overlapped with compute"
     }
 
     fn text(&self) -> &'static str {
-        "Data parallel communication that could run beside backward and forward passes and does not: less than half of it is hidden. Told when what is exposed takes 2 % of the step and arithmetic is longer \
+        "Data-parallel communication that could overlap with backward and forward passes: less than half of it is hidden. Reported when exposed time is 2 % of the step and arithmetic is longer \
          than it; the cost is what half would save.\n\n\
          What helps: `--overlap-grad-reduce`, `--overlap-param-gather`, FSDP prefetching (`forward_prefetch`, `backward_prefetch`), a stream of its own for communication."
     }
@@ -45,7 +45,7 @@ impl Rule for Overlap {
             ),
             cost: Some(0.5 * exposed),
             evidence: vec![format!(
-                "{} exposed of {} in a step, beside {} of arithmetic",
+                "{} exposed of {} per step, with {} of compute",
                 time(exposed),
                 time(whole),
                 time(arithmetic)

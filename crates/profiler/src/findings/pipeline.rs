@@ -18,7 +18,7 @@ impl Rule for PipelineBubble {
     }
 
     fn text(&self) -> &'static str {
-        "Time in which a stage has no pass to run. An ideal schedule of m micro batches on p stages with v virtual ones wastes (p-1)/(v m + p-1). Told from 10 % of the step on; the cost is that time.\n\n\
+        "Time in which a stage has no pass to run. An ideal schedule of m micro batches on p stages with v virtual ones wastes (p-1)/(v m + p-1). Reported from 10 % of the step on; the cost is that time.\n\n\
          What helps: more micro batches, virtual stages, zero-bubble schedules, fewer stages; an even division of layers with embedding and head counted (`railwright balance`). \
          `railwright pipeline` divides it into schedule, imbalance, messages and stalls."
     }
@@ -37,9 +37,9 @@ impl Rule for PipelineBubble {
                 .into_iter()
                 .map(|part| (part, context.mean(Label::Bubble(part))))
                 .filter(|(_, t)| context.share(*t) > 0.005)
-                .map(|(part, t)| format!("{}: {} of a step", Label::Bubble(part).name(), time(t)))
+                .map(|(part, t)| format!("{}: {} per step", Label::Bubble(part).name(), time(t)))
                 .collect(),
-            advice: "more micro batches or virtual stages; `railwright pipeline` says which part is the schedule's and which is imbalance".to_owned(),
+            advice: "use more micro-batches or virtual stages; `railwright pipeline` separates schedule and imbalance".to_owned(),
             ..Finding::default()
         }]
     }

@@ -18,7 +18,7 @@ impl Rule for Recompute {
     }
 
     fn text(&self) -> &'static str {
-        "Arithmetic that the backward pass repeats because activations were not kept. Told from 5 % of the step on; the cost is that time.\n\n\
+        "Arithmetic that the backward pass repeats because activations were not kept. Reported from 5 % of the step on; the cost is that time.\n\n\
          What helps: recompute only what is cheap and large (attention's core, activation functions, norms), fewer layers, or on fewer stages; `railwright recompute` solves it for a run, \
          `railwright memory` says what is left."
     }

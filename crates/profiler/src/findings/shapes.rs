@@ -31,11 +31,11 @@ impl Rule for Shapes {
     }
 
     fn title(&self) -> &'static str {
-        "Matrix products of awkward shapes"
+        "GEMMs with unaligned shapes"
     }
 
     fn text(&self) -> &'static str {
-        "Products with a dimension that is no multiple of 8 (16 bytes of a two-byte format) cannot be loaded whole by tensor cores. Told when such products take 2 % of the step; the cost is a fifth of \
+        "Products with a dimension that is no multiple of 8 (16 bytes of a two-byte format) cannot be loaded whole by tensor cores. Reported when such GEMMs take 2 % of the step; the cost is a fifth of \
          their time, the lower end of what vendors report for unaligned operands. Needs `record_shapes=True`.\n\n\
          What helps: pad the vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of 64 times the tensor parallel degree."
     }
@@ -80,10 +80,7 @@ impl Rule for Shapes {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "matrix products of awkward shapes take {} of the step",
-                percent(context.share(all))
-            ),
+            message: format!("GEMMs with unaligned shapes take {} of the step", percent(context.share(all))),
             cost: Some(all * LOSS),
             evidence: context.dearest(times.iter().map(|(shapes, time)| (shapes.as_str(), *time)), 3),
             advice: "pad these dimensions to a multiple of 64".to_owned(),

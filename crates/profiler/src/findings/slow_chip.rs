@@ -19,7 +19,7 @@ impl Rule for SlowChip {
     }
 
     fn text(&self) -> &'static str {
-        "Kernels of the same name are compared with the median rank. Told when that costs 0.5 % of the step on average, or 2 % on one rank. The cost is the time \
+        "Kernels of the same name are compared with the median rank. Reported when that costs 0.5 % of the step on average, or 2 % on one rank. The cost is the time \
          of the label `slower chip`, the mean over ranks; a synchronous step loses what the slowest rank loses, which `straggler` replays.\n\n\
          Reasons: thermal or power limits, a lower clock, a device with errors, another tenant."
     }

@@ -24,7 +24,7 @@ impl Rule for SmallKernels {
     }
 
     fn text(&self) -> &'static str {
-        "Kernels of at most 8 us with gaps of at most 50 us between them: launches set the pace. Told when the gaps before such kernels take 2 % of the step; the cost is these gaps.\n\n\
+        "Kernels of at most 8 us with gaps of at most 50 us between them: launches set the pace. Reported when the gaps before such kernels take 2 % of the step; the cost is these gaps.\n\n\
          What helps: CUDA graphs, compilation that fuses elementwise work, multi-tensor optimizers, larger micro batches."
     }
 
@@ -55,7 +55,7 @@ impl Rule for SmallKernels {
         vec![Finding {
             id: self.id().to_owned(),
             message: format!(
-                "gaps before small {} take {} of the step",
+                "launch gaps before small {} take {} of the step",
                 context.work(),
                 percent(context.share(lost))
             ),
@@ -68,7 +68,7 @@ impl Rule for SmallKernels {
             .into_iter()
             .chain(context.dearest(names, 3))
             .collect(),
-            advice: "capture the region in a CUDA graph, or let a compiler fuse it".to_owned(),
+            advice: "capture the region in a CUDA graph, or fuse it with a compiler".to_owned(),
             ..Finding::default()
         }]
     }

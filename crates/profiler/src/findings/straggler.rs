@@ -3,7 +3,7 @@
 //! Responsible for: telling the straggler report's verdicts as findings. Refuses ranks below the noise.
 
 use super::{Context, Rule, percent, time};
-use crate::culprits::CauseClass;
+use crate::culprits::{CauseClass, Culprit, Kind, Named};
 use crate::profile::Finding;
 use railwright_spec::human;
 
@@ -20,44 +20,57 @@ impl Rule for Straggler {
 
     fn text(&self) -> &'static str {
         "Waits are charged to the rank that came late and followed to the root; the cost is by replay: what the step would take had that rank run like the median of its peers. \
-         Told when that is above the noise of steps and above 0.5 % of the step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), slow \
+         Reported when that is above the noise of steps and above 0.5 % of the step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), slow \
          host (the device is idle until it launches), slow link (transfers longer than those of peers with the same bytes), memory copies, schedule.\n\n\
          `railwright stragglers` has every rank with its moments."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let Some(report) = context.stragglers else { return Vec::new() };
-        let tell = |culprit: &crate::culprits::Culprit| Finding {
-            id: self.id().to_owned(),
-            message: format!(
-                "rank {} holds the others up ({}): {} of the step",
-                culprit.rank,
-                culprit.cause_name,
-                culprit.certainty.worded(&percent(context.share(culprit.cost)))
-            ),
-            cost: Some(culprit.cost),
-            // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
-            certainty: report.bounds_only.as_ref().map(|_| culprit.certainty),
-            evidence: culprit
-                .evidence
-                .iter()
-                .map(|e| {
-                    let shown = |value: f64| match e.unit {
-                        "ns" => time(value),
-                        _ => human::count(value),
-                    };
-                    format!("{}: {} against {} of its peers", e.name, shown(e.own), shown(e.peers))
-                })
-                .chain([format!("{} of all waits are charged to it", percent(culprit.waits_share))])
-                .chain(
-                    report.bounds_only.as_ref().map(|reason| format!("the most that it can cost: {reason}")),
-                )
-                .collect(),
-            advice: advice(culprit.cause, context.from_host()).to_owned(),
-            ..Finding::default()
+        let tell = |named: &Named| {
+            let culprits: Vec<&Culprit> =
+                report.ranks.iter().filter(|one| named.ranks.contains(&one.rank)).collect();
+            let cost = named.cost_s * 1e9;
+            let cause = culprits.first().map_or(CauseClass::Unknown, |culprit| culprit.cause);
+            Finding {
+                id: self.id().to_owned(),
+                message: format!(
+                    "{} ({}): {} of the step",
+                    match named.ranks.as_slice() {
+                        [one] => format!("rank {one} is a straggler"),
+                        many => format!("{} are stragglers together", human::ranks(many)),
+                    },
+                    named.cause,
+                    named.certainty.worded(&percent(context.share(cost)))
+                ),
+                cost: Some(cost),
+                // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
+                certainty: report.bounds_only.as_ref().map(|_| named.certainty),
+                evidence: culprits
+                    .iter()
+                    .flat_map(|culprit| shown(culprit, named.ranks.len() > 1))
+                    .chain(report.bounds_only.as_ref().map(|reason| format!("an upper bound: {reason}")))
+                    .collect(),
+                advice: advice(cause, context.from_host()).to_owned(),
+                ..Finding::default()
+            }
         };
-        report.stragglers().map(tell).collect()
+        report.culprits.iter().filter(|named| named.kind == Kind::Rank).map(tell).collect()
     }
+}
+
+/// What shows a rank's cause; with its number where it is one of several.
+fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
+    let of = if several { format!("rank {}, ", culprit.rank) } else { String::new() };
+    let line = |e: &crate::culprits::Evidence| {
+        let shown = |value: f64| match e.unit {
+            "ns" => time(value),
+            _ => human::count(value),
+        };
+        format!("{of}{}: {}, median of its peers {}", e.name, shown(e.own), shown(e.peers))
+    };
+    let waits = format!("{of}{} of all waits are attributed to it", percent(culprit.waits_share));
+    culprit.evidence.iter().map(line).chain([waits]).collect()
 }
 
 fn advice(cause: CauseClass, from_host: bool) -> &'static str {
@@ -73,9 +86,9 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
             "look at this host's processors: other processes, garbage collection, data loading, a slower clock; CUDA graphs and fewer, larger kernels help every host"
         }
         CauseClass::SlowLink => {
-            "look at this rank's NIC, cable and NVLink; `railwright comm` has its transfers beside its peers'"
+            "check the NIC, cable and NVLink of this rank; `railwright comm` compares its transfers with its peers"
         }
-        CauseClass::Copies => "copy from pinned memory, beside the step, or not at all",
+        CauseClass::Copies => "copy from pinned memory, overlap the copy with compute, or remove it",
         CauseClass::Schedule | CauseClass::Unknown => {
             "record this rank and its neighbours with stacks to see what it does meanwhile"
         }

@@ -129,7 +129,14 @@ impl Recorder {
 fn context_of(traces: Vec<RankTrace>) -> Vec<Finding> {
     let mut job = Job::new(traces);
     let joined = join(&mut job, &JoinOptions::default());
-    profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report.findings
+    let report = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
+    // Whatever is found, together it never costs more than the step, nor more than its sum.
+    let sum: f64 = report.findings.iter().filter_map(|finding| finding.cost).sum();
+    if let Some(joint) = report.joint {
+        assert!(joint.cost <= report.step_time * (1.0 + 1e-9), "{joint:?} of {}", report.step_time);
+        assert!((joint.cost + joint.shared - sum).abs() <= 1e-6 * sum, "{joint:?} of {sum}");
+    }
+    report.findings
 }
 
 /// Four steps of ten milliseconds of matrix products, and what `body` adds to each.
@@ -491,11 +498,45 @@ fn ranks_that_were_not_recorded() {
 fn a_straggler_and_a_slow_chip() {
     let job = Synthetic { slow_chip: vec![(1, 1.2)], steps: 6, ..Synthetic::default() }.job();
     let found = context_of(job.members.into_iter().map(|m| m.trace).collect());
-    assert!(
-        the(&found, "straggler").message.starts_with("rank 1 holds the others up (slow chip)"),
-        "{found:#?}"
-    );
+    assert!(the(&found, "straggler").message.starts_with("rank 1 is a straggler (slow chip)"), "{found:#?}");
     assert!(the(&found, "slow-chip").message.contains("on rank 1 than"), "{found:#?}");
+}
+
+#[test]
+fn a_slow_link_and_a_cause_counted_twice() {
+    let plan = Synthetic {
+        tensor: 4,
+        data: 4,
+        overlapped: true,
+        slow_links: vec![(1, 20.0)],
+        ..Synthetic::default()
+    };
+    let found = context_of(plan.job().members.into_iter().map(|m| m.trace).collect());
+    let slow = the(&found, "slow-group");
+    assert!(slow.message.starts_with("transfers among ranks 1-13:4 are slow"), "{slow:#?}");
+    assert!(!ids(&found).contains("straggler"), "{found:#?}");
+    // A rank whose host stands still is a straggler and a pause: one and the same time.
+    let plan = Synthetic { stalls: vec![(1, 2, 40_000_000)], ..Synthetic::default() };
+    let found = context_of(plan.job().members.into_iter().map(|m| m.trace).collect());
+    let pause = the(&found, "host-pauses").cost.expect("a cost");
+    let straggler = the(&found, "straggler").cost.expect("a cost");
+    let shared: f64 = found.iter().map(|finding| finding.shared).sum();
+    assert!(shared >= 0.9 * pause.min(straggler), "{shared} of {pause} and {straggler}: {found:#?}");
+}
+
+#[test]
+fn evidence_that_explains_too_little_is_no_finding() {
+    // The device is idle for two milliseconds of a step while its host stands in a call.
+    let idle = |call: i64| {
+        one_rank(|_, r| {
+            r.host_busy(HostKind::Runtime, "cudaStreamSynchronize", call * MICROSECOND);
+            r.host_busy(HostKind::Operator, "python", (2_000 - call) * MICROSECOND);
+        })
+    };
+    assert!(ids(&idle(1_900)).contains("synchronisation"));
+    for finding in idle(100) {
+        assert!(finding.explained.is_none_or(|e| e >= 0.5 * finding.cost.expect("a cost")), "{finding:#?}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl Rule for Throttling {
     }
 
     fn text(&self) -> &'static str {
-        "Medians of matrix products and attention of the same name in the last third of the recording over those in the first third, weighted with their time, on each rank. Told from 3 % on; the cost is that \
+        "Medians of matrix products and attention of the same name in the last third of the recording over those in the first third, weighted with their time, on each rank. Reported from 3 % on; the cost is that \
          share of their time. Clocks fall when a device grows hot or draws too much power; the first steps of a recording are often cooler, so a recording in the middle of a run is the better witness."
     }
 
@@ -81,8 +81,16 @@ impl Rule for Throttling {
             id: self.id().to_owned(),
             message: format!("{} grow slower over the recording on {}", context.work(), human::ranks(&ranks)),
             cost: Some(lost),
-            evidence: slower.iter().take(4).map(|(rank, by)| format!("rank {rank}: {} slower in the last third than in the first", percent(*by))).collect(),
-            advice: "watch clocks, temperature and power of these devices; cap the power of all alike rather than let some throttle".to_owned(),
+            evidence: slower
+                .iter()
+                .take(4)
+                .map(|(rank, by)| {
+                    format!("rank {rank}: {} slower in the last third than in the first", percent(*by))
+                })
+                .collect(),
+            advice:
+                "monitor clocks, temperature and power of these devices; cap the power of all devices equally"
+                    .to_owned(),
             ..Finding::default()
         }]
     }

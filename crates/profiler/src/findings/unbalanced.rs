@@ -26,7 +26,7 @@ impl Rule for UnbalancedExperts {
     }
 
     fn text(&self) -> &'static str {
-        "Time of grouped matrix products by rank: the rank with most tokens holds the others up. Told when the most loaded rank is 10 % above the mean and that costs 1 % of the step; the cost is the difference.\n\n\
+        "Time of grouped matrix products by rank: the rank with the most tokens delays the others. Reported when the most loaded rank is 10 % above the mean and that costs 1 % of the step; the cost is the difference.\n\n\
          What helps: a load-balancing loss or bias, capacity factors, groups of experts placed by load, larger micro batches."
     }
 
@@ -63,7 +63,7 @@ impl Rule for UnbalancedExperts {
             evidence: loads
                 .iter()
                 .take(3)
-                .map(|(load, rank)| format!("rank {rank}: {} of grouped products a step", time(*load)))
+                .map(|(load, rank)| format!("rank {rank}: {} of grouped GEMMs per step", time(*load)))
                 .collect(),
             advice: "balance the router, or place experts by load".to_owned(),
             ..Finding::default()

@@ -18,7 +18,7 @@ impl Rule for Unexplained {
     }
 
     fn text(&self) -> &'static str {
-        "The device was idle and the trace does not say why: launches were not recorded, or the host did nothing that the recorder sees (a sleep, a blocked thread). Told from 5 % of the step on."
+        "The device was idle and the trace does not say why: launches were not recorded, or the host did nothing that the recorder sees (a sleep, a blocked thread). Reported from 5 % of the step on."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -28,12 +28,9 @@ impl Rule for Unexplained {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "{} of the step is idle and the traces do not say why",
-                percent(context.share(lost))
-            ),
+            message: format!("{} of the step is idle for unrecorded reasons", percent(context.share(lost))),
             cost: Some(lost),
-            evidence: vec![format!("{} of a step", time(lost))],
+            evidence: vec![format!("{} per step", time(lost))],
             advice: "record with the host's activities (`ProfilerActivity.CPU`) and stacks".to_owned(),
             ..Finding::default()
         }]

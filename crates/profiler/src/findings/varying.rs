@@ -17,7 +17,7 @@ impl Rule for VaryingSteps {
     }
 
     fn text(&self) -> &'static str {
-        "The mean step against the median one. Told from three steps on when the mean is 2 % longer; the cost is the difference. `railwright log` sees thousands of steps where a trace has a handful.\n\n\
+        "The mean step against the median one. Reported from three steps on when the mean is 2 % longer; the cost is the difference. `railwright log` sees thousands of steps where a trace has a handful.\n\n\
          Reasons: checkpoints, evaluation, garbage collection, sequences of different lengths, a network that is shared."
     }
 
@@ -47,7 +47,7 @@ impl Rule for VaryingSteps {
                 time(steps[steps.len() - 1] as f64),
                 steps.len()
             )],
-            advice: "see what the long ones do: `railwright profile --step N`".to_owned(),
+            advice: "inspect the long steps: `railwright profile --step N`".to_owned(),
             ..Finding::default()
         }]
     }

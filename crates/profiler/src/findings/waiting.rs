@@ -1,8 +1,10 @@
 //! Waiting for other ranks without one rank to blame.
 //!
-//! Responsible for: exposed waits where the straggler report names nobody. Refuses to repeat a named straggler's cost.
+//! Responsible for: exposed waits where the straggler report names nobody, or cannot tell. Refuses to repeat the cost of what is named, and a single rank, which does not show
+//! who is late.
 
 use super::{Context, Rule, percent, time};
+use crate::culprits::{Culprit, Verdict};
 use crate::profile::Finding;
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
@@ -19,30 +21,61 @@ impl Rule for Waiting {
     }
 
     fn text(&self) -> &'static str {
-        "Waiting inside collectives without arithmetic beside it, where no rank is a straggler: ranks are late by turns. Told from 5 % of the step on; the cost is \
-         that time. Usual reasons: hosts that pause at different times (garbage collection), sequences of different lengths, experts of different load."
+        "Waiting inside collectives without arithmetic next to it, where no rank, link or stage is named. Reported from 5 % of the step on; the cost is that time. Where the replay is off or a rank cannot \
+         be matched, the ranks with most waits are listed and the cause is left open. Otherwise ranks are late in turn. Usual reasons: hosts that pause at different times (garbage \
+         collection), sequences of different lengths, experts of different load."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let lost = context.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
-        let named = context.stragglers.is_some_and(|report| report.stragglers().next().is_some());
-        if named || context.share(lost) < 0.05 {
+        // One rank alone does not show who is late.
+        let Some(report) = context.stragglers.filter(|_| context.share(lost) >= 0.05) else {
             return Vec::new();
-        }
+        };
+        let share = percent(context.share(lost));
         let by = Dimension::ALL.into_iter().map(|d| (d, context.mean(Label::Exposed(d, Share::Wait))));
+        let groups = by
+            .filter(|(_, wait)| context.share(*wait) > 0.005)
+            .map(|(d, wait)| format!("{} of a step in {} parallel groups", time(wait), d.name()));
+        let mut ranks: Vec<&Culprit> = report.ranks.iter().collect();
+        ranks.sort_by(|a, b| b.waits.total_cmp(&a.waits).then(a.rank.cmp(&b.rank)));
+        let most = ranks.iter().take(3).filter(|rank| rank.waits_share > 0.0);
+        let most = most.map(|rank| {
+            format!("rank {}: {} of all waits are attributed to it", rank.rank, percent(rank.waits_share))
+        });
+        let (message, evidence, advice): (String, Vec<String>, &str) = match report.verdict {
+            Verdict::Straggler | Verdict::SlowLink | Verdict::Imbalance => return Vec::new(),
+            Verdict::CannotTell => (
+                format!("ranks wait for each other {share} of the step; the cause is unknown"),
+                report
+                    .reasons
+                    .iter()
+                    .map(|reason| format!("because {reason}"))
+                    .chain(most)
+                    .chain(groups)
+                    .collect(),
+                "record all ranks in the same steps, or pass `--layout` with the sizes of dimensions",
+            ),
+            // One that causes most of the waits and costs nothing by itself does not make it a matter of turns.
+            Verdict::None if ranks.first().is_some_and(|rank| rank.waits_share > 0.5) => (
+                format!("ranks wait for each other {share} of the step, mostly for rank {}", ranks[0].rank),
+                most.chain(groups).collect(),
+                "record this rank and its neighbours with stacks to see what it does meanwhile",
+            ),
+            Verdict::None => (
+                format!(
+                    "ranks wait for each other {share} of the step; no single rank, link or stage causes it"
+                ),
+                most.chain(groups).collect(),
+                "collect garbage on all ranks at the same step, balance sequence lengths and experts",
+            ),
+        };
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "ranks wait for each other {} of the step, by turns",
-                percent(context.share(lost))
-            ),
+            message,
             cost: Some(lost),
-            evidence: by
-                .filter(|(_, wait)| context.share(*wait) > 0.005)
-                .map(|(d, wait)| format!("{} of a step in {} parallel groups", time(wait), d.name()))
-                .collect(),
-            advice: "collect garbage on all ranks at the same step, balance sequence lengths and experts"
-                .to_owned(),
+            evidence,
+            advice: advice.to_owned(),
             ..Finding::default()
         }]
     }

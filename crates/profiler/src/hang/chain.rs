@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RootCause {
-    /// It is in no collective: its host does something else, or nothing.
+    /// It is outside any collective: its host is busy elsewhere or idle.
     OutsideOfCollectives,
     /// It called something else than the others.
     DifferentCall,

@@ -112,7 +112,7 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let latest = |record: &FlightRecord| record.entries.iter().map(|e| e.created).max().unwrap_or_default();
     for record in records {
         let Some(rank) = record.rank else {
-            let told = format!("{} says no rank and neither does its name; it was left out", record.label);
+            let told = format!("{} has no rank in its content or name; ignored", record.label);
             warnings.push(Warning::new("trace-unknown-rank", told));
             continue;
         };

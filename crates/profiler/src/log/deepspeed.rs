@@ -23,7 +23,13 @@ pub enum TimesFrom {
     SamplesPerSecond,
     /// Sums of DeepSpeed's timers of forward pass, backward pass and update.
     Timers,
-    /// Nothing: there are samples per second, and the batch is not known.
+    /// Tokens of a step over tokens per second and device, where the log has no clock.
+    TokensPerSecond,
+    /// Whole seconds of a progress bar between two reports.
+    ProgressBar,
+    /// One mean over the whole run, with its start, evaluation and checkpoints.
+    WholeRun,
+    /// Nothing: there are samples per second and the batch is not known, or there is no time at all.
     Nothing,
 }
 

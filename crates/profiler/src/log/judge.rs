@@ -181,13 +181,16 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         let level = level(range);
         away.extend(rows[range.clone()].iter().map(|r| (r.seconds - level).abs() / level));
     }
-    let noise = median(&away).unwrap_or_default();
+    // What the log rounds away is not known to be still.
+    let noise = median(&away).unwrap_or_default().max(log.rounding() / step_time.max(f64::MIN_POSITIVE));
+    let rounding = log.rounding();
     let mut slow = Vec::new();
     for range in &segments {
         let level = level(range);
         for row in &rows[range.clone()] {
             // An average over n iterations hides a slow one among them n times.
             let limit = (NOISES * noise).max(0.05 / row.weight.sqrt());
+            let limit = limit.max(2.0 * rounding / level);
             if row.seconds > level * (1.0 + limit) {
                 slow.push(SlowStep {
                     iteration: row.iteration,

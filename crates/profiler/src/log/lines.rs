@@ -4,9 +4,47 @@
 //! search for a few marks; nothing of it is kept but numbers. Refuses to judge.
 
 use super::deepspeed::{DeepSpeed, TimesFrom};
-use super::numbers::{after, count_after, leading};
+use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
+use super::numbers::{after, count_after, leading, median};
+use super::trainer::{self, Trainer};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+/// Who wrote the reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Framework {
+    /// Megatron-LM, or what prints its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
+    Megatron,
+    /// DeepSpeed's engine.
+    Deepspeed,
+    /// torchtitan.
+    Torchtitan,
+    /// nanotron.
+    Nanotron,
+    /// NeMo on Lightning.
+    Nemo,
+    /// MaxText.
+    Maxtext,
+    /// The Trainer of Hugging Face, and what is built on it: TRL, Axolotl, LLaMA-Factory, ms-swift.
+    Trainer,
+}
+
+impl Framework {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Megatron => "Megatron-LM",
+            Self::Deepspeed => "DeepSpeed",
+            Self::Torchtitan => "torchtitan",
+            Self::Nanotron => "nanotron",
+            Self::Nemo => "NeMo",
+            Self::Maxtext => "MaxText",
+            Self::Trainer => "Hugging Face Trainer",
+        }
+    }
+}
 
 /// A timer of a report: what it took on the fastest and on the slowest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -91,6 +129,10 @@ pub struct TrainingLog {
     timers: bool,
     #[serde(skip)]
     deepspeed: DeepSpeed,
+    #[serde(skip)]
+    trainer: Trainer,
+    /// Who wrote the reports.
+    pub framework: Option<Framework>,
     times_from: TimesFrom,
     /// Reports to leave the average of which is not yet known.
     fresh: bool,
@@ -108,11 +150,43 @@ impl TrainingLog {
     /// Reads a whole log.
     pub fn read(text: &str) -> Self {
         let mut log = Self { is_new: true, ..Self::default() };
+        if trainer::is_state(text.as_bytes())
+            && let Some((reports, times_from)) = trainer::of_state(text)
+        {
+            log.lines = text.lines().count() as u64;
+            log.place(reports, times_from, Framework::Trainer);
+            return log;
+        }
         text.lines().for_each(|line| log.line(line));
         if log.reports.is_empty() {
             log.take(None);
         }
+        let is_timed = log.reports.iter().any(|report| report.seconds.is_finite());
+        if !is_timed && let Some((reports, times_from)) = log.trainer.reports() {
+            // DeepSpeed's samples per second under a Trainer are times once the batch is known, so they stay where it has none.
+            if log.reports.is_empty() || times_from != TimesFrom::Nothing {
+                log.place(reports, times_from, Framework::Trainer);
+            }
+        }
         log
+    }
+
+    /// Takes reports that are known as a whole, with their weights.
+    fn place(&mut self, reports: Vec<Report>, times_from: TimesFrom, framework: Framework) {
+        (self.reports, self.start, self.is_new, self.fresh) = (Vec::new(), 0, true, false);
+        for report in reports {
+            let weight = report.weight;
+            let count = self.reports.len();
+            self.add(Some(report));
+            if let Some(last) = self.reports.last_mut().filter(|last| weight > 0 && last.weight != weight) {
+                last.weight = weight;
+            }
+            if self.reports.len() > count {
+                self.fresh = false;
+            }
+        }
+        self.times_from = times_from;
+        self.framework = Some(framework);
     }
 
     /// Takes the reports of DeepSpeed's engine, where no framework around it has its own.
@@ -126,12 +200,24 @@ impl TrainingLog {
             self.add(Some(report));
         }
         self.times_from = times_from;
+        self.framework = Some(Framework::Deepspeed);
         raise(&mut self.allocated, self.deepspeed.allocated);
+    }
+
+    /// Takes the tokens that a device has of a step, where the log has tokens per second and no clock: `seconds = tokens / (tokens per second)`.
+    pub fn take_tokens(&mut self, per_device: f64) {
+        for report in self.reports.iter_mut().filter(|report| !report.seconds.is_finite()) {
+            let seconds = report.tokens_per_second.map(|rate| per_device / rate);
+            if let Some(seconds) = seconds.filter(|s| *s > 0.0 && *s < 1e6) {
+                report.seconds = seconds;
+                self.times_from = TimesFrom::TokensPerSecond;
+            }
+        }
     }
 
     /// Takes the sequences of a step as the user says them, where times hang on it.
     pub fn take_batch(&mut self, batch: u64) {
-        if self.times_from != TimesFrom::Reports {
+        if self.framework == Some(Framework::Deepspeed) && self.times_from != TimesFrom::Reports {
             self.take(Some(batch));
         }
     }
@@ -141,13 +227,34 @@ impl TrainingLog {
         self.times_from
     }
 
-    /// Reads one more line.
+    /// How far the time of a step may be off because the log rounds it, in seconds: whole seconds of a progress bar over the steps of a report, or half of the last digit.
+    pub fn rounding(&self) -> f64 {
+        let timed = self.reports.iter().filter(|report| report.seconds.is_finite());
+        let half_of_third = |seconds: f64| 0.5 * 10_f64.powf(seconds.log10().floor() - 2.0);
+        let each: Vec<f64> = match (self.times_from, self.framework) {
+            (TimesFrom::ProgressBar, _) => timed.map(|report| 0.5 / report.weight.max(1) as f64).collect(),
+            (TimesFrom::Reports, Some(Framework::Nanotron | Framework::Nemo)) => {
+                timed.map(|report| half_of_third(report.seconds)).collect()
+            }
+            (TimesFrom::Reports, Some(Framework::Maxtext)) => return 0.000_5,
+            _ => return 0.0,
+        };
+        median(&each).unwrap_or_default()
+    }
+
+    /// Reads one more line. Progress bars draw over themselves: what stands between carriage returns is a line of its own.
     pub fn line(&mut self, line: &str) {
         self.lines += 1;
         if self.reports.len() < 2 && self.head.len() + line.len() < HEAD {
             self.head.push_str(line);
             self.head.push('\n');
         }
+        for piece in line.split('\r') {
+            self.piece(&plain(piece));
+        }
+    }
+
+    fn piece(&mut self, line: &str) {
         if line.contains("- arguments -") && line.contains("-----------") {
             self.is_new = true;
         }
@@ -156,16 +263,26 @@ impl TrainingLog {
             raise(&mut self.reserved, after(line, "max reserved:").map(|mb| mb * MEBIBYTE));
         }
         self.deepspeed.line(line, self.lines, stamp);
+        self.trainer.line(line, self.lines);
         let begun = self.reports.len();
         if line.contains(MEGATRON) {
             for piece in pieces(line) {
                 let report = megatron(piece);
                 self.add(report.map(|r| Report { at: r.at.or_else(|| stamp(line)), ..r }));
             }
+            self.written_by(Framework::Megatron, begun);
         } else if line.contains("steps: ") && line.contains("iter time (s):") {
             self.add(deepspeed(line));
+            self.written_by(Framework::Deepspeed, begun);
+        } else if line.contains(NANOTRON) {
+            self.of_line(frameworks::nanotron(line), Framework::Nanotron, line);
+        } else if line.contains(NEMO) {
+            self.of_line(frameworks::nemo(line), Framework::Nemo, line);
+        } else if line.contains(MAXTEXT) && line.contains("seconds:") {
+            self.of_line(frameworks::maxtext(line), Framework::Maxtext, line);
         } else if line.contains("tps:") && line.contains("step:") {
             self.torchtitan(line);
+            self.written_by(Framework::Torchtitan, begun);
         } else if line.contains("Rtt/Rnk") || line.contains("Etpt/Rnk") || line.contains("Pwr/Rnk") {
             self.straggler(line);
         } else {
@@ -174,6 +291,19 @@ impl TrainingLog {
         if self.reports.len() > begun {
             self.timers = false;
         }
+    }
+
+    /// Notes who writes, once there is a report more than `begun`.
+    fn written_by(&mut self, framework: Framework, begun: usize) {
+        if self.reports.len() > begun {
+            self.framework = self.framework.or(Some(framework));
+        }
+    }
+
+    fn of_line(&mut self, report: Option<Report>, framework: Framework, line: &str) {
+        let begun = self.reports.len();
+        self.add(report.map(|report| Report { at: stamp(line), ..report }));
+        self.written_by(framework, begun);
     }
 
     fn add(&mut self, report: Option<Report>) {
@@ -215,8 +345,7 @@ impl TrainingLog {
     }
 
     fn torchtitan(&mut self, line: &str) {
-        let line = plain(line);
-        let Some(iteration) = count_after(&line, "step:") else { return };
+        let Some(iteration) = count_after(line, "step:") else { return };
         let memory = line.find("memory:").and_then(|at| {
             let text = &line[at + "memory:".len()..];
             Some(
@@ -230,16 +359,16 @@ impl TrainingLog {
         });
         raise(&mut self.reserved, memory);
         // The time of a step is not printed: the wall clock between two lines is all there is.
-        let stamp = stamp(&line);
+        let stamp = stamp(line);
         let report = Report {
             iteration,
             at: stamp.clone(),
             seconds: f64::NAN,
-            tflops: after(&line, "tflops:").filter(|t| *t > 0.0),
-            mfu: after(&line, "mfu:").map(|percent| percent / 100.0),
-            tokens_per_second: after(&line, "tps:"),
-            loss: after(&line, "loss:"),
-            gradient_norm: after(&line, "grad_norm:"),
+            tflops: after(line, "tflops:").filter(|t| *t > 0.0),
+            mfu: after(line, "mfu:").map(|percent| percent / 100.0),
+            tokens_per_second: after(line, "tps:"),
+            loss: after(line, "loss:"),
+            gradient_norm: after(line, "grad_norm:"),
             ..Report::default()
         };
         let is_first = self.reports.is_empty() || self.is_new;
@@ -403,7 +532,10 @@ fn seconds_of_day(stamp: &str) -> Option<f64> {
 }
 
 /// A line without the codes that colour it.
-fn plain(line: &str) -> String {
+fn plain(line: &str) -> Cow<'_, str> {
+    if !line.contains('\u{1b}') {
+        return Cow::Borrowed(line);
+    }
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = rest.find('\u{1b}') {
@@ -412,7 +544,7 @@ fn plain(line: &str) -> String {
         rest = code.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &code[end + 1..]);
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 fn raise(most: &mut Option<f64>, found: Option<f64>) {

@@ -20,6 +20,20 @@ pub(super) fn count_after(text: &str, mark: &str) -> Option<u64> {
     after(text, mark).filter(|n| (0.0..1e15).contains(n)).map(|n| n as u64)
 }
 
+/// The number behind a mark, with a suffix of thousands: `11.5K`, `85.8G`.
+pub(super) fn scaled_after(text: &str, mark: &str) -> Option<f64> {
+    let rest = text[text.find(mark)? + mark.len()..].trim_start();
+    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || ".,eE+-".contains(c));
+    let scale = match digits.chars().next() {
+        Some('K') => 1e3,
+        Some('M') => 1e6,
+        Some('G' | 'B') => 1e9,
+        Some('T') => 1e12,
+        _ => 1.0,
+    };
+    leading(rest).map(|number| number * scale)
+}
+
 /// The middle of sorted or unsorted values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
@@ -41,6 +55,9 @@ mod tests {
         assert_eq!(after("tps: 7,012  tflops: 401.5", "tps:"), Some(7012.0));
         assert_eq!(after("lm loss: 1.069056E+01 |", "lm loss:"), Some(10.69056));
         assert_eq!(after("time: nan", "time:"), None);
+        assert_eq!(scaled_after("ms: 11.5K | a", "ms:"), Some(11_500.0));
+        assert_eq!(scaled_after("ms: 272 | K", "ms:"), Some(272.0));
+        assert_eq!(scaled_after("ms: K", "ms:"), None);
         assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), Some(2.5));
     }
 }

@@ -294,7 +294,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     warn(
         "trace-missing-ranks",
         partial,
-        "collectives were not recorded on all of their ranks; nobody is blamed for them",
+        "collectives were not recorded on all of their ranks and are not attributed",
     );
     warn(
         "trace-mismatched-collective",

@@ -113,7 +113,7 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
             rank: Some(culprit.rank),
             track: VERDICTS.to_owned(),
             name: format!(
-                "rank {} holds the others up ({cause}): {} a step",
+                "rank {} is a straggler ({cause}): {} per step",
                 culprit.rank,
                 culprit.certainty.worded(&time(culprit.cost))
             ),

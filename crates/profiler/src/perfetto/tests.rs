@@ -112,7 +112,7 @@ fn verdicts_are_slices_where_they_happened() {
     let report = crate::culprits::stragglers_of(&job, &joined, &tables.communication, &windows);
     let marks = stragglers(&windows, &report);
     let verdict = marks.iter().find(|m| m.rank.is_none()).expect("a verdict on the job");
-    assert!(verdict.name.starts_with("rank 1 holds the others up (slow host)"), "{verdict:?}");
+    assert!(verdict.name.starts_with("rank 1 is a straggler (slow host)"), "{verdict:?}");
     assert_eq!((verdict.start, verdict.end), windows.span());
     // The moments lie in the steps that stalled, on the common time.
     let worst = marks
@@ -129,5 +129,5 @@ fn verdicts_are_slices_where_they_happened() {
     }
     let mut text = String::new();
     write_rank(&job, &job.members[1], &marks, Options::default(), &mut text).expect("written");
-    assert!(text.contains("holds the others up") && text.contains("cost_of_a_step"));
+    assert!(text.contains("is a straggler") && text.contains("cost_of_a_step"));
 }

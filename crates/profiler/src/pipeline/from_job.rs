@@ -58,7 +58,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
         }
     }
     if found.is_empty() {
-        return Err(Problem::new("no rank has forward or backward passes that annotations or messages tell apart")
+        return Err(Problem::new("no forward or backward passes found in annotations or messages")
             .in_file(label)
             .hint("record with annotations around the passes of each micro batch, or give a table of pipeline timers"));
     }
@@ -236,7 +236,7 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     if !cut.is_empty() && (forward == 0 || backward == 0) {
         let (there, missing) = if forward == 0 { ("backward", "forward") } else { ("forward", "backward") };
         return Err(Problem::new(format!(
-            "only {there} passes were told apart by messages, no {missing} pass: the rest of a pipeline's step cannot be told without them"
+            "only {there} passes were inferred from messages, no {missing} pass: the rest of the pipeline step is unknown without them"
         ))
         .in_file(label)
         .hint("record with annotations around the passes of each micro batch (forward, backward), or with the operators of the host; `railwright profile` shows where the time goes without passes"));

@@ -72,6 +72,11 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
+    // The table lists those of the first step, too: it warms up, so they are not in the sum.
+    let first = page.steps.iter().find(|step| page.start == Some(step.step) && step.stalls > 0);
+    let excluded = first.map_or_else(String::new, |first| {
+        format!("; excluding {} in step {}, the first", count(first.stalls, "stall"), first.step)
+    });
     if let Some(reason) = &page.bounds_only {
         let longest = stalls.iter().max_by_key(|s| s.excess).map_or_else(String::new, |s| {
             let name = s.kind.name();
@@ -83,7 +88,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
             )
         });
         let message = format!(
-            "{} in {}{longest}; what they cost is not known: {reason}",
+            "{} in {}{longest}{excluded}; what they cost is not known: {reason}",
             count(number, "stall"),
             count(steps.len(), "step")
         );
@@ -94,7 +99,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let dearest = stalls.first().map_or_else(String::new, |s| {
         let batch = s.micro_batch.map_or_else(String::new, |m| format!(" of micro batch {m}"));
         format!(
-            "; the dearest is the {}{batch} on {} in step {}: {} longer than normal, {} lost",
+            "; most expensive: {}{batch} on {} in step {}: {} longer than normal, {} lost",
             s.kind.name(),
             place(s),
             s.step,
@@ -103,11 +108,15 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
         )
     });
     let message = if total == 0 {
-        format!("{} in {} cost nothing: slack absorbed them", count(number, "stall"), count(hit, "step"))
+        format!(
+            "{} in {} cost nothing: slack absorbed them{excluded}",
+            count(number, "stall"),
+            count(hit, "step")
+        )
     } else {
         let free = if free == 0 { String::new() } else { format!("; {free} of them cost nothing") };
         format!(
-            "{} in {} cost {} altogether{dearest}{free}",
+            "{} in {} cost {} in total{dearest}{free}{excluded}",
             count(number, "stall"),
             count(hit, "step"),
             time(total)
@@ -176,7 +185,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
         // No path through a step holds a pass of the stage twice, whatever the others did: at most = micro batches (own - mean)
         let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
         let told = format!(
-            "stage {} has {more} more to do than the mean of the recorded stages{why}: that costs a step at most {}, {} of it ({reason})",
+            "stage {} has {more} more work than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",
             slowest.stage,
             time(cost),
             of_step(cost)
@@ -185,7 +194,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     } else {
         let cost = page.typical.imbalance;
         let told = format!(
-            "stage {} has {more} more to do than the mean of stages{why}: imbalance costs a step {}, {} of it",
+            "stage {} has {more} more work than the mean stage{why}: imbalance costs {} per step, {} of it",
             slowest.stage,
             time(cost),
             of_step(cost)

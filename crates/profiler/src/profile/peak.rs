@@ -54,7 +54,7 @@ pub(super) fn peak(
                 Some(device) => {
                     format!("`{device}` is no accelerator of the catalogue, so there is no peak and no MFU")
                 }
-                None => "the traces do not say on what they ran, so there is no peak and no MFU".to_owned(),
+                None => "the traces do not name the accelerator: no peak FLOP/s and no MFU".to_owned(),
             };
             warnings.push(Warning::new("trace-unknown-mfu", told));
         }

@@ -183,6 +183,22 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// What to do.
     pub advice: String,
+    /// What of the cost findings with a larger cost count as well, in nanoseconds.
+    pub shared: f64,
+    /// What of the cost the evidence accounts for, in nanoseconds, where that can be less than all of it.
+    #[serde(skip)]
+    pub explained: Option<f64>,
+}
+
+/// What findings cost together, in nanoseconds per step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Joint {
+    /// Findings with a known cost.
+    pub findings: u32,
+    /// Their cost, nothing counted twice: never more than the step.
+    pub cost: f64,
+    /// What would be counted twice in the sum of their costs.
+    pub shared: f64,
 }
 
 /// What a profile shows.
@@ -249,6 +265,8 @@ pub struct Report {
     pub repairs: Vec<Repair>,
     /// Faults that rules found.
     pub findings: Vec<Finding>,
+    /// What those with a known cost come to together; none below two.
+    pub joint: Option<Joint>,
     /// What is doubtful.
     pub warnings: Vec<Warning>,
 }
@@ -307,14 +325,13 @@ pub(super) fn report(
     warnings.extend(doubts(waterfall, options));
     let missing = job.world_size - u32::try_from(job.members.len()).unwrap_or(u32::MAX).min(job.world_size);
     if missing > 0 {
-        let told =
-            format!("from {}: who waited for a rank that was not recorded cannot be told", job.extent());
+        let told = format!("from {}: waits on unrecorded ranks cannot be attributed", job.extent());
         warnings.push(Warning::new("trace-missing-ranks", told));
     }
     let estimated_wait = waterfall.ranks.iter().map(|rank| rank.estimated_wait).sum::<i64>() as f64 / samples;
     if estimated_wait > 0.0 {
         let told = format!(
-            "{} of the waiting of a step is an estimate: ranks of its groups were not recorded, so what a collective took longer than the shortest of its kind counts as waiting; it is at least that",
+            "{} of the waiting per step is estimated (lower bound), because ranks of its groups were not recorded: the time beyond the shortest collective of its kind",
             human::seconds(Seconds::new(estimated_wait * 1e-9))
         );
         warnings.push(Warning::new("waiting-estimated", told));
@@ -353,6 +370,7 @@ pub(super) fn report(
         clocks: joined.clocks.reason.clone(),
         repairs: repairs(&job.members),
         findings: Vec::new(),
+        joint: None,
         warnings,
     }
 }
@@ -372,13 +390,13 @@ fn doubts(waterfall: &Waterfall, options: &Options) -> Vec<Warning> {
             warnings.push(Warning::new("flop-exceed-compute", told));
         }
     } else if options.flop_per_step.is_none() {
-        let told = "the model's operations are not known, so compute is not divided into ideal and loss; say `--run` or `--model-flops`";
+        let told = "model FLOPs are unknown, so compute is not split into ideal and loss; pass `--run` or `--model-flops`";
         warnings.push(Warning::new("trace-unknown-mfu", told));
     }
     let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
     if unexplained > 0.01 {
         let told = format!(
-            "{:.1}% of the time is idle and nothing in the traces says why (launches missing, or the recording ends)",
+            "{:.1}% of the time is idle for unrecorded reasons (missing launches, or end of the recording)",
             unexplained * 100.0
         );
         warnings.push(Warning::new("time-unexplained", told));

@@ -106,27 +106,42 @@ impl Reader for Logs {
     }
 
     fn matches(&self, head: &[u8]) -> bool {
-        const MARKS: [&[u8]; 6] = [
+        const MARKS: [&[u8]; 14] = [
             b"elapsed time per iteration (ms)",
             b"iter time (s):",
             b"tps:",
             b"- arguments -",
             b"[INFO] [",
             b"NCCL INFO",
+            b"elapsed_time_per_iteration_ms:",
+            b"train_step_timing in s",
+            b"completed step:",
+            b"***** Running training *****",
+            b"'train_runtime':",
+            b"{'loss':",
+            b"[NeMo I ",
+            b"[INFO|DP=",
         ];
         // Pictures and the like may hold a mark by chance.
         if head.contains(&0) {
             return false;
         }
-        !is_json(head) && MARKS.iter().any(|mark| memchr::memmem::find(head, mark).is_some())
-            || memchr::memmem::find(head, MARKS[0]).is_some()
+        // An address (`https:`) ends as torchtitan's throughput begins.
+        let is_there = |mark: &&[u8]| {
+            memchr::memmem::find_iter(head, mark).any(|at| *mark != b"tps:" || !head[..at].ends_with(b"ht"))
+        };
+        if crate::log::is_state(head) {
+            return true;
+        }
+        !is_json(head) && MARKS.iter().any(is_there) || memchr::memmem::find(head, MARKS[0]).is_some()
     }
 
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
         let log = TrainingLog::read(&String::from_utf8_lossy(bytes));
         if log.reports.is_empty() {
             return Err(Problem::new("no iteration is reported in this log").in_file(label).hint(
-                "reports of Megatron-LM (`elapsed time per iteration (ms)`), DeepSpeed (`iter time (s)`, `CurrSamplesPerSec`, `time (ms) | fwd`) and torchtitan (`tps:`) are known",
+                "reports of Megatron-LM and MindSpeed (`elapsed time per iteration (ms)`), DeepSpeed (`iter time (s)`, `CurrSamplesPerSec`, `time (ms) | fwd`), torchtitan (`tps:`), nanotron \
+                 (`elapsed_time_per_iteration_ms`), NeMo (`train_step_timing in s`), MaxText (`completed step:`) and the Hugging Face Trainer (`{'loss': ...}`, `trainer_state.json`) are known",
             ));
         }
         Ok(vec![Recording::Log(Box::new(log))])
@@ -137,7 +152,8 @@ impl Reader for Logs {
 fn is_json(head: &[u8]) -> bool {
     let mut visible = head.iter().filter(|b| !b.is_ascii_whitespace());
     match visible.next() {
-        Some(b'{') => true,
+        // A dictionary of Python has other quotation marks.
+        Some(b'{') => visible.next() != Some(&b'\''),
         Some(b'[') => matches!(visible.next(), None | Some(b'{' | b'[' | b']' | b'"')),
         _ => false,
     }
@@ -154,6 +170,8 @@ mod tests {
             "[2026-11-22 10:00:00,000] [INFO] [launch.py:10]\nsteps: 10 loss: 2.1 iter time (s): 0.5\n"
         ));
         assert!(logs("[rank0]:[titan] step: 10  loss: 8.1  tps: 1,200\n"));
+        assert!(logs("{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.1}\n"));
+        assert!(logs("{\n  \"epoch\": 1.0,\n  \"log_history\": [\n") && !logs("{\"log_history\": 1}"));
         assert!(!logs("[{\"name\": \"tps:\"}]") && !logs(" [\n \"tps:\"]") && !logs("{\"tps:\": 1}"));
     }
 }

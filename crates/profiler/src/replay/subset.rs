@@ -58,7 +58,7 @@ impl Subset {
         let pairs = text.split(|c: char| c.is_whitespace() || c == ';').filter(|pair| !pair.is_empty());
         for pair in pairs {
             let Some((key, values)) = pair.split_once('=') else {
-                return Err(Problem::new(format!("`{pair}` says nothing about passes"))
+                return Err(Problem::new(format!("`{pair}` does not select passes"))
                     .hint("write pairs such as `stage=3 kind=forward step=10..20`"));
             };
             let key = key.trim().to_ascii_lowercase().replace('-', "_");

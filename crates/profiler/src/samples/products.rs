@@ -29,20 +29,20 @@ impl Left {
         if self.unshaped > 0 {
             let all = (self.unshaped_time + self.taken_time).max(1);
             remarks.push(format!(
-                "{} kernels of matrix products ({:.0}% of their time) have no recorded shape (their call was not traced, or record_shapes was off)",
+                "{} GEMM kernels ({:.0}% of GEMM time) have no recorded shape (call not traced, or record_shapes off)",
                 self.unshaped,
                 100.0 * self.unshaped_time as f64 / all as f64
             ));
         }
         if self.unformatted > 0 {
             remarks.push(format!(
-                "{} matrix products have kernels whose names tell no number format; --format says it",
+                "{} GEMM kernels have no number format in their name; set --format",
                 self.unformatted
             ));
         }
         if self.odd_attention > 0 {
             remarks.push(format!(
-                "{} calls of attention have variable lengths or shapes that say too little of their work",
+                "{} attention calls have variable lengths or incomplete shapes",
                 self.odd_attention
             ));
         }

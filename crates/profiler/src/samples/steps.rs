@@ -13,7 +13,7 @@ use railwright_step::{OperatorFamily, Phase};
 /// Takes the steps of every rank.
 pub(super) fn collect(profile: &Profile, all: &mut Samples) {
     if profile.windows.cut_by == CutBy::Nothing {
-        all.remarks.push("there are no steps in the traces: nothing is said of whole steps".to_owned());
+        all.remarks.push("the traces contain no steps: whole steps are not fitted".to_owned());
         return;
     }
     for rank in &profile.waterfall.ranks {

@@ -47,6 +47,10 @@ pub struct Synthetic {
     pub late: Vec<(u32, u32, i64)>,
     /// (rank, nanoseconds): the host takes that long for every launch.
     pub slow_host: Vec<(u32, i64)>,
+    /// (shard, factor): transfers of the data parallel group of this tensor parallel shard that take longer.
+    pub slow_links: Vec<(u32, f64)>,
+    /// Nanoseconds by which the ends of one collective differ between its ranks.
+    pub end_jitter: u64,
     /// Whether gradients are reduced after every layer, beside the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
     pub overlapped: bool,
 }
@@ -69,6 +73,8 @@ impl Default for Synthetic {
             stalls: Vec::new(),
             late: Vec::new(),
             slow_host: Vec::new(),
+            slow_links: Vec::new(),
+            end_jitter: 1_000,
             overlapped: false,
         }
     }
@@ -247,11 +253,15 @@ impl Synthetic {
             let free = if beside { rank.device.max(rank.beside) } else { rank.device };
             starts.push((free.max(rank.host + 6_000), correlation));
         }
+        let shard = group.first().map_or(0, |&first| first as u32 % self.tensor);
+        let slower =
+            self.slow_links.iter().find(|slow| local == 2 && slow.0 == shard).map_or(1.0, |slow| slow.1);
+        let transfer = (transfer as f64 * slower) as i64;
         let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
         for (&at, (start, correlation)) in group.iter().zip(starts) {
             let rank = &mut ranks[at];
             // Ends differ by what a device takes to notice.
-            let end = enter + transfer + rank.random.below(1_000) as i64;
+            let end = enter + transfer + rank.random.below(self.end_jitter.max(1)) as i64;
             *(if beside { &mut rank.beside } else { &mut rank.device }) = end;
             let sequence = rank.trace.collectives.iter().filter(|call| call.group == Some(local)).count();
             let call = self.described.then(|| {

@@ -1,6 +1,6 @@
 //! The tracks of one rank: where its time went, its streams, its threads.
 //!
-//! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what lies outside of the step.
+//! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what is outside of the step.
 
 use super::is_pipeline;
 use super::rows::{Drawn, Name, Named, lanes};

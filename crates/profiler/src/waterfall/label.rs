@@ -158,7 +158,7 @@ impl Label {
             Self::Host => "host-bound".to_owned(),
             Self::Sync => "synchronisation".to_owned(),
             Self::DataLoading => "data loading".to_owned(),
-            Self::Gap => "gaps of the device".to_owned(),
+            Self::Gap => "device gaps".to_owned(),
             Self::Unexplained => "unexplained".to_owned(),
         }
     }

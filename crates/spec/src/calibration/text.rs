@@ -152,7 +152,7 @@ impl Calibration {
             list.push(Warning::new(
                 "calibration-few-samples",
                 format!(
-                    "fewer than {} measurements stand behind figures of {name}: {}",
+                    "fewer than {} measurements support figures of {name}: {}",
                     super::FEW,
                     few.join(", ")
                 ),

@@ -15,58 +15,58 @@ use std::sync::Arc;
 section! {
     /// The section `cluster`: what the model is trained on.
     ClusterSpec in "cluster" {
-        /// A cluster of the catalogue to start from.
-        preset: String = "preset", "none; then accelerator is needed";
-        /// What to call it.
-        name: String = "name", "the preset's or the accelerator's name";
-        /// The accelerator, by any name that the catalogue knows.
-        accelerator: String = "accelerator", "the preset's";
-        /// Accelerators that the run uses.
+        /// Cluster of the catalogue to start from.
+        preset: String = "preset", "none (accelerator is required)";
+        /// Label of the cluster.
+        name: String = "name", "name of the preset or accelerator";
+        /// Accelerator, by any name in the catalogue.
+        accelerator: String = "accelerator", "from the preset";
+        /// Number of accelerators (GPUs) used by the run.
         devices: u64 = "devices", "one node";
-        /// Accelerators in one server.
-        devices_per_node: u64 = "devices_per_node", "the preset's, else what the accelerator's scale-up domain joins, at most 8";
-        /// Memory that a device reports as total.
-        memory: Bytes = "memory", "the accelerator's";
-        /// Memory bandwidth of a device.
-        memory_bandwidth: BytesPerSecond = "memory_bandwidth", "the accelerator's";
-        /// Dense peak rate of matrix products in 16-bit formats.
-        peak_sixteen: FlopPerSecond = "peak.bf16", "the accelerator's";
-        /// The same in 8-bit floating point.
-        peak_eight: FlopPerSecond = "peak.fp8", "the accelerator's";
-        /// The same in 4-bit floating point.
-        peak_four: FlopPerSecond = "peak.fp4", "the accelerator's";
-        /// Power limit of a device.
-        power: Watts = "power", "the accelerator's";
-        /// Devices that one scale-up domain joins.
-        scale_up_domain: u64 = "scale_up.domain", "the accelerator's";
-        /// Bandwidth of one device into its scale-up domain, one direction.
-        scale_up_bandwidth: BytesPerSecond = "scale_up.bandwidth", "the accelerator's";
-        /// The name of the scale-up link.
-        scale_up_link: String = "scale_up.link", "the accelerator's";
-        /// Whether the scale-up switches reduce in the network.
-        scale_up_reduction: bool = "scale_up.in_network_reduction", "the preset's, else by the link";
+        /// Accelerators per node.
+        devices_per_node: u64 = "devices_per_node", "from the preset, else the size of the scale-up domain, at most 8";
+        /// Total device memory, as reported by the driver.
+        memory: Bytes = "memory", "from the accelerator";
+        /// Device memory bandwidth.
+        memory_bandwidth: BytesPerSecond = "memory_bandwidth", "from the accelerator";
+        /// Dense peak FLOP/s in 16-bit formats.
+        peak_sixteen: FlopPerSecond = "peak.bf16", "from the accelerator";
+        /// Dense peak FLOP/s in 8-bit floating point.
+        peak_eight: FlopPerSecond = "peak.fp8", "from the accelerator";
+        /// Dense peak FLOP/s in 4-bit floating point.
+        peak_four: FlopPerSecond = "peak.fp4", "from the accelerator";
+        /// Device power limit.
+        power: Watts = "power", "from the accelerator";
+        /// Size of the scale-up (NVLink) domain in devices.
+        scale_up_domain: u64 = "scale_up.domain", "from the accelerator";
+        /// Scale-up bandwidth per device, one direction.
+        scale_up_bandwidth: BytesPerSecond = "scale_up.bandwidth", "from the accelerator";
+        /// Name of the scale-up link.
+        scale_up_link: String = "scale_up.link", "from the accelerator";
+        /// Use in-network reduction (SHARP) in scale-up switches.
+        scale_up_reduction: bool = "scale_up.in_network_reduction", "from the preset, else set by the link";
         /// Network bandwidth per device, one direction.
-        network_bandwidth: BytesPerSecond = "network.bandwidth", "the accelerator's usual one";
-        /// What kind of network it is.
-        network_kind: String = "network.kind", "the preset's, else InfiniBand";
-        /// One-way latency between two nodes under one switch.
-        network_latency: Seconds = "network.latency", "the preset's, else 5 us";
-        /// Tiers of the fabric from the leaf upwards, each `name:devices[:oversubscription[:latency]]`.
-        network_tiers: Tiers = "network.tiers", "those of the preset or the usual system, else one that does not block";
+        network_bandwidth: BytesPerSecond = "network.bandwidth", "typical for the accelerator";
+        /// Network technology.
+        network_kind: String = "network.kind", "from the preset, else InfiniBand";
+        /// One-way latency between two nodes on one switch.
+        network_latency: Seconds = "network.latency", "from the preset, else 5 us";
+        /// Fabric tiers from the leaf up, each `name:devices[:oversubscription[:latency]]`.
+        network_tiers: Tiers = "network.tiers", "from the preset or the typical system, else one non-blocking tier";
         /// Bandwidth between a device and its host, one direction.
-        host_bandwidth: BytesPerSecond = "host.bandwidth", "the accelerator's";
+        host_bandwidth: BytesPerSecond = "host.bandwidth", "from the accelerator";
         /// Host memory per device.
-        host_memory: Bytes = "host.memory", "that of the preset or the usual system, else 128 GiB";
+        host_memory: Bytes = "host.memory", "from the preset or the typical system, else 128 GiB";
         /// Host memory bandwidth per device.
-        host_memory_bandwidth: BytesPerSecond = "host.memory_bandwidth", "that of the preset or the usual system, else 40 GB/s";
-        /// Power of everything in a node but the accelerators, per device.
-        host_power: Watts = "host.power", "that of the preset or the usual system, else a third of the accelerator's";
-        /// Facility power over machine power.
+        host_memory_bandwidth: BytesPerSecond = "host.memory_bandwidth", "from the preset or the typical system, else 40 GB/s";
+        /// Node power without accelerators, per device.
+        host_power: Watts = "host.power", "from the preset or the typical system, else a third of the accelerator's";
+        /// Power usage effectiveness (PUE): facility power over machine power.
         power_usage_effectiveness: f64 = "power_usage_effectiveness", "1.25";
-        /// Where the figures come from.
-        source: String = "source", "the preset's";
-        /// The path of a calibration that `railwright calibrate` wrote: what was measured on this cluster.
-        calibration: String = "calibration", "none; the laws of the catalogue";
+        /// Source of the figures.
+        source: String = "source", "from the preset";
+        /// Path of a calibration written by `railwright calibrate`.
+        calibration: String = "calibration", "none (cost model of the catalogue)";
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) const WIDTH_OR_ZERO: Bound = Bound::new(0, 10_000_000, "the widest ML
 /// Rows of the embedding.
 pub(super) const VOCABULARY: Bound =
     Bound::new(1, 100_000_000, "the largest vocabulary known has a few hundred thousand");
+/// The same for stacks that embed no words.
+pub(super) const VOCABULARY_OR_NONE: Bound =
+    Bound::new(0, 100_000_000, "the largest vocabulary known has a few hundred thousand");
 /// Positions, windows and chunks.
 pub(super) const POSITIONS: Bound = Bound::new(0, 1_000_000_000_000, "no model declares a longer context");
 /// Routed experts.
@@ -38,6 +41,11 @@ pub(super) const SMALL: Bound = Bound::new(0, 100_000, "such a count is a few do
 impl Bound {
     const fn new(low: u64, high: u64, why: &'static str) -> Self {
         Self { low, high, why }
+    }
+
+    /// A small count with a limit of its own.
+    pub(super) const fn upto(high: u64) -> Self {
+        Self::new(0, high, "no layer known has more")
     }
 
     /// The value itself, if it is inside.

@@ -34,6 +34,10 @@ pub(super) struct Block {
     pub(super) extra_vectors: Vec<(&'static str, u64)>,
     /// Trainable matrices that no other field covers.
     pub(super) extra_matrices: Vec<ExtraMatrix>,
+    /// Whether the feed-forward executes the weights of an earlier layer.
+    pub(super) again: bool,
+    /// Further weights, as a description lists them.
+    pub(super) weights: Vec<Weight>,
 }
 
 /// A matrix beside mixer and feed-forward (hyper-connections, per-layer inputs).
@@ -53,6 +57,11 @@ pub(super) enum MixerShape {
     Compressed(CompressedShape),
     Delta(DeltaShape),
     StateSpace(StateSpaceShape),
+    /// As a description makes it.
+    Described {
+        mixer: Mixer,
+        weights: Vec<Weight>,
+    },
     None,
 }
 
@@ -107,6 +116,7 @@ impl Block {
             MixerShape::Compressed(shape) => (shape.mixer(), shape.weights(hidden)),
             MixerShape::Delta(shape) => (shape.mixer(), shape.weights(hidden)),
             MixerShape::StateSpace(shape) => (shape.mixer(), shape.weights(hidden)),
+            MixerShape::Described { mixer, weights } => (mixer.clone(), weights.clone()),
             MixerShape::None => (Mixer::None, Vec::new()),
         };
         // In the order in which a pass meets them: the first half of the norms, the mixer, the others, the feed-forward.
@@ -115,7 +125,11 @@ impl Block {
         let mut weights: Vec<Weight> = before.iter().flat_map(norm).collect();
         weights.extend(mixer_weights);
         weights.extend(after.iter().flat_map(norm));
-        weights.extend(self.feed_forward.weights(hidden));
+        let mut transform = self.feed_forward.weights(hidden);
+        for weight in transform.iter_mut().filter(|_| self.again) {
+            weight.copies = 0;
+        }
+        weights.extend(transform);
         weights.extend(
             self.extra_matrices.iter().map(|m| {
                 matrix(m.name, Module::AttentionCore, (m.rows, m.columns), Cut::Replicated, m.label)
@@ -126,6 +140,7 @@ impl Block {
                 .iter()
                 .map(|(name, length)| vector(name, Module::Norm, *length, Cut::Replicated)),
         );
+        weights.extend(self.weights.iter().cloned());
         Layer {
             name: self.name.to_owned(),
             mixer,
@@ -189,6 +204,8 @@ pub(super) fn assemble(
         layer_kinds,
         layers: order,
         multi_token_prediction,
+        towers: Vec::new(),
+        left_out: Vec::new(),
         notes: frame.notes,
     };
     check_size(&model)?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ParameterCount {
-    /// Everything, a tied embedding once, without multi-token prediction.
+    /// Everything, towers included, a tied embedding once, without multi-token prediction.
     pub total: u64,
     /// The word embedding.
     pub word_embedding: u64,
@@ -18,8 +18,17 @@ pub struct ParameterCount {
     pub active: u64,
     /// Parameters that one token uses, without the input embedding unless it also serves as head.
     pub active_without_embedding: u64,
+    /// Further stacks (an encoder, a vision tower), part of `total`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub towers: u64,
     /// Multi-token-prediction modules, beside `total`.
     pub multi_token_prediction: u64,
+}
+
+/// For fields that most models do not have.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 fn sum<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> u64 {
@@ -61,9 +70,14 @@ impl Model {
         let layers: Vec<&Layer> = self.layers.iter().map(|&kind| &self.layer_kinds[kind]).collect();
         let outside = sum(&self.embedding) + sum(&self.final_norm) + sum(&self.head);
         let word_embedding = sum(self.embedding.iter().filter(|w| w.name == "embed_tokens"));
-        let active = outside + layers.iter().map(|l| l.active_parameters()).sum::<u64>();
+        let stacks: Vec<ParameterCount> = self.towers.iter().map(|tower| tower.stack.parameters()).collect();
+        let towers: u64 = stacks.iter().map(|count| count.total).sum();
+        let active = outside
+            + layers.iter().map(|l| l.active_parameters()).sum::<u64>()
+            + stacks.iter().map(|count| count.active).sum::<u64>();
         ParameterCount {
-            total: outside + layers.iter().map(|l| l.parameters()).sum::<u64>(),
+            total: outside + layers.iter().map(|l| l.parameters()).sum::<u64>() + towers,
+            towers,
             word_embedding,
             head: sum(self.head.iter().filter(|w| w.name == "lm_head")),
             routed_experts: layers.iter().map(|l| l.routed_parameters()).sum(),

@@ -4,6 +4,7 @@
 //! are not looked at: configuration files carry hundreds that do not matter here.
 
 use super::bounds::Bound;
+use super::tolerant::is_word;
 use crate::problem::Problem;
 use serde_json::{Map, Value};
 
@@ -23,6 +24,22 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(map: &'a Map<String, Value>, text: &'a str) -> Self {
         Self { map, text, start: 0 }
+    }
+
+    /// The object itself.
+    pub(super) fn map(&self) -> &'a Map<String, Value> {
+        self.map
+    }
+
+    /// A problem that knows its key but not its line.
+    pub(super) fn locate_again(&self, problem: Problem) -> Problem {
+        let key = problem.place.as_ref().and_then(|place| place.key.clone());
+        match key.as_deref().and_then(|key| self.offset(key)) {
+            Some(offset) if problem.place.as_ref().is_some_and(|p| p.line.is_none() && p.file.is_empty()) => {
+                problem.at_offset(self.text, offset)
+            }
+            _ => problem,
+        }
     }
 
     /// The object under a key, if the key is there.
@@ -156,6 +173,7 @@ impl<'a> Fields<'a> {
             Value::Null => "null".to_owned(),
             Value::Bool(flag) => flag.to_string(),
             Value::Number(number) => format!("the number {number}"),
+            Value::String(word) if is_word(word) => word.clone(),
             Value::String(string) => format!("the string {:?}", string.chars().take(40).collect::<String>()),
             Value::Array(_) => "a list".to_owned(),
             Value::Object(_) => "an object".to_owned(),

@@ -18,6 +18,7 @@ mod qwen;
 
 use super::Model;
 use super::fields::Fields;
+use super::{grammar, tolerant};
 use crate::problem::{Problem, did_you_mean};
 use common::Source;
 use serde_json::Value;
@@ -95,10 +96,11 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
         return Err(Problem::new("a config.json holds one object, this text holds another JSON value"));
     };
     let outer = Fields::new(map, text);
-    let (fields, mut notes) = language_model(outer)?;
+    let fields = language_model(outer)?;
+    let mut notes = Vec::new();
     if outer.has("quantization_config") || fields.has("quantization_config") {
         notes.push(
-            "`quantization_config` tells how the checkpoint is stored; training runs in the plan's precision"
+            "`quantization_config` describes the stored checkpoint; training runs in the plan's precision"
                 .into(),
         );
     }
@@ -106,22 +108,93 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
     let Some(model_type) = own.map_or_else(|| outer.string(&["model_type"]), |t| Ok(Some(t)))? else {
         return Err(not_a_config(map));
     };
-    let family = model_type.strip_suffix("_text").unwrap_or(model_type);
-    let reader = FAMILIES.iter().find(|(known, _)| *known == family).map(|(_, reader)| reader);
-    let Some(reader) = reader else {
-        let known = || FAMILIES.iter().map(|(known, _)| *known);
-        let list = format!("known families: {}", known().collect::<Vec<_>>().join(", "));
-        let shown: String = model_type.chars().take(60).collect();
-        let problem = Problem::new(format!("unknown model type `{shown}`"));
-        return Err(fields.locate(problem.hint(did_you_mean(family, known(), &list)), "model_type"));
+    let mut model = one(model_type, fields, outer, name, &notes)?;
+    let kind = outer.string(&["model_type"])?.unwrap_or(model_type);
+    attach_towers(&mut model, [kind, model_type], fields, outer)?;
+    Ok(model)
+}
+
+/// The stack that the type names, by a family's reader or by a description.
+fn one(
+    model_type: &str,
+    fields: Fields<'_>,
+    outer: Fields<'_>,
+    name: &str,
+    notes: &[String],
+) -> Result<Model, Problem> {
+    let stem = model_type.strip_suffix("_text").unwrap_or(model_type);
+    for family in [model_type, stem] {
+        if let Some((family, reader)) = FAMILIES.iter().find(|(known, _)| *known == family) {
+            let notes = notes.to_vec();
+            return reader(&Source { fields, outer, name: name.to_owned(), family, notes });
+        }
+        if let Some(model) = grammar::read(family, fields.map(), outer.map(), name, notes)
+            .map_err(|problem| fields.locate_again(problem))?
+        {
+            return Ok(model);
+        }
+    }
+    let list = format!("known families: {}", families().collect::<Vec<_>>().join(", "));
+    let shown: String = model_type.chars().take(60).collect();
+    let problem = Problem::new(format!("unknown model type `{shown}`"));
+    let hint = did_you_mean(stem, families(), &list);
+    let hint = match grammar::guess(fields.map(), outer.map()) {
+        Some(guess) => format!("{hint}; {guess}"),
+        None => hint,
     };
-    let source = Source { fields, outer, name: name.to_owned(), family, notes };
-    reader(&source)
+    Err(fields.locate(problem.hint(hint), "model_type"))
 }
 
 /// Names of the families that [`from_hugging_face`] reads, in alphabetical order.
 pub fn families() -> impl Iterator<Item = &'static str> {
-    FAMILIES.iter().map(|(family, _)| *family)
+    let mut names: Vec<&str> = FAMILIES.iter().map(|(family, _)| *family).chain(grammar::types()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter()
+}
+
+/// Objects of a file that describe a stack of layers have one of these keys.
+const STACKS: &[&str] =
+    &["num_hidden_layers", "depth", "num_layers", "encoder_layers", "n_layer", "layers", "embed_dim"];
+
+/// Adds the towers that a description knows, and names the parts of the file that nobody reads.
+fn attach_towers(
+    model: &mut Model,
+    kinds: [&str; 2],
+    fields: Fields<'_>,
+    outer: Fields<'_>,
+) -> Result<(), Problem> {
+    let mut read = Vec::new();
+    for kind in kinds {
+        let towers = grammar::towers(kind, fields.map(), outer.map())
+            .map_err(|problem| outer.locate_again(problem))?;
+        let Some(towers) = towers else { continue };
+        for (key, tower) in towers {
+            match tower {
+                Ok(tower) => {
+                    model.towers.extend(tower);
+                    read.push(key);
+                }
+                // An encoder shares the file's own fields: what is missing there is missing.
+                Err(problem) if key.is_empty() => return Err(problem),
+                Err(problem) => model.notes.push(format!("`{key}` cannot be read: {}", problem.message)),
+            }
+        }
+        break;
+    }
+    for (key, value) in outer.map() {
+        let Value::Object(object) = value else { continue };
+        let describes = STACKS.iter().any(|name| object.contains_key(*name));
+        let is_stack = describes || key.ends_with("_config") && object.contains_key("model_type");
+        if is_stack && !std::ptr::eq(object, fields.map()) && !read.contains(key) {
+            model.left_out.push(key.clone());
+        }
+    }
+    if !model.left_out.is_empty() {
+        let list = model.left_out.join(", ");
+        model.notes.push(format!("neither counted nor priced: {list}"));
+    }
+    Ok(())
 }
 
 fn parse(text: &str) -> Result<Value, Problem> {
@@ -136,42 +209,17 @@ fn parse(text: &str) -> Result<Value, Problem> {
         return Err(Problem::new("this is a web page, not JSON")
             .hint("download the raw file: the address has `resolve` or `raw` where the page has `blob`"));
     }
-    serde_json::from_str(text).map_err(|error| {
-        let offset = line_offset(text, error.line()) + error.column().saturating_sub(1);
-        let cause = if error.is_eof() {
-            "the JSON ends too early: the file is cut short".to_owned()
-        } else {
-            let message = error.to_string();
-            let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(cause, _)| cause);
-            format!("not valid JSON: {message}")
-        };
-        Problem::new(cause).at_offset(text, offset)
-    })
+    tolerant::parse(text)
 }
 
-fn line_offset(text: &str, line: usize) -> usize {
-    text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum()
-}
-
-/// Multimodal files nest the language model; the other towers are skipped, and that is said.
-fn language_model(outer: Fields<'_>) -> Result<(Fields<'_>, Vec<String>), Problem> {
+/// Multimodal files nest the language model.
+fn language_model(outer: Fields<'_>) -> Result<Fields<'_>, Problem> {
     for key in ["text_config", "llm_config", "language_config"] {
         if let Some(inner) = outer.object(key)? {
-            let towers: Vec<&str> = ["vision_config", "audio_config", "speech_config"]
-                .into_iter()
-                .filter(|k| outer.has(k))
-                .collect();
-            let mut notes = Vec::new();
-            if !towers.is_empty() {
-                notes.push(format!(
-                    "only the language model of `{key}` is counted; skipped: {}",
-                    towers.join(", ")
-                ));
-            }
-            return Ok((inner, notes));
+            return Ok(inner);
         }
     }
-    Ok((outer, Vec::new()))
+    Ok(outer)
 }
 
 fn not_a_config(map: &serde_json::Map<String, Value>) -> Problem {

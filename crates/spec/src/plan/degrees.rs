@@ -135,9 +135,11 @@ pub(super) fn head_counts(model: &Model) -> Vec<(u64, u64)> {
         Mixer::Latent(a) => Some((a.heads, a.heads)),
         Mixer::Linear(a) => Some((a.value_heads, a.key_heads)),
         Mixer::StateSpace(s) => Some((s.heads, s.groups)),
-        Mixer::None => None,
+        Mixer::Selective(s) => Some((s.inner, s.inner)),
+        Mixer::Convolution(c) => Some((c.width, c.width)),
+        Mixer::Several { .. } | Mixer::Unpriced { .. } | Mixer::None => None,
     };
-    model.layer_kinds.iter().filter_map(|layer| count(&layer.mixer)).collect()
+    model.layer_kinds.iter().flat_map(|layer| layer.mixer.each()).filter_map(count).collect()
 }
 
 /// Routed experts of a layer, if any layer has them (the largest number, should layers differ).

@@ -141,7 +141,7 @@ impl StageRecompute {
                 })?),
             };
             if stage.segments.last().is_some_and(|last| last.layers().is_none()) {
-                return Err(Problem::new(format!("`{part}` stands behind a policy that takes all layers"))
+                return Err(Problem::new(format!("`{part}` follows a policy that covers all layers"))
                     .hint("give every policy but the last a number of layers, as in `full:3 mlp`"));
             }
             stage.segments.push(match name.as_str() {
@@ -174,7 +174,7 @@ impl Field for Vec<StageRecompute> {
                 Some((entry, times)) => {
                     let times = times.trim().parse::<usize>().ok().filter(|n| (1..=MOST_STAGES).contains(n));
                     let what = || Problem::new(format!("`{}` repeats no times", crate::human::shorten(text)));
-                    (entry, times.ok_or_else(|| what().hint("write `none*14` for 14 stages alike"))?)
+                    (entry, times.ok_or_else(|| what().hint("write `none*14` for 14 identical stages"))?)
                 }
             };
             let stage = StageRecompute::read_entry(entry)?;
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn what_means_nothing_is_refused() {
         let message = |text: &str| read(&[text]).expect_err(text).message;
-        assert_eq!(message("full mlp:2"), "`mlp:2` stands behind a policy that takes all layers");
+        assert_eq!(message("full mlp:2"), "`mlp:2` follows a policy that covers all layers");
         assert_eq!(message("full:0"), "`full:0` counts no layers");
         assert_eq!(message("offload:2"), "`offload:2` offloads no share");
         assert_eq!(message("none*0"), "`none*0` repeats no times");

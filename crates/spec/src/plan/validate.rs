@@ -7,6 +7,7 @@
 mod batch;
 mod bounds;
 mod devices;
+mod framework;
 mod pipeline;
 mod stage_recompute;
 mod tensor;

@@ -1,6 +1,6 @@
 //! A plan written down: the specification that says everything.
 
-use super::{Master, Plan, PlanSpec};
+use super::{Master, Plan, PlanSpec, Segment};
 
 impl PlanSpec {
     /// The specification that resolves to exactly this plan, whatever the model and the cluster: to write down a plan that was
@@ -17,6 +17,7 @@ impl PlanSpec {
             expert_parallel: Some(plan.expert_parallel),
             expert_tensor_parallel: Some(plan.expert_tensor_parallel),
             sharding: Some(plan.sharding),
+            segment: Some(plan.segment.map_or(Segment::Whole, Segment::Devices)),
             rank_order: Some(plan.rank_order),
             micro_batch: Some(plan.micro_batch),
             global_batch: Some(plan.global_batch),

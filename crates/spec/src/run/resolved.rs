@@ -21,6 +21,16 @@ pub struct Run {
     pub cost: Cost,
 }
 
+impl Run {
+    /// The same on a cluster whose scale-up domains are the parts of them that the job uses, for a network that joins these alone.
+    #[must_use]
+    pub fn as_used(mut self) -> Self {
+        self.cluster.scale_up.domain_size = self.plan.domain(&self.cluster);
+        self.plan.segment = None;
+        self
+    }
+}
+
 /// How much is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Training {

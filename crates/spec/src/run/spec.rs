@@ -228,6 +228,19 @@ pub(super) fn from_words(word: &str, kind: Kind) -> Value {
                 .collect(),
         ),
         (Some(value), _) => value,
+        (None, Kind::Count) => count_of(word).map_or_else(raw, Value::Integer),
         (None, _) => raw(),
     }
+}
+
+/// A count with a suffix as the field has it: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is 1,048,576.
+fn count_of(word: &str) -> Option<i64> {
+    let (number, factor) = match word.char_indices().next_back()? {
+        (at, 'k' | 'K') => (&word[..at], 1 << 10),
+        (at, 'm' | 'M') => (&word[..at], 1 << 20),
+        _ => return None,
+    };
+    let product = number.trim().parse::<f64>().ok()? * f64::from(factor);
+    (product.is_finite() && product >= 0.0 && product.fract() == 0.0 && product < 9e15)
+        .then_some(product as i64)
 }

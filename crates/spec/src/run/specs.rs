@@ -10,81 +10,81 @@ use crate::quantity::Dollars;
 section! {
     /// The section `model`: what is trained, by name, by a Hugging Face `config.json`, or by dimensions.
     ModelSpec in "model" {
-        /// A model of the catalogue; beside config or dimensions, what to call it.
-        name: String = "name", "the config's own";
-        /// The path of a Hugging Face `config.json`.
+        /// Model of the catalogue; with config or dimensions, a label.
+        name: String = "name", "from the config";
+        /// Path of a Hugging Face `config.json`.
         config: String = "config", "none";
-        /// Layers.
+        /// Number of layers.
         layers: u64 = "layers", "none";
-        /// Width of the residual stream.
+        /// Hidden size.
         hidden: u64 = "hidden", "none";
-        /// Query heads.
+        /// Number of query heads.
         heads: u64 = "heads", "none";
-        /// Which family fills the gaps between the dimensions.
-        style: Style = "style", "told from the other dimensions, else llama";
-        /// Key-value heads.
-        kv_heads: u64 = "kv_heads", "as many as heads";
-        /// Width of a head.
+        /// Model family that provides missing dimensions.
+        style: Style = "style", "inferred from the other dimensions, else llama";
+        /// Number of key-value heads.
+        kv_heads: u64 = "kv_heads", "heads";
+        /// Head dimension.
         head_dim: u64 = "head_dim", "hidden / heads";
-        /// Inner width of the dense MLP.
-        ffn: u64 = "ffn", "4 x hidden, or 8/3 of it if gated";
-        /// Rows of the word embedding.
+        /// Intermediate size of the dense MLP.
+        ffn: u64 = "ffn", "4 x hidden, or 8/3 x hidden if gated";
+        /// Vocabulary size.
         vocab: u64 = "vocab", "50257 (gpt) or 32000 (llama)";
-        /// Whether a gate matrix multiplies the MLP's up projection.
+        /// Use a gated MLP (SwiGLU, GeGLU).
         gated_mlp: bool = "gated_mlp", "true for llama style";
-        /// Whether the head reuses the word embedding.
+        /// Tie the output head to the word embedding.
         tied: bool = "tied", "true for gpt style";
-        /// Routed experts per layer.
+        /// Number of routed experts per layer.
         experts: u64 = "experts", "none: a dense model";
-        /// Experts that one token visits.
+        /// Routed experts per token.
         top_k: u64 = "top_k", "2";
-        /// Inner width of one expert.
+        /// Intermediate size of one expert.
         moe_ffn: u64 = "moe_ffn", "ffn";
-        /// Inner width of all shared experts together.
+        /// Total intermediate size of the shared experts.
         shared_ffn: u64 = "shared_ffn", "none";
-        /// Dense layers in front of the first layer with experts.
+        /// Number of dense layers before the first MoE layer.
         first_dense_layers: u64 = "first_dense_layers", "0";
-        /// Behind those, every so many-th layer has experts.
+        /// Interval of MoE layers after the first dense layers.
         moe_every: u64 = "moe_every", "1";
-        /// The layers with experts, counted from 0, instead of first_dense_layers and moe_every.
-        moe_layers: Vec<u64> = "moe_layers", "as first_dense_layers and moe_every say";
-        /// Whether a scalar gate weighs the shared experts.
+        /// MoE layers, counted from 0 (alternative to first_dense_layers and moe_every).
+        moe_layers: Vec<u64> = "moe_layers", "set by first_dense_layers and moe_every";
+        /// Scale shared experts by a scalar gate.
         shared_gate: bool = "shared_gate", "false";
-        /// Groups of experts for group-limited routing.
+        /// Number of expert groups for group-limited routing.
         routing_groups: u64 = "routing_groups", "1";
-        /// Groups that one token may visit.
+        /// Expert groups per token.
         top_k_groups: u64 = "top_k_groups", "all";
-        /// How positions enter.
+        /// Position encoding.
         position: Position = "position", "learned (gpt) or rotary (llama)";
-        /// Longest sequence, in tokens.
+        /// Maximum sequence length in tokens.
         max_positions: u64 = "max_positions", "2048";
-        /// The norm.
+        /// Normalization.
         norm: NormKind = "norm", "layer_norm (gpt) or rms_norm (llama)";
-        /// Whether all projections have biases.
+        /// Use biases in all projections.
         biases: bool = "biases", "true for gpt style";
-        /// Whether queries, keys and values have biases.
+        /// Use biases in the QKV projection.
         qkv_bias: bool = "qkv_bias", "as biases";
-        /// Whether queries and keys are normed.
+        /// Normalize queries and keys (QK norm).
         qk_norm: bool = "qk_norm", "false";
-        /// Rank of the query latent.
+        /// Rank of the query latent (MLA).
         q_lora_rank: u64 = "q_lora_rank", "none";
-        /// Rank of the key-value latent; with it attention is latent.
+        /// Rank of the key-value latent; enables multi-head latent attention (MLA).
         kv_lora_rank: u64 = "kv_lora_rank", "none";
-        /// Latent attention: width of a head's part without rotation.
+        /// MLA: head dimension without rotary embedding.
         qk_nope_head_dim: u64 = "qk_nope_head_dim", "128";
-        /// Latent attention: width of a head's rotated part.
+        /// MLA: head dimension with rotary embedding.
         qk_rope_head_dim: u64 = "qk_rope_head_dim", "64";
-        /// Latent attention: width of a value head.
+        /// MLA: value head dimension.
         v_head_dim: u64 = "v_head_dim", "128";
-        /// The activation.
+        /// Activation function.
         activation: Activation = "activation", "gelu (gpt) or silu (llama)";
-        /// Tokens that a query sees.
-        window: u64 = "window", "all earlier ones";
-        /// With a window: every so many-th layer sees everything all the same.
+        /// Sliding-window size of attention, in tokens.
+        window: u64 = "window", "full attention";
+        /// Interval of full-attention layers among sliding-window layers.
         full_attention_every: u64 = "full_attention_every", "none";
-        /// Whether queries see later tokens too.
+        /// Use bidirectional (non-causal) attention.
         bidirectional: bool = "bidirectional", "false";
-        /// Multi-token-prediction modules.
+        /// Number of multi-token-prediction modules.
         mtp: u64 = "mtp", "none";
     }
 }
@@ -92,9 +92,9 @@ section! {
 section! {
     /// The section `training`: how much of it.
     TrainingSpec in "training" {
-        /// Tokens to train on.
+        /// Training tokens.
         tokens: Amount = "tokens", "none: one step only";
-        /// Share of the calendar time in which the run makes progress (failures, restarts, evaluations take the rest).
+        /// Goodput: share of wall-clock time that makes training progress.
         availability: f64 = "availability", "1";
     }
 }
@@ -102,11 +102,11 @@ section! {
 section! {
     /// The section `cost`: prices, in US dollars.
     CostSpec in "cost" {
-        /// Price of one device for one hour.
-        price_per_device_hour: Dollars = "price_per_device_hour", "the catalogue's typical price, dated";
-        /// Price of electricity per kilowatt-hour.
-        electricity_price: Dollars = "electricity_price", "the catalogue's, dated";
-        /// Mean power of a device while training, as a share of its limit.
+        /// Price per device-hour.
+        price_per_device_hour: Dollars = "price_per_device_hour", "typical price in the catalogue (dated)";
+        /// Electricity price per kWh.
+        electricity_price: Dollars = "electricity_price", "from the catalogue (dated)";
+        /// Mean device power during training as a share of its limit.
         power_share: f64 = "power_share", "0.9";
     }
 }
@@ -154,7 +154,7 @@ impl ModelSpec {
         };
         let need = |key: &str, value: Option<u64>| {
             value.ok_or_else(|| {
-                Problem::new(format!("`model.{key}` is missing beside `{}`", given.path()))
+                Problem::new(format!("`model.{key}` is required with `{}`", given.path()))
                     .at_key(given.path())
                     .hint("a model of your own needs layers, hidden and heads at least")
             })
@@ -280,7 +280,7 @@ mod tests {
         let half = ModelSpec { layers: Some(96), ..ModelSpec::default() };
         assert_eq!(
             half.resolve(none).expect_err("half").message,
-            "`model.hidden` is missing beside `model.layers`"
+            "`model.hidden` is required with `model.layers`"
         );
         let wrong = ModelSpec { kv_heads: Some(7), ..own };
         let place = wrong.resolve(none).expect_err("7").place.expect("a place");

@@ -57,7 +57,10 @@ fn a_whole_run_file_resolves() {
     assert_eq!(run.training, Training { tokens: Some(15.6e12), availability: 0.9 });
     assert_eq!(run.cost.price_per_device_hour.map(crate::quantity::Dollars::get), Some(2.0));
     assert!(run.plan.overlap.tensor && run.plan.overlap.gradient_reduce);
-    assert_eq!(warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(), ["zero-with-pipeline"]);
+    assert_eq!(
+        warnings.iter().map(|w| w.id.as_str()).collect::<Vec<_>>(),
+        ["zero-with-pipeline", "not-offered"]
+    );
 }
 
 #[test]
@@ -169,6 +172,16 @@ fn settings_on_the_command_line_need_no_quotes() {
     );
     assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | write --set plan.tensor_parallel=8");
     assert!(refused("plan.tp=").contains("no value, expected a whole number"));
+    // Counts as the field has them.
+    let mut spec = RunSpec::default();
+    for setting in ["cluster.devices=16k", "plan.sequence_length=128K", "plan.global_batch=0.5k"] {
+        spec.set(setting).expect("a count");
+    }
+    assert_eq!(
+        (spec.cluster.devices, spec.plan.sequence_length, spec.plan.global_batch),
+        (Some(16_384), Some(131_072), Some(512))
+    );
+    assert!(refused("plan.tp=0.3k").contains("whole number"));
     assert!(refused("=8").contains("there is no key ``"));
 }
 

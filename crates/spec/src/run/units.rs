@@ -21,6 +21,10 @@ pub(crate) const BANDWIDTH: &[Unit] = &[
     ("MB/s", 1e6),
     ("GiB/s", 1_073_741_824.0),
     ("B/s", 1.0),
+    ("Tb/s", 1e12 / 8.0),
+    // Links are named by their bits alone: a 400G port, a 1.6T module.
+    ("G", 1e9 / 8.0),
+    ("T", 1e12 / 8.0),
 ];
 /// Bytes.
 pub(crate) const MEMORY: &[Unit] = &[
@@ -129,6 +133,7 @@ mod tests {
     fn units_of_data_sheets() {
         assert_eq!(read("400 Gbit/s", BANDWIDTH), Ok(50e9));
         assert_eq!(read("400Gb/s", BANDWIDTH), Ok(50e9));
+        assert_eq!((read("400G", BANDWIDTH), read("1.6T", BANDWIDTH)), (Ok(50e9), Ok(200e9)));
         assert_eq!(read("50GB/s", BANDWIDTH), Ok(50e9));
         assert_eq!(read("1.5e2 GB/s", BANDWIDTH), Ok(150e9));
         assert_eq!(read("80 GiB", MEMORY), Ok(85_899_345_920.0));

@@ -99,7 +99,7 @@ fn told(error: &Error, sql: &str) -> Problem {
     let (message, offset) = match error {
         Error::SqlInputError { msg, offset, .. } => (msg.clone(), usize::try_from(*offset).ok()),
         Error::SqliteFailure(_, Some(message)) => (message.clone(), None),
-        Error::MultipleStatement => ("only one statement can be asked at once".to_owned(), None),
+        Error::MultipleStatement => ("only one statement per query is allowed".to_owned(), None),
         other => (other.to_string(), None),
     };
     let columns = || schema().iter().flat_map(|table| table.columns.iter().map(|column| column.name));
@@ -134,7 +134,7 @@ fn told(error: &Error, sql: &str) -> Problem {
         Problem::new(format!("there is no function `{name}`")).hint(did_you_mean(
             name,
             known,
-            "beside SQLite's own there are median(x), quantile(x, q) and stddev(x)",
+            "in addition to SQLite's functions: median(x), quantile(x, q) and stddev(x)",
         ))
     } else if message.contains("not authorized")
         || message.contains("prohibited")

@@ -3,8 +3,9 @@
 //! Responsible for: putting together what a grid and a search found, and marking what nothing else beats. Refuses to search.
 
 use super::grid::{Grid, Refused};
+use super::judge::Simulated;
 use railwright_network::bill::share::{Cluster as Site, Share, share};
-use railwright_network::topology::Kind;
+use railwright_network::topology::{Design, Kind};
 use railwright_spec::plan::Plan;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds, Watts};
@@ -70,8 +71,15 @@ pub struct Row {
     pub on_front: bool,
     /// Whether no other design of any size is; only told where larger domains have a price.
     pub on_whole_front: bool,
-    /// Whether a token costs least here, among designs that can be compared by it.
+    /// Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others.
     pub cheapest_token: bool,
+    /// Whether it is what others are compared with: rail-optimized, nothing oversubscribed, the machine's own domains.
+    pub is_reference: bool,
+    /// The simulated step, where it may be the cheapest or is a reference.
+    pub simulated: Option<Simulated>,
+    /// All of it.
+    #[serde(skip)]
+    pub design: Design,
 }
 
 /// Networks and strategies together.
@@ -85,6 +93,8 @@ pub struct Codesign {
     pub refused: Vec<Refused>,
     /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
+    /// Rows whose simulated cost per token cannot be told from the lowest, by their place; one alone is the winner. Empty where nothing was simulated.
+    pub contenders: Vec<usize>,
     /// Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
     pub compares_power: bool,
     /// What is doubtful.
@@ -135,6 +145,9 @@ pub fn answer(
                 on_front: false,
                 on_whole_front: false,
                 cheapest_token: false,
+                is_reference: false,
+                simulated: None,
+                design: point.design,
             }
         })
         .collect();
@@ -146,7 +159,7 @@ pub fn answer(
     if !unpriced.is_empty() {
         let list = unpriced.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "larger scale-up domains ({list}) cost more than is counted: nobody published their prices; say them with --scale-up-price, as in `72=3000` dollars for each device"
+            "larger scale-up domains ({list}) cost more than included: their prices are not published; set them with --scale-up-price, as in `72=3000` dollars per device"
         );
         warnings.push(Warning::new("network-scale-up-unpriced", message));
     }
@@ -155,7 +168,8 @@ pub fn answer(
         .zip(found)
         .map(|(layout, found)| Class { layout, reason: found.as_ref().err().cloned().unwrap_or_default() })
         .collect();
-    Codesign { rows, classes, refused: grid.refused, scale_up_prices, compares_power, warnings }
+    let contenders = Vec::new();
+    Codesign { rows, classes, refused: grid.refused, scale_up_prices, contenders, compares_power, warnings }
 }
 
 impl Codesign {

@@ -139,8 +139,7 @@ mod tests {
                 global_batch: Some(1024),
                 ..PlanSpec::default()
             };
-            let plan =
-                railwright_calculator::defaults::resolve(&spec, &model, &networks[0]).expect("possible");
+            let plan = spec.resolve(&model, &networks[0]).expect("possible");
             let times: Vec<f64> =
                 networks.iter().map(|n| step_time(&model, n, &plan).expect("possible").get()).collect();
             for pair in networks.windows(2).zip(times.windows(2)) {

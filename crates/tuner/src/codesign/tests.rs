@@ -25,7 +25,7 @@ fn on(kind: Kind, devices: u64, more: impl Fn(&mut DesignSpec)) -> Cluster {
 
 fn plan(model: &Model, cluster: &Cluster, tensor: u64, batch: u64) -> Plan {
     let spec = PlanSpec { tensor_parallel: Some(tensor), global_batch: Some(batch), ..PlanSpec::default() };
-    railwright_calculator::defaults::resolve(&spec, model, cluster).expect("possible")
+    spec.resolve(model, cluster).expect("possible")
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn forwarding_between_rails_slows_what_goes_to_all_peers_and_nothing_else() {
         global_batch: Some(1024),
         ..PlanSpec::default()
     };
-    let spread = railwright_calculator::defaults::resolve(&spec, &experts, &tree).expect("possible");
+    let spread = spec.resolve(&experts, &tree).expect("possible");
     let ratio = time(&experts, &rails, &spread) / time(&experts, &tree, &spread);
     assert!((1.0..1.1).contains(&ratio), "{ratio}");
 }
@@ -256,4 +256,49 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let layouts = vec![String::new(); found.len()];
     let known = answer(grid, &found, layouts, &site(), BTreeMap::from([(64, Dollars::ZERO)]), 8);
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
+}
+
+/// What a simulation makes of an oversubscribed tree decides, not the closed form; no winner is named within the doubt.
+#[test]
+fn simulation_decides_between_networks() {
+    let model = by_name("llama-3-8b").expect("known");
+    let machine = machine(256);
+    let axes = Axes {
+        domains: vec![8],
+        kinds: vec![Kind::Clos, Kind::RailOptimized],
+        oversubscriptions: vec![1.0, 4.0],
+        speeds: vec![BytesPerSecond::from_gbit(400.0)],
+        base: DesignSpec { devices: Some(256), ..DesignSpec::default() },
+    };
+    let grid = Grid::new(&axes, &machine, true, &Prices::catalogue().expect("prices")).expect("a grid");
+    let found: Vec<Result<Found, String>> = grid
+        .classes
+        .iter()
+        .map(|cluster| {
+            let plan = plan(&model, cluster, 8, 256);
+            let time = step_time(&model, cluster, &plan).map_err(|problem| problem.message)?;
+            let network_share = network_share(&model, cluster, &plan).map_err(|problem| problem.message)?;
+            let tokens_per_second = plan.tokens_per_step() as f64 / time.get();
+            Ok(Found { plan, step_time: time, fresh_step_time: time, tokens_per_second, network_share })
+        })
+        .collect();
+    let mut answered = answer(grid, &found, vec![String::new(); found.len()], &site(), BTreeMap::new(), 8);
+    let judging = Judging { model: &model, machine: &machine, found: &found, routing: None };
+    assert!(judge(&mut answered, &judging, &mut |_, _| std::ops::ControlFlow::Continue(())).is_continue());
+    let rows = &answered.rows;
+    let reference = rows.iter().find(|row| row.is_reference).expect("a reference");
+    assert!(reference.simulated.is_some() && reference.oversubscription == 1.0);
+    let best = answered.contenders.first().and_then(|&at| rows[at].simulated.as_ref()).expect("simulated");
+    for (at, row) in rows.iter().enumerate() {
+        let Some(simulated) = &row.simulated else {
+            // What was not simulated costs more in closed form than the best may cost at most.
+            let closed = row.share.cluster.and_then(|all| all.dollars_per_million_tokens).expect("a price");
+            assert!(closed.get() > best.dollars_high.get());
+            continue;
+        };
+        assert!(simulated.step_low <= simulated.step_time && simulated.step_time <= simulated.step_high);
+        let near = simulated.dollars_low.get() <= best.dollars_high.get();
+        assert_eq!(answered.contenders.contains(&at), near);
+        assert_eq!(row.cheapest_token, near && answered.contenders.len() == 1);
+    }
 }

@@ -6,7 +6,7 @@ use super::{Options, Trial, bare, policies, treatments};
 use crate::recompute::best_of_group;
 use railwright_calculator::choices::Choices;
 use railwright_calculator::costing::Costing;
-use railwright_calculator::memory::layers_per_chunk;
+use railwright_calculator::memory::{EVEN_CHANCE, layers_per_chunk};
 use railwright_spec::plan::{Plan, balanced_layers, validate};
 use serde::Serialize;
 
@@ -30,8 +30,8 @@ pub(super) fn remedies(trial: &Trial<'_>, plan: &Plan, stages: usize) -> Vec<Rem
         let with = Options { offload: true, ..options.clone() };
         consider("let activations go to host memory (--allow-offload)".to_owned(), plan.clone(), &with);
     }
-    if options.probability > 0.5 {
-        let with = Options { probability: 0.5, ..options.clone() };
+    if options.probability > EVEN_CHANCE {
+        let with = Options { probability: EVEN_CHANCE, ..options.clone() };
         consider("risk it: an even chance to fit (--fit-probability 0.5)".to_owned(), plan.clone(), &with);
     }
     let batch = plan.micro_batch;

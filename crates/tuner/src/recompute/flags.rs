@@ -19,6 +19,18 @@ impl Framework {
     pub(super) fn of(software: &str) -> Self {
         if by_operators(software) { Self::Torchtitan } else { Self::Megatron }
     }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Megatron => "Megatron-LM",
+            Self::Torchtitan => "torchtitan",
+        }
+    }
+}
+
+/// The framework whose flags a software generation takes.
+pub fn framework_name(software: &str) -> &'static str {
+    Framework::of(software).name()
 }
 
 /// How one framework is told.
@@ -122,7 +134,7 @@ fn megatron(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
     if offloads(plan) {
         cannot.push("a share of activations: --cpu-offloading-num-layers counts whole layers".to_owned());
     }
-    Flags { framework: "Megatron-LM", lines, cannot }
+    Flags { framework: Framework::Megatron.name(), lines, cannot }
 }
 
 fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
@@ -168,7 +180,7 @@ fn torchtitan(model: &Model, plan: &Plan, policy: Option<&Recompute>) -> Flags {
     if offloads(plan) {
         cannot.push("a share of activations in host memory".to_owned());
     }
-    Flags { framework: "torchtitan", lines, cannot }
+    Flags { framework: Framework::Torchtitan.name(), lines, cannot }
 }
 
 fn offloads(plan: &Plan) -> bool {

@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use railwright_spec::plan::{PlanSpec, Sharding, validate};
+use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
 
 /// A model cut to a few layers, so that every choice can be tried.
@@ -166,9 +167,11 @@ fn four_hundred_billion_parameters_on_a_thousand_devices() {
         pipeline_parallel: Some(16),
         uneven_stages: Some(true),
         global_batch: Some(512),
+        precision_gradients: Some(DataType::Bf16),
+        precision_gradient_reduce: Some(DataType::Bf16),
         ..PlanSpec::default()
     };
-    let plan = railwright_calculator::defaults::resolve(&spec, &model, &cluster).expect("sound");
+    let plan = spec.resolve(&model, &cluster).expect("sound");
     for (schedule, virtual_stages) in
         [(Schedule::OneForwardOneBackward, 1), (Schedule::OneForwardOneBackward, 2), (Schedule::ZbV, 2)]
     {
@@ -178,7 +181,19 @@ fn four_hundred_billion_parameters_on_a_thousand_devices() {
         }
         let answer = solve(&model, &cluster, &plan, &Options::default()).expect("priced");
         assert!(!answer.none.fits && answer.full.fits, "{schedule:?} {}", answer.none.probability_of_fitting);
+        let any = answer.uniform_any.expect("fits");
+        let flags = answer.uniform.as_ref().expect("fits");
+        assert!(any.fits && any.step_time <= flags.step_time, "{any:?} {flags:?}");
+        // A plan that names one policy for all stages is one of those that were tried.
+        let modules = [RecomputeModule::Norm, RecomputeModule::Activation].into();
+        let recompute = Recompute::Selective { modules, layers: None };
+        let machine = Machine::new(&cluster);
+        let options = Options::default();
+        let trial = Trial { model: &model, cluster: &cluster, machine: &machine, options: &options };
+        let named = trial.variant(&Plan { recompute, ..bare(&plan) }).expect("priced");
+        assert!(!named.fits || any.step_time <= named.step_time * (1.0 + 1e-9), "{any:?} {named:?}");
         let best = answer.best.expect("fits");
+        assert!(best.step_time <= any.step_time * (1.0 + 1e-9));
         assert!(best.fits && best.step_time < answer.full.step_time);
         assert_eq!(validate(&model, &cluster, &best.plan), []);
         assert!(answer.uniform.is_some_and(|uniform| uniform.step_time >= best.step_time));
@@ -189,6 +204,51 @@ fn four_hundred_billion_parameters_on_a_thousand_devices() {
             assert!(answer.gap < 0.05, "{schedule:?} {}", answer.gap);
         }
     }
+}
+
+/// One policy on the first layers of every stage: every policy on every number of layers, tried one by one.
+#[test]
+fn the_best_on_all_stages_is_the_best_of_every_policy_on_every_number_of_layers() {
+    use RecomputeModule::{Activation, CoreAttention, Norm};
+    let (model, mut cluster, plan) = run("llama-3-8b", 6, 2, Schedule::OneForwardOneBackward, 4, 32_768);
+    let options = Options { modules: Some([Activation, CoreAttention, Norm].into()), ..Options::default() };
+    let memory = |cluster: &Cluster, plan: &Plan| {
+        let machine = Machine::new(cluster);
+        let trial = Trial { model: &model, cluster, machine: &machine, options: &options };
+        trial.variant(plan).expect("priced").memory
+    };
+    let none = memory(&cluster, &bare(&plan));
+    let full = memory(&cluster, &Plan { recompute: Recompute::Full { layers: None }, ..bare(&plan) });
+    let mut found = 0;
+    for share in [0.1, 0.3, 0.5, 0.7, 0.9] {
+        cluster.accelerator.memory = (full + (none - full) * share) * 1.1;
+        let answer = solve(&model, &cluster, &plan, &options).expect("priced");
+        let machine = Machine::new(&cluster);
+        let trial = Trial { model: &model, cluster: &cluster, machine: &machine, options: &options };
+        let policies = policies::policies(&model, options.modules.as_ref().expect("a short list"));
+        let mut best: Option<Seconds> = None;
+        for policy in &policies {
+            for layers in 1..=3 {
+                let policy = if layers < 3 { policy.on(layers) } else { policy.clone() };
+                let segments = if policy == Recompute::None { Vec::new() } else { vec![policy] };
+                let entry = StageRecompute { segments, offload: None };
+                let plan = Plan { stage_recompute: Some(vec![entry.clone(), entry]), ..bare(&plan) };
+                let variant = trial.variant(&plan).expect("priced");
+                if variant.fits && best.is_none_or(|best| variant.step_time < best) {
+                    best = Some(variant.step_time);
+                }
+            }
+        }
+        match (answer.uniform_any, best) {
+            (Some(any), Some(best)) => {
+                found += 1;
+                assert!((any.step_time / best - 1.0).abs() < 1e-9, "{share}: {any:?} {best:?}");
+            }
+            (None, None) => {}
+            other => panic!("{share}: {other:?}"),
+        }
+    }
+    assert!(found > 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! The best choice that is the same on every stage, as launch flags of the frameworks have it.
+//! The best choice that is the same on every stage: of those that launch flags of the plan's framework express, and of all.
 //!
-//! Responsible for: trying them all; they are few. Refuses what the flags of the plan's framework cannot say.
+//! Responsible for: trying them all; they are few. One policy covers the first layers of every virtual stage, or all of them. Refuses
+//! choices that mix policies within a stage.
 
 use super::flags::{self, Framework};
 use super::{Trial, Variant, lay};
@@ -30,6 +31,42 @@ pub(super) fn best(
         let variant = trial.variant(&plan)?;
         if variant.fits && best.as_ref().is_none_or(|best| variant.step_time < best.step_time) {
             best = Some(variant);
+        }
+    }
+    Ok(best)
+}
+
+/// The fastest that fits of every policy on any number of layers, whether the framework's flags express it or not. Of one policy the fewest
+/// layers that fit are the fastest: each more layer costs time and frees memory.
+pub(super) fn best_of_any(
+    trial: &Trial<'_>,
+    bare: &Plan,
+    split: &[u64],
+    policies: &[Recompute],
+) -> Result<Option<Variant>, Problem> {
+    let most = split.iter().copied().max().unwrap_or(0);
+    let mut best: Option<Variant> = None;
+    for policy in policies {
+        let on = |layers: u64| {
+            let policy = if layers < most { policy.on(layers) } else { policy.clone() };
+            trial.variant(&everywhere(bare, split, &policy))
+        };
+        let mut fewest = on(most)?;
+        if !fewest.fits {
+            continue;
+        }
+        let (mut fails, mut fits) = (0, most);
+        while *policy != Recompute::None && fits - fails > 1 {
+            let middle = fails.midpoint(fits);
+            let variant = on(middle)?;
+            if variant.fits {
+                (fits, fewest) = (middle, variant);
+            } else {
+                fails = middle;
+            }
+        }
+        if best.as_ref().is_none_or(|best| fewest.step_time < best.step_time) {
+            best = Some(fewest);
         }
     }
     Ok(best)

@@ -3,7 +3,9 @@
 //! Responsible for: candidates, near misses, ties, and fronts of any two objectives. Refuses to search.
 
 use super::engine::{Objective, Search};
+use super::families::{Family, Tie};
 use super::strategy::Strategy;
+use crate::simplicity::{Oddities, Oddity, complexity};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{TimeBreakdown, evaluate};
 use railwright_calculator::intervals::differences;
@@ -40,6 +42,8 @@ pub struct Candidate {
     pub tokens_per_second: f64,
     /// Rent of the devices for a billion tokens; `None` without a price.
     pub dollars_per_billion_tokens: Option<Dollars>,
+    /// What an expert would object to, the gravest first.
+    pub oddities: Vec<Oddity>,
     /// Whether its lead or lag on the best is within what the model may be wrong about two layouts.
     pub tied_with_best: bool,
 }
@@ -77,6 +81,8 @@ impl Candidate {
             probability_of_fitting: search.probability(memory.least()),
             tokens_per_second: tokens / expected_time.get(),
             dollars_per_billion_tokens: price.map(|price| price * (device_hours / tokens * 1e9)),
+            oddities: Oddities::of(&plan, search.cluster.scale_up.domain_size, memory.device / device_memory)
+                .list(),
             tied_with_best: false,
             plan,
         })
@@ -145,6 +151,31 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
             b.tied_with_best.cmp(&a.tied_with_best).then(time(a).total_cmp(&time(b)))
         });
     }
+}
+
+/// One row for each family, in the order of `search`: ties by simplicity, the rest by time (or cost). The candidates may be of
+/// several clusters, told apart by `place`. `fastest` is the best of all, which need not be one of them.
+pub fn by_family<T>(
+    candidates: Vec<(T, Candidate)>,
+    objective: Objective,
+    fastest: &Candidate,
+    place: impl Fn(&T) -> usize,
+) -> Vec<(T, Candidate)> {
+    let tie = Tie::with(fastest.score(objective), &fastest.plan.software);
+    let mut sorted: Vec<_> = candidates
+        .into_iter()
+        .map(|(of, mut candidate)| {
+            let oddities =
+                candidate.oddities.iter().fold(Oddities::default(), |all, one| all.with(*one, true));
+            let score = candidate.score(objective);
+            candidate.tied_with_best = tie.has(score);
+            (tie.standing(score, oddities, complexity(&candidate.plan)), of, candidate)
+        })
+        .collect();
+    sorted.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));
+    let mut seen = std::collections::BTreeSet::new();
+    sorted.retain(|(_, of, candidate)| seen.insert((place(of), Family::of(&candidate.plan))));
+    sorted.into_iter().map(|(_, of, candidate)| (of, candidate)).collect()
 }
 
 /// The candidates that no other beats in both objectives, the best in the first one first.

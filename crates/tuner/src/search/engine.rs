@@ -4,22 +4,27 @@
 //! side: the front end does that.
 
 use super::candidate::{self, Candidate, Miss};
+use super::families::{Families, Tie};
 use super::incumbent::Incumbent;
 use super::pieces::{self, Degrees};
 use super::results::{Counters, Entry, Front, Results, Score, ShortList};
+use super::shapes::Shapes;
 use super::space::Space;
 use super::walk;
+use crate::simplicity::Oddities;
 use railwright_calculator::costing::Machine;
-use railwright_calculator::memory::{MemorySoftware, SoftwareCatalogue, probability_of_fitting};
+use railwright_calculator::memory::{MemorySoftware, SURE_TO_FIT, SoftwareCatalogue, probability_of_fitting};
+use railwright_calculator::operators::ProductMemo;
 use railwright_calculator::prepared::Buffers;
 use railwright_calculator::schedule::ChunkCost;
 use railwright_calculator::software::{self, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::Plan;
+use railwright_spec::plan::{Plan, Segment};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// What is to be as small, or as large, as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -56,7 +61,7 @@ impl Default for Options {
         Self {
             objective: Objective::Time,
             keep: 10,
-            fit_probability: 0.9,
+            fit_probability: SURE_TO_FIT,
             front: false,
             price_per_device_hour: None,
         }
@@ -81,6 +86,10 @@ pub struct Search<'a> {
     pub(super) memory: &'static MemorySoftware,
     pieces: Vec<Degrees>,
     refused: u64,
+    /// The tie, and how many rows of families are wanted, if these are.
+    families: Option<(Tie, usize)>,
+    /// The least that any strategy of each piece can take, where that is known.
+    least: Vec<f64>,
 }
 
 /// Runners that a slow machine is asked about at least, if a quick one has found so many, and how many at once.
@@ -109,6 +118,19 @@ pub struct Worker {
     /// The best that the thread has found in all its pieces, to bound the rest.
     pub(super) best: ShortList,
     pub(super) front: Front,
+    /// The shapes that it has worked out.
+    pub(super) shaped: Shapes,
+    /// Prices of products that are known already.
+    pub(super) products: Arc<ProductMemo>,
+    /// The rows of families that the thread has found, where these are wanted.
+    pub(super) families: Option<Families>,
+}
+
+impl Worker {
+    /// Whether the thread has found anything that fits.
+    pub(super) fn found_any(&self) -> bool {
+        self.best.threshold().is_finite() || !self.best.entries().is_empty()
+    }
 }
 
 /// What a search comes to.
@@ -147,7 +169,7 @@ impl<'a> Search<'a> {
             .at_key("plan.tensor_parallel")
             .hint("tensor x context x pipeline x data is the number of devices: allow more values of one of them"));
         }
-        let mut search = Self {
+        Ok(Self {
             model,
             cluster,
             space,
@@ -158,9 +180,33 @@ impl<'a> Search<'a> {
             memory,
             pieces,
             refused,
-        };
-        walk::sort(&mut search);
-        Ok(search)
+            families: None,
+            least: Vec::new(),
+        })
+    }
+
+    /// Puts the pieces in order, the most promising first, by what [`Search::promise`] says of each. What is found early rules out much
+    /// of what comes late, so any order gives the same answer but takes another time.
+    pub fn order(&mut self, promises: &[f64]) {
+        let mut keyed: Vec<(f64, Degrees)> =
+            promises.iter().copied().zip(self.pieces.iter().copied()).collect();
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.pieces = keyed.into_iter().map(|(_, degrees)| degrees).collect();
+    }
+
+    /// What a piece promises: the least time that its strategies of the smallest micro batch can take.
+    pub fn promise(&self, index: usize, worker: &mut Worker) -> f64 {
+        self.pieces.get(index).map_or(f64::INFINITY, |degrees| walk::promise(self, *degrees, worker))
+    }
+
+    /// The same in order.
+    #[must_use]
+    pub fn ordered(mut self) -> Self {
+        let mut worker = self.worker();
+        let promises: Vec<f64> =
+            (0..self.pieces.len()).map(|index| self.promise(index, &mut worker)).collect();
+        self.order(&promises);
+        self
     }
 
     /// The same with candidates priced by another machine, which is slow (it simulates), and strategies weighed by a quick one that is
@@ -171,8 +217,31 @@ impl<'a> Search<'a> {
         self.pricing = Some(pricing);
         // More runners than are shown, since the slow machine may turn their order around.
         self.options.keep = self.options.keep.max(RUNNERS);
-        walk::sort(&mut self);
         self
+    }
+
+    /// The same on whole scale-up domains alone, as a topology joins them.
+    #[must_use]
+    pub fn on_whole_domains(mut self) -> Self {
+        self.space.segments = Some(vec![Segment::Whole]);
+        self
+    }
+
+    /// The search for rows of families in the same space, once the fastest time is known: `results` are those of this search, run to its end.
+    /// `None` where nothing fits, and for what is not ranked by time.
+    pub fn for_families(&self, results: &Results, rows: usize) -> Option<Self> {
+        let fastest = results.best.entries().first().filter(|_| self.score() == Score::Time)?;
+        let mut search = self.clone();
+        let tie = Tie::with(fastest.time, &self.space.base.software);
+        search.families = Some((tie, rows));
+        // Most pieces are ruled out before anything of them is priced again.
+        let mut least = results.least.clone();
+        least.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+        search.pieces = least.iter().map(|(degrees, _)| *degrees).collect();
+        search.least = least.into_iter().map(|(_, least)| least).collect();
+        search.options.keep = 1;
+        search.options.front = false;
+        Some(search)
     }
 
     /// Whether candidates are priced by a machine of their own.
@@ -217,7 +286,9 @@ impl<'a> Search<'a> {
 
     /// The answer of a search whose candidates were priced one by one.
     pub fn outcome_of(&self, results: &Results, mut candidates: Vec<Candidate>) -> Outcome {
-        candidate::mark_ties(&mut candidates, self.options.objective);
+        if self.families.is_none() {
+            candidate::mark_ties(&mut candidates, self.options.objective);
+        }
         let front = results.front.entries();
         let front: Vec<Candidate> =
             front.iter().filter_map(|e| Candidate::new(self, &e.strategy).ok()).collect();
@@ -241,10 +312,6 @@ impl<'a> Search<'a> {
         &self.pieces
     }
 
-    pub(super) fn set_pieces(&mut self, pieces: Vec<Degrees>) {
-        self.pieces = pieces;
-    }
-
     /// Buffers for a thread.
     pub fn worker(&self) -> Worker {
         Worker {
@@ -253,7 +320,14 @@ impl<'a> Search<'a> {
             scratch: Vec::new(),
             best: ShortList::new(self.score(), self.options.keep),
             front: Front::default(),
+            families: self.no_families(),
+            shaped: Shapes::default(),
+            products: Arc::default(),
         }
+    }
+
+    fn no_families(&self) -> Option<Families> {
+        self.families.map(|(tie, rows)| Families::new(tie, rows))
     }
 
     /// What lists are sorted by.
@@ -265,6 +339,7 @@ impl<'a> Search<'a> {
     pub fn results(&self) -> Results {
         let mut results = Results::new(self.score(), self.options.keep);
         results.counters.invalid = self.refused;
+        results.families = self.no_families();
         results
     }
 
@@ -272,7 +347,11 @@ impl<'a> Search<'a> {
     pub fn run_piece(&self, index: usize, worker: &mut Worker, incumbent: &Incumbent) -> Results {
         let mut found = Results::new(self.score(), self.options.keep);
         found.pieces = 1;
-        if let Some(degrees) = self.pieces.get(index) {
+        found.families = self.no_families();
+        let least = self.least.get(index).copied().unwrap_or(0.0);
+        let is_ruled_out =
+            self.families.is_some_and(|(tie, _)| least > incumbent.cut().limit(&tie, Oddities::default()));
+        if let Some(degrees) = self.pieces.get(index).filter(|_| !is_ruled_out) {
             walk::piece(self, *degrees, worker, incumbent, &mut found);
         }
         found
@@ -298,11 +377,23 @@ impl<'a> Search<'a> {
         probability_of_fitting(least, self.cluster.accelerator.memory, self.memory.sigma)
     }
 
+    /// The fastest of all, whatever an expert may object to.
+    pub fn fastest(&self, results: &Results) -> Option<Candidate> {
+        results.best.entries().first().and_then(|e| Candidate::new(self, &e.strategy).ok())
+    }
+
     /// The answer, with everything about each candidate worked out.
     pub fn outcome(&self, results: &Results) -> Outcome {
-        let entries = results.best.entries();
+        let rows = results.families.as_ref().map(Families::entries);
+        let entries = rows.as_deref().unwrap_or_else(|| results.best.entries());
         let mut candidates: Vec<Candidate> =
             entries.iter().filter_map(|e| Candidate::new(self, &e.strategy).ok()).collect();
+        let fastest = self.fastest(results);
+        if let (true, Some(fastest)) = (rows.is_some(), &fastest) {
+            let all = candidates.into_iter().map(|candidate| ((), candidate)).collect();
+            let rows = candidate::by_family(all, self.options.objective, fastest, |()| 0);
+            candidates = rows.into_iter().map(|((), candidate)| candidate).collect();
+        }
         if self.is_simulated() {
             candidate::sort(&mut candidates, self.options.objective);
         }
@@ -320,7 +411,7 @@ impl Runners {
 }
 
 impl Outcome {
-    /// Several searches as one: other numbers of devices, other clusters.
+    /// Several searches as one: other cluster sizes, other clusters.
     pub fn merged(outcomes: Vec<Self>, keep: usize) -> Option<Self> {
         let mut all = outcomes.into_iter();
         let mut merged = all.next()?;

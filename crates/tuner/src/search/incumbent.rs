@@ -1,31 +1,46 @@
 //! The best score that any worker knows, shared without locks.
 //!
-//! Responsible for: one number that only falls. What is strictly worse than it can be left out; what ties with it is kept, so the
+//! Responsible for: two numbers that only fall. What is strictly worse than it can be left out; what ties with it is kept, so the
 //! answer does not depend on who was first.
 
+use super::families::Cut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A score that is known to be reached as often as results are wanted: anything strictly above it is of no interest.
 #[derive(Debug)]
-pub struct Incumbent(AtomicU64);
+pub struct Incumbent {
+    score: AtomicU64,
+    /// What rows of families are cut at, as [`Cut::to_bits`] has it.
+    cut: AtomicU64,
+}
 
 impl Default for Incumbent {
     fn default() -> Self {
-        Self(AtomicU64::new(f64::INFINITY.to_bits()))
+        Self { score: AtomicU64::new(f64::INFINITY.to_bits()), cut: AtomicU64::new(Cut::OPEN.to_bits()) }
     }
 }
 
 impl Incumbent {
     /// The score, infinite at first.
     pub fn get(&self) -> f64 {
-        f64::from_bits(self.0.load(Ordering::Relaxed))
+        f64::from_bits(self.score.load(Ordering::Relaxed))
     }
 
     /// Lowers it. Scores are positive, so their bits order as they do.
     pub fn lower(&self, score: f64) {
         if score >= 0.0 {
-            self.0.fetch_min(score.to_bits(), Ordering::Relaxed);
+            self.score.fetch_min(score.to_bits(), Ordering::Relaxed);
         }
+    }
+
+    /// What rows of families are cut at.
+    pub(super) fn cut(&self) -> Cut {
+        Cut::from_bits(self.cut.load(Ordering::Relaxed))
+    }
+
+    /// Lowers the cut.
+    pub(super) fn lower_cut(&self, cut: Cut) {
+        self.cut.fetch_min(cut.to_bits(), Ordering::Relaxed);
     }
 }
 

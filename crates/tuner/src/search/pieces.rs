@@ -70,13 +70,16 @@ pub(super) fn all(space: &Space, model: &Model, cluster: &Cluster) -> (Vec<Degre
 /// Divisors of the heads, as far as the fast links reach.
 fn tensors(model: &Model, cluster: &Cluster) -> Vec<u64> {
     let most = cluster.scale_up.domain_size.max(cluster.devices_per_node).max(1);
-    let heads = model.layer_kinds.iter().filter_map(|layer| match &layer.mixer {
-        Mixer::Attention(a) => Some(a.heads),
-        Mixer::Latent(a) => Some(a.heads),
-        Mixer::Linear(a) => Some(a.value_heads),
-        Mixer::StateSpace(s) => Some(s.heads),
-        Mixer::None => None,
-    });
+    let heads =
+        model.layer_kinds.iter().flat_map(|layer| layer.mixer.each()).filter_map(|mixer| match mixer {
+            Mixer::Attention(a) => Some(a.heads),
+            Mixer::Latent(a) => Some(a.heads),
+            Mixer::Linear(a) => Some(a.value_heads),
+            Mixer::StateSpace(s) => Some(s.heads),
+            Mixer::Selective(s) => Some(s.inner),
+            Mixer::Convolution(c) => Some(c.width),
+            Mixer::Several { .. } | Mixer::Unpriced { .. } | Mixer::None => None,
+        });
     let common = heads.fold(0, greatest_common_divisor);
     let common = if common == 0 { model.hidden_size.max(1) } else { common };
     divisors(common).into_iter().filter(|&n| n <= most && cluster.devices.is_multiple_of(n)).collect()

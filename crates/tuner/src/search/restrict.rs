@@ -11,7 +11,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Field, Value};
 
 /// The dimensions that can be restricted, as [`Space::restrict`] knows them.
-pub const DIMENSIONS: [&str; 22] = [
+pub const DIMENSIONS: [&str; 23] = [
     "tensor_parallel",
     "pipeline_parallel",
     "virtual_stages",
@@ -23,6 +23,7 @@ pub const DIMENSIONS: [&str; 22] = [
     "micro_batch",
     "sequence_parallel",
     "sharding",
+    "segment",
     "rank_order",
     "schedule",
     "uneven_stages",
@@ -45,8 +46,7 @@ impl Space {
         let pinned = self.is_pinned(key);
         if pinned {
             return Err(place(
-                Problem::new("the plan sets it already, so there is nothing to restrict")
-                    .hint("leave out one of the two"),
+                Problem::new("the plan already sets this value").hint("remove one of the two"),
             ));
         }
         let numbers = |slot: &mut Counts| counts(text).map(|read| *slot = read);
@@ -64,6 +64,7 @@ impl Space {
                 Shardings::Listed(_) => Err(Problem::new("`sharding` lists the groups already")),
             },
             "context_kind" => names(text).map(|list| self.context_kinds = list),
+            "segment" => names(text).map(|list| self.segments = Some(list)),
             "rank_order" => names(text).map(|list| self.rank_orders = list),
             "schedule" => names(text).map(|list| self.schedules = list),
             "sharding" => names(text).map(|list| self.sharding = Shardings::Listed(list)),
@@ -120,10 +121,8 @@ impl Space {
             (true, _) => {}
             (false, false) => self.recompute_layers = Counts::Listed(some),
             (false, true) => {
-                return Err(Problem::new(
-                    "`full` is any number of layers, so `full:N` beside it says nothing",
-                )
-                .hint("leave out one of the two"));
+                return Err(Problem::new("`full` covers any number of layers, so `full:N` has no effect")
+                    .hint("remove one of the two"));
             }
         }
         policies.sort();
@@ -161,7 +160,7 @@ fn counts(text: &str) -> Result<Counts, Problem> {
         };
         let (low, high) = (end(low, 0)?, end(high.trim_start_matches('='), u64::MAX)?);
         if low > high {
-            return Err(Problem::new(format!("nothing lies between {low} and {high}"))
+            return Err(Problem::new(format!("there is no value between {low} and {high}"))
                 .hint(format!("turn the bounds round: `{high}..{low}`")));
         }
         return Ok(Counts::Between(low, high));

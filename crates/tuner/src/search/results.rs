@@ -2,6 +2,8 @@
 //!
 //! Responsible for: short lists, fronts, near misses and counters, and their merging. Refuses to evaluate.
 
+use super::families::Families;
+use super::pieces::Degrees;
 use super::strategy::{Key, Strategy};
 use serde::Serialize;
 
@@ -175,8 +177,12 @@ pub struct Results {
     pub misses: ShortList,
     /// The front of time and memory, where one is wanted.
     pub front: Front,
+    /// The rows of families, where these are wanted.
+    pub families: Option<Families>,
     /// What became of all.
     pub counters: Counters,
+    /// The least that any strategy of a piece can take.
+    pub(super) least: Vec<(Degrees, f64)>,
     /// Pieces merged.
     pub pieces: usize,
 }
@@ -191,7 +197,9 @@ impl Results {
             best: ShortList::new(score, keep),
             misses: ShortList::new(Score::Memory, MISSES),
             front: Front::default(),
+            families: None,
             counters: Counters::default(),
+            least: Vec::new(),
             pieces: 0,
         }
     }
@@ -207,7 +215,13 @@ impl Results {
         for entry in other.front.entries() {
             self.front.offer(entry);
         }
+        match (&mut self.families, &other.families) {
+            (Some(own), Some(other)) => own.merge(other),
+            (own @ None, Some(other)) => *own = Some(other.clone()),
+            (_, None) => {}
+        }
         self.counters.add(&other.counters);
+        self.least.extend_from_slice(&other.least);
         self.pieces += other.pieces;
     }
 }

@@ -3,13 +3,15 @@
 //! Responsible for: the combinations that the schedules can run. Refuses to time them.
 
 use super::counts::Counts;
-use super::pieces::Degrees;
 use super::space::{Policy, Space};
 use super::strategy::Split;
-use railwright_calculator::memory::{StageSplit, layers_per_chunk};
+use crate::simplicity::has_unequal_chunks;
+use railwright_calculator::memory::{StageLayout, StageSplit, layers_per_chunk};
 use railwright_calculator::stage;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, Schedule, balanced_layers};
+use railwright_spec::plan::{Plan, Schedule, balanced_layers, light_head};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 /// Schedule, virtual stages and split.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,8 @@ pub struct Shape {
     pub layers: Vec<u64>,
     /// The first layer of each chunk, and the number of layers.
     pub starts: Vec<usize>,
+    /// Whether inner chunks differ, as the plan lists them.
+    pub is_unequal: bool,
     /// Layers of the fullest stage.
     pub most: u64,
     /// By recompute policy: the layers per stage to try.
@@ -69,7 +73,7 @@ impl Space {
             Split::Even => even.then(|| vec![layers / chunks; chunks as usize]),
             Split::ShortEnds => (!even && chunks <= layers + 2).then(|| balanced_layers(layers, chunks)),
             Split::LightHead => {
-                let list = stage::light_head(model, chunks);
+                let list = light_head(model, chunks);
                 let simpler = if even {
                     vec![layers / chunks; chunks as usize]
                 } else {
@@ -123,18 +127,63 @@ fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
     stage::chunks_per_stage(plan) * layers.iter().max().copied().unwrap_or(0)
 }
 
-/// The shapes of some degrees with `micro_batches`, and how many combinations were refused.
-pub(super) fn all(
+/// The shapes of a number of stages and micro batches.
+#[derive(Debug)]
+pub(super) struct Shaped {
+    pub(super) shapes: Vec<Shape>,
+    /// Combinations that are no shapes.
+    pub(super) refused: u64,
+    /// What lies on stages, worked out where somebody asks: by shape.
+    pub(super) layouts: Vec<OnceLock<StageLayout>>,
+}
+
+/// Shapes that were worked out: most pieces share them, for they depend on stages and micro batches alone.
+#[derive(Debug, Default)]
+pub(super) struct Shapes {
+    known: BTreeMap<(u64, u64), Arc<Shaped>>,
+    held: usize,
+}
+
+/// Shapes beyond which those known are forgotten: each takes some kilobytes.
+const MOST_HELD: usize = 20_000;
+
+impl Shapes {
+    pub(super) fn of(
+        &mut self,
+        space: &Space,
+        model: &Model,
+        stage_split: StageSplit,
+        pipeline: u64,
+        micro_batches: u64,
+        plan: &mut Plan,
+    ) -> Arc<Shaped> {
+        if let Some(known) = self.known.get(&(pipeline, micro_batches)) {
+            return Arc::clone(known);
+        }
+        let (shapes, refused) = all(space, model, stage_split, pipeline, micro_batches, plan);
+        if self.held + shapes.len() > MOST_HELD {
+            self.known.clear();
+            self.held = 0;
+        }
+        self.held += shapes.len();
+        let layouts = shapes.iter().map(|_| OnceLock::new()).collect();
+        let shaped = Arc::new(Shaped { shapes, refused, layouts });
+        self.known.insert((pipeline, micro_batches), Arc::clone(&shaped));
+        shaped
+    }
+}
+
+/// The shapes of some stages with `micro_batches`, and how many combinations were refused.
+fn all(
     space: &Space,
     model: &Model,
     stage_split: StageSplit,
-    degrees: &Degrees,
+    pipeline: u64,
     micro_batches: u64,
     plan: &mut Plan,
 ) -> (Vec<Shape>, u64) {
     let mut found = Vec::new();
     let mut refused = 0;
-    let pipeline = degrees.pipeline;
     for &schedule in &space.schedules {
         // One stage has nothing to schedule: one way of saying so is enough.
         if pipeline == 1
@@ -169,6 +218,7 @@ pub(super) fn all(
                 (plan.pipeline_parallel, plan.virtual_stages) = (pipeline, virtual_stages);
                 plan.schedule = schedule;
                 plan.layers_per_stage = (split != Split::Even).then_some(list);
+                let is_unequal = plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks);
                 let layers = layers_per_chunk(model, plan, stage_split);
                 let fullest = fullest(plan, &layers);
                 let ladder = |policy| space.ladder(policy, most, fullest);
@@ -179,7 +229,16 @@ pub(super) fn all(
                     next = (next + *n as usize).min(model.layers.len());
                     next
                 }));
-                found.push(Shape { schedule, virtual_stages, split, layers, starts, most, ladders });
+                found.push(Shape {
+                    schedule,
+                    virtual_stages,
+                    split,
+                    layers,
+                    starts,
+                    is_unequal,
+                    most,
+                    ladders,
+                });
             }
         }
     }

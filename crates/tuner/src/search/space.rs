@@ -6,13 +6,12 @@
 
 use super::counts::Counts;
 use super::strategy::Split;
-use railwright_calculator::defaults;
-use railwright_calculator::software::{self, Offers, Software};
+use railwright_calculator::software::{Offers, Software};
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{
     AttentionKernel, ContextKind, Overlap, Plan, PlanSpec, RankOrder, Recompute, RecomputeModule, Schedule,
-    Sharding,
+    Segment, Sharding, default_batch,
 };
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
@@ -73,6 +72,8 @@ pub struct Space {
     pub sequence_parallel: Vec<bool>,
     /// What is sharded.
     pub sharding: Shardings,
+    /// Devices of each scale-up domain that are used: those listed, or whole domains in addition to the default of each layout.
+    pub segments: Option<Vec<Segment>>,
     /// Placement of ranks.
     pub rank_orders: Vec<RankOrder>,
     /// Schedules.
@@ -104,21 +105,13 @@ pub struct Space {
 impl Space {
     /// Everything that the software generation can do with the model on the cluster, but for what the plan already says.
     pub fn new(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
-        let id = said
-            .software
-            .clone()
-            .unwrap_or_else(|| defaults::software_for(&cluster.accelerator.architecture).to_owned());
-        let software = software::by_id(&id)?;
+        let software = said.generation(cluster)?;
         Self::build(said, model, cluster, software, Some(software.offers.clone()))
     }
 
     /// The same with every choice that the calculator can price, whether the software generation ships it or not.
     pub fn unlimited(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
-        let id = said
-            .software
-            .clone()
-            .unwrap_or_else(|| defaults::software_for(&cluster.accelerator.architecture).to_owned());
-        Self::build(said, model, cluster, software::by_id(&id)?, None)
+        Self::build(said, model, cluster, said.generation(cluster)?, None)
     }
 
     fn build(
@@ -160,6 +153,7 @@ impl Space {
                 },
                 |sharding| Shardings::Listed(vec![sharding]),
             ),
+            segments: said.segment.map(|segment| vec![segment]),
             rank_orders: said.rank_order.map_or_else(|| offers.rank_orders.clone(), |order| vec![order]),
             schedules: said.schedule.map_or_else(|| offers.schedules.clone(), |schedule| vec![schedule]),
             splits: if said.layers_per_stage.is_some() {
@@ -274,18 +268,18 @@ fn base(said: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<
         schedule: Some(Schedule::OneForwardOneBackward),
         ..said.clone()
     };
-    let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
+    let length = spec.tokens_per_sequence(model);
     if spec.sequence_length.is_none() {
-        chosen.push(format!("sequences of {} tokens", declared.min(8192)));
+        chosen.push(format!("sequences of {length} tokens"));
     }
     if spec.global_batch.is_none() && spec.batch_tokens.is_none() {
-        let length = spec.sequence_length.unwrap_or(declared.min(8192)).max(1);
-        // 4 Mi tokens as small runs have, and a sequence for every eighth device as large ones do (Llama 3 405B: 2,048 on 16,384).
-        let sequences = (4 * 1_048_576 / length).max(cluster.devices / 8).max(1).next_power_of_two();
+        let sequences = default_batch(length, cluster.devices);
         spec.global_batch = Some(sequences);
         chosen.push(format!("global batch {sequences}"));
     }
-    let plan = defaults::resolve(&spec, model, cluster)?;
+    // Inferred from what was specified, not from the layout that stands in for it.
+    spec.software = Some(said.generation(cluster)?.id.clone());
+    let plan = spec.resolve(model, cluster)?;
     chosen.push(format!("software {}", plan.software));
     Ok((plan, chosen))
 }

@@ -3,10 +3,9 @@
 //! Responsible for: turning choices into a plan and into a key that orders strategies the same way every time. Refuses to judge.
 
 use super::space::{Policy, Space};
-use railwright_calculator::stage;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{
-    ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers,
+    ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers, light_head,
 };
 
 /// How layers are spread over virtual stages.
@@ -43,6 +42,8 @@ pub struct Strategy {
     pub sequence_parallel: bool,
     /// How ranks share a sequence.
     pub context_kind: ContextKind,
+    /// Devices of each scale-up domain that are used; `None` is all.
+    pub segment: Option<u64>,
     /// Which dimension takes neighbouring ranks.
     pub rank_order: RankOrder,
     /// What data-parallel ranks shard.
@@ -62,7 +63,7 @@ pub struct Strategy {
 }
 
 /// Orders strategies; see [`Strategy::key`].
-pub type Key = [u64; 22];
+pub type Key = [u64; 23];
 
 impl Strategy {
     /// A total order among strategies that take equally long: the simpler first (fewer ranks to talk to, less recompute).
@@ -85,6 +86,7 @@ impl Strategy {
             u64::from(self.sharding.reshard_after_forward),
             u64::from(!self.sequence_parallel),
             self.split as u64,
+            self.segment.map_or(0, |segment| u64::MAX - segment),
             self.rank_order as u64,
             self.context_kind as u64,
             off(overlap.gradient_reduce),
@@ -118,6 +120,19 @@ impl Strategy {
 
     /// Writes the choices into a plan.
     pub fn write(&self, space: &Space, model: &Model, plan: &mut Plan) {
+        self.write_degrees(plan);
+        self.write_layers(space, model, plan);
+        self.write_recompute(space, plan);
+    }
+
+    /// The same where the layers of every virtual stage are known already.
+    pub(super) fn write_shaped(&self, space: &Space, layers: &[u64], plan: &mut Plan) {
+        self.write_degrees(plan);
+        plan.layers_per_stage = (self.split != Split::Even).then(|| layers.to_vec());
+        self.write_recompute(space, plan);
+    }
+
+    fn write_degrees(&self, plan: &mut Plan) {
         plan.tensor_parallel = self.tensor;
         plan.pipeline_parallel = self.pipeline;
         plan.context_parallel = self.context;
@@ -127,13 +142,12 @@ impl Strategy {
         plan.micro_batch = self.micro_batch;
         plan.sequence_parallel = self.sequence_parallel;
         plan.context_kind = self.context_kind;
+        plan.segment = self.segment;
         plan.rank_order = self.rank_order;
         plan.sharding = self.sharding;
         plan.overlap = self.overlap;
         plan.schedule = self.schedule;
         plan.virtual_stages = self.virtual_stages;
-        self.write_layers(space, model, plan);
-        self.write_recompute(space, plan);
     }
 
     /// The split, given that degrees, schedule and virtual stages stand in the plan.
@@ -144,7 +158,7 @@ impl Strategy {
             Split::ShortEnds => Some(balanced_layers(model.num_layers(), chunks)),
             Split::LightHead => {
                 plan.layers_per_stage = None;
-                Some(stage::light_head(model, chunks))
+                Some(light_head(model, chunks))
             }
             Split::Given => space.given_layers.clone(),
         };

@@ -1,5 +1,6 @@
 //! The search against brute force: every combination evaluated, nothing left out.
 
+mod families;
 mod simulated;
 
 use super::*;
@@ -13,7 +14,9 @@ use railwright_calculator::memory::{
 use railwright_calculator::stage;
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Model};
-use railwright_spec::plan::{ContextKind, Overlap, Plan, PlanSpec, Schedule, Sharding, validate};
+use railwright_spec::plan::{
+    ContextKind, Overlap, Plan, PlanSpec, Recompute, Schedule, Segment, Sharding, validate,
+};
 
 /// A small random space.
 #[derive(Clone, Debug)]
@@ -165,6 +168,8 @@ fn space(case: &Case, model: &Model, cluster: &Cluster) -> Space {
         space.expert = Counts::Listed(experts);
     }
     thin(&mut space.splits, seed, 2);
+    // Segments have a test of their own.
+    space.segments = Some(vec![Segment::Whole]);
     thin(&mut space.rank_orders, seed, 1 + (case.seed % 2) as usize);
     thin(&mut space.context_kinds, seed, 2);
     if let Shardings::Open { stages, .. } = &mut space.sharding {
@@ -226,6 +231,7 @@ fn brute(case: &Case, search: &Search<'_>, model: &Model, cluster: &Cluster) -> 
                                                         micro_batch,
                                                         sequence_parallel,
                                                         context_kind,
+                                                        segment: None,
                                                         rank_order,
                                                         sharding,
                                                         overlap,
@@ -548,4 +554,36 @@ fn what_ties_in_memory_is_ordered_by_time() {
     let needs = candidates[..ties].iter().map(|c| c.memory.device.get());
     let (least, most) = needs.fold((f64::INFINITY, 0.0_f64), |(a, b), n| (a.min(n), b.max(n)));
     assert!(least < most && most <= least * search.memory.sigma.exp() * (1.0 + 1e-9), "{least} {most}");
+}
+
+/// Racks of 72 that 128 devices do not divide: parts of racks are compared with whole ones, and neither is lost.
+#[test]
+fn parts_of_racks_are_compared_with_whole_ones() {
+    let model = model::by_name("qwen3-30b-a3b").expect("known");
+    let cluster = cluster::by_name("gb300-nvl72", 128).expect("known");
+    let said = PlanSpec {
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(2),
+        context_parallel: Some(1),
+        expert_parallel: Some(32),
+        virtual_stages: Some(1),
+        global_batch: Some(512),
+        recompute: Some(Recompute::None),
+        ..PlanSpec::default()
+    };
+    let best = |segments: Option<Vec<Segment>>| {
+        let mut space = Space::new(&said, &model, &cluster).expect("a space");
+        space.segments = segments;
+        let search = Search::new(&model, &cluster, space, Options { keep: 1, ..Options::default() });
+        let search = search.expect("layouts");
+        let outcome = search.outcome(&search.run());
+        outcome.candidates.first().map(|c| (c.step_time, c.plan.segment)).expect("it fits")
+    };
+    let open = best(None);
+    let whole = best(Some(vec![Segment::Whole]));
+    let part = best(Some(vec![Segment::Devices(64)]));
+    assert_eq!((whole.1, part.1), (None, Some(64)));
+    // Groups of 32 experts lie across two racks of 72 and in one part of 64.
+    assert!(part.0 < whole.0, "{part:?} {whole:?}");
+    assert_eq!(open, part);
 }

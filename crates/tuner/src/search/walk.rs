@@ -11,18 +11,20 @@ use super::bound::{Beside, Prefix};
 use super::choices::{blocks_too, context_kinds, sequence_parallel, shardings, switches};
 use super::counts::divisors;
 use super::engine::{Search, Worker};
+use super::floor::Floor;
 use super::incumbent::Incumbent;
 use super::pieces::Degrees;
+use super::placing::{input, is_possible, placements, set_layers};
 use super::results::{Entry, Results, Score};
-use super::shapes::{self, Shape};
-use super::strategy::{Split, Strategy};
+use super::shapes::{Shape, Shaped};
+use super::strategy::Strategy;
+use crate::simplicity::{Oddities, Oddity, TIGHT, complexity, has_short_context};
 use railwright_calculator::costing::Costing;
-use railwright_calculator::memory::{
-    MemoryInput, ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown,
-};
+use railwright_calculator::memory::{ParameterBytes, Peak, PeakParts, StageLayout, retry_slowdown};
 use railwright_calculator::prepared::{Priced, Setting, beside_passes, step_time};
-use railwright_spec::plan::{Layout, Plan, Recompute, Schedule, Sharding, validate};
+use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
+use std::sync::Arc;
 
 /// Degrees, micro batch, sequence, context and placement: what layers' prices depend on.
 struct Place {
@@ -31,6 +33,8 @@ struct Place {
     ways: u64,
     /// Placements that come to the same.
     copies: u64,
+    /// What experts object to in degrees, micro batch and placement.
+    oddities: Oddities,
     setting: Setting,
     prefix: Prefix,
     beside: Beside,
@@ -63,25 +67,14 @@ struct Piece<'s, 'a> {
     /// Bytes per parameter by sharding, with one copy of the parameters per pipeline and with two.
     bytes: [Vec<ParameterBytes>; 2],
     /// Sequences of a micro batch, with the shapes that these leave.
-    shapes: Vec<(u64, Vec<Shape>)>,
-    layouts: Vec<Vec<StageLayout>>,
+    shapes: Vec<(u64, Arc<Shaped>)>,
     template: Costing<'s>,
+    floor: Floor,
 }
 
-/// Sorts the pieces, the most promising first: by the least bound over their shapes at the smallest micro batch.
-pub(super) fn sort(search: &mut Search<'_>) {
-    let degrees = search.pieces().to_vec();
-    let mut keyed: Vec<(f64, Degrees)> = {
-        let search = &*search;
-        let mut worker = search.worker();
-        degrees.into_iter().map(|d| (promise(search, d, &mut worker), d)).collect()
-    };
-    keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    search.set_pieces(keyed.into_iter().map(|(_, degrees)| degrees).collect());
-}
-
-fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
-    let mut piece = Piece::new(search, degrees);
+/// What a piece promises: the least bound over its shapes at the smallest micro batch.
+pub(super) fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
+    let mut piece = Piece::new(search, degrees, worker);
     let mut found = Results::new(Score::Time, 1);
     let places = piece.places(worker, &mut found, true);
     piece.nodes(&places, worker).first().map_or(f64::INFINITY, |node| node.bound)
@@ -95,16 +88,18 @@ pub(super) fn piece(
     incumbent: &Incumbent,
     found: &mut Results,
 ) {
-    let mut piece = Piece::new(search, degrees);
+    let mut piece = Piece::new(search, degrees, worker);
     let mut places = piece.places(worker, found, false);
     let nodes = piece.nodes(&places, worker);
+    found.least = vec![(degrees, nodes.first().map_or(f64::INFINITY, |node| node.bound))];
     for node in &nodes {
         let place = &mut places[node.place];
-        let shape = &piece.shapes[place.shapes].1[node.shape];
+        let shape = &piece.shapes[place.shapes].1.shapes[node.shape];
         let all = shape.rungs() * piece.shardings.len() as u64;
         found.counters.enumerated += all * place.ways * place.copies;
         found.counters.dominated += all * (place.ways * place.copies - 1);
-        if search.wants(worker, incumbent, node.bound, 0.0) {
+        let oddities = place.oddities.with(Oddity::UnequalChunks, shape.is_unequal);
+        if search.wants(worker, incumbent, oddities, node.bound, 0.0) {
             piece.node(place, node.shape, worker, incumbent, found);
         } else {
             found.counters.bounded_away += all;
@@ -113,23 +108,25 @@ pub(super) fn piece(
 }
 
 impl<'s, 'a> Piece<'s, 'a> {
-    fn new(search: &'s Search<'a>, degrees: Degrees) -> Self {
+    fn new(search: &'s Search<'a>, degrees: Degrees, worker: &Worker) -> Self {
         let template = Costing::with_software(
             search.model,
             search.cluster,
             &search.space.base,
             &search.machine,
             search.machine.software(search.software),
-        );
+        )
+        .remembering(&worker.products);
         let shardings = shardings(&search.space, &degrees);
+        let floor = Floor::default();
         Self {
             search,
             degrees,
             shardings,
             bytes: [Vec::new(), Vec::new()],
             shapes: Vec::new(),
-            layouts: Vec::new(),
             template,
+            floor,
         }
     }
 
@@ -149,18 +146,12 @@ impl<'s, 'a> Piece<'s, 'a> {
                 found.counters.invalid += 1;
                 continue;
             }
-            let (shapes, refused) = shapes::all(
-                space,
-                search.model,
-                search.memory.stage_split,
-                &degrees,
-                per_replica / micro_batch,
-                &mut worker.plan,
-            );
-            found.counters.invalid += refused;
-            if shapes.is_empty() {
-                continue;
-            }
+            let Worker { plan, shaped, .. } = &mut *worker;
+            let split = search.memory.stage_split;
+            let shaped =
+                shaped.of(space, search.model, split, degrees.pipeline, per_replica / micro_batch, plan);
+            found.counters.invalid += shaped.refused;
+            let Some(first) = shaped.shapes.first() else { continue };
             for sequence_parallel in sequence_parallel(space, &degrees) {
                 for context_kind in context_kinds(space, &degrees) {
                     let mut strategy = Strategy {
@@ -173,16 +164,17 @@ impl<'s, 'a> Piece<'s, 'a> {
                         micro_batch,
                         sequence_parallel,
                         context_kind,
+                        segment: None,
                         rank_order: space.rank_orders[0],
                         sharding: Sharding { zero_stage: 0, group: None, reshard_after_forward: false },
                         overlap: space.base.overlap,
-                        schedule: shapes[0].schedule,
-                        virtual_stages: shapes[0].virtual_stages,
-                        split: shapes[0].split,
+                        schedule: first.schedule,
+                        virtual_stages: first.virtual_stages,
+                        split: first.split,
                         policy: 0,
                         layers: None,
                     };
-                    if !is_possible(search, &mut worker.plan, &strategy, &shapes[0]) {
+                    if !is_possible(search, &mut worker.plan, &strategy, first) {
                         found.counters.invalid += 1;
                         continue;
                     }
@@ -195,7 +187,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                     }
                 }
             }
-            self.shapes.push((micro_batch, shapes));
+            self.shapes.push((micro_batch, shaped));
             if first_look && !places.is_empty() {
                 break;
             }
@@ -216,22 +208,34 @@ impl<'s, 'a> Piece<'s, 'a> {
         first_look: bool,
     ) {
         let search = self.search;
-        let mut known: Vec<(Layout, usize)> = Vec::new();
-        for &rank_order in &search.space.rank_orders {
-            plan.rank_order = rank_order;
+        let mut known: Vec<(Layout, u64, usize)> = Vec::new();
+        for (rank_order, segment) in placements(search, plan) {
+            (plan.rank_order, plan.segment) = (rank_order, segment);
             let costing = self.template.relaid(plan);
-            if let Some((_, at)) = known.iter().find(|(layout, _)| *layout == costing.layout) {
+            let domain = plan.domain(search.cluster);
+            let is_known = |known: &&(Layout, u64, usize)| known.0 == costing.layout && known.1 == domain;
+            if let Some((.., at)) = known.iter().find(is_known) {
                 let same: &mut Place = &mut places[*at];
                 same.copies += 1;
+                // Of placements that come to the same the usual one stands for all.
+                if rank_order == RankOrder::TensorContextDataPipeline {
+                    same.strategy.rank_order = rank_order;
+                }
                 continue;
             }
-            known.push((costing.layout, places.len()));
+            known.push((costing.layout, domain, places.len()));
+            let oddities =
+                Oddities::default().with(Oddity::TornGroup, costing.layout.torn().next().is_some()).with(
+                    Oddity::ShortContext,
+                    has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
+                );
             let setting = Setting::new(&costing);
             let (factor, fixed) = beside_passes(&costing);
             places.push(Place {
-                strategy: Strategy { rank_order, ..*strategy },
+                strategy: Strategy { segment, rank_order, ..*strategy },
                 ways,
                 copies: 1,
+                oddities,
                 prefix: Prefix::new(search.model, &setting),
                 setting,
                 beside: Beside { fixed: fixed.get(), factor },
@@ -244,7 +248,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         }
     }
 
-    /// Works out what depends on shape or sharding alone.
+    /// Works out what depends on sharding alone.
     fn prepare(&mut self, worker: &mut Worker) {
         let search = self.search;
         let (plan, degrees) = (&mut worker.plan, &self.degrees);
@@ -256,16 +260,11 @@ impl<'s, 'a> Piece<'s, 'a> {
                 self.bytes[slot].push(ParameterBytes::new(plan, search.memory));
             }
         }
-        for (micro_batch, shapes) in &self.shapes {
-            plan.micro_batch = *micro_batch;
-            let layouts = shapes.iter().map(|shape| {
-                plan.schedule = shape.schedule;
-                plan.virtual_stages = shape.virtual_stages;
-                plan.layers_per_stage = Some(shape.layers.clone());
-                StageLayout::new(search.model, plan, search.memory)
-            });
-            self.layouts.push(layouts.collect());
-        }
+        plan.tensor_parallel = degrees.tensor;
+        (plan.expert_parallel, plan.expert_tensor_parallel) = (degrees.expert, degrees.expert_tensor);
+        plan.context_parallel = degrees.context;
+        let shapes = self.shapes.iter().map(|(_, shaped)| shaped.shapes.len());
+        self.floor = Floor::new(search.model, plan, shapes);
     }
 
     /// All places with all their shapes, the least bound first.
@@ -273,8 +272,8 @@ impl<'s, 'a> Piece<'s, 'a> {
         let mut nodes = Vec::new();
         for (index, place) in places.iter().enumerate() {
             let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
-            let Some((_, shapes)) = self.shapes.get(place.shapes) else { continue };
-            for (shape, of) in shapes.iter().enumerate() {
+            let Some((_, shaped)) = self.shapes.get(place.shapes) else { continue };
+            for (shape, of) in shaped.shapes.iter().enumerate() {
                 let passes = place.prefix.passes(
                     of,
                     self.degrees.pipeline,
@@ -300,16 +299,34 @@ impl<'s, 'a> Piece<'s, 'a> {
         found: &mut Results,
     ) {
         let (search, space) = (self.search, &self.search.space);
-        let shape = &self.shapes[place.shapes].1[shape_index];
-        let layout = &self.layouts[place.shapes][shape_index];
+        let (micro_batch, shaped) = &self.shapes[place.shapes];
+        let shape = &shaped.shapes[shape_index];
+        let oddities = place.oddities.with(Oddity::UnequalChunks, shape.is_unequal);
+        let layout = shaped.layouts[shape_index].get_or_init(|| {
+            let (plan, degrees) = (&mut worker.plan, &self.degrees);
+            (plan.pipeline_parallel, plan.data_parallel) = (degrees.pipeline, degrees.data);
+            plan.micro_batch = *micro_batch;
+            plan.schedule = shape.schedule;
+            plan.virtual_stages = shape.virtual_stages;
+            plan.layers_per_stage = Some(shape.layers.clone());
+            StageLayout::new(search.model, plan, search.memory)
+        });
         let mut strategy = Strategy {
             schedule: shape.schedule,
             virtual_stages: shape.virtual_stages,
             split: shape.split,
             ..place.strategy
         };
-        strategy.write(space, search.model, &mut worker.plan);
+        strategy.write_shaped(space, &shape.layers, &mut worker.plan);
         let copies = usize::from(shape.schedule == Schedule::DualPipe && self.degrees.pipeline > 1);
+        // The least of every sharding: nothing of the node needs less.
+        let least = self.bytes[copies].iter().copied().reduce(ParameterBytes::least);
+        let floor = |peak: Peak| search.fits(peak.least());
+        let at = (place.shapes, shape_index);
+        if worker.found_any() && !self.floor.fits(at, &input(search, &worker.plan), least, layout, floor) {
+            found.counters.did_not_fit_as_group += shape.rungs() * self.shardings.len() as u64;
+            return;
+        }
         for policy in 0..space.policies.len() {
             let ladder = &shape.ladders[policy];
             let (Some(&first), Some(&last)) = (ladder.first(), ladder.last()) else { continue };
@@ -319,14 +336,13 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.write_recompute(space, &mut worker.plan);
             treat(search, place, policy, &mut worker.plan, self.shardings.len());
             let bound = self.bound(place, policy, shape, first, worker);
-            if !search.wants(worker, incumbent, bound, 0.0) {
+            if !search.wants(worker, incumbent, oddities, bound, 0.0) {
                 found.counters.bounded_away += all;
                 continue;
             }
             let Some(treated) = &mut place.policies[policy] else { continue };
             treated.parts.set_layers(&worker.plan);
-            // The least of every sharding and the most recompute: nothing of the group needs less.
-            let least = self.bytes[copies].iter().copied().reduce(ParameterBytes::least);
+            // With the most recompute, too: nothing of the group needs less.
             worker.plan.sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
             if let Some(least) = least {
                 treated.parts.set_sharding(least);
@@ -337,7 +353,7 @@ impl<'s, 'a> Piece<'s, 'a> {
                 self.miss(place, policy, strategy, layout, copies, worker, found);
                 continue;
             }
-            if !search.wants(worker, incumbent, bound, least.device.get()) {
+            if !search.wants(worker, incumbent, oddities, bound, least.device.get()) {
                 found.counters.bounded_away += all;
                 continue;
             }
@@ -388,7 +404,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         found: &mut Results,
     ) {
         // Only read where nothing fits at all.
-        if worker.best.threshold().is_finite() || !worker.best.entries().is_empty() {
+        if worker.found_any() {
             return;
         }
         let Some(treated) = &mut place.policies[policy] else { return };
@@ -464,8 +480,24 @@ impl<'s, 'a> Piece<'s, 'a> {
             }
             let slow = retry_slowdown(peak.device / search.cluster.accelerator.memory);
             let bound = self.bound(place, policy, shape, layers, worker) * slow;
-            if search.wants(worker, incumbent, bound, peak.device.get()) {
-                self.time(place, policy, strategy, shape, sharding, &peak, worker, incumbent, found);
+            let used = peak.device / search.cluster.accelerator.memory;
+            let oddities = place
+                .oddities
+                .with(Oddity::UnequalChunks, shape.is_unequal)
+                .with_sharding(&worker.plan)
+                .with(Oddity::TightMemory, used > TIGHT);
+            if search.wants(worker, incumbent, oddities, bound, peak.device.get()) {
+                self.time(
+                    place,
+                    policy,
+                    strategy,
+                    shape,
+                    (sharding, oddities),
+                    &peak,
+                    worker,
+                    incumbent,
+                    found,
+                );
             } else {
                 found.counters.bounded_away += 1;
             }
@@ -484,7 +516,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         policy: usize,
         strategy: Strategy,
         shape: &Shape,
-        sharding: usize,
+        (sharding, oddities): (usize, Oddities),
         peak: &Peak,
         worker: &mut Worker,
         incumbent: &Incumbent,
@@ -505,10 +537,12 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.overlap.pipeline = pipeline;
             worker.plan.overlap.pipeline = pipeline;
             // Where memory matters, a slow strategy may still be wanted. Division may round an exact tie below itself, so there is room.
-            let limit = match search.score() {
-                Score::Time if !search.options.front => incumbent.get() / slow * (1.0 + 1e-12),
+            let limit = match (&found.families, search.score()) {
+                (Some(families), _) => incumbent.cut().limit(families.tie(), oddities),
+                (None, Score::Time) if !search.options.front => incumbent.get(),
                 _ => f64::INFINITY,
             };
+            let limit = limit / slow * (1.0 + 1e-12);
             let costing = self.template.relaid(&worker.plan);
             let priced = treated.priced[slot].get_or_insert_with(|| Priced::new(&costing, setting));
             let (split, limit) = (&shape.layers, Seconds::new(limit));
@@ -526,6 +560,13 @@ impl<'s, 'a> Piece<'s, 'a> {
             if worker.best.offer(&entry) {
                 incumbent.lower(worker.best.threshold());
             }
+            if let (Some(found), Some(own)) = (&mut found.families, &mut worker.families) {
+                let features = complexity(&worker.plan);
+                found.offer(&entry, oddities, features);
+                if own.offer(&entry, oddities, features) {
+                    incumbent.lower_cut(own.cut());
+                }
+            }
             if search.options.front {
                 found.front.offer(&entry);
                 worker.front.offer(&entry);
@@ -534,18 +575,6 @@ impl<'s, 'a> Piece<'s, 'a> {
         found.counters.timed += u64::from(is_timed);
         found.counters.bounded_away += u64::from(!is_timed);
         worker.plan.overlap.pipeline = strategy.overlap.pipeline;
-    }
-}
-
-impl Search<'_> {
-    /// Whether anything that takes at least so long and needs at least so much can still be wanted.
-    fn wants(&self, worker: &Worker, incumbent: &Incumbent, time: f64, memory: f64) -> bool {
-        let known = incumbent.get();
-        let ranks = match self.score() {
-            Score::Time => time <= known,
-            Score::Memory => memory <= known,
-        };
-        ranks || self.options.front && !worker.front.beats(time, memory)
     }
 }
 
@@ -558,30 +587,4 @@ fn treat(search: &Search<'_>, place: &mut Place, policy: usize, plan: &mut Plan,
     let recompute = Prefix::recompute(search.model, &place.setting, &plan.recompute);
     let priced = (0..=shardings).map(|_| None).collect();
     place.policies[policy] = Some(Treated { parts, recompute, priced });
-}
-
-fn input<'i>(search: &'i Search<'_>, plan: &'i Plan) -> MemoryInput<'i> {
-    MemoryInput {
-        model: search.model,
-        cluster: search.cluster,
-        plan,
-        software: search.memory,
-        in_flight: None,
-    }
-}
-
-fn set_layers(plan: &mut Plan, rung: Option<u64>) {
-    if let Recompute::Full { layers } | Recompute::Selective { layers, .. } = &mut plan.recompute {
-        *layers = rung;
-    }
-}
-
-/// Whether degrees, batch and sequence are possible, leaving the strategy in the plan with nothing sharded or recomputed.
-fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strategy, shape: &Shape) -> bool {
-    strategy.write(&search.space, search.model, plan);
-    plan.recompute = Recompute::None;
-    if shape.split != Split::Even && shape.split != Split::Given {
-        plan.layers_per_stage = Some(shape.layers.clone());
-    }
-    validate(search.model, search.cluster, plan).is_empty()
 }

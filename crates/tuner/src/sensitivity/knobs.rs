@@ -258,7 +258,7 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
     let passes = format!("{:.2} of the least bytes", software.elementwise_passes);
     add("elementwise_passes", "element-wise traffic", passes, false, |s, x| s.elementwise_passes *= x);
     let jitter = format!("{:.4} a doubling", software.jitter_per_doubling);
-    add("jitter_per_doubling", "unequal devices and noise", jitter, false, |s, x| s.jitter_per_doubling *= x);
+    add("jitter_per_doubling", "jitter allowance", jitter, false, |s, x| s.jitter_per_doubling *= x);
     let slow = format!("{:.3} of what is hidden", software.overlap_slowdown);
     add("overlap_slowdown", "slow-down by overlap", slow, false, |s, x| s.overlap_slowdown *= x);
     if plan.tensor_parallel > 1 && plan.overlap.tensor {

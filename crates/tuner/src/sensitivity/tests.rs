@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use railwright_calculator::defaults;
+use railwright_calculator::memory::Fit;
 use railwright_spec::run::RunSpec;
 
 fn run(settings: &[&str]) -> Run {
@@ -12,7 +12,7 @@ fn run(settings: &[&str]) -> Run {
     }
     let model = spec.model.resolve(|_| Err(Problem::new("not read"))).expect("known");
     let cluster = spec.cluster.resolve().expect("known");
-    let plan = defaults::resolve(&spec.plan, &model, &cluster).expect("possible");
+    let plan = spec.plan.resolve(&model, &cluster).expect("possible");
     let (training, cost) = (spec.training.resolve().expect("sound"), spec.cost.resolve().expect("sound"));
     Run { model, cluster, plan, training, cost }
 }
@@ -116,7 +116,7 @@ fn memory_changes_nothing_until_it_does_not_fit() {
     let least = answer.capacity.least.gib();
     let (enough, short) = (with(least + 0.01), with(least - 0.01));
     assert!(
-        enough.capacity.fits && !short.capacity.fits,
+        enough.capacity.fit.is_within() && short.capacity.fit == Fit::DoesNotFit,
         "{least}: {:?} {:?}",
         enough.capacity,
         short.capacity

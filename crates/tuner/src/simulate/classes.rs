@@ -244,7 +244,7 @@ impl Classes {
             pairs.into_iter().filter(across).map(|(from, to)| vec![Edge { from, to, bytes: 1.0 }]).collect();
         if members.is_empty() {
             return Err(Problem::new(
-                "other jobs have no traffic: the devices that the run leaves lie in one scale-up domain",
+                "background load has no network traffic: the unused devices are in one scale-up domain",
             )
             .hint("let the network have more with `design.gpus`, or load all devices"));
         }

@@ -8,10 +8,11 @@ use super::{Moved, Staged};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, pipeline};
 use railwright_calculator::schedule::{ChunkCost, OperationKind, TimedOperation, simulate};
+use railwright_calculator::transfer;
 use railwright_calculator::work::{self, Dimension};
 use railwright_network::simulate::Work;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, Seconds};
+use railwright_spec::quantity::Seconds;
 use railwright_step::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -296,12 +297,10 @@ struct Transfer {
 
 impl Transfer {
     fn new(costing: &Costing<'_>, evaluation: &Evaluation) -> Self {
-        let plan = costing.plan;
-        let h = costing.model.hidden_size as f64;
-        let bytes = costing.tokens * h * costing.activation_bytes / plan.tensor_parallel as f64;
-        let cost = costing.machine.fabric.send(Bytes::new(bytes), &costing.layout.pipeline, 1.0);
-        let growing =
-            ((cost.time - cost.latency) / costing.software.collective_rate).min(evaluation.transfer);
+        let growing = transfer::Transfer::new(costing).map_or(Seconds::ZERO, |transfer| {
+            let cost = transfer.message_cost;
+            ((cost.time - cost.latency) / costing.software.collective_rate).min(evaluation.transfer)
+        });
         Self { fixed: evaluation.transfer - growing, growing }
     }
 

@@ -351,7 +351,7 @@ fn spares_of_one_domain_have_no_traffic_and_are_refused() {
     let wiring = wiring(&run.1, &design, &[]).expect("it is built");
     let problem = simulate(&run.0, &run.1, &run.2, &Setting { wiring: &wiring, background: spare })
         .expect_err("one domain is left");
-    assert!(problem.message.contains("have no traffic"), "{}", problem.message);
+    assert!(problem.message.contains("no network traffic"), "{}", problem.message);
 }
 
 /// Where nobody says how, a dragonfly routes adaptively: hardly slower than by minimal ways alone, and it says what goes through third groups.

@@ -7,19 +7,41 @@ use super::classes::{Classes, Dim, When};
 use super::passes::{Backward, StageEnds, exchange};
 use railwright_calculator::costing::Costing;
 use railwright_calculator::evaluate::{Evaluation, local_chunks};
-use railwright_calculator::sharding::{StageUpdate, reductions_per_step};
+use railwright_calculator::sharding::StageUpdate;
+use railwright_calculator::update::reductions_per_step;
 use railwright_network::simulate::Work;
 use railwright_spec::quantity::Seconds;
 
-/// Time that runs beside compute, and time that does not, of an exchange of which `exposed` was told: what hides slows compute by
-/// `slowdown`, so `exposed = left + (all - left) slowdown`.
-fn split(all: Seconds, exposed: Seconds, slowdown: f64) -> (Seconds, Seconds) {
-    if slowdown >= 1.0 {
-        return (Seconds::ZERO, all);
+/// The time of an exchange around the optimizer, as `railwright_calculator::sharding` divides it.
+#[derive(Clone, Copy)]
+struct Divided {
+    /// The part overlapped with compute.
+    hidden: Seconds,
+    /// What runs alone.
+    left: Seconds,
+    /// By how much what hides slows the compute beside it: `exposed - left`.
+    slowed: Seconds,
+}
+
+impl Divided {
+    fn new(all: Seconds, hidden: Seconds, exposed: Seconds) -> Self {
+        // What rounding leaves of either is no exchange.
+        let least = all * 1e-12;
+        let (hidden, left) = match all - hidden {
+            left if left <= least => (all, Seconds::ZERO),
+            left if hidden <= least => (Seconds::ZERO, left + hidden),
+            left => (hidden, left),
+        };
+        Self { hidden, left, slowed: (exposed - left).max(Seconds::ZERO) }
     }
-    let left = ((exposed - all * slowdown) / (1.0 - slowdown)).max(Seconds::ZERO).min(all);
-    // What rounding leaves is no exchange.
-    if all - left <= all * 1e-12 { (Seconds::ZERO, all) } else { (all - left, left) }
+
+    fn gradients(update: &StageUpdate) -> Self {
+        Self::new(update.gradient_reduce, update.gradient_hidden, update.gradient_exposed)
+    }
+
+    fn parameters(update: &StageUpdate) -> Self {
+        Self::new(update.parameter_gather, update.parameter_hidden, update.parameter_exposed)
+    }
 }
 
 /// Writes all of it, and gives the task at whose end the step ends but for jitter.
@@ -30,7 +52,6 @@ pub(super) fn write(
     classes: &Classes,
     ends: &[StageEnds],
 ) -> u32 {
-    let slowdown = costing.software.overlap_slowdown;
     let mut reduced = Vec::new();
     let start = staged.script.add(Work::Pause(Seconds::ZERO), []);
     for (stage, (update, own)) in evaluation.updates.iter().zip(ends).enumerate() {
@@ -42,7 +63,7 @@ pub(super) fn write(
             .sum();
         reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
         // The last step's parameters arrive beside the first forward pass of each chunk, and the pass behind it waits for them.
-        let (hidden, _) = split(update.parameter_gather, update.parameter_exposed, slowdown);
+        let Divided { hidden, .. } = Divided::parameters(update);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         let whole: Seconds = own.firsts.iter().map(|(first, _)| *first).sum();
         let mut chain = start;
@@ -60,8 +81,8 @@ pub(super) fn write(
     let stepped = staged.script.add(Work::Pause(optimizer), reduced);
     let mut gathered = vec![stepped];
     for (stage, update) in evaluation.updates.iter().enumerate() {
-        let (hidden, left) = split(update.parameter_gather, update.parameter_exposed, slowdown);
-        let slowed = staged.script.add(Work::Pause(hidden * slowdown), [stepped]);
+        let Divided { left, slowed, .. } = Divided::parameters(update);
+        let slowed = staged.script.add(Work::Pause(slowed), [stepped]);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         gathered
             .push(exchange(staged, parameters, (Dim::Data, stage as u32), left, slowed).unwrap_or(slowed));
@@ -89,9 +110,8 @@ fn reduce(
         return Some(last);
     }
     let times = reductions_per_step(costing, costing.plan.micro_batches().max(1)).max(1.0);
-    let slowdown = costing.software.overlap_slowdown;
     let gradients = classes.of(Dim::Data, stage, When::Gradients);
-    let (hidden, left) = split(all, update.gradient_exposed, slowdown);
+    let Divided { hidden, left, slowed } = Divided::gradients(update);
     let pieces = pieces(&own.backward, hidden, all / times, room, times);
     // From the last to the first: when each must start at the latest.
     let mut starts = Vec::with_capacity(pieces.len());
@@ -110,7 +130,7 @@ fn reduce(
         }
         chain = exchange(staged, gradients, (Dim::Data, stage), *time, ready).or(chain);
     }
-    let mut end = staged.script.add(Work::Pause(hidden * slowdown), chain.into_iter().chain([last]));
+    let mut end = staged.script.add(Work::Pause(slowed), chain.into_iter().chain([last]));
     // The last reduction's rest, and that of each before it.
     let rest = left / times;
     for _ in 0..times as usize {

@@ -1,4 +1,4 @@
-//! Which numbers of devices are worth a look.
+//! Which cluster sizes are worth a look.
 //!
 //! Responsible for: a first grid, the way beyond it where a goal may still be met, and a closer look between a number that meets the goal
 //! and its neighbour that does not. Refuses to price anything.
@@ -11,7 +11,7 @@ use railwright_spec::model::Model;
 use railwright_spec::quantity::FlopPerSecond;
 use railwright_spec::run::Training;
 
-/// Between what numbers of devices the first look is taken.
+/// Between what cluster sizes the first look is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
     /// The fewest.
@@ -48,7 +48,7 @@ pub fn reach(
     let fewest = up((held * adapters).ceil().max(1.0) as u64);
     let most = up(fewest.max(unit).saturating_mul(sequences.max(1)).min(LARGEST));
     let per_second = peak * GUESSED_MFU;
-    let one = per_token(model, sequence_length, Convention::CausalAttention);
+    let one = per_token(model, sequence_length, Convention::REPORTED);
     let rate = per_second.get() / one.get();
     let wanted = goal
         .deadline

@@ -181,7 +181,7 @@ fn times(spec: &RunSpec, run: &Run, path: &str, factor: f64) -> Result<String, P
         Problem::new("has no value that could be multiplied")
             .in_file("--change")
             .at_key(path)
-            .hint("say the value itself")
+            .hint("use an absolute value")
     };
     let mut run = run.clone();
     if let Ok(cluster) = spec.cluster.resolve() {
@@ -230,8 +230,7 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     let (cluster, dropped) = calibrated(spec, baseline).map_err(wrong)?;
     let training = spec.training.resolve().map_err(wrong)?;
     let cost = spec.cost.resolve().map_err(wrong)?;
-    let plan = defaults::resolve(&spec.plan, &model, &cluster)
-        .map_err(|problem| Refusal::Impossible(vec![problem]))?;
+    let plan = spec.plan.resolve(&model, &cluster).map_err(|problem| Refusal::Impossible(vec![problem]))?;
     let problems = validate(&model, &cluster, &plan);
     if !problems.is_empty() {
         return Err(Refusal::Impossible(problems));

@@ -57,7 +57,7 @@ impl Change {
             if let Setting::Key { key, .. } = setting {
                 if seen.contains(&key.path()) {
                     return Err(place(
-                        Problem::new(format!("`{}` stands twice in one change", key.path()))
+                        Problem::new(format!("`{}` occurs twice in one change", key.path()))
                             .hint("write two changes to compare two values"),
                     ));
                 }

@@ -24,19 +24,15 @@ pub struct Interaction {
 /// In words, by how many of the changes alone make the step faster and slower.
 fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
     if beyond.abs() <= CLOSE {
-        return "the changes do not touch each other: their factors multiply";
+        return "the changes are independent";
     }
     match (beyond > 0.0, faster, slower) {
-        (true, 0, 2..) => "less slow than their product: the slowest hides the others",
-        (true, _, 1..) => "faster than their product: one takes away what the other would have cost",
-        (true, ..) => "more than their product: one makes room for the other",
-        (false, 0, 2..) => "slower than their product: one lays bare what the other was hidden behind",
-        (false, _, 1..) => {
-            "slower than their product: one costs more where the other shortens the rest, or takes away its gain"
-        }
-        (false, ..) => {
-            "less than their product: they shorten the same part of the step, or one takes away what the other hides behind"
-        }
+        (true, 0, 2..) => "faster than expected: the slowest change hides the others",
+        (true, _, 1..) => "faster than expected: one change removes part of the cost of the other",
+        (true, ..) => "faster than expected: the changes reinforce each other",
+        (false, 0, 2..) => "slower than expected: one change exposes the cost of the other",
+        (false, _, 1..) => "slower than expected: the changes interfere",
+        (false, ..) => "less than expected: the changes shorten the same part of the step",
     }
 }
 
@@ -75,10 +71,10 @@ mod tests {
 
     #[test]
     fn losses_are_told_as_losses() {
-        assert!(verdict(0.1, 0, 3).contains("the slowest hides the others"));
-        assert!(verdict(0.1, 2, 0).starts_with("more than"));
+        assert!(verdict(0.1, 0, 3).contains("the slowest change hides the others"));
+        assert!(verdict(0.1, 2, 0).starts_with("faster than"));
         assert!(verdict(-0.1, 2, 0).starts_with("less than"));
         assert!(verdict(-0.1, 1, 1).starts_with("slower than"));
-        assert!(verdict(0.001, 0, 2).starts_with("the changes do not touch"));
+        assert!(verdict(0.001, 0, 2).starts_with("the changes are independent"));
     }
 }

@@ -1,6 +1,7 @@
 //! An estimate in the few figures that rehearsals compare, and the difference of two.
 
 use railwright_calculator::estimate::{Estimate, Interval, Part};
+use railwright_calculator::memory::Fit;
 use railwright_calculator::model_flop::Convention;
 use railwright_calculator::money::bill;
 use railwright_spec::problem::Warning;
@@ -38,7 +39,7 @@ pub struct Summary {
     /// What a device has.
     pub device_memory: Bytes,
     /// Whether it fits.
-    pub fits: bool,
+    pub fit: Fit,
     /// Rent per million tokens; absent without a price.
     pub dollars_per_million_tokens: Option<Dollars>,
     /// Rent of the whole token budget; absent without budget or price.
@@ -126,7 +127,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
         .efficiency
         .model_flop
         .iter()
-        .find(|flop| flop.convention == Convention::FullAttention)
+        .find(|flop| flop.convention == Convention::REPORTED)
         .and_then(|flop| flop.utilisation.last())
         .map_or(0.0, |utilisation| utilisation.share);
     Summary {
@@ -143,7 +144,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
         memory: estimate.memory.peak,
         worst_stage: estimate.memory.worst,
         device_memory: estimate.memory.device_memory,
-        fits: estimate.memory.fits,
+        fit: estimate.memory.fit,
         dollars_per_million_tokens: rent.map(|rent| rent * (1e6 / trained)),
         rent: rent.filter(|_| run.training.tokens.is_some()),
         calendar: bill.map(|bill| bill.calendar).filter(|_| run.training.tokens.is_some()),

@@ -28,7 +28,7 @@ export function Breakdown(props: Props) {
   return (
     <ChartFrame
       title="Where the time goes"
-      about={props.a.stages.length > 1 && critical ? `on stage ${critical.stage}, which the others wait for` : undefined}
+      about={props.a.stages.length > 1 && critical ? `critical stage: ${critical.stage}` : undefined}
       name="time-breakdown"
       class="breakdown"
       stale={props.stale}

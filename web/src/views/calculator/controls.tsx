@@ -53,6 +53,7 @@ function Plan(props: { estimate: Estimate | null; facts: Facts }) {
   const dp = facts.devices / (now.tp * now.pp * now.cp)
   const formats = PRECISIONS.filter((name) => facts.formats.length === 0 || facts.formats.includes(name)).map((name) => [name, name] as const)
   const own = (key: string) => text[key] !== undefined
+  const auto = (...keys: string[]) => () => set(Object.fromEntries(keys.map((key) => [key, undefined])))
   const flag = (key: string, value: boolean) => set({ [key]: value ? 'true' : 'false' })
   return (
     <>
@@ -67,9 +68,9 @@ function Plan(props: { estimate: Estimate | null; facts: Facts }) {
             <Degree name="etp" label="Expert tensor parallel" about="Ranks that share each expert matrix" estimate={estimate} facts={facts} />
           </>
         )}
-        <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} value={now.uneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
-        <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && now.sequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
-        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} value={text.schedule ?? plan.schedule} options={SCHEDULES.filter(([name]) => name === '1f1b' || now.pp > 1).map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
+        <Switch label="Uneven stages" about="Layers that do not divide may be spread unevenly, the fewer at the two ends" own={own('uneven-stages')} onAuto={auto('uneven-stages', 'layers-per-stage')} value={now.uneven} onChange={(value) => set({ 'uneven-stages': value ? 'true' : undefined, 'layers-per-stage': undefined })} />
+        <Switch label="Sequence parallel" about="What lies between the cut matrices is cut along the sequence" own={own('sequence-parallel')} onAuto={auto('sequence-parallel')} disabled={now.tp === 1} value={now.tp > 1 && now.sequenceParallel} onChange={(value) => flag('sequence-parallel', value)} />
+        <Choice label="Schedule" about="The order of passes in the pipeline" own={own('schedule')} onAuto={auto('schedule')} value={text.schedule ?? plan.schedule} options={SCHEDULES.filter(([name]) => name === '1f1b' || now.pp > 1).map(([name, title]) => [name, name === '1f1b' && now.vp > 1 ? 'interleaved 1F1B' : title] as const)} onChange={(schedule) => set({ schedule, vp: schedule === 'zb-v' ? '2' : schedule === '1f1b' || schedule === 'gpipe' ? text.vp : undefined })} />
       </Section>
       <Section title="Batch" note={estimate ? `${format.count(estimate.throughput.micro_batches)} micro batches` : ''}>
         <Degree name="global-batch" label="Global batch" about="Sequences per step" estimate={estimate} facts={facts} wide format={format.count} />
@@ -77,15 +78,15 @@ function Plan(props: { estimate: Estimate | null; facts: Facts }) {
         <Degree name="sequence-length" label="Sequence length" about="Tokens per sequence" estimate={estimate} facts={facts} wide format={format.count} />
       </Section>
       <Section title="Memory and precision">
-        <Choice label="Sharding" about="What data-parallel ranks shard" own={own('sharding')} value={text.sharding ?? shardingText(plan.sharding)} options={SHARDINGS} onChange={(sharding) => set({ sharding })} />
-        <Choice label="Recompute" about="What the backward pass computes again instead of keeping" own={own('recompute')} value={text.recompute ?? recomputeText(plan.recompute)} options={RECOMPUTES} onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })} />
-        <Choice label="Precision" about="All number formats at once" own={own('precision')} value={text.precision ?? plan.precision.compute} options={formats} onChange={(precision) => set({ precision })} />
+        <Choice label="Sharding" about="What data-parallel ranks shard" own={own('sharding')} onAuto={auto('sharding')} value={text.sharding ?? shardingText(plan.sharding)} options={SHARDINGS} onChange={(sharding) => set({ sharding })} />
+        <Choice label="Recompute" about="What the backward pass computes again instead of keeping" own={own('recompute')} onAuto={auto('recompute', 'stage-recompute')} value={text.recompute ?? recomputeText(plan.recompute)} options={RECOMPUTES} onChange={(recompute) => set({ recompute, 'stage-recompute': undefined })} />
+        <Choice label="Precision" about="All number formats at once" own={own('precision')} onAuto={auto('precision')} value={text.precision ?? plan.precision.compute} options={formats} onChange={(precision) => set({ precision })} />
       </Section>
       <details class="section">
         <summary>Overlap</summary>
         {OVERLAPS.filter(([name]) => name !== 'expert' || facts.experts !== null).map(([name, title, about]) => {
           const key = `overlap-${name.replaceAll('_', '-')}`
-          return <Switch key={name} label={title} about={about} own={own(key)} value={plan.overlap[name]} onChange={(value) => flag(key, value)} />
+          return <Switch key={name} label={title} about={about} own={own(key)} onAuto={auto(key)} value={plan.overlap[name]} onChange={(value) => flag(key, value)} />
         })}
       </details>
       <Section title="Training">
@@ -110,6 +111,7 @@ function Degree(props: { name: DegreeName; label: string; about: string; estimat
       wide={props.wide}
       format={props.format}
       own={text[props.name] !== undefined}
+      onAuto={() => set({ [props.name]: undefined, ...(text.dp ? { dp: undefined } : {}) })}
       value={value[props.name]}
       values={offered(props.facts, now)[props.name]}
       onChange={(next, final) => set({ [props.name]: String(next), ...(text.dp ? { dp: undefined } : {}) }, final ? 'push' : 'replace')}

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { Estimate } from '../../api/answers'
 import * as format from '../../charts/format'
 import { Explained } from '../../ui/why'
+import { FIT } from '../parts/fit'
 
 interface Shown {
   readonly text: ComponentChildren
@@ -19,8 +20,9 @@ interface Headline {
   readonly of: (estimate: Estimate) => Shown
 }
 
-/** Beside what the program says of it. */
-const HFU_MORE = 'What is executed: recompute counts, and attention only as far as a causal mask leaves it. Compare it with the causal MFU; the MFU above counts attention in full, as papers do, and can be the larger of the two.'
+const HFU_MORE = 'Executed arithmetic, recompute included, in the same convention as the MFU above.'
+/** Executed arithmetic this much above the model's is recompute. */
+const RECOMPUTED = 1.01
 
 const HEADLINES: readonly Headline[] = [
   {
@@ -30,24 +32,24 @@ const HEADLINES: readonly Headline[] = [
     of: ({ step_time, step_time_interval: interval }) => ({
       text: format.seconds(step_time),
       value: step_time,
-      note: interval && <span title={`${Math.round(interval.coverage * 100)}% of runs like this; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% of such runs</span>,
+      note: interval && <span title={`${Math.round(interval.coverage * 100)}% interval; ${interval.source.replaceAll('`', '')}`}>{format.seconds(interval.low)} to {format.seconds(interval.high)}<br />{Math.round(interval.coverage * 100)}% of such runs</span>,
     }),
   },
   {
     title: 'MFU',
-    why: 'mfu.full_attention',
+    why: 'mfu.causal_attention',
     better: 'more',
     of: ({ efficiency, why }) => {
       const full = efficiency.model_flop.find((one) => one.convention === 'full_attention')?.utilisation[0]
       const causal = efficiency.model_flop.find((one) => one.convention === 'causal_attention')?.utilisation[0]
       const hardware = efficiency.hardware[0]
       return {
-        text: full ? format.percent(full.share) : '–',
-        value: full?.share ?? null,
+        text: causal ? format.percent(causal.share) : '–',
+        value: causal?.share ?? null,
         note: (
           <>
-            {causal && <Explained id="mfu.causal_attention" list={why}>{format.percent(causal.share)} causal</Explained>}
-            {hardware && <><br /><Explained id="hfu" list={why} more={HFU_MORE}>HFU {format.percent(hardware.share)}</Explained></>}
+            {full && <Explained id="mfu.full_attention" list={why}>{format.percent(full.share)} counting full attention</Explained>}
+            {hardware && causal && hardware.share > causal.share * RECOMPUTED && <><br /><Explained id="hfu" list={why} more={HFU_MORE}>HFU {format.percent(hardware.share)}</Explained></>}
           </>
         ),
       }
@@ -72,7 +74,7 @@ const HEADLINES: readonly Headline[] = [
       value: memory.peak,
       note: (
         <>
-          <span class={`verdict ${memory.fits ? (memory.near_limit ? 'near' : 'yes') : 'no'}`}>{memory.fits ? (memory.near_limit ? 'barely fits' : 'fits') : 'does not fit'}</span>{' '}
+          <span class={`verdict ${FIT[memory.fit].verdict}`}>{FIT[memory.fit].words}</span>{' '}
           {memory.margin >= 0 ? `${format.bytes(memory.margin)} free` : `${format.bytes(-memory.margin)} over`}
           <br />
           <Explained id="memory.probability_of_fitting" list={why}>chance {format.chance(memory.probability_of_fitting)}</Explained>

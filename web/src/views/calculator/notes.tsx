@@ -16,7 +16,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
   const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
   const shown = props.b ?? props.a
   // Warnings stand in the answer, too; what is left are remarks on the files that were read.
-  const remarks = [...new Set(props.said)].filter((text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('not said'))
+  const remarks = [...new Set(props.said)].filter((text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'))
   return (
     <section class={`panel titled notes ${props.stale ? 'stale' : ''}`} aria-label="Notes">
       <h2>What to know</h2>
@@ -35,7 +35,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; said: readonly s
       <div class="note-columns">
         {shown.chosen.length > 0 && (
           <div>
-            <h3>Not said, so chosen</h3>
+            <h3>Defaults</h3>
             <ul class="chips">{shown.chosen.map((text) => <li key={text}>{text}</li>)}</ul>
           </div>
         )}

@@ -29,11 +29,11 @@ export const RECOMPUTES: readonly (readonly [string, string])[] = [
 export const PRECISIONS = ['bf16', 'fp16', 'fp8', 'mxfp8', 'nvfp4', 'int8', 'tf32', 'fp32'] as const
 
 export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather' | 'tensor' | 'pipeline' | 'expert', string, string])[] = [
-  ['gradient_reduce', 'Gradient reduction', 'Gradients are reduced beside the backward pass'],
-  ['parameter_gather', 'Parameter gathering', 'Sharded parameters are gathered beside the forward pass'],
-  ['tensor', 'Tensor-parallel exchange', 'Tensor-parallel communication runs beside matrix products'],
-  ['pipeline', 'Pipeline transfers', 'Stage-to-stage transfers run beside compute'],
-  ['expert', 'Expert all-to-all', 'The experts’ all-to-all runs beside compute'],
+  ['gradient_reduce', 'Gradient reduction', 'Overlap gradient reduction with the backward pass'],
+  ['parameter_gather', 'Parameter gathering', 'Overlap parameter all-gather with the forward pass'],
+  ['tensor', 'Tensor-parallel exchange', 'Overlap tensor-parallel communication with GEMMs'],
+  ['pipeline', 'Pipeline transfers', 'Overlap pipeline send and receive with compute'],
+  ['expert', 'Expert all-to-all', 'Overlap expert all-to-all with compute'],
 ]
 
 /** A plan's sharding as the flag writes it. */

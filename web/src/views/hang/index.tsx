@@ -122,7 +122,7 @@ function Blamed({ root, hang, chosen }: { root: Root; hang: Verdict; chosen: boo
   const missed = hang.stuck[root.stuck]
   const since = missed && root.last_time !== null ? (missed.since - root.last_time) / 1e9 : null
   const facts: (readonly [string, string])[] = [
-    ...(root.victims.length > 0 ? [['wait for it', who(root.victims)] as const] : []),
+    ...(root.victims.length > 0 ? [['blocked ranks', who(root.victims)] as const] : []),
     ...(missed ? [['missed at', `${missed.operation} #${missed.sequence} of ${missed.group.name}`] as const] : []),
     ...(root.last_operation ? [['entered last', `${root.last_operation}${root.last_group ? ` of ${root.last_group}` : ''}`] as const] : []),
     ...(since !== null && since > 0 ? [['that was', `${seconds(since)} before the others came to what it missed`] as const] : []),

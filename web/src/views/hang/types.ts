@@ -121,7 +121,7 @@ export function who(ranks: readonly number[]): string {
 }
 
 const CAUSES: Readonly<Record<Root['cause'], readonly [one: string, many: string, look: string]>> = {
-  outside_of_collectives: ['never came', 'never came', 'It is in no collective: its host does something else, or nothing. Look at its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'],
+  outside_of_collectives: ['never came', 'never came', 'It is outside any collective: its host is busy elsewhere or idle. Look at its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'],
   different_call: ['called something else', 'called something else', 'Others called another operation, or with other sizes or types. Compare what each rank called: a branch that not all ranks take.'],
   no_dump: ['left no whole dump', 'left no whole dump', 'Dead, or its dump is damaged or not among these files. Look at its log and its node before anything else.'],
   members_unknown: ['waits nowhere and may be the one', 'wait nowhere, and one of them may be missing', 'The group does not list its ranks and too few are known to be in it: who does not come is not known. Dumps of all ranks tell.'],

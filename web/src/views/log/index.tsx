@@ -51,7 +51,7 @@ function RanOn({ value }: { value: string | undefined }) {
     <label class="log-gpu">
       Ran on
       <select class="select" value={value ?? ''} onChange={(event) => change({ 'l.gpu': event.currentTarget.value || undefined })}>
-        <option value="">not said: no MFU</option>
+        <option value="">not set: no MFU</option>
         {known.map((one) => (
           <option key={one.id} value={one.id}>
             {one.name}

@@ -10,6 +10,7 @@ import type { CostAnswer } from './answer'
 import { CostBars } from './cost-bars'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
+import { ownCluster, useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, said, say } from './state'
 
 type Priced = CostAnswer['designs'][number]
@@ -17,13 +18,16 @@ type Priced = CostAnswer['designs'][number]
 const switches = (row: Priced) => row.bill.counts.tiers.reduce((sum, tier) => sum + tier.switches, 0)
 
 export function CostDesk() {
+  const ready = useOwnCluster()
   const designs = chosenDesigns()
-  const live = useAnswer<CostAnswer>('network/cost', {
+  const accelerator = said('accelerator') || ownCluster()?.accelerator.id
+  const question = {
     designs,
     ...designFlags(),
-    ...(said('accelerator') ? { accelerator: said('accelerator') } : {}),
+    ...(accelerator ? { accelerator } : {}),
     ...(said('years') ? { years: said('years') } : {}),
-  })
+  }
+  const live = useAnswer<CostAnswer>('network/cost', ready ? question : null)
   const { answer } = live
   return (
     <>
@@ -31,7 +35,7 @@ export function CostDesk() {
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
-          <Text title="Accelerator" placeholder="h100-sxm5-80gb" about="For the network's share of the cluster" value={said('accelerator')} onChange={(value) => say('accelerator', value)} />
+          <Text title="Accelerator" placeholder={ownCluster()?.accelerator.id ?? 'h100-sxm5-80gb'} about="For the network's share of the cluster" value={said('accelerator')} onChange={(value) => say('accelerator', value)} />
           <Text title="Years" placeholder="4" about="Years over which the network is paid" value={said('years')} onChange={(value) => say('years', value)} />
         </div>
       </section>

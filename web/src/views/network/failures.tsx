@@ -7,15 +7,18 @@ import { Choice, Figure, Text } from '../parts/controls'
 import type { FailureClass, FailuresAnswer } from './answer'
 import { ShareBar } from './bits'
 import { DesignChoice, DesignFields, Swatch } from './fields'
+import { useOwnCluster } from './own-cluster'
 import { chosenDesigns, designFlags, said, say } from './state'
 
 export function FailuresDesk() {
-  const live = useAnswer<FailuresAnswer>('network/failures', {
+  const ready = useOwnCluster()
+  const question = {
     designs: chosenDesigns(),
     ...designFlags(),
     ...(said('exposed') ? { 'exposed-share': said('exposed') } : {}),
     ...(said('recovery') ? { recovery: said('recovery') } : {}),
-  })
+  }
+  const live = useAnswer<FailuresAnswer>('network/failures', ready ? question : null)
   const { answer } = live
   const most = Math.max(0, ...(answer?.designs ?? []).flatMap((one) => one.expected.classes.map((part) => part.lost_hours_per_month)))
   return (

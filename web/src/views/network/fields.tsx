@@ -1,17 +1,17 @@
 // The fields of a design, shared by the desks that draw, price, break or load one.
 import { Choice, Text } from '../parts/controls'
 import { runSaid } from '../search/question'
-import { DESIGN_FIELDS, chosenDesigns, kind, said, say } from './state'
+import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, said, say } from './state'
 import { KINDS, kindOf } from './names'
 
 export function DesignFields({ withKind = true, only }: { withKind?: boolean; only?: readonly string[] }) {
   return (
     <>
       {withKind && (
-        <Choice title="Topology" value={kind()} options={KINDS.map((one) => [one.id, one.title] as const)} onChange={(value) => say('kind', value === 'rail-only' ? undefined : value)} />
+        <Choice title="Topology" value={kind()} options={KINDS.map((one) => [one.id, one.title] as const)} onChange={(value) => say('kind', value === USUAL ? undefined : value)} />
       )}
       {DESIGN_FIELDS.filter((field) => !only || only.includes(field.key)).map((field) => (
-        <Text key={field.key} title={field.title} about={field.about} placeholder={field.key === 'gpus' ? (runSaid().gpus ?? field.placeholder) : field.placeholder} value={said(field.key)} onChange={(value) => say(field.key, value)} />
+        <Text key={field.key} title={field.title} about={field.about} placeholder={(field.key === 'gpus' ? runSaid().gpus : ofOwnCluster()[field.key]) ?? field.placeholder} value={said(field.key)} onChange={(value) => say(field.key, value)} />
       ))}
       <Text title="Other keys" wide placeholder="tiers=2 routing=spray" about="Any key of a design file, separated by spaces; `network topologies` lists them" value={said('more')} onChange={(value) => say('more', value)} />
     </>

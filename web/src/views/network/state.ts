@@ -4,6 +4,7 @@ import { own } from '../../state/location'
 import { set } from '../parts/controls'
 import { runSaid } from '../search/question'
 import { toArguments } from '../../state/run'
+import { ownCluster, speedOf } from './own-cluster'
 
 export const PREFIX = 'n'
 
@@ -46,7 +47,13 @@ export function furtherKeys(): string[] {
   return said('more').split(/\s+/).filter((part) => part.includes('='))
 }
 
-/** The design as flags; without devices of its own it has the run's, if one is said. */
+/** What a design takes from the run's own cluster while its field is empty. */
+export function ofOwnCluster(): Readonly<Record<string, string>> {
+  const cluster = ownCluster()
+  return cluster ? { domain: String(cluster.scale_up.domain_size), speed: speedOf(cluster) } : {}
+}
+
+/** The design as flags; what is left open is the run's number of devices and its cluster's domain and NIC speed. */
 export function designFlags(): Record<string, Value> {
   const flags: Record<string, Value> = {}
   for (const { key } of DESIGN_FIELDS) {
@@ -55,6 +62,7 @@ export function designFlags(): Record<string, Value> {
   }
   const devices = runSaid().gpus
   if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
+  for (const [key, value] of Object.entries(ofOwnCluster())) flags[key] ??= value
   for (const part of furtherKeys()) {
     const [name = '', ...rest] = part.split('=')
     flags[name.replaceAll('_', '-')] = rest.join('=')
@@ -75,10 +83,13 @@ export function runArguments(): Arguments | null {
 }
 
 export function kind(): string {
-  return said('kind') || 'rail-only'
+  return said('kind') || USUAL
 }
+
+/** What the program lays a run on when no topology is named; also the design that others are compared with. */
+export const USUAL = 'rail-optimized'
 
 export function chosenDesigns(): string[] {
   const list = said('designs').split(',').filter(Boolean)
-  return list.length > 0 ? list : ['clos', 'rail-optimized', 'trimmed', 'rail-only', 'dual-plane', 'dragonfly']
+  return list.length > 0 ? list : [USUAL, 'clos', 'trimmed', 'rail-only', 'dual-plane', 'dragonfly']
 }

@@ -9,13 +9,15 @@ import { Figure } from '../parts/controls'
 import type { ShowAnswer } from './answer'
 import { DesignFields } from './fields'
 import { gigabits, layerName } from './names'
+import { useOwnCluster } from './own-cluster'
 import { designFlags, kind } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
 
 export function TopologyDesk() {
   const values = { design: kind(), ...designFlags() }
-  const shown = useAnswer<ShowAnswer>('network/show', values)
+  const ready = useOwnCluster()
+  const shown = useAnswer<ShowAnswer>('network/show', ready ? values : null)
   const { answer } = shown
   return (
     <>

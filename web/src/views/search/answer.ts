@@ -88,8 +88,10 @@ export interface SearchAnswer {
   readonly fit_probability: number
   readonly counters: { readonly enumerated: number }
   readonly found: number
-  readonly ties: number
-  readonly simplest_of_ties: number | null
+  /** Whether each candidate is the simplest tie of a family of layouts. */
+  readonly by_family: boolean
+  /** The fastest layout, where the first candidate is another. */
+  readonly fastest: Found | null
   readonly candidates: readonly Found[]
   readonly nothing_fits: {
     readonly nearest_misses: readonly { readonly miss: Miss; readonly layout: string }[]

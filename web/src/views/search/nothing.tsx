@@ -20,6 +20,13 @@ export function remedyWords(remedy: Remedy): string {
 
 export function NothingFits({ answer, cluster }: { answer: SearchAnswer; cluster: string }) {
   const nothing = answer.nothing_fits
+  if (!nothing && !answer.complete && answer.candidates.length === 0) {
+    return (
+      <section class="panel" aria-label="Stopped">
+        <p class="panel-body warn">Stopped early: no layout that fits was found until then.</p>
+      </section>
+    )
+  }
   if (!nothing) return null
   const nearest = nothing.nearest_misses[0]
   return (

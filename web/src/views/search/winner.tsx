@@ -1,5 +1,5 @@
 // The best strategy: what it takes, where its time goes, how sure that is, and what can be done with it.
-import { bytes, count, dollars, percent, seconds } from '../../charts/format'
+import { bytes, count, dollars, percent, relative, seconds } from '../../charts/format'
 import { copy, download } from '../../ui/clipboard'
 import { Figure } from '../parts/controls'
 import type { Found, SearchAnswer } from './answer'
@@ -10,7 +10,8 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
   if (!best) return null
   const { ranked } = best
   const { candidate, bill, step_time_interval: interval } = ranked
-  const simplest = answer.simplest_of_ties === null ? undefined : answer.candidates.find((one) => one.ranked.rank === answer.simplest_of_ties)
+  const { fastest } = answer
+  const ties = answer.candidates.filter((one) => one.ranked.candidate.tied_with_best).length
   return (
     <section class="panel" aria-label="Best strategy">
       <div class="panel-head">
@@ -50,9 +51,9 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
           <button type="button" class="button primary" onClick={() => onLoad(best)}>
             Load into the calculator
           </button>
-          {simplest && simplest !== best && (
-            <button type="button" class="button" onClick={() => onLoad(simplest)}>
-              Load the simplest tie, #{simplest.ranked.rank}
+          {fastest && (
+            <button type="button" class="button" onClick={() => onLoad(fastest)}>
+              Load the fastest, {relative(fastest.ranked.candidate.step_time, candidate.step_time)}
             </button>
           )}
           <button type="button" class="button" onClick={() => void copy(best.command, 'command')}>
@@ -63,11 +64,7 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
           </button>
         </div>
         <ul class="remarks">
-          {answer.ties > 1 && (
-            <li>
-              {count(answer.ties)} strategies are within 5% of the best: nearer than the model can tell two layouts apart. Measure, or take a simple one.
-            </li>
-          )}
+          {answer.by_family && ties > 1 && <li>{count(ties)} layouts are nearer to the fastest than the model can tell two layouts apart. They are ordered by simplicity, then time: measure the first few.</li>}
           {!answer.complete && <li class="warn">Stopped early: the best of what was searched until then.</li>}
           {ranked.warnings.map((warning) => (
             <li key={warning.id} class="warn">
@@ -79,7 +76,7 @@ export function Winner({ answer, onLoad }: { answer: SearchAnswer; onLoad: (one:
               {warning.message}
             </li>
           ))}
-          {answer.chosen.length > 0 && <li>Not said, so chosen: {answer.chosen.join(', ')}</li>}
+          {answer.chosen.length > 0 && <li>Defaults: {answer.chosen.join(', ')}</li>}
         </ul>
       </div>
     </section>

@@ -27,7 +27,7 @@ export function Overview({ profile }: TabProps) {
       </section>
       <section class="panel traces-panel traces-wide" aria-label="Kernels">
         <h2>
-          Kernels <span class="muted">whatever runs beside them</span>
+          Kernels <span class="muted">including overlapped time</span>
         </h2>
         <Kernels profile={profile} />
       </section>

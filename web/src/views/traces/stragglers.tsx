@@ -31,24 +31,39 @@ interface Report {
   readonly host_bound: boolean
   /** Why costs are bounds: what was not traced. */
   readonly bounds_only: string | null
-  readonly culprits: readonly Culprit[]
+  readonly verdict: 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
+  /** Why it cannot be told. */
+  readonly reasons: readonly string[]
+  /** What delays the job: ranks, groups with slow links, stages. */
+  readonly culprits: readonly { readonly kind: string; readonly ranks: readonly number[]; readonly stage: number | null; readonly cause: string; readonly cost_s: number }[]
+  readonly ranks: readonly Culprit[]
 }
 
 export function Stragglers({ paths }: TabProps) {
   const { answer, problems, loading } = useAnswer<Report>('stragglers', { paths })
   if (problems.length > 0) return <Problems problems={problems} />
   if (!answer) return loading ? <Loading heights={[120, 220]} /> : null
-  const found = answer.culprits.filter((one) => one.is_straggler)
+  const found = answer.ranks.filter((one) => one.is_straggler)
   return (
     <div class="traces-grid">
       <p class="traces-verdict traces-wide">
-        {found.length === 0 ? (
+        {answer.verdict === 'cannot_tell' ? (
           <>
-            <b>No rank holds the others up</b> by more than the noise of {span(answer.noise)}.
+            <b>Cannot tell which rank delays the job</b>: {answer.reasons.join('; ')}.
           </>
+        ) : answer.verdict === 'none' ? (
+          <>
+            <b>No straggler</b>: no delay costs more than the noise of {span(answer.noise)}.
+          </>
+        ) : found.length === 0 ? (
+          answer.culprits.map((one) => (
+            <span key={one.ranks.join()}>
+              <b>{one.kind === 'group' ? `The link of the group of ranks ${one.ranks.join(', ')} is slow` : `Stage ${one.stage} computes longer than the other stages`}</b>: {span(one.cost_s * 1e9)} per step.{' '}
+            </span>
+          ))
         ) : (
           <>
-            <b>{found.length === 1 ? `Rank ${found[0]!.rank} holds the others up` : `${found.length} ranks hold the others up`}</b>
+            <b>{found.length === 1 ? `Rank ${found[0]!.rank} is a straggler` : `${found.length} ranks are stragglers`}</b>
             {answer.bounds_only ? (
               `: what a step would take without is not known, since ${answer.bounds_only}.`
             ) : (
@@ -99,7 +114,7 @@ export function Stragglers({ paths }: TabProps) {
         </h2>
         <Table<Culprit>
           caption="Ranks by what they cost"
-          rows={answer.culprits}
+          rows={answer.ranks}
           identify={(row) => row.rank}
           maxHeight="420px"
           columns={[

@@ -30,7 +30,9 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
     if (mark) requestAnimationFrame(() => goTo(handle.current, mark))
   }, [columns, finding])
   const hidden = measured.columns?.hidden_ranks ?? []
-  const ranks = profile.rows.map((row) => row.rank)
+  const drawn = new Set(measured.columns?.tracks.map((track) => track.rank))
+  // A large job's profile lists no ranks; the timeline knows those that it draws and those that it leaves out.
+  const ranks = [...new Set([...profile.rows.map((row) => row.rank), ...drawn, ...hidden])].sort((a, b) => a - b)
   return (
     <div class="traces-timeline" aria-busy={measured.loading}>
       <div class="traces-choices">
@@ -48,7 +50,7 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
         <label>
           Rank
           <select class="select" value={rank ?? ''} onChange={(event) => change({ 't.rank': event.currentTarget.value || undefined })}>
-            <option value="">{hidden.length > 0 && !rank ? `the first ${ranks.length - hidden.length}` : 'all'}</option>
+            <option value="">{hidden.length > 0 && !rank ? `${drawn.size} of ${ranks.length}` : 'all'}</option>
             {ranks.map((one) => (
               <option key={one} value={one}>
                 {one}
@@ -64,7 +66,7 @@ export function MeasuredTimeline({ profile, paths }: TabProps) {
             <input type="checkbox" checked={expected !== undefined} onChange={() => change({ 't.expected': expected ? undefined : '1' })} /> what the calculator’s run was to be, beneath
           </label>
         )}
-        {hidden.length > 0 && !rank && <span class="muted">{hidden.length} ranks are not drawn; choose one to see it</span>}
+        {hidden.length > 0 && !rank && <span class="muted">{hidden.length} ranks are not drawn; select one to show it</span>}
       </div>
       {measured.problems.length > 0 && <Problems problems={measured.problems} />}
       {modelled.problems.length > 0 && <Problems problems={modelled.problems} />}

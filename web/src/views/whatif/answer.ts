@@ -1,4 +1,5 @@
 // What `sensitivity`, `whatif`, `recompute` and `balance` say with `--json`, as far as the view shows it. Refuses to compute.
+import type { Fit } from '../../api/answers'
 import type { Problem } from '../../api/ask'
 
 export interface Warned {
@@ -28,7 +29,7 @@ export interface Sensitivity {
   readonly swing: number
   readonly figures: readonly Figure[]
   readonly sum: { readonly rates: number; readonly times: number; readonly rest: number }
-  readonly capacity: { readonly device: number; readonly peak: number; readonly least: number; readonly fits: boolean }
+  readonly capacity: { readonly device: number; readonly peak: number; readonly least: number; readonly fit: Fit }
   readonly chosen: readonly string[]
 }
 
@@ -41,7 +42,7 @@ export interface RunState {
   readonly model_flop_utilisation: number
   readonly memory: number
   readonly device_memory: number
-  readonly fits: boolean
+  readonly fit: Fit
   readonly dollars_per_million_tokens: number | null
 }
 

@@ -5,6 +5,7 @@ import { run } from '../../state/run'
 import { go } from '../../state/location'
 import { Empty, Problems } from '../../ui/states'
 import { Figure } from '../parts/controls'
+import { FIT } from '../parts/fit'
 import { NoRun } from '../parts/no-run'
 import { RunBar } from '../parts/run-bar'
 import type { Sensitivity, WhatIf } from './answer'
@@ -50,7 +51,7 @@ export default function WhatIfView() {
           <div class={`baseline ${sensitivity.stale ? 'stale' : ''}`}>
             <dl class="figures">
               <Figure title="Step" note={now.plan}>{seconds(now.step_time)}</Figure>
-              <Figure title="Memory" tone={now.capacity.fits ? undefined : 'bad'} note={now.capacity.fits ? `of ${bytes(now.capacity.device)}` : `of ${bytes(now.capacity.device)}: does not fit`}>
+              <Figure title="Memory" tone={now.capacity.fit === 'does_not_fit' ? 'bad' : undefined} note={now.capacity.fit === 'fits' ? `of ${bytes(now.capacity.device)}` : `of ${bytes(now.capacity.device)}: ${FIT[now.capacity.fit].words}`}>
                 {bytes(now.capacity.peak)}
               </Figure>
             </dl>

@@ -11,6 +11,7 @@ import type { Change, RunState, WhatIf } from './answer'
 import { PREFIX, asOverrides } from './changes'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
+import { FIT } from '../parts/fit'
 
 export function Rehearsals({ live }: { live: Live<WhatIf> }) {
   const { answer } = live
@@ -129,7 +130,7 @@ function Row({ name, state, before, change, chosen = false }: { name: string; st
       <td class="right">{percent(state.model_flop_utilisation)}</td>
       <td class="right">{bytes(state.memory)}</td>
       <td class="right">{state.dollars_per_million_tokens === null ? '–' : dollars(state.dollars_per_million_tokens)}</td>
-      <td>{state.fits ? <span class="badge good">fits</span> : <span class="badge bad">does not fit</span>}</td>
+      <td><span class={`badge ${FIT[state.fit].badge}`}>{FIT[state.fit].words}</span></td>
       <td class="right">
         {overrides && (
           <button type="button" class="button quiet" onClick={() => go('calculator', overrides)}>

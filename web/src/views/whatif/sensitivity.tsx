@@ -90,7 +90,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
             <li>
               <span>
                 Memory capacity changes nothing until the run no longer fits: {bytes(answer.capacity.peak)} of {bytes(answer.capacity.device)}
-                {!answer.capacity.fits && <span class="tone-bad">, does not fit now</span>}
+                {answer.capacity.fit === 'does_not_fit' && <span class="tone-bad">, does not fit now</span>}
               </span>
             </li>
           </ul>

@@ -15,7 +15,7 @@ fn source(costing: &Costing<'_>, source: Source, data_type: DataType) -> String 
         Source::Measured => "law of this accelerator, corrected by measurements around this shape",
         Source::Fitted => "law fitted to measurements on this accelerator",
         Source::Derived => "law of another accelerator, scaled by data sheets",
-        Source::Roofline => "data sheet and a common share of it",
+        Source::Roofline => "data sheet and a typical efficiency",
     };
     words.to_owned()
 }
@@ -42,7 +42,7 @@ pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
             let time = cost.time / rate;
             explanation(
                 &format!("operator.{}", product.label),
-                &format!("matrix product `{}`, forward, one layer and micro batch", product.label),
+                &format!("GEMM `{}`, forward, one layer and micro-batch", product.label),
                 (time.get(), "s"),
                 "2 x tokens x outputs x inputs / burst_rate / sustained",
                 vec![

@@ -1,10 +1,12 @@
 //! The step time and its parts.
 
 use super::super::breakdown::{runs_per_chunk, stage_work};
+use super::super::communication::operation;
 use super::super::{Estimate, identity::schedule_name};
 use super::{Explanation, Input, calibrated, explanation, given, measure};
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks, stage_parameters};
+use crate::update;
 use crate::work::Work;
 use railwright_spec::calibration::Operators;
 use railwright_spec::human;
@@ -102,7 +104,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
     let work = stage_work(costing, evaluation, evaluation.critical_stage);
     if let Some(compute) = estimate.time.find("compute") {
         let inputs = compute.children.iter().map(|c| measure(&c.title, c.time.get(), "s", &c.id)).collect();
-        let source = "sum over families of operators";
+        let source = "sum over operator families";
         list.push(explanation("compute", "compute", (compute.time.get(), "s"), "sum of all", inputs, source));
         for family in &compute.children {
             let mut inputs = vec![given("runs", runs, "micro batches that each chunk of the stage runs")];
@@ -212,20 +214,32 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
     let name = format!("catalog/software.toml, `{}`", software.id);
     let local = stage_parameters(costing, &evaluation.chunks).get(stage).copied().unwrap_or_default();
     let update = evaluation.updates.get(stage).copied().unwrap_or_default();
-    let layers: Vec<Input> = vec![
+    let mut layers: Vec<Input> = vec![
         given("parameters", local.total(), &format!("weights on one rank of stage {stage}")),
         given(
             "layers",
             local_chunks(plan, stage).iter().map(|&c| evaluation.chunks[c].layers).sum::<u64>() as f64,
             "plan",
         ),
-        given("ranks", costing.layout.data.ranks as f64, "plan: data x context"),
         given("bytes per gradient", plan.precision.gradient_reduce.bytes(), "plan.precision.gradient_reduce"),
+    ];
+    layers.extend(update::of_stage(costing, evaluation, stage).iter().map(|one| {
+        let collective = &one.collective;
+        let (name, _) = operation(collective.operation, collective.group.ranks);
+        let source = format!(
+            "{} among {} ranks, x{}",
+            name.replace('_', "-"),
+            collective.group.ranks,
+            collective.count
+        );
+        measure(&collective.title(), collective.bytes.get(), "B", &source)
+    }));
+    layers.extend([
         measure("reduce", update.gradient_reduce.get(), "s", "hidden or not"),
         measure("reduce_exposed", update.gradient_exposed.get(), "s", "what the last backward pass leaves"),
         measure("gather", update.parameter_gather.get(), "s", "hidden or not"),
         measure("gather_exposed", update.parameter_exposed.get(), "s", "what the first forward pass leaves"),
-    ];
+    ]);
     let slowest = (0..evaluation.updates.len())
         .max_by(|&a, &b| {
             evaluation.updates[a].optimizer.get().total_cmp(&evaluation.updates[b].optimizer.get())
@@ -244,7 +258,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         "B/s",
         "what streaming kernels reach of the memory bandwidth, by a measured law",
     ));
-    let doublings = (plan.world_size() as f64 / costing.cluster.scale_up.domain_size as f64).max(1.0).log2();
+    let doublings = (plan.world_size() as f64 / plan.domain(costing.cluster) as f64).max(1.0).log2();
     let total = evaluation.time.total.get();
     let jitter = of(estimate, "jitter");
     vec![
@@ -279,7 +293,7 @@ fn update(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -
         ),
         explanation(
             "jitter",
-            "unequal devices and noise",
+            "jitter allowance",
             (jitter, "s"),
             "body x per_doubling x doublings",
             vec![

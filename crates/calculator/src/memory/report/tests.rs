@@ -1,6 +1,7 @@
 //! Memory reports: items that must sum up, and verdicts on known runs.
 
 use super::*;
+use crate::memory::Fit;
 use crate::memory::{SoftwareCatalogue, peak, testing};
 use railwright_spec::plan::{Plan, Recompute, Schedule, StageRecompute};
 
@@ -133,6 +134,6 @@ fn a_device_too_small_does_not_fit() {
         })
     };
     let (small, large) = (at(80.0), at(288.0));
-    assert!(!small.fits && small.probability_of_fitting < 0.01 && small.margin.get() < 0.0);
-    assert!(large.fits && large.probability_of_fitting > 0.99);
+    assert!(small.fit == Fit::DoesNotFit && small.probability_of_fitting < 0.01 && small.margin.get() < 0.0);
+    assert!(large.fit == Fit::Fits && large.probability_of_fitting > 0.99);
 }

@@ -5,6 +5,7 @@
 use super::super::report::RowResult;
 use super::super::statistics::{quantile, rank_correlation};
 use super::{FEWEST_LAYOUTS, SMALLEST_DIFFERENCE, SMALLEST_SPREAD, Sweep};
+use crate::memory::SURE_TO_FIT;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -82,7 +83,7 @@ pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
                 predicted: f64::from_bits(predicted),
                 measured: (!measured.is_empty()).then(|| quantile(&measured, 0.5)),
                 out_of_memory: measured.is_empty(),
-                fits: rows.iter().all(|r| r.predicted_fits.unwrap_or(true)),
+                fits: rows.iter().all(|r| r.probability_of_fitting.is_none_or(|p| p >= SURE_TO_FIT)),
                 software: software.to_owned(),
             }
         })

@@ -1,6 +1,7 @@
 //! Tests of the table of regrets, on sweeps small enough to judge by hand.
 
 use super::*;
+use crate::memory::SURE_TO_FIT;
 
 /// Rows of one sweep: predicted and measured seconds, memory as a mark of the layout; no measured time is out of memory.
 fn rows(pairs: &[(f64, Option<f64>, bool)]) -> Vec<RowResult> {
@@ -12,7 +13,7 @@ fn rows(pairs: &[(f64, Option<f64>, bool)]) -> Vec<RowResult> {
             predicted_step_time_s: Some(predicted),
             measured_step_time_s: measured,
             measured_out_of_memory: measured.is_none(),
-            predicted_fits: Some(fits),
+            probability_of_fitting: Some(if fits { SURE_TO_FIT } else { SURE_TO_FIT - 0.01 }),
             predicted_peak_memory_bytes: Some(1.0),
             software: Some("some".to_owned()),
             ..RowResult::default()

@@ -60,7 +60,7 @@ impl Balance {
             document.spans(vec![
                 Cell::new("no division fits", Tone::Bad),
                 format!(
-                    ": as it is, the fullest stage takes {} of {} (room for a {} chance: {}); {hint}",
+                    ": as it is, the fullest stage takes {} of {} (limit for {} fit probability: {}); {hint}",
                     human::bytes(answer.before.memory),
                     human::bytes(answer.device_memory),
                     human::percent(answer.probability),
@@ -96,7 +96,7 @@ impl Balance {
         document.heading_with(
             "divisions",
             format!(
-                "room for a {} chance to fit: {}; {} priced",
+                "limit for {} fit probability: {}; {} priced",
                 human::percent(answer.probability),
                 human::bytes(answer.limit),
                 human::whole(answer.priced)

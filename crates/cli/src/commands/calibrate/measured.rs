@@ -11,7 +11,7 @@ use crate::input::{self, LOG_LIMIT, TABLE_LIMIT, traces};
 use crate::printer::Printer;
 use crate::run;
 use railwright_calculator::calibration::table;
-use railwright_calculator::{defaults, software};
+use railwright_calculator::software;
 use railwright_profiler::Job;
 use railwright_profiler::groups::Layout;
 use railwright_profiler::job::Family;
@@ -23,6 +23,7 @@ use railwright_profiler::readers::{Keep, Recording};
 use railwright_profiler::samples::{Part, SampleOptions, samples};
 use railwright_spec::calibration::{Samples, StepSample};
 use railwright_spec::cluster::Cluster;
+use railwright_spec::plan::PlanSpec;
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, Warning, did_you_mean};
 use railwright_spec::quantity::Seconds;
@@ -195,13 +196,10 @@ impl Where {
         let by_device = measured.device().and_then(profiled::accelerator_of);
         let named = arguments.cluster.clone();
         if let Some(path) = &arguments.run {
-            let is_run =
-                std::path::Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
             let mut set = arguments.set.clone();
             set.extend(arguments.software.iter().map(|id| format!("plan.software={id}")));
             let typed = args::RunArguments {
-                launch: (!is_run).then(|| path.clone()),
-                run: is_run.then(|| path.clone()),
+                run: Some(path.clone()),
                 cluster: named,
                 set,
                 ..args::RunArguments::default()
@@ -215,7 +213,7 @@ impl Where {
                     cluster.accelerator.id
                 ))
                 .in_file("--run")
-                .hint("name the run that was measured, or leave it out: the measurements' device says the accelerator")
+                .hint("name the measured run, or omit it: the accelerator is taken from the measurements")
                 .into());
             }
             return Ok(Self { cluster, software, run: Some(resolved.run), remarks });
@@ -225,7 +223,7 @@ impl Where {
                 Some(device) => format!("the catalogue does not know the measurements' device `{device}`"),
                 None => "the measurements do not name their device".to_owned(),
             };
-            let hint = "say where it was measured, as in `--cluster dgx-h100`; `railwright gpus list` has the known ones";
+            let hint = "name the measured cluster, as in `--cluster dgx-h100`; `railwright gpus list` has the known ones";
             return Err(Problem::new(told).hint(hint).into());
         };
         let cluster = run::cluster(&word)?.resolve()?;
@@ -235,15 +233,15 @@ impl Where {
                 cluster.accelerator.id
             ))
             .in_file("--cluster")
-            .hint("name the cluster that was measured, or leave it out: the measurements' device says it")
+            .hint("name the measured cluster, or omit it: the device is taken from the measurements")
             .into());
         }
         let software = if let Some(id) = &arguments.software {
             software::by_id(id).map_err(|p| p.in_file("--software"))?.id.clone()
         } else {
-            let id = defaults::software_for(&cluster.accelerator.architecture).to_owned();
+            let id = PlanSpec::default().generation(&cluster)?.id.clone();
             remarks.push(format!(
-                "no software generation is named, so `{id}` is taken; --software or --run says another"
+                "no software generation is given: using `{id}`; set --software or --run to change it"
             ));
             id
         };

@@ -44,7 +44,7 @@ impl Answer for Shown {
 /// Every figure with what it stands on.
 pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
     if calibration.is_empty() {
-        document.heading_with("Figures", "none: the shipped laws stay");
+        document.heading_with("Figures", "none: the defaults are kept");
         return;
     }
     document.heading_with("Figures", "rates are the law's time over the measured time");

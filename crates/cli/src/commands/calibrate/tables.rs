@@ -31,11 +31,7 @@ impl Answer for Calibrated {
         let against = if self.fitted {
             "weighted by time, against what they were fitted to".to_owned()
         } else {
-            format!(
-                "weighted by time; after is what {} says, fitted to {}",
-                self.calibration.file,
-                self.sources()
-            )
+            format!("weighted by time; after: with {}, fitted to {}", self.calibration.file, self.sources())
         };
         lines(&mut document, "Operators and collectives", &against, &self.lines);
         lines(&mut document, "Held out", "against measurements that nothing was fitted to", &self.held_out);

@@ -1,6 +1,6 @@
 //! A run's prediction beside its trace.
 
-use super::{change, is_run, relative, value, verdicts};
+use super::{change, relative, value, verdicts};
 use crate::args;
 use crate::commands::profile::time;
 use crate::commands::profiled;
@@ -74,10 +74,7 @@ impl Waiting {
         let mut lines = Vec::new();
         if waiting > 0.0 {
             lines.push(if self.waited_for.is_empty() {
-                format!(
-                    "{} are waiting for ranks that were not traced, so for whom is not known",
-                    time(waiting)
-                )
+                format!("{} are waits for untraced ranks and cannot be attributed", time(waiting))
             } else {
                 let shown = self.waited_for.iter().take(WAITED_FOR);
                 let ranks: Vec<String> =
@@ -98,15 +95,11 @@ impl Waiting {
 /// Compares a run file with traces, in the order in which they were named.
 pub(super) fn run(
     arguments: &args::Compare,
+    ([first, second], modelled_first): ([&String; 2], bool),
     conditions: &[Condition],
     printer: &Printer,
 ) -> Result<Outcome, Failure> {
-    let modelled_first = is_run(&arguments.first);
-    let (run_file, traces) = if modelled_first {
-        (&arguments.first, &arguments.second)
-    } else {
-        (&arguments.second, &arguments.first)
-    };
+    let (run_file, traces) = if modelled_first { (first, second) } else { (second, first) };
     let Resolved { run, warnings, .. } = profiled::resolved(run_file, None, said(arguments))?;
     printer.warnings(&warnings);
     let modelled = timeline_with(&run.model, &run.cluster, &run.plan, Detail::Operators)?;
@@ -146,14 +139,12 @@ pub(super) fn run(
 }
 
 /// What the command line says of the run, as the flags of `estimate` would.
-fn said(arguments: &args::Compare) -> args::RunArguments {
+pub(super) fn said(arguments: &args::Compare) -> args::RunArguments {
     let flag = |path: &String| ("--calibration".to_owned(), "cluster.calibration".to_owned(), path.clone());
     let settings = arguments.calibration.iter().map(flag).collect();
-    args::RunArguments {
-        set: arguments.set.clone(),
-        flags: args::RunFlags { settings },
-        ..args::RunArguments::default()
-    }
+    let mut said = arguments.beside.run("");
+    said.flags.settings.extend::<Vec<_>>(settings);
+    said
 }
 
 /// A doubt where the traces say another number of devices than the run has, or another device.
@@ -206,7 +197,7 @@ impl Answer for Against {
         }
         self.operators(&mut document, terminal);
         if !comparison.warnings.is_empty() {
-            document.heading("doubts");
+            document.heading("warnings");
             let tell = |warning: &railwright_spec::problem::Warning| {
                 Cell::from(format!("{} ({})", warning.message, warning.id))
             };

@@ -6,7 +6,7 @@
 use crate::args::Arguments;
 use crate::commands;
 use crate::commands::serve::line_of;
-use crate::exit::{Failure, Outcome};
+use crate::exit::Failure;
 use crate::printer::{Listener, Printer};
 use crate::run::spelled::called;
 use railwright_spec::human;
@@ -90,11 +90,11 @@ fn asked(words: &[&str], said: &Map<String, Value>) -> Result<Value, Failure> {
     let listener = Listener::new(Arc::default());
     let outcome = commands::run(&command, &Printer::heard_by(Arc::clone(&listener)))?;
     let answer: Value = serde_json::from_str(&listener.take())
-        .map_err(|error| Problem::new(format!("the second scenario has no answer: {error}")))?;
+        .map_err(|error| Problem::new(format!("the second scenario failed: {error}")))?;
     Ok(json!({
         "command": words.join("/"),
         "arguments": said,
-        "outcome": if outcome == Outcome::No { "no" } else { "yes" },
+        "outcome": railwright_server::Outcome::from(outcome).name(),
         "command_line": line,
         "answer": answer,
     }))

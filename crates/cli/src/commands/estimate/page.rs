@@ -112,13 +112,12 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let mut answers = Vec::new();
     let mut add = |command: &str, arguments: Map<String, Value>, outcome: Outcome, text: &str| {
         if let Ok(answer) = serde_json::from_str::<Value>(text) {
-            let outcome = if outcome == Outcome::No { "no" } else { "yes" };
             answers.push(json!({
-                "command": command, "arguments": arguments, "outcome": outcome, "command_line": line(command, &parameters), "answer": answer,
+                "command": command, "arguments": arguments, "outcome": railwright_server::Outcome::from(outcome).name(), "command_line": line(command, &parameters), "answer": answer,
             }));
         }
     };
-    let fits = if estimated.estimate.memory.fits { Outcome::Yes } else { Outcome::No };
+    let fits = Outcome::from(estimated.estimate.memory.fit);
     add("estimate", said.clone(), fits, &envelope(Estimated::KIND, estimated.json()));
     let json = || Output { json: true, ..Output::default() };
     // What cannot be answered is missing, and the page says so there.

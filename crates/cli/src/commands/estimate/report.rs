@@ -41,12 +41,14 @@ pub(super) fn document(estimated: &Estimated) -> Document {
 }
 
 fn title(document: &mut Document, estimated: &Estimated) {
-    let Estimate { model, cluster, plan_summary, .. } = &estimated.estimate;
+    let Estimate { model, cluster, software, plan_summary, .. } = &estimated.estimate;
     document.spans(vec![
         Cell::new(model.name.as_str(), Tone::Strong),
         format!(" ({} parameters) on ", human::count(model.parameters.total as f64)).into(),
         Cell::new(format!("{} x {}", human::whole(cluster.devices), cluster.accelerator_name), Tone::Strong),
-        format!(" ({})", cluster.name).into(),
+        format!(" ({}), software ", cluster.name).into(),
+        Cell::new(software.id.as_str(), Tone::Strong),
+        (if estimated.software_is_inferred { " (inferred)" } else { " (specified)" }).into(),
     ]);
     document.paragraph(plan_summary.as_str());
     document.chosen(&estimated.chosen);
@@ -62,7 +64,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
             vec![
                 strong(human::seconds(estimate.step_time)),
                 format!(
-                    "  {:.0}% of runs like this take {} to {}",
+                    "  {:.0}% interval {} to {}",
                     interval.coverage * 100.0,
                     human::seconds(interval.low),
                     human::seconds(interval.high)
@@ -75,7 +77,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
             vec![
                 strong(format!("{} tokens/s/GPU", grouped(throughput.tokens_per_second_per_device))),
                 format!(
-                    "  {} tokens/s, {} tokens a step",
+                    "  {} tokens/s, {} tokens per step",
                     human::count(throughput.tokens_per_second),
                     human::count(throughput.tokens_per_step as f64)
                 )
@@ -85,8 +87,8 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     ];
     pairs.extend(utilisation(estimate));
     let memory = &estimate.memory;
-    let room = if memory.fits && memory.margin.get() < 0.0 {
-        format!("runs in {} when the allocator gives back", human::bytes(memory.least))
+    let room = if memory.fit.is_within() && memory.margin.get() < 0.0 {
+        format!("{} once the allocator releases unused memory", human::bytes(memory.least))
     } else if memory.margin.get() < 0.0 {
         format!("{} too much", human::bytes(memory.margin * -1.0))
     } else {
@@ -96,9 +98,9 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     pairs.push((
         "memory".to_owned(),
         vec![
-            verdict(memory.fits, memory.near_limit),
+            verdict(memory.fit),
             format!(
-                "  {} of {}{stage}, {room}; chance to fit {}",
+                "  {} of {}{stage}, {room}; {} likely to fit",
                 human::bytes(memory.peak),
                 human::bytes(memory.device_memory),
                 probability(memory.probability_of_fitting)
@@ -112,17 +114,16 @@ fn headline(document: &mut Document, estimate: &Estimate) {
 fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
     let efficiency = &estimate.efficiency;
     let mut pairs = Vec::new();
-    let of = |convention| efficiency.model_flop.iter().find(|m| m.convention == convention);
-    if let (Some(full), Some(causal)) = (of(Convention::FullAttention), of(Convention::CausalAttention))
-        && let (Some(first), Some(second)) = (full.utilisation.first(), causal.utilisation.first())
+    let reported = efficiency.model_flop.iter().find(|m| m.convention == Convention::REPORTED);
+    if let Some(model) = reported
+        && let Some(first) = model.utilisation.first()
     {
         let mut remark = format!(
-            "  of {} dense {}, full attention; {} counting causal attention",
+            "  of {} dense {}, causal attention",
             human::flop_rate(first.peak),
-            first.peak_format.name(),
-            human::percent(second.share)
+            first.peak_format.name()
         );
-        if let Some(wide) = full.utilisation.get(1) {
+        if let Some(wide) = model.utilisation.get(1) {
             // Writing to a String cannot fail.
             let _ =
                 write!(remark, "; {} of the {} peak", human::percent(wide.share), wide.peak_format.name());
@@ -131,13 +132,13 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
             "MFU".to_owned(),
             vec![Cell::new(human::percent(first.share), Tone::Strong), remark.into()],
         ));
-        if let Some(hardware) = efficiency.hardware.first() {
+        if let Some(hardware) = efficiency.hfu() {
             pairs.push((
                 "HFU".to_owned(),
                 vec![
-                    human::percent(hardware.share).into(),
+                    human::percent(hardware).into(),
                     format!(
-                        "  of the same peak: {}/GPU executed, with recompute and causal attention",
+                        "  of the same peak: {}/GPU executed, recompute included",
                         human::flop_rate(efficiency.hardware_flop_rate)
                     )
                     .into(),
@@ -155,7 +156,7 @@ fn time(document: &mut Document, estimate: &Estimate) {
     let critical = estimate.stages.iter().find(|stage| stage.critical).map_or(0, |stage| stage.stage);
     let remark = match estimate.stages.len() {
         0 | 1 => String::new(),
-        n => format!("on stage {critical} of {n} (from 0), which the others wait for"),
+        n => format!("critical stage: {critical} of 0-{}", n - 1),
     };
     document.heading_with("where the time goes", remark);
     let mut bars = Vec::new();
@@ -194,8 +195,8 @@ fn communication(document: &mut Document, estimate: &Estimate) {
     }
     rows.sort_by(|a, b| b.time.get().total_cmp(&a.time.get()));
     rows.truncate(MOST_COLLECTIVES);
-    let who = if estimate.stages.len() > 1 { "one rank of that stage" } else { "one rank" };
-    let remark = format!("{who}, over the step; ranks over domains, bus as in nccl-tests");
+    let who = if estimate.stages.len() > 1 { "one rank of the critical stage" } else { "one rank" };
+    let remark = format!("{who}, per step; ranks/domains; bus bandwidth as in nccl-tests");
     document.heading_with("communication", remark);
     let columns = vec![
         Column::words("what"),

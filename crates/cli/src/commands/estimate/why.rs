@@ -207,7 +207,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
         }
     }
     if items.len() > 1 && items.iter().any(|item| item.id == "step_time") {
-        document.heading("what the step time rests on");
+        document.heading("evidence for the step time");
         let rows = estimate.provenance.iter().map(|f| {
             vec![
                 f.title.as_str().into(),

@@ -102,6 +102,7 @@ impl Answer for Shown {
             ("word embedding", n(count.word_embedding)),
             ("head of its own", unless_zero(count.head)),
             ("routed experts", unless_zero(count.routed_experts)),
+            ("stacks beside the main one", unless_zero(count.towers)),
             ("multi-token prediction, extra", unless_zero(count.multi_token_prediction)),
             (
                 "training FLOP per token",
@@ -121,6 +122,26 @@ impl Answer for Shown {
             if !which.is_empty() {
                 layer_kind(&mut document, layer, &which);
             }
+        }
+        for tower in &model.towers {
+            let tokens =
+                |n: Option<u64>| n.map_or_else(|| "as many as the data has".to_owned(), human::whole);
+            document.heading_with(
+                format!("stack `{}`", tower.name),
+                format!(
+                    "{} parameters, counted and not priced",
+                    human::whole(tower.stack.parameters().total)
+                ),
+            );
+            document.pairs(vec![
+                ("layers", human::whole(tower.stack.num_layers()).into()),
+                ("hidden size", human::whole(tower.stack.hidden_size).into()),
+                ("tokens per sample", tokens(tower.tokens).into()),
+                ("tokens handed on", tokens(tower.handed_on).into()),
+            ]);
+        }
+        if !model.left_out.is_empty() {
+            document.pairs(vec![("left out", model.left_out.join(", ").into())]);
         }
         if !model.notes.is_empty() {
             document.heading("notes of the reader");
@@ -191,14 +212,16 @@ fn weights<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-fn mixer(mixer: &Mixer) -> String {
+fn mixer(of: &Mixer) -> String {
     let span = |span: Span| match span {
         Span::Causal => "causal".to_owned(),
         Span::Bidirectional => "bidirectional".to_owned(),
         Span::Window(n) => format!("window of {}", human::whole(n)),
         Span::Chunk(n) => format!("chunks of {}", human::whole(n)),
+        Span::Memory(0) => "to the tokens of another stack".to_owned(),
+        Span::Memory(n) => format!("to {} tokens of another stack", human::whole(n)),
     };
-    match mixer {
+    match of {
         Mixer::Attention(a) => {
             let name = match a.kv_heads {
                 1 => "multi-query attention",
@@ -234,6 +257,14 @@ fn mixer(mixer: &Mixer) -> String {
                 s.heads, s.head_dim, s.state_size, s.groups
             )
         }
+        Mixer::Selective(s) => {
+            format!("selective scan, {} channels, state {}", human::whole(s.inner), s.state_size)
+        }
+        Mixer::Convolution(c) => {
+            format!("gated short convolution, {} channels, {} taps", human::whole(c.width), c.taps)
+        }
+        Mixer::Several { mixers } => mixers.iter().map(mixer).collect::<Vec<_>>().join("; "),
+        Mixer::Unpriced { name } => format!("{name}, not priced"),
         Mixer::None => String::new(),
     }
 }

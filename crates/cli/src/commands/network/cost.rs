@@ -82,7 +82,7 @@ fn positive(flag: &str, value: f64) -> Result<f64, Problem> {
 /// The cluster of a run, with what flags say of prices on top.
 fn of_run(arguments: &Cost, run: &Run, prices: &Prices) -> Result<Cluster, Problem> {
     if arguments.accelerator.is_some() {
-        let problem = Problem::new("the run says which accelerator it is on").in_file("--accelerator");
+        let problem = Problem::new("the run already sets the accelerator").in_file("--accelerator");
         return Err(problem.hint("leave it out, or pass `--set cluster.accelerator=...`"));
     }
     let mut cluster = on_run::site(run, prices, positive("--years", arguments.years)?);

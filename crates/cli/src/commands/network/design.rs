@@ -18,17 +18,20 @@ use railwright_network::topology::DesignSpec;
 use railwright_spec::calibration::Calibration;
 use railwright_spec::cluster::{Cluster, by_name, preset_names};
 use railwright_spec::human;
-use railwright_spec::plan::PlanSpec;
+use railwright_spec::plan::{PlanSpec, Segment};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
 use railwright_tuner::codesign::fabric::{network_share, step_time};
 use railwright_tuner::codesign::{
-    Axes, CLOSE, Codesign, Found, Grid, answer, best_first, is_at_least_as_good, usual_domains,
+    Axes, CLOSE, Codesign, Found, Grid, Judging, answer, best_first, is_at_least_as_good, judge,
+    usual_domains,
 };
 use railwright_tuner::search::Options;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
@@ -61,7 +64,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     open_run::tell_launch(&open, printer)?;
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
-        let problem = Problem::new(format!("{several} clusters or numbers of devices are too many at once"));
+        let problem = Problem::new(format!("{several} clusters or cluster sizes are too many at once"));
         return Err(problem.in_file("--cluster").hint("name one cluster and one number of devices").into());
     };
     let prices = prices(arguments)?;
@@ -109,7 +112,12 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
             format!("{} at {} each ({})", site.accelerator, human::dollars(price), site.device_price_source)
         },
     );
-    let codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    let mut codesign = answer(grid, &found, layouts, &site, scale_up_prices, machine.scale_up.domain_size);
+    let judging = Judging { model: &setting.run.model, machine, found: &found, routing: axes.base.routing };
+    let watching = printer.watching(BAR, "simulating");
+    let judged = judge(&mut codesign, &judging, &mut |done, all| watching.tell(done, all));
+    watching.finish();
+    let is_complete = is_complete && judged.is_continue();
     let is_no = codesign.rows.iter().all(|row| row.step_time.is_none());
     printer.warnings(&codesign.warnings);
     let answer = Answered {
@@ -183,7 +191,9 @@ fn title(run: &Run) -> String {
 
 /// What the plan says, with a batch; and what was chosen.
 fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
-    let said = asked.said();
+    // Networks are built for whole domains.
+    let mut said = asked.said();
+    said.segment.get_or_insert(Segment::Whole);
     let mut chosen = Vec::new();
     let length = open_run::sequence_length(asked);
     if said.sequence_length.is_none() {
@@ -208,7 +218,7 @@ fn said(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
 /// The setting with another cluster.
 fn of_cluster(setting: &Setting, cluster: &Cluster) -> Setting {
     let run = Run { cluster: cluster.clone(), ..setting.run.clone() };
-    Setting { word: setting.word.clone(), spec: setting.spec.clone(), run }
+    Setting { word: setting.word.clone(), spec: setting.spec.clone(), run, freed: setting.freed.clone() }
 }
 
 /// Searches class after class.

@@ -3,7 +3,7 @@
 //! Responsible for: reading the run, filling designs in, and asking the tuner for steps. Refuses to search: the run's plan is kept.
 
 use super::placed;
-use crate::args::{RunArguments, RunFlags};
+use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::run;
 use railwright_network::bill::compare::OnRun;
@@ -17,17 +17,28 @@ use railwright_tuner::codesign::fabric::{cluster_on, network_share, slowdown, st
 
 /// Reads a run file with settings on top.
 pub(super) fn read(path: &str, set: &[String]) -> Result<Run, Failure> {
-    let arguments = RunArguments {
-        model: None,
-        launch: None,
-        run: Some(path.to_owned()),
-        cluster: None,
-        set: set.to_vec(),
-        fsdp: false,
-        hsdp: None,
-        flags: RunFlags::default(),
-    };
-    Ok(run::resolve_spread(&arguments)?.run)
+    let arguments = RunArguments { run: Some(path.to_owned()), set: set.to_vec(), ..RunArguments::default() };
+    match run::resolve_spread(&arguments) {
+        Ok(resolved) => Ok(resolved.run.as_used()),
+        // Here `--cluster` and `--gpus` would describe the network: the run is completed with settings.
+        Err(Failure::Input(problems)) => Err(Failure::Input(problems.into_iter().map(in_settings).collect())),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// A problem with the options that these commands have.
+fn in_settings(mut problem: Problem) -> Problem {
+    let known = [
+        ("--cluster dgx-h100 --gpus 64", "--set cluster.preset=dgx-h100 --set cluster.devices=64"),
+        ("--cluster dgx-h100", "--set cluster.preset=dgx-h100"),
+        ("--gpus 64", "--set cluster.devices=64"),
+    ];
+    if let Some(hint) = &mut problem.hint {
+        for (flag, setting) in known {
+            *hint = hint.replace(flag, setting);
+        }
+    }
+    problem
 }
 
 /// What a design does not say of devices, domains and speed, the run's cluster does.

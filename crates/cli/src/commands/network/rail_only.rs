@@ -81,7 +81,7 @@ fn error(target: &Target) -> Cell {
 fn targets(report: &RailOnlyReport) -> Table {
     let columns = vec![
         Column::words("claim").expendable(5),
-        Column::prose("what the paper says"),
+        Column::prose("paper"),
         Column::numbers("paper"),
         Column::numbers("here"),
         Column::numbers("variants").expendable(4),
@@ -129,7 +129,7 @@ impl Answer for Paper {
         let mut document = Document::default();
         document.spans(vec![
             Cell::new("rail-only networks", Tone::Strong),
-            " (arXiv 2307.12169): what the paper says beside what comes out here".into(),
+            " (arXiv 2307.12169): claims of the paper vs. reproduced values".into(),
         ]);
         document.table(targets(report));
         document.paragraph(Cell::new(

@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         .transpose()?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
+    let run = run.as_used();
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }
@@ -169,7 +170,7 @@ fn asked(pricing: &Pricing) -> Result<Option<OnNetwork>, Problem> {
                 .hint(did_you_mean(
                     other,
                     ["flow", "closed"],
-                    "say `flow` or `closed`, or a key of a design as in `radix=128`",
+                    "use `flow`, `closed` or a design key such as `radix=128`",
                 )));
             }
         });
@@ -181,7 +182,7 @@ fn asked(pricing: &Pricing) -> Result<Option<OnNetwork>, Problem> {
                 human::shorten(said)
             ))
             .in_file(if pricing.topology.is_some() { "--topology" } else { "--network" })
-            .hint("say `--network flow` as well"));
+            .hint("add `--network flow`"));
         }
         return Ok(None);
     }

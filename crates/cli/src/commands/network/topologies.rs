@@ -67,7 +67,7 @@ impl Answer for Kinds {
             DesignSpec::KEYS.iter().map(|key| key.name).filter(|n| *n != "kind" && common(n)).collect();
         document.paragraph(format!("Beside these: {}.", all.join(", ")));
         document.paragraph(
-            "`railwright network topologies KIND` says what each key means; keys are flags, with dashes.",
+            "run `railwright network topologies KIND` to explain each key; keys are flags, with dashes.",
         );
         document
     }

@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     files::check(arguments)?;
     let launch = run::launch::find(&arguments.run)?;
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
+    let run = run.as_used();
     if let Some(launch) = &launch {
         run::launch::tell(launch, printer);
     }

@@ -87,7 +87,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
             },
         ),
         (
-            "replay off by",
+            "replay error",
             if page.replay_error == 0 {
                 "nothing: it gives the measured steps".into()
             } else {
@@ -164,10 +164,10 @@ fn timeline(page: &PipelinePage, document: &mut Document, terminal: Terminal) {
     document.blocks.push(Block::Verbatim(lines(&shown.expected, shown.expected_duration)));
     let wait = terminal.either("\u{b7}", ".");
     let mut key = format!(
-        "0-9 forward by micro batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, ! stall, ' jitter, _ launch; behind: bubble"
+        "0-9 forward by micro batch, a-j backward, # stall; waiting for: {wait} schedule, ~ imbalance, > P2P, ! stall, ' jitter, _ launch; right: bubble"
     );
     if shown.rows.len() > MOST_ROWS {
-        let _ = write!(key, "; {} more stages are in the picture (--svg)", shown.rows.len() - MOST_ROWS);
+        let _ = write!(key, "; {} more stages are in the SVG (--svg)", shown.rows.len() - MOST_ROWS);
     }
     document.paragraph(Cell::new(key, Tone::Faint));
 }
@@ -380,7 +380,7 @@ fn steps(page: &PipelinePage, limit: usize, document: &mut Document) {
         Column::numbers("stalls"),
         Column::numbers("stalls cost"),
         Column::numbers("replayed").expendable(1),
-        Column::numbers("replay off by").expendable(2),
+        Column::numbers("replay error").expendable(2),
     ];
     columns.extend(sort_of_cost(page));
     let rows = rows.into_iter().take(limit).map(|s| {

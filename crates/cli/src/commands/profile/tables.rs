@@ -57,7 +57,7 @@ impl Shown {
             .map(|part| format!("{} {}", part.name.replace('_', " "), human::percent(part.share)))
             .collect();
         let mut pairs = vec![
-            ("held up by", Cell::from(by.join(", "))),
+            ("limited by", Cell::from(by.join(", "))),
             ("compute by phase", Cell::from(phases.join(", "))),
         ];
         if let Some(peak) = &report.peak
@@ -84,24 +84,40 @@ impl Shown {
         }
         let more = findings.len().saturating_sub(MOST);
         let remark = if more > 0 {
-            format!("the dearest {MOST} of {}; --json has all", findings.len())
+            format!("the {MOST} most expensive of {}; --json has all", findings.len())
         } else {
             String::new()
         };
         document.heading_with("findings", remark);
         for finding in findings.iter().take(MOST) {
-            let cost = finding.cost.map_or_else(String::new, |cost| format!("{} a step: ", time(cost)));
+            let cost = finding.cost.map_or_else(String::new, |cost| format!(" {} per step:", time(cost)));
             document.spans(vec![
-                Cell::new(format!("{cost}{}", finding.message), Tone::Strong),
-                " ".into(),
                 Cell::new(finding.id.as_str(), Tone::Name),
+                Cell::new(format!(":{cost} {}", finding.message), Tone::Strong),
             ]);
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
-            if let Some(hours) = finding.gpu_hours_per_day {
-                lines.push(format!("{hours:.1} {} a day", self.report.hours()).into());
+            if finding.shared > 0.0 {
+                lines.push(format!("{} of it is counted in findings above", time(finding.shared)).into());
             }
-            lines.push(format!("do: {}", finding.advice).into());
+            if let Some(hours) = finding.gpu_hours_per_day {
+                lines.push(format!("{hours:.1} {} per day", self.report.hours()).into());
+            }
+            lines.push(format!("fix: {}", finding.advice).into());
             document.blocks.push(Block::Bullets(lines));
+        }
+        if let Some(joint) = self.report.joint {
+            let step = self.report.step_time.max(1.0);
+            let twice = if joint.shared > 0.0 {
+                format!("; {} more would be counted twice", time(joint.shared))
+            } else {
+                String::new()
+            };
+            document.paragraph(format!(
+                "all {} findings together: at most {} per step ({}){twice}",
+                joint.findings,
+                time(joint.cost),
+                human::percent(joint.cost / step)
+            ));
         }
     }
 
@@ -154,8 +170,10 @@ impl Shown {
         if report.rows.is_empty() {
             return;
         }
-        document
-            .heading_with("ranks", "shares of the step; of comm. that is exposed, waiting is what other ranks cause; bubbles are apart");
+        document.heading_with(
+            "ranks",
+            "shares of the step; comm.: exposed only; waiting: caused by other ranks; bubbles excluded",
+        );
         let groups = self.groups();
         let mut columns = vec![Column::numbers("rank")];
         columns.extend(groups.iter().map(|&at| Column::numbers(SHORT[at])));
@@ -225,8 +243,7 @@ impl Shown {
                 walk.extend(node.children.iter().rev().map(|child| (depth + 1, child)));
             }
         }
-        document
-            .heading_with("top down", "label, phase, family of operators; what is under 0.5% is left out");
+        document.heading_with("top down", "label, phase, operator family; entries under 0.5% are omitted");
         document.blocks.push(Block::Bars(bars));
     }
 
@@ -239,7 +256,7 @@ impl Shown {
         document.heading_with(
             "kernels",
             format!(
-                "{shown} of {}, by the time of a rank in a step, whatever runs beside them",
+                "{shown} of {}, by time per rank and step, including overlapped time",
                 report.kernels.len()
             ),
         );
@@ -272,7 +289,7 @@ impl Shown {
 
     pub(super) fn recorded(&self, document: &mut Document) {
         let all = &self.report.recorded;
-        document.heading_with("the whole recording", "without regard to steps, mean of ranks");
+        document.heading_with("whole recording", "independent of steps, mean of ranks");
         let share = |part: f64| format!("{} ({})", time(part), human::percent(part / all.window.max(1.0)));
         document.pairs(vec![
             ("window", Cell::from(time(all.window))),
@@ -323,7 +340,7 @@ impl Shown {
             document.blocks.push(Block::Bullets(bullets));
         }
         if !report.warnings.is_empty() {
-            document.heading_with("doubts", "`railwright explain ID` says more");
+            document.heading_with("warnings", "run `railwright explain ID` for details");
             let tell = |warning: &Warning| Cell::from(format!("{} ({})", warning.message, warning.id));
             document.blocks.push(Block::Bullets(report.warnings.iter().map(tell).collect()));
         }

@@ -66,7 +66,7 @@ impl Recompute {
             document.spans(vec![
                 Cell::new("nothing fits", Tone::Bad),
                 format!(
-                    ": with every layer recomputed the fullest stage takes {} of {}; room for a {} chance: {}",
+                    ": with every layer recomputed the fullest stage takes {} of {}; limit for {} fit probability: {}",
                     human::bytes(full.memory),
                     human::bytes(*device_memory),
                     human::percent(self.answer.probability),
@@ -84,11 +84,11 @@ impl Recompute {
             return;
         };
         let optimal = if self.uniform {
-            ", and no other choice that is the same on all stages is faster".to_owned()
+            self.best_of_flags()
         } else if self.answer.gap < 5e-6 {
-            ", and no other choice is faster".to_owned()
+            "; no other choice is faster".to_owned()
         } else {
-            format!(", and no other choice is faster by more than {}", human::percent(self.answer.gap))
+            format!("; no other choice is more than {} faster", human::percent(self.answer.gap))
         };
         let gain = self.answer.gain_over_full.unwrap_or(0.0);
         let lost = best.step_time / none.step_time - 1.0;
@@ -99,18 +99,33 @@ impl Recompute {
                 human::percent(gain),
                 human::percent(lost),
                 if none.fits { "" } else { ", which does not fit" },
-                if best.what == "none" { "; nothing needs to be recomputed".to_owned() } else { optimal }
+                if best.what == "none" { "; no recompute needed".to_owned() } else { optimal }
             )
             .into(),
         ]);
     }
 
+    /// What the best is best of where every stage must choose the same, and what is faster without the limits of launch flags.
+    fn best_of_flags(&self) -> String {
+        let framework = railwright_tuner::recompute::framework_name(&self.answer.none.plan.software);
+        let claim = format!(", the fastest choice for all stages that flags of {framework} express");
+        let (any, best) = (&self.answer.uniform_any, &self.answer.best);
+        match any.as_ref().zip(best.as_ref()).filter(|(any, best)| any.step_time < best.step_time) {
+            Some((any, _)) => format!(
+                "{claim}; one policy on any layers of all stages reaches {} ({})",
+                human::seconds(any.step_time),
+                any.what
+            ),
+            None => format!("{claim}; no policy on any number of layers is faster"),
+        }
+    }
+
     fn variants(&self, document: &mut Document) {
         let answer = &self.answer;
         document.heading_with(
-            "ways to recompute",
+            "recompute policies",
             format!(
-                "memory of the fullest stage; room for a {} chance to fit: {}",
+                "memory of the fullest stage; limit for {} fit probability: {}",
                 human::percent(answer.probability),
                 human::bytes(answer.limit)
             ),
@@ -119,7 +134,12 @@ impl Recompute {
             Some(("nothing", &answer.none)),
             Some(("every layer in full", &answer.full)),
             answer.given.as_ref().map(|v| ("as given", v)),
-            answer.uniform.as_ref().map(|v| ("best alike on all stages", v)),
+            answer.uniform.as_ref().map(|v| ("best on all stages, by flags", v)),
+            answer
+                .uniform_any
+                .as_ref()
+                .filter(|any| answer.uniform.as_ref() != Some(any))
+                .map(|v| ("best on all stages, any", v)),
             answer.best.as_ref().map(|v| ("best", v)),
         ];
         let row = |(name, v): (&str, &Variant)| {
@@ -136,7 +156,7 @@ impl Recompute {
         };
         document.table(Table {
             columns: vec![
-                Column::words("way"),
+                Column::words("policy"),
                 Column::words("recomputed").expendable(1),
                 Column::numbers("step"),
                 Column::numbers("over full"),
@@ -152,7 +172,7 @@ impl Recompute {
         let which = if self.answer.layers.len() == 1 {
             "one layer".to_owned()
         } else {
-            format!("one layer as layer {}, of {} alike", layer.first, layer.layers)
+            format!("one layer such as layer {}, of {} identical layers", layer.first, layer.layers)
         };
         document.heading_with(
             which,
@@ -208,7 +228,7 @@ impl Recompute {
         document.heading_with(
             "stages",
             format!(
-                "memory in GiB of {}; room for a {} chance: {}",
+                "memory in GiB of {}; limit for {} fit probability: {}",
                 human::bytes(answer.device_memory),
                 human::percent(answer.probability),
                 human::bytes(answer.limit)
@@ -251,7 +271,7 @@ pub(crate) fn say(document: &mut Document, list: &[Flags]) {
             document.blocks.push(Block::Verbatim(flags.lines.join("\n")));
         }
         if !flags.cannot.is_empty() {
-            document.paragraph("cannot be said:");
+            document.paragraph("not expressible:");
             let bullets = flags.cannot.iter().map(|c| Cell::from(c.as_str())).collect();
             document.blocks.push(Block::Bullets(bullets));
         }

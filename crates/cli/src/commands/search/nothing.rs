@@ -4,7 +4,6 @@ use super::said;
 use crate::commands::best::{Ran, Searcher};
 use crate::commands::open_run::{Asked, Setting, dimension};
 use crate::printer::Printer;
-use railwright_calculator::defaults;
 use railwright_spec::plan::{Plan, PlanSpec, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
@@ -145,7 +144,7 @@ pub(crate) fn contradictions(setting: &Setting, said: &PlanSpec, restrictions: &
             let _ = spec.set_flag("--space", &format!("plan.{key}"), value);
         }
     }
-    match defaults::resolve(&spec.plan, &run.model, &run.cluster) {
+    match spec.plan.resolve(&run.model, &run.cluster) {
         Ok(plan) => validate(&run.model, &run.cluster, &plan)
             .into_iter()
             .map(|problem| spec.placed(without_uneven(problem, run.model.num_layers(), &plan)))
@@ -159,7 +158,7 @@ fn without_uneven(problem: Problem, layers: u64, plan: &Plan) -> Problem {
     let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages);
     let suggests = problem.hint.as_ref().is_some_and(|hint| hint.contains("uneven"));
     if suggests && chunks > layers.saturating_add(2) {
-        problem.hint(format!("{layers} layers make at most {layers} chunks, and {chunks} were asked for"))
+        problem.hint(format!("{layers} layers allow at most {layers} chunks, but {chunks} were requested"))
     } else {
         problem
     }

@@ -3,20 +3,19 @@
 mod fields;
 
 use super::nothing::{Nothing, Remedied};
-use super::{Answered, MOST_TIES, Shown, why_not};
+use super::{Answered, Shown, why_not};
 use crate::args::Goal;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{self, Answer, Terminal};
 use railwright_calculator::estimate::Interval;
-use railwright_calculator::intervals::differences;
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::ranking::{Ranked, Share};
 use railwright_tuner::remedies::Change;
 use railwright_tuner::search::{Miss, difference_band};
+use railwright_tuner::simplicity::Oddity;
 use railwright_tuner::why_not::WhyNot;
 use serde_json::{Map, Value};
-use std::fmt::Write as _;
 
 impl Answer for Answered {
     const KIND: &'static str = "search";
@@ -29,12 +28,13 @@ impl Answer for Answered {
         let mut document = Document::default();
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         if !self.is_complete {
-            document.paragraph(Cell::new(
-                "stopped early, so this is not the answer: the best of what was searched until then",
-                Tone::Doubtful,
-            ));
+            document
+                .paragraph(Cell::new("stopped early: best of the layouts searched so far", Tone::Doubtful));
         }
         self.head(&mut document);
+        if let Some(freed) = &self.freed {
+            document.paragraph(Cell::new(freed.as_str(), Tone::Faint));
+        }
         document.chosen(&self.chosen);
         if let Some(remark) = self.one_sided() {
             document.paragraph(Cell::new(remark, Tone::Faint));
@@ -51,7 +51,7 @@ impl Answer for Answered {
         for none in &self.impossible {
             document.paragraph(Cell::new(
                 format!(
-                    "not possible on {} GPUs of {}: {}",
+                    "impossible on {} GPUs of {}: {}",
                     human::whole(none.devices),
                     none.cluster,
                     none.reason
@@ -62,19 +62,19 @@ impl Answer for Answered {
         self.why_not.iter().for_each(|answer| why(answer, self.fit_probability, &mut document));
         if let Some(best) = self.shown.first() {
             if !best.ranked.warnings.is_empty() {
-                document.heading("doubts about the best");
+                document.heading("warnings for the best layout");
                 let bullets =
                     best.ranked.warnings.iter().map(|warning| {
                         Cell::new(format!("{} [{}]", warning.message, warning.id), Tone::Plain)
                     });
                 document.blocks.push(Block::Bullets(bullets.collect()));
             }
-            document.heading(if self.pareto.is_some() { "the first" } else { "the best" });
+            document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
             let export = if self.not_expressed.is_empty() {
-                "with the same flags `railwright export --to megatron` prints what launches it".to_owned()
+                "run `railwright export --to megatron` with the same flags for a launch command".to_owned()
             } else {
-                format!("`railwright export --to megatron` cannot say {}", self.not_expressed.join(", "))
+                format!("Megatron-LM has no flag for {}", self.not_expressed.join(", "))
             };
             document.paragraph(Cell::new(export, Tone::Faint));
         }
@@ -95,10 +95,11 @@ impl Answered {
             counted_as(counters.enumerated, "strategy", "strategies"),
             counted_as(counters.invalid, "combination is", "combinations are")
         );
-        let fitting = format!("fitting with probability {} or more", self.fit_probability);
+        let fitting = format!("fitting with probability of at least {}", self.fit_probability);
         let Some(best) = self.shown.first() else {
+            let verdict = if self.is_complete { "nothing fits" } else { "nothing found yet" };
             document.spans(vec![
-                Cell::new("nothing fits", Tone::Bad),
+                Cell::new(verdict, Tone::Bad),
                 format!(": of {searched}, none {fitting}").into(),
             ]);
             return;
@@ -111,7 +112,7 @@ impl Answered {
                 format!("{} that", counted_as(found, "layout", "layouts"))
             };
             let text = format!(
-                " no other beats in both {} and {}, of {searched}, {fitting}",
+                " on the Pareto front of {} and {}, of {searched}, {fitting}",
                 first.label(),
                 second.label()
             );
@@ -120,43 +121,44 @@ impl Answered {
         }
         let ranked = &best.ranked;
         let text = format!(
-            " by {} of {searched}, {fitting}: {} a step ({}), {}",
+            " by {} of a space of {searched}, {fitting}: {} per step ({}), {}",
             self.objective.label(),
             human::seconds(ranked.candidate.step_time),
             between(&ranked.step_time_interval),
             ranked.plan_summary
         );
         document.spans(vec![Cell::new("best", Tone::Good), text.into()]);
-        if self.ties > 1 && matches!(self.objective, Goal::Time | Goal::Cost) {
-            let others = match self.ties {
-                2 => "another lies".to_owned(),
-                ties if ties > MOST_TIES => format!("{MOST_TIES} others or more lie"),
-                ties => format!("{} others lie", ties - 1),
-            };
-            let software = &ranked.candidate.plan.software;
-            let band = human::percent(difference_band(software));
-            let nine = differences::of(software).map_or(f64::NAN, |d| d.nine_tenths.exp_m1());
-            let mut text = format!(
-                "{others} within {band}: two of three measured pairs of layouts were predicted within that of their true difference, nine of \
-                 ten within {}; measure before choosing among them",
-                human::percent(nine)
-            );
-            if let Some(simplest) = &self.simplest {
-                // Writing to a String cannot fail.
-                let _ = write!(
-                    text,
-                    "; the simplest is number {}, {:+.1}%: {}",
-                    simplest.ranked.rank,
-                    simplest
-                        .ranked
-                        .dearer
-                        .filter(|_| self.objective == Goal::Cost)
-                        .unwrap_or(simplest.ranked.behind)
-                        * 100.0,
-                    simplest.short_layout
-                );
-            }
-            document.paragraph(text);
+        self.ties(document);
+    }
+
+    /// What the first row means where others tie with it, and which layout is faster.
+    fn ties(&self, document: &mut Document) {
+        let Some(best) = self.shown.first().filter(|_| self.is_by_family) else { return };
+        let ties = self.shown.iter().filter(|shown| shown.ranked.candidate.tied_with_best).count();
+        if ties < 2 && self.fastest.is_none() {
+            return;
+        }
+        let software = &best.ranked.candidate.plan.software;
+        let band = human::percent(difference_band(software));
+        document.paragraph(format!(
+            "Step times within {band} of the fastest are a tie: they differ by less than the model error (68% of measured pairs). Ties are ordered by simplicity, then time; benchmark the first few."
+        ));
+        if let Some(fastest) = &self.fastest {
+            let lag = fastest
+                .ranked
+                .dearer
+                .filter(|_| self.objective == Goal::Cost)
+                .unwrap_or(fastest.ranked.behind);
+            let odd = objections(&fastest.ranked);
+            let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
+            document.paragraph(Cell::new(
+                format!(
+                    "fastest predicted: {:+.1}%, {why}: {}",
+                    unsigned_zero(lag * 100.0, 0.05),
+                    fastest.short_layout
+                ),
+                Tone::Faint,
+            ));
         }
     }
 
@@ -168,7 +170,7 @@ impl Answered {
         let follows = |goal: Goal| matches!(goal, Goal::Time | Goal::Cost | Goal::Gpus);
         match (self.pareto, self.objective) {
             (Some((first, second)), _) if follows(first) && follows(second) => Some(
-                "on one number of devices of one kind time and cost go together: name several with --gpus or --cluster",
+                "time and cost are equivalent on a single cluster size: compare several with --gpus or --cluster",
             ),
             (None, Goal::Gpus) => Some("only one number of devices was compared: name several with --gpus"),
             _ => None,
@@ -177,8 +179,14 @@ impl Answered {
 
     fn ranking(&self, document: &mut Document, terminal: Terminal) {
         let remark = match self.pareto {
-            Some((first, _)) => format!("by {}; one of each layout", first.label()),
-            None => format!("by {}; one of each layout, its details at their best", self.objective.label()),
+            Some((first, _)) => format!("by {}; best variant of each layout", first.label()),
+            None if self.is_by_family => {
+                format!(
+                    "by {}, ties by simplicity; one row for each TP, PP, CP, EP and sharding",
+                    self.objective.label()
+                )
+            }
+            None => format!("by {}; best variant of each layout", self.objective.label()),
         };
         document.heading_with("ranking", remark);
         let mut columns = vec![Column::numbers("#")];
@@ -199,20 +207,36 @@ impl Answered {
             Column::words("against best"),
             Column::prose("layout"),
         ]);
-        let rows = self.shown.iter().map(|shown| self.row(shown, has_interval)).collect();
+        let rows = self.rows().map(|shown| self.row(shown, has_interval)).collect();
         document.table(Table { columns, rows });
-        document.heading_with(
-            "where the time goes",
-            "in percent of the step, on the stage that the others wait for",
-        );
+        self.odd_rows(document);
+        document.heading_with("where the time goes", "percent of the step, on the critical stage");
         document.table(self.shares());
         self.timeline(document);
+    }
+
+    /// The file's own layout, then what was found.
+    fn rows(&self) -> impl Iterator<Item = &Shown> {
+        self.own.iter().chain(&self.shown)
+    }
+
+    /// What an expert would object to in rows.
+    fn odd_rows(&self, document: &mut Document) {
+        let odd: Vec<String> = self
+            .shown
+            .iter()
+            .filter(|shown| !shown.ranked.candidate.oddities.is_empty())
+            .map(|shown| format!("{}: {}", shown.ranked.rank, objections(&shown.ranked)))
+            .collect();
+        if !odd.is_empty() && self.is_by_family {
+            document.paragraph(Cell::new(format!("unusual features: {}", odd.join("; ")), Tone::Faint));
+        }
     }
 
     fn row(&self, shown: &Shown, has_interval: bool) -> Vec<Cell> {
         let ranked = &shown.ranked;
         let candidate = &ranked.candidate;
-        let mut cells = vec![Cell::number(ranked.rank.to_string(), ranked.rank as f64)];
+        let mut cells = vec![number(ranked)];
         if self.several_settings {
             cells.push(Cell::new(shown.cluster.as_str(), Tone::Name));
             cells.push(Cell::number(human::whole(candidate.devices), candidate.devices as f64));
@@ -255,12 +279,12 @@ impl Answered {
             |ranked: &Ranked, on: Share| ranked.spent.iter().find(|s| s.on == on).map_or(0.0, |s| s.share);
         let used: Vec<Share> = Share::ALL
             .into_iter()
-            .filter(|&on| self.shown.iter().any(|shown| of(&shown.ranked, on).abs() > LEAST))
+            .filter(|&on| self.rows().any(|shown| of(&shown.ranked, on).abs() > LEAST))
             .collect();
         let mut columns = vec![Column::numbers("#")];
         columns.extend(used.iter().map(|&on| Column::numbers(label(on))));
-        let rows = self.shown.iter().map(|shown| {
-            let mut cells = vec![Cell::number(shown.ranked.rank.to_string(), shown.ranked.rank as f64)];
+        let rows = self.rows().map(|shown| {
+            let mut cells = vec![number(&shown.ranked)];
             cells.extend(used.iter().map(|&on| {
                 let share = of(&shown.ranked, on);
                 let percent = (share * 1000.0).round() / 10.0;
@@ -281,13 +305,12 @@ impl Answered {
             let rank = shown.ranked.rank;
             if retimed.difference.abs() <= AGREE {
                 if rank == 1 {
-                    document.paragraph(Cell::new(format!("timed again on the timeline: {lag}"), Tone::Faint));
+                    document.paragraph(Cell::new(format!("verified on the timeline: {lag}"), Tone::Faint));
                 }
             } else if retimed.steps_overlap {
                 document.paragraph(Cell::new(
                     format!(
-                        "number {rank} takes {} alone on the timeline ({lag}); its schedule runs each step into the next, so steps follow \
-                         one another faster than that",
+                        "layout {rank} takes {} alone on the timeline ({lag}); its schedule overlaps consecutive steps, so the step interval is shorter",
                         human::seconds(retimed.timeline)
                     ),
                     Tone::Faint,
@@ -295,7 +318,7 @@ impl Answered {
             } else {
                 document.paragraph(Cell::new(
                     format!(
-                        "number {rank} takes {} on the timeline ({lag}): the two forms of the step disagree, please report it",
+                        "layout {rank} takes {} on the timeline ({lag}): closed form and timeline disagree; please report this",
                         human::seconds(retimed.timeline)
                     ),
                     Tone::Doubtful,
@@ -303,6 +326,27 @@ impl Answered {
             }
         }
     }
+}
+
+/// The number of a row; the file's own layout has none.
+fn number(ranked: &Ranked) -> Cell {
+    if ranked.rank == 0 {
+        return Cell::new("yours", Tone::Name);
+    }
+    Cell::number(ranked.rank.to_string(), ranked.rank as f64)
+}
+
+/// What an expert would object to in a layout, in words.
+fn objections(ranked: &Ranked) -> String {
+    let words = ranked.candidate.oddities.iter().map(|oddity| match oddity {
+        Oddity::UnequalChunks => "unequal chunks",
+        Oddity::TornGroup => "groups across scale-up domains",
+        Oddity::ShortContext => "context parallelism on short sequences",
+        Oddity::PartialSharding => "sharding over a part of the ranks",
+        Oddity::WholeOptimizer => "optimizer states not sharded",
+        Oddity::TightMemory => "memory nearly full",
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// A number that rounds to zero loses its sign.

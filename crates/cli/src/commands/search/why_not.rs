@@ -67,7 +67,12 @@ impl Question {
         for (key, value) in &self.pins {
             spec.set_flag(PLACE, &format!("plan.{key}"), value)?;
         }
-        let named = Setting { word: setting.word.clone(), spec, run: setting.run.clone() };
+        let named = Setting {
+            word: setting.word.clone(),
+            spec,
+            run: setting.run.clone(),
+            freed: setting.freed.clone(),
+        };
         let keys: Vec<&str> = self.pins.iter().map(|(key, _)| key.as_str()).collect();
         let batch = if keys.contains(&"global_batch") { None } else { batches[index] };
         let plan = said(&named, batch);
@@ -137,11 +142,10 @@ impl Question {
         let is_offered = Space::new(&open, &setting.run.model, &setting.run.cluster)
             .is_ok_and(|space| space.contains(plan).is_ok());
         Some(if is_offered {
-            format!("`{key}` was narrowed by what was said or by --space, so the search did not try this one")
+            format!("not searched: `{key}` is fixed by a setting or restricted by --space")
         } else {
             format!(
-                "the search did not try this `{key}`: {} does not ship it, or it is not among the usual values; --unlimited or --space \
-                 let it in",
+                "not searched: {} does not support this `{key}`, or the value is unusual; add --unlimited or --space",
                 plan.software
             )
         })

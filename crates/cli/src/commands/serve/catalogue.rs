@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Commands that are about the terminal, or write files.
-const NOT_ASKED: &[&str] = &["serve", "completions", "man", "init", "save", "export-perfetto", "help"];
+const NOT_ASKED: &[&str] =
+    &["serve", "completions", "man", "init", "save", "tune", "export-perfetto", "help"];
 /// Arguments that are about the terminal.
 const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
 

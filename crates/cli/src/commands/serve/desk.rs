@@ -10,7 +10,7 @@ use super::start::Given;
 use super::voice;
 use crate::args::Arguments;
 use crate::commands;
-use crate::exit::{self, Failure};
+use crate::exit::Failure;
 use crate::input::{access, shelf};
 use crate::printer::{Listener, Printer};
 use bytes::Bytes;
@@ -116,12 +116,10 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
     let end = commands::run(&arguments.command, &printer);
     crate::run::launch::forget();
     let outcome = match end {
-        Ok(exit::Outcome::Yes) => Outcome::Yes,
-        Ok(exit::Outcome::No) => Outcome::No,
-        Ok(exit::Outcome::Interrupted) => Outcome::Interrupted,
+        Ok(end) => Outcome::from(end),
         Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
         // Nothing here is a pipe.
-        Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the answer was lost")),
+        Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),
     };
     let text = listener.take();
     let media = media.unwrap_or_else(|| voice::media_of(&text));

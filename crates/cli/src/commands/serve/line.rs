@@ -68,6 +68,7 @@ pub(super) fn of(question: &Question) -> Result<Asked, Reply> {
             (None, Vec::new())
         }
     };
+    let command_line = command;
     let command = words.shown(&flags);
     if !problems.is_empty() {
         return Err(Reply::Problems { problems, command });
@@ -75,7 +76,10 @@ pub(super) fn of(question: &Question) -> Result<Asked, Reply> {
     let Words { mut parsed, mut positional, .. } = words;
     parsed.extend(flags);
     if !positional.is_empty() {
-        parsed.push("--".to_owned());
+        // Behind two dashes some commands expect the arguments of a script, not their own.
+        if !command_line.get_arguments().any(clap::Arg::is_last_set) {
+            parsed.push("--".to_owned());
+        }
         parsed.append(&mut positional);
     }
     Ok(Asked { parsed, command, media })

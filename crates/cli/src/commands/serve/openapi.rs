@@ -133,7 +133,7 @@ fn add(argument: &Arg, key: &Key, schemas: &mut Value) {
 fn described(argument: &Arg, mut schema: Value, key: Option<&Key>) -> Value {
     let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
     schema["description"] = match key {
-        Some(key) => json!(format!("{help}. Expects {}. Without it: {}.", key.kind.expects(), key.default)),
+        Some(key) => json!(format!("{help}. Expects {}. [default: {}]", key.kind.expects(), key.default)),
         None => json!(help),
     };
     let aliases = argument.get_visible_aliases().unwrap_or_default();
@@ -355,8 +355,8 @@ fn responses() -> Value {
             "description": "The answer, byte for byte what the command prints",
             "headers": {
                 "Railwright-Outcome": {
-                    "description": "The exit code in a word: 0, 1 or 130",
-                    "schema": { "enum": ["yes", "no", "interrupted"] },
+                    "description": "The exit code in a word: 0, 1, 4, 5 or 130",
+                    "schema": { "enum": ["yes", "no", "at-risk", "cannot-tell", "interrupted"] },
                 },
                 "Railwright-Notes": {
                     "description": "What the command says beside its answer, such as files that it could not read: a JSON list of texts, \

@@ -41,7 +41,7 @@ impl Words {
             match command.get_arguments().find(|argument| is_called(argument, name)) {
                 Some(argument) if settable(command).any(|one| one.get_id() == argument.get_id()) => {
                     if given.iter().any(|(known, ..)| known.get_id() == argument.get_id()) {
-                        let message = format!("`{}` is said twice, by different names", name_of(argument));
+                        let message = format!("`{}` is set twice, by different names", name_of(argument));
                         problems.push(Problem::new(message).at_key(human::shorten(name)));
                     }
                     given.push((argument, name, value));
@@ -63,7 +63,7 @@ impl Words {
                 Ok(Some(texts)) => {
                     if let Some(missing) = missing {
                         let message =
-                            format!("`{}` must be said where `{}` is", name_of(missing), name_of(argument));
+                            format!("`{}` is required with `{}`", name_of(missing), name_of(argument));
                         problems.push(Problem::new(message).at_key(name_of(missing)));
                     }
                     self.typed.extend(texts.iter().map(|text| shown(text)));
@@ -106,11 +106,9 @@ impl Words {
 
 fn refused(argument: &Arg, name: &str) -> Problem {
     let problem = if writes(argument) {
-        Problem::new("nothing is written through the server")
-            .hint("leave it out: the answer is what comes back")
+        Problem::new("nothing is written through the server").hint("omit it: the result is the response")
     } else if matches!(argument.get_id().as_str(), "format" | "json") {
-        Problem::new("the form of the answer stands beside the arguments")
-            .hint("such as `\"format\": \"csv\"`")
+        Problem::new("the output format is not an argument").hint("such as `\"format\": \"csv\"`")
     } else {
         Problem::new("this is about the terminal").hint("leave it out")
     };

@@ -31,27 +31,25 @@ impl Answer for Answered {
         let mut document = Document::default();
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         if self.is_incomplete {
-            document.paragraph(Cell::new(
-                "stopped early: more numbers of devices were to be tried",
-                Tone::Doubtful,
-            ));
+            document
+                .paragraph(Cell::new("stopped early: more cluster sizes were to be tried", Tone::Doubtful));
         }
         self.verdict(&mut document);
         document.chosen(&self.chosen);
         if !self.sized.rows.is_empty() {
             let remark = if self.growing_batch {
-                "with a batch that grows with the devices"
+                "with a global batch that scales with the devices"
             } else if self.own_batches {
-                "with nearly the same batch"
+                "with nearly the same global batch"
             } else {
-                "with the same batch everywhere"
+                "with the same global batch"
             };
-            document.heading_with("numbers of devices", format!("the best layout of each, {remark}"));
+            document.heading_with("cluster sizes", format!("best layout of each, {remark}"));
             document.table(self.table());
             self.remarks(&mut document);
         }
         if let Some(command) = &self.command {
-            document.heading("the chosen layout");
+            document.heading("chosen layout");
             document.paragraph(Cell::new(command.as_str(), Tone::Name));
         }
         document
@@ -128,8 +126,8 @@ impl Answered {
                 row.bill.rent.map_or_else(String::new, |rent| format!(", for {}", human::dollars(rent)))
             );
             let why = match (self.sized.goal.deadline, self.sized.goal.budget) {
-                (Some(_), _) => "the cheapest that ends in time",
-                _ => "the soonest end within the budget",
+                (Some(_), _) => "the cheapest that meets the deadline",
+                _ => "the fastest within the budget",
             };
             document.spans(vec![
                 Cell::new(goal, Tone::Good),
@@ -142,7 +140,7 @@ impl Answered {
             let reason =
                 self.sized.impossible.first().map_or("nothing was tried", |none| none.reason.as_str());
             document.spans(vec![
-                Cell::new("no number of devices can train it", Tone::Bad),
+                Cell::new("no cluster size can train this model", Tone::Bad),
                 format!(": {reason}").into(),
             ]);
         }
@@ -234,25 +232,22 @@ impl Answered {
         }
         document.paragraph(Cell::new(
             format!(
-                "efficiency: tokens per second and GPU over those of the smallest number; added: the same of the GPUs beyond the next smaller \
-                 number, worth adding from {worth} (--worth); $/day saved and days/GPU: what these GPUs cost for each day that they save, and the days that \
-                 each of them saves"
+                "efficiency: per-GPU throughput vs. the smallest cluster; added: of the added GPUs only, efficient from {worth} on (--worth); $/day saved and days/GPU: cost of the added GPUs per day saved, and days saved per GPU"
             ),
             Tone::Faint,
         ));
         let tokens = human::count((self.global_batch * self.sequence_length) as f64);
         let batch = if self.own_batches && !self.growing_batch {
             format!(
-                "the batch is {tokens} tokens or the nearest that divides among the GPUs: no one batch divides among all these numbers"
+                "the global batch is {tokens} tokens or the nearest divisible size: no single batch divides among all sizes"
             )
         } else if self.growing_batch {
             format!(
-                "the batch grows with the GPUs from {tokens} tokens: fewer, larger steps, and beyond the model's critical batch they learn less per \
-                 token, which is not counted here"
+                "the global batch grows with the GPUs from {tokens} tokens; loss of sample efficiency above the critical batch size is not modelled"
             )
         } else {
             format!(
-                "the batch is {tokens} tokens for every number, because convergence depends on it; --growing-batch lets it grow with the GPUs"
+                "the global batch is {tokens} tokens for all sizes, because convergence depends on it; --growing-batch scales it with the GPUs"
             )
         };
         document.paragraph(Cell::new(batch, Tone::Faint));
@@ -272,11 +267,9 @@ impl Answered {
         let at = format!("{} GPUs of {}", human::whole(row.devices), self.machine(row));
         let worth = human::percent(self.sized.goal.worth);
         if stop.is_reached {
-            format!(
-                "more stop paying at {at}: beyond it an added GPU does less than {worth} of what one does at the smallest number"
-            )
+            format!("scaling is efficient up to {at}: beyond it, marginal efficiency is below {worth}")
         } else {
-            format!("more still pay at {at}, the most that was tried")
+            format!("scaling is still efficient at {at} (largest size tried)")
         }
     }
 }
@@ -317,7 +310,7 @@ fn met(row: &Row, is_chosen: bool) -> Cell {
         (true, true) if is_chosen => Cell::new("chosen", Tone::Good),
         (true, true) => Cell::new("met", Tone::Good),
         (false, true) => Cell::new("late", Tone::Bad),
-        (true, false) => Cell::new("too dear", Tone::Bad),
-        (false, false) => Cell::new("late, too dear", Tone::Bad),
+        (true, false) => Cell::new("over budget", Tone::Bad),
+        (false, false) => Cell::new("late, over budget", Tone::Bad),
     }
 }

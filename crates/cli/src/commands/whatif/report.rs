@@ -2,6 +2,7 @@
 
 use super::Rehearsed;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, Seconds};
@@ -30,7 +31,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
         Tone::Strong,
     )]);
     document.chosen(&rehearsed.chosen);
-    document.heading("what each change makes of it");
+    document.heading("effect of each change");
     document.table(comparison(rehearsed));
     if let Some(interaction) = &answer.interaction {
         document.paragraph(Cell::new(together(interaction), Tone::Plain));
@@ -45,7 +46,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
         one(&mut document, rehearsal);
     }
     if !answer.warnings.is_empty() {
-        document.heading_with("doubtful already as it is", "`railwright explain ID` says more");
+        document.heading_with("warnings without changes", "run `railwright explain ID` for details");
         document.blocks.push(Block::Bullets(answer.warnings.iter().map(warning).collect()));
     }
     document
@@ -62,7 +63,7 @@ fn comparison(rehearsed: &Rehearsed) -> Table {
         Column::words("fits"),
         Column::numbers("$/M tokens").expendable(3),
     ];
-    let mut rows = vec![row(Cell::new("as it is", Tone::Faint), &rehearsed.answer.before, None)];
+    let mut rows = vec![row(Cell::new("baseline", Tone::Faint), &rehearsed.answer.before, None)];
     let answer = &rehearsed.answer;
     rows.extend(answer.alone.iter().chain(&answer.together).map(|rehearsal| {
         let name = Cell::new(rehearsal.name.as_str(), Tone::Strong);
@@ -87,7 +88,11 @@ fn row(name: Cell, run: &Summary, difference: Option<&Difference>) -> Vec<Cell> 
         Cell::number(human::count(run.tokens_per_second_per_device), run.tokens_per_second_per_device),
         Cell::number(human::percent(run.model_flop_utilisation), run.model_flop_utilisation),
         Cell::number(human::bytes(run.memory), run.memory.get()),
-        if run.fits { Cell::new("yes", Tone::Good) } else { Cell::new("no", Tone::Bad) },
+        match run.fit {
+            Fit::Fits => Cell::new("yes", Tone::Good),
+            Fit::AtRisk => Cell::new("at risk", Tone::Doubtful),
+            Fit::DoesNotFit => Cell::new("no", Tone::Bad),
+        },
         run.dollars_per_million_tokens
             .map_or_else(Cell::default, |price| Cell::number(cents(price), price.get())),
     ]
@@ -122,7 +127,7 @@ fn cents(price: Dollars) -> String {
 
 fn together(interaction: &Interaction) -> String {
     format!(
-        "All together {} as fast; each alone multiplies to {}. {}{}.",
+        "Combined: {} as fast (product of single effects: {}). {}{}.",
         factor(interaction.together),
         factor(interaction.product_alone),
         interaction.verdict[..1].to_uppercase(),
@@ -167,8 +172,10 @@ fn headline(possible: &Possible) -> String {
     if after.stages > 1 {
         let _ = write!(words, " on stage {}", after.worst_stage);
     }
-    if !after.fits {
-        words.push_str(", which does not fit");
+    match after.fit {
+        Fit::Fits => {}
+        Fit::AtRisk => words.push_str(", at risk"),
+        Fit::DoesNotFit => words.push_str(", which does not fit"),
     }
     if let (Some(rent), Some(calendar)) = (after.rent, after.calendar) {
         let _ =
@@ -185,8 +192,8 @@ fn parts(document: &mut Document, difference: &Difference, stages: usize) {
         return;
     }
     let title = match difference.stage {
-        Some(stage) if stages > 1 => format!("where the difference is, on stage {stage}"),
-        _ => "where the difference is".to_owned(),
+        Some(stage) if stages > 1 => format!("largest differences, stage {stage}"),
+        _ => "largest differences".to_owned(),
     };
     let columns = vec![
         Column::words(&title),
@@ -222,7 +229,7 @@ fn remarks(document: &mut Document, rehearsal: &Rehearsal, possible: &Possible) 
     if let Some(evidence) = &rehearsal.evidence {
         bullets.push(Cell::new(
             format!(
-                "{} pairs of measured runs differ in the {} alone: their ratio is predicted to within {} at the median, {} in nine of ten",
+                "{} pairs of measured runs differ in the {} alone; with their publication left out of the fit, the ratio is off by {} at the median and at most {} in nine of ten",
                 evidence.pairs,
                 evidence.what,
                 human::percent(evidence.median),

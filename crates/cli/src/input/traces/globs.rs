@@ -41,7 +41,7 @@ pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
         if parts.is_empty() && !is_like {
             base.push(component);
         } else if matches!(component, Component::ParentDir) {
-            return Err(wrong("`..` cannot stand behind a wildcard".to_owned()));
+            return Err(wrong("`..` cannot follow a wildcard".to_owned()));
         } else if text == "**" {
             // Twice in a row means the same, and every pair of them would double the ways to each folder.
             if !matches!(parts.last(), Some(Part::Below)) {

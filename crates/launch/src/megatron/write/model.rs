@@ -2,17 +2,22 @@
 
 use super::super::lists;
 use super::Group;
+use super::choices::expert_tensor_parallel;
+use super::structure::{self, Structure};
 use railwright_spec::model::{
     Activation, Attention, FeedForward, LatentAttention, Layer, Mixer, MixtureOfExperts, Mlp, Model, Norm,
     Position, Span, Weight,
 };
-use railwright_spec::plan::Plan;
+use railwright_spec::run::Run;
 
 /// Shapes of everything but experts.
-pub(super) fn shape(model: &Model) -> Group {
+pub(super) fn shape(run: &Run, structure: &Structure, per_chunk: &[u64]) -> Group {
+    let model = &run.model;
     let mut group = Group::new("MODEL_ARGS");
     group.flag("--use-mcore-models");
-    group.value("--num-layers", model.num_layers());
+    if !matches!(structure, Structure::Hybrid(_)) {
+        group.value("--num-layers", model.num_layers());
+    }
     group.value("--hidden-size", model.hidden_size);
     if let Some(attention) = first(model, attention) {
         group.value("--num-attention-heads", attention.heads);
@@ -29,6 +34,12 @@ pub(super) fn shape(model: &Model) -> Group {
     if let Some(mlp) = widths(model) {
         group.value("--ffn-hidden-size", mlp.intermediate_size);
         match (mlp.gated, mlp.activation) {
+            // OpenAI's variant: a quick GELU with an offset and a bound.
+            _ if model.family == "gpt_oss" => {
+                group.flag("--quick-geglu");
+                group.value("--glu-linear-offset", "1.0");
+                group.value("--activation-func-clamp-value", "7.0");
+            }
             (true, Activation::Silu) => group.flag("--swiglu"),
             (true, _) => group.flag("--quick-geglu"),
             (false, Activation::SquaredRelu | Activation::Relu) => group.flag("--squared-relu"),
@@ -38,34 +49,45 @@ pub(super) fn shape(model: &Model) -> Group {
     if first(model, |layer| Some(layer.norm)) == Some(Norm::RmsNorm) {
         group.value("--normalization", "RMSNorm");
     }
-    let biases = has(model, &["o_proj.bias", "down_proj.bias", "fc_out.bias", "c_proj.bias", "dense.bias"]);
+    let biases = has_biases(model);
+    if has(model, SINKS) {
+        group.value("--softmax-type", "learnable");
+    }
     group.flag_if(!biases, "--disable-bias-linear");
     group.flag_if(!biases && has(model, &["q_proj.bias", "qkv.bias"]), "--add-qkv-bias");
-    group.value("--max-position-embeddings", model.max_positions.max(1));
+    // Rotation goes as far as it has to, and Megatron-LM refuses sequences beyond this.
+    group.value("--max-position-embeddings", model.max_positions.max(run.plan.sequence_length).max(1));
     let position = match model.position {
         Position::Rotary => "rope",
         Position::Learned => "learned_absolute",
-        Position::Alibi => "alibi",
-        Position::None => "none",
+        // ALiBi was refused before.
+        Position::Alibi | Position::None => "none",
     };
     group.value("--position-embedding-type", position);
     group.flag_if(!model.tied_embeddings, "--untie-embeddings-and-output-weights");
     if let Some(prediction) = &model.multi_token_prediction {
         group.value("--mtp-num-layers", prediction.depth);
     }
+    structure::flags(structure, model, per_chunk, &mut group);
     group
 }
 
 /// Experts, if the model has any.
-pub(super) fn experts(model: &Model, plan: &Plan) -> Option<Group> {
+pub(super) fn experts(run: &Run, structure: &Structure) -> Option<Group> {
+    let (model, plan) = (&run.model, &run.plan);
     let moe = first(model, experts_of)?;
     let mut group = Group::new("MOE_ARGS");
     group.value("--num-experts", moe.experts);
     group.value("--moe-router-topk", moe.top_k);
+    // A softmax over one expert has no gradient: Megatron-LM wants it over all of them then.
+    group.flag_if(moe.top_k == 1, "--moe-router-pre-softmax");
     group.value("--moe-ffn-hidden-size", moe.expert.intermediate_size);
     if moe.shared_intermediate_size > 0 {
         group.value("--moe-shared-expert-intermediate-size", moe.shared_intermediate_size);
         group.flag_if(has(model, &["shared_expert_gate"]), "--moe-shared-expert-gate");
+    }
+    if let Some(latent) = structure::rows(model, "fc1_latent_proj") {
+        group.value("--moe-latent-size", latent);
     }
     if moe.routing_groups > 1 {
         group.value("--moe-router-num-groups", moe.routing_groups);
@@ -73,16 +95,15 @@ pub(super) fn experts(model: &Model, plan: &Plan) -> Option<Group> {
     }
     let with: Vec<u64> =
         (0..model.layers.len()).map(|i| u64::from(experts_of(model.layer(i)).is_some())).collect();
-    if with.contains(&0) {
+    if with.contains(&0) && !matches!(structure, Structure::Hybrid(_)) {
         group.value("--moe-layer-freq", format!("'{}'", lists::write(&with)));
     }
     if let Some(factor) = plan.expert_capacity {
         group.value("--moe-expert-capacity-factor", factor);
     }
-    group.value("--moe-token-dispatcher-type", "alltoall");
     group.flag("--moe-grouped-gemm");
     group.value("--expert-model-parallel-size", plan.expert_parallel);
-    group.value("--expert-tensor-parallel-size", plan.expert_tensor_parallel);
+    group.value("--expert-tensor-parallel-size", expert_tensor_parallel(run));
     Some(group)
 }
 
@@ -126,6 +147,11 @@ fn has(model: &Model, names: &[&str]) -> bool {
     model.layer_kinds.iter().any(|layer| layer.weights.iter().any(named))
 }
 
+/// Whether matrices have biases beside those of queries, keys and values.
+pub(super) fn has_biases(model: &Model) -> bool {
+    has(model, &["o_proj.bias", "down_proj.bias", "fc_out.bias", "c_proj.bias", "dense.bias"])
+}
+
 fn latent_flags(latent: &LatentAttention, group: &mut Group) {
     group.value("--num-attention-heads", latent.heads);
     group.flag("--multi-latent-attention");
@@ -156,10 +182,19 @@ fn window(model: &Model, group: &mut Group) {
     }
 }
 
-/// The shapes of every layer and of what stands around them, sorted.
+/// A scalar a head that softmax can attend to: `--softmax-type learnable`.
+const SINKS: &[&str] = &["sinks"];
+
+/// Weights that flags make and that the keys of a run file have no word for: sinks, and a router's bias where all matrices have one.
+fn is_implied(weight: &Weight) -> bool {
+    matches!(weight.name.as_str(), "sinks" | "router.bias")
+}
+
+/// The shapes of every layer and of what stands around them, sorted, but for what flags imply.
 pub(super) fn shapes(model: &Model) -> Vec<Vec<(u64, u64, u64)>> {
     let sorted = |weights: &[Weight]| {
-        let mut shapes: Vec<_> = weights.iter().map(|w| (w.rows, w.columns, w.copies)).collect();
+        let weights = weights.iter().filter(|weight| !is_implied(weight));
+        let mut shapes: Vec<_> = weights.map(|w| (w.rows, w.columns, w.copies)).collect();
         shapes.sort_unstable();
         shapes
     };

@@ -2,18 +2,21 @@
 
 use super::super::pipeline;
 use super::Group;
-use railwright_spec::plan::{
-    AttentionKernel, ContextKind, Optimizer, Plan, RankOrder, Recompute, RecomputeModule,
+use super::choices::{
+    Sharded, fp8_recipe, has_aware_optimizer, has_narrow_parameters, offloaded_layers, offloads_optimizer,
+    optimizer, overlaps_experts, recompute_words,
 };
+use super::structure::Structure;
+use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, RankOrder, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 
 /// Every group of the plan.
-pub(super) fn groups(run: &Run) -> Vec<Group> {
-    vec![parallel(run), training(run), precision(run), memory(run), overlap(run)]
+pub(super) fn groups(run: &Run, structure: &Structure) -> Vec<Group> {
+    vec![parallel(run, structure), training(run), precision(run), memory(run), overlap(run)]
 }
 
-fn parallel(run: &Run) -> Group {
+fn parallel(run: &Run, structure: &Structure) -> Group {
     let plan = &run.plan;
     let mut group = Group::new("PARALLEL_ARGS");
     group.value("--tensor-model-parallel-size", plan.tensor_parallel);
@@ -22,6 +25,8 @@ fn parallel(run: &Run) -> Group {
     group.flag_if(sequence && plan.tensor_parallel > 1, "--sequence-parallel");
     group.value("--pipeline-model-parallel-size", plan.pipeline_parallel);
     match &plan.layers_per_stage {
+        // The pattern of a hybrid has its stages between bars.
+        _ if matches!(structure, Structure::Hybrid(_)) => {}
         Some(list) => {
             let layout = pipeline::layout_of(&per_chunk(list, plan), predictions(run));
             group.value("--pipeline-model-parallel-layout", format!("'{layout}'"));
@@ -34,6 +39,8 @@ fn parallel(run: &Run) -> Group {
     group.value("--context-parallel-size", plan.context_parallel);
     if plan.context_parallel > 1 {
         let kind = match plan.context_kind {
+            // What a learned index picks lies anywhere in the sequence.
+            _ if *structure == Structure::Sparse => "all_gather",
             ContextKind::Ring => "p2p",
             ContextKind::AllGather => "all_gather",
             ContextKind::Ulysses => "a2a",
@@ -50,7 +57,7 @@ fn predictions(run: &Run) -> u64 {
 }
 
 /// A list for each stage, divided among the stage's chunks.
-fn per_chunk(list: &[u64], plan: &Plan) -> Vec<u64> {
+pub(super) fn per_chunk(list: &[u64], plan: &Plan) -> Vec<u64> {
     let (stages, chunks) = (plan.pipeline_parallel, plan.virtual_stages);
     if list.len() as u64 != stages || chunks == 1 {
         return list.to_vec();
@@ -68,13 +75,7 @@ fn training(run: &Run) -> Group {
     let steps =
         run.training.tokens.map_or(100.0, |tokens| (tokens / plan.tokens_per_step().max(1) as f64).ceil());
     group.value("--train-iters", steps.clamp(1.0, 1e15));
-    let optimizer = match plan.optimizer {
-        Optimizer::Sgd => "sgd",
-        Optimizer::Lion => "lion",
-        Optimizer::Muon => "muon",
-        Optimizer::Adam | Optimizer::Adafactor | Optimizer::Lora => "adam",
-    };
-    group.value("--optimizer", optimizer);
+    group.value("--optimizer", optimizer(plan));
     let dropout = if plan.dropout { "0.1" } else { "0.0" };
     group.value("--attention-dropout", dropout);
     group.value("--hidden-dropout", dropout);
@@ -88,42 +89,8 @@ fn training(run: &Run) -> Group {
     group
 }
 
-/// How Megatron shards what a rank keeps.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sharded {
-    /// Not at all.
-    Whole,
-    /// The states of the optimizer, by Megatron's distributed optimizer.
-    Optimizer,
-    /// Everything, by torch's FSDP: Megatron refuses it beside pipeline stages, experts, tied embeddings and fp16.
-    Torch,
-    /// More than the states, by Megatron's FSDP, which is built on the distributed optimizer.
-    Megatron,
-}
-
-impl Sharded {
-    fn of(run: &Run) -> Self {
-        let plan = &run.plan;
-        let torch = plan.pipeline_parallel == 1
-            && plan.expert_parallel == 1
-            && !run.model.tied_embeddings
-            && plan.precision.activations != DataType::Fp16;
-        match (plan.sharding.zero_stage, plan.sharding.reshard_after_forward) {
-            (0, _) => Self::Whole,
-            (1, _) => Self::Optimizer,
-            (3, false) if torch => Self::Torch,
-            _ => Self::Megatron,
-        }
-    }
-
-    /// Whether the distributed optimizer runs, which other flags ask for.
-    fn has_distributed_optimizer(self) -> bool {
-        matches!(self, Self::Optimizer | Self::Megatron)
-    }
-}
-
 fn precision(run: &Run) -> Group {
-    let (precision, sharded) = (run.plan.precision, Sharded::of(run));
+    let precision = run.plan.precision;
     let mut group = Group::new("PRECISION_ARGS");
     let sixteen = match precision.activations {
         DataType::Fp16 => Some(DataType::Fp16),
@@ -136,7 +103,10 @@ fn precision(run: &Run) -> Group {
         None => {}
     }
     match precision.compute {
-        DataType::Fp8 => group.value("--fp8-format", "hybrid"),
+        DataType::Fp8 => {
+            group.value("--fp8-format", "hybrid");
+            group.value("--fp8-recipe", fp8_recipe(run));
+        }
         DataType::Mxfp8 => {
             group.value("--fp8-format", "e4m3");
             group.value("--fp8-recipe", "mxfp8");
@@ -144,15 +114,14 @@ fn precision(run: &Run) -> Group {
         DataType::Nvfp4 => group.value("--fp4-format", "e2m1"),
         _ => {}
     }
-    let gathers = sharded.has_distributed_optimizer() || sharded == Sharded::Torch;
-    group.flag_if(precision.parameters == DataType::Fp8 && gathers, "--fp8-param-gather");
+    group.flag_if(has_narrow_parameters(run), "--fp8-param-gather");
     match (sixteen, precision.gradients) {
         (Some(_), DataType::Fp32) => group.flag("--accumulate-allreduce-grads-in-fp32"),
         (Some(_), DataType::Bf16) => group.flag("--grad-reduce-in-bf16"),
         _ => {}
     }
     let is_usual = precision.master != Some(DataType::Fp16) && precision.moments == DataType::Fp32;
-    if sixteen.is_some() && !is_usual && sharded.has_distributed_optimizer() {
+    if sixteen.is_some() && !is_usual && has_aware_optimizer(run) {
         group.flag("--use-precision-aware-optimizer");
         if precision.master == Some(DataType::Fp16) {
             group.value("--main-params-dtype", "fp16");
@@ -190,17 +159,16 @@ fn memory(run: &Run) -> Group {
         group.value("--num-distributed-optimizer-instances", everyone / ranks);
     }
     recompute(run, &mut group);
-    if plan.offload.optimizer > 0.0 && sharded.has_distributed_optimizer() {
-        let is_aware =
-            plan.precision.moments != DataType::Fp32 || plan.precision.master == Some(DataType::Fp16);
+    if offloads_optimizer(run) {
+        let sixteen = !matches!(plan.precision.activations, DataType::Fp32 | DataType::Tf32);
+        let is_aware = sixteen
+            && (plan.precision.moments != DataType::Fp32 || plan.precision.master == Some(DataType::Fp16));
         group.flag("--optimizer-cpu-offload");
         group.value("--optimizer-offload-fraction", plan.offload.optimizer);
         group.flag_if(!is_aware, "--use-precision-aware-optimizer");
     }
-    let layers = run.model.num_layers().div_ceil(plan.pipeline_parallel);
-    let moved = plan.offload.activations * layers as f64;
-    if moved >= 1.0 && plan.pipeline_parallel == 1 {
-        group.value("--cpu-offloading-num-layers", moved.round());
+    if let Some(layers) = offloaded_layers(run) {
+        group.value("--cpu-offloading-num-layers", layers);
     }
     group
 }
@@ -219,21 +187,8 @@ fn recompute(run: &Run, group: &mut Group) {
             group.value("--recompute-method", "block");
             group.value("--recompute-num-layers", layers.div_ceil(plan.virtual_stages));
         }
-        Recompute::Selective { modules, .. } => {
-            let has_experts = run.model.is_mixture_of_experts();
-            let words: Vec<&str> = modules
-                .iter()
-                .filter_map(|module| match module {
-                    RecomputeModule::CoreAttention => Some("core_attn"),
-                    RecomputeModule::Norm => Some("layernorm"),
-                    // Megatron recomputes the activation of experts only.
-                    RecomputeModule::Activation => has_experts.then_some("moe_act"),
-                    RecomputeModule::Mlp => Some("mlp"),
-                    RecomputeModule::Moe => Some("moe"),
-                    RecomputeModule::LatentUpProjection => Some("mla_up_proj"),
-                    RecomputeModule::Operators => None,
-                })
-                .collect();
+        Recompute::Selective { .. } => {
+            let words = recompute_words(run);
             if !words.is_empty() {
                 group.value("--recompute-granularity", "selective");
                 group.value("--recompute-modules", words.join(" "));
@@ -247,16 +202,13 @@ fn overlap(run: &Run) -> Group {
     let mut group = Group::new("OVERLAP_ARGS");
     let overlap = &plan.overlap;
     group.flag_if(overlap.gradient_reduce, "--overlap-grad-reduce");
-    let gathers = overlap.parameter_gather && overlap.gradient_reduce && plan.sharding.zero_stage > 0;
+    let gathers =
+        overlap.parameter_gather && overlap.gradient_reduce && Sharded::of(run).has_distributed_optimizer();
     group.flag_if(gathers, "--overlap-param-gather");
     group.flag_if(overlap.tensor && plan.sequence_parallel && plan.tensor_parallel > 1, "--tp-comm-overlap");
-    group.flag_if(plan.virtual_stages > 1 && !overlap.pipeline, "--no-overlap-p2p-communication");
-    // Megatron interleaves two micro-batches, which asks for chunks beside stages, and recomputes no whole layers then.
-    let can_interleave = plan.expert_parallel > 1
-        && (plan.pipeline_parallel == 1 || plan.virtual_stages > 1)
-        && !matches!(plan.recompute, Recompute::Full { .. })
-        && !matches!(plan.precision.activations, DataType::Fp32 | DataType::Tf32)
-        && predictions(run) <= 1;
-    group.flag_if(overlap.expert && can_interleave, "--overlap-moe-expert-parallel-comm");
+    // Between two stages alone Megatron refuses interleaving without it.
+    let waits = plan.virtual_stages > 1 && !overlap.pipeline && plan.pipeline_parallel > 2;
+    group.flag_if(waits, "--no-overlap-p2p-communication");
+    group.flag_if(overlaps_experts(run), "--overlap-moe-expert-parallel-comm");
     group
 }

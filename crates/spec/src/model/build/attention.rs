@@ -21,8 +21,12 @@ pub(crate) struct AttentionShape {
     pub(crate) heads: u64,
     pub(crate) kv_heads: u64,
     pub(crate) head_dim: u64,
+    /// Width of a value head where it is not `head_dim`.
+    pub(crate) value_dim: Option<u64>,
     pub(crate) span: Span,
     pub(crate) qkv_bias: bool,
+    /// Whether that bias is on keys too (whisper has it on queries and values alone).
+    pub(crate) key_bias: bool,
     pub(crate) output_bias: bool,
     pub(crate) qk_norm: QkNorm,
     /// A learned scalar per head in the softmax's denominator (gpt-oss).
@@ -33,38 +37,53 @@ pub(crate) struct AttentionShape {
     pub(crate) keys_are_values: bool,
     /// Keys and values are an earlier layer's: no projections for them (the small gemma 4 models).
     pub(crate) reuses_keys: bool,
+    /// Keys kept per query by a learned rule, if any.
+    pub(crate) sparse_top_k: Option<u64>,
+    /// Width of what queries, keys and values read, where it is not the hidden width.
+    pub(crate) input_width: Option<u64>,
+    /// Width of the other stack whose tokens give keys and values (cross-attention).
+    pub(crate) memory_width: Option<u64>,
 }
 
 impl AttentionShape {
-    pub(super) fn mixer(&self) -> Mixer {
+    pub(crate) fn mixer(&self) -> Mixer {
         Mixer::Attention(Attention {
             heads: self.heads,
             kv_heads: self.kv_heads,
             head_dim: self.head_dim,
-            value_dim: self.head_dim,
+            value_dim: self.value_dim.unwrap_or(self.head_dim),
             span: self.span,
             qk_norm: self.qk_norm != QkNorm::None,
-            sparse_top_k: None,
+            sparse_top_k: self.sparse_top_k,
         })
     }
 
-    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+    pub(crate) fn weights(&self, hidden: u64) -> Vec<Weight> {
         let query = self.heads * self.head_dim * if self.output_gate { 2 } else { 1 };
         let key = self.kv_heads * self.head_dim;
+        let value_dim = self.value_dim.unwrap_or(self.head_dim);
         let kv_cut = Cut::Heads(self.kv_heads);
         let mut parts = vec![("q_proj", query, Cut::Column)];
         if !self.reuses_keys {
             parts.push(("k_proj", key, kv_cut));
         }
         if !self.reuses_keys && !self.keys_are_values {
-            parts.push(("v_proj", key, kv_cut));
+            parts.push(("v_proj", self.kv_heads * value_dim, kv_cut));
         }
         let mut weights: Vec<Weight> = parts
             .iter()
-            .map(|&(name, rows, cut)| matrix(name, Module::AttentionInput, (rows, hidden), cut, "qkv"))
+            .map(|&(name, rows, cut)| {
+                let (columns, label) = match self.memory_width {
+                    Some(_) if name == "q_proj" => (hidden, "cross_q"),
+                    Some(width) => (width, "cross_kv"),
+                    None => (self.input_width.unwrap_or(hidden), "qkv"),
+                };
+                matrix(name, Module::AttentionInput, (rows, columns), cut, label)
+            })
             .collect();
         if self.qkv_bias {
-            weights.extend(parts.iter().map(|&(name, rows, cut)| {
+            let biased = parts.iter().filter(|(name, ..)| self.key_bias || *name != "k_proj");
+            weights.extend(biased.map(|&(name, rows, cut)| {
                 vector(&format!("{name}.bias"), Module::AttentionInput, rows, cut)
             }));
         }
@@ -86,8 +105,9 @@ impl AttentionShape {
             weights.push(vector("sinks", core, self.heads, Cut::Column));
         }
         let output = Module::AttentionOutput;
-        let from = self.heads * self.head_dim;
-        weights.push(matrix("o_proj", output, (hidden, from), Cut::Row, "attention_output"));
+        let from = self.heads * value_dim;
+        let label = if self.memory_width.is_some() { "cross_output" } else { "attention_output" };
+        weights.push(matrix("o_proj", output, (hidden, from), Cut::Row, label));
         if self.output_bias {
             weights.push(vector("o_proj.bias", output, hidden, Cut::Replicated));
         }
@@ -117,7 +137,7 @@ pub(crate) struct LatentShape {
 }
 
 impl LatentShape {
-    pub(super) fn mixer(&self) -> Mixer {
+    pub(crate) fn mixer(&self) -> Mixer {
         Mixer::Latent(LatentAttention {
             heads: self.heads,
             q_lora_rank: self.q_lora_rank,
@@ -129,7 +149,7 @@ impl LatentShape {
         })
     }
 
-    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+    pub(crate) fn weights(&self, hidden: u64) -> Vec<Weight> {
         let input = Module::AttentionInput;
         let query = self.heads * (self.nope + self.rope);
         let mut weights = Vec::new();
@@ -196,7 +216,7 @@ pub(crate) struct CompressedShape {
 }
 
 impl CompressedShape {
-    pub(super) fn mixer(&self) -> Mixer {
+    pub(crate) fn mixer(&self) -> Mixer {
         Mixer::Attention(Attention {
             heads: self.heads,
             kv_heads: 1,
@@ -208,7 +228,7 @@ impl CompressedShape {
         })
     }
 
-    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+    pub(crate) fn weights(&self, hidden: u64) -> Vec<Weight> {
         let (input, core, output) = (Module::AttentionInput, Module::AttentionCore, Module::AttentionOutput);
         let all = Cut::Replicated;
         let query = (self.heads * self.head_dim, self.q_lora_rank);

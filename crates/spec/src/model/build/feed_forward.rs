@@ -27,6 +27,8 @@ pub(crate) struct ExpertsShape {
     pub(crate) top_k: u64,
     pub(crate) expert: DenseShape,
     pub(crate) router_bias: bool,
+    /// Width of what the router reads, where it is not the hidden width.
+    pub(crate) router_width: Option<u64>,
     /// Width of the space that experts work in, where tokens are projected down to it before they travel.
     pub(crate) latent: Option<u64>,
     pub(crate) shared: Option<SharedShape>,
@@ -108,7 +110,7 @@ impl FeedForwardShape {
 
 impl ExpertsShape {
     fn weights(&self, hidden: u64) -> Vec<Weight> {
-        let router = (self.experts, hidden);
+        let router = (self.experts, self.router_width.unwrap_or(hidden));
         let mut weights = vec![matrix("router", Module::Router, router, Cut::Replicated, "router")];
         if self.router_bias {
             weights.push(vector("router.bias", Module::Router, self.experts, Cut::Replicated));

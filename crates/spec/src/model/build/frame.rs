@@ -23,6 +23,8 @@ pub(crate) struct Frame {
     pub(crate) head_bias: bool,
     /// Further trainable tensors outside the layers.
     pub(crate) extra: Vec<Weight>,
+    /// Further trainable tensors between the final norm and the loss.
+    pub(crate) head_extra: Vec<Weight>,
     /// Multi-token-prediction modules; each runs a layer like the last one.
     pub(crate) prediction_depth: u64,
     pub(crate) notes: Vec<String>,
@@ -41,7 +43,10 @@ impl Frame {
             cut,
             usage: Usage::Table,
         };
-        let mut weights = vec![table("embed_tokens", self.vocabulary, width, Cut::Vocabulary)];
+        let mut weights = Vec::new();
+        if self.vocabulary > 0 {
+            weights.push(table("embed_tokens", self.vocabulary, width, Cut::Vocabulary));
+        }
         if self.position_rows > 0 {
             weights.push(table("embed_positions", self.position_rows, self.hidden, Cut::Replicated));
         }
@@ -79,12 +84,13 @@ impl Frame {
                 "project_out",
             ));
         }
-        if !self.tied {
+        if !self.tied && self.vocabulary > 0 {
             weights.push(matrix("lm_head", Module::Head, (self.vocabulary, width), Cut::Vocabulary, "head"));
         }
         if self.head_bias {
             weights.push(vector("lm_head.bias", Module::Head, self.vocabulary, Cut::Vocabulary));
         }
+        weights.extend(self.head_extra.iter().cloned());
         weights
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct DeltaShape {
 }
 
 impl DeltaShape {
-    pub(super) fn mixer(&self) -> Mixer {
+    pub(crate) fn mixer(&self) -> Mixer {
         Mixer::Linear(LinearAttention {
             key_heads: self.key_heads,
             value_heads: self.value_heads,
@@ -34,7 +34,7 @@ impl DeltaShape {
         })
     }
 
-    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+    pub(crate) fn weights(&self, hidden: u64) -> Vec<Weight> {
         let key = self.key_heads * self.key_head_dim;
         let value = self.value_heads * self.value_head_dim;
         let (input, core) = (Module::AttentionInput, Module::AttentionCore);
@@ -87,10 +87,12 @@ pub(crate) struct StateSpaceShape {
     pub(crate) conv_kernel: u64,
     pub(crate) conv_bias: bool,
     pub(crate) projection_bias: bool,
+    /// A gated norm in front of the output projection.
+    pub(crate) norm: bool,
 }
 
 impl StateSpaceShape {
-    pub(super) fn mixer(&self) -> Mixer {
+    pub(crate) fn mixer(&self) -> Mixer {
         Mixer::StateSpace(StateSpace {
             heads: self.heads,
             head_dim: self.head_dim,
@@ -100,7 +102,7 @@ impl StateSpaceShape {
         })
     }
 
-    pub(super) fn weights(&self, hidden: u64) -> Vec<Weight> {
+    pub(crate) fn weights(&self, hidden: u64) -> Vec<Weight> {
         let inner = self.heads * self.head_dim;
         let convolved = inner + 2 * self.groups * self.state_size;
         let (input, core) = (Module::AttentionInput, Module::AttentionCore);
@@ -116,7 +118,9 @@ impl StateSpaceShape {
         for name in ["A_log", "D", "dt_bias"] {
             weights.push(vector(name, core, self.heads, Cut::Column));
         }
-        weights.push(vector("norm", core, inner, Cut::Column));
+        if self.norm {
+            weights.push(vector("norm", core, inner, Cut::Column));
+        }
         let output = Module::AttentionOutput;
         weights.push(matrix("out_proj", output, (hidden, inner), Cut::Row, "attention_output"));
         if self.projection_bias {

@@ -35,6 +35,8 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
         parallel_residual: false,
         extra_vectors: Vec::new(),
         extra_matrices: Vec::new(),
+        again: false,
+        weights: Vec::new(),
     };
     let mut notes = Vec::new();
     if d.vocab.is_none() {
@@ -57,6 +59,7 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
         final_norm: norm,
         head_bias: false,
         extra: Vec::new(),
+        head_extra: Vec::new(),
         prediction_depth: bounded("mtp", d.mtp, bounds::SMALL)?.unwrap_or(0),
         notes,
         // Last, for it ends the borrow.
@@ -121,7 +124,9 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
         heads: d.heads,
         kv_heads,
         head_dim,
+        value_dim: None,
         span: Span::Causal,
+        key_bias: true,
         qkv_bias: d.qkv_bias.unwrap_or(biases),
         output_bias: biases,
         qk_norm: if d.qk_norm == Some(true) { QkNorm::PerHead(norm) } else { QkNorm::None },
@@ -129,6 +134,9 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
         output_gate: false,
         keys_are_values: false,
         reuses_keys: false,
+        sparse_top_k: None,
+        input_width: None,
+        memory_width: None,
     }))
 }
 
@@ -204,6 +212,7 @@ impl FeedForwards {
             top_k,
             expert: with_width(moe_width.unwrap_or(width)),
             router_bias: false,
+            router_width: None,
             latent: None,
             shared,
             routing_groups,

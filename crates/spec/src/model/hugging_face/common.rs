@@ -97,7 +97,11 @@ impl Common {
                 (None, None) => Err(missing(names)),
             }
         };
-        let layers = fields.required(LAYERS, bounds::LAYERS)?;
+        let layers = match (fields.count(LAYERS, bounds::LAYERS)?, fields.strings("layers_block_type")?) {
+            (Some(layers), _) => layers,
+            (None, Some(types)) => bounds::LAYERS.check("layers_block_type", types.len() as u64)?,
+            (None, None) => return Err(missing(LAYERS)),
+        };
         let hidden = fields.required(HIDDEN, bounds::HIDDEN)?;
         let heads = or_class(HEADS, bounds::HEADS, nested.map(|n| n.0))?;
         let vocabulary = or_class(&["vocab_size"], bounds::VOCABULARY, nested.map(|n| n.2))?;
@@ -167,6 +171,7 @@ impl Common {
             final_norm: NormShape::RMS,
             head_bias: false,
             extra: Vec::new(),
+            head_extra: Vec::new(),
             prediction_depth: self.prediction_depth,
             notes: self.notes.clone(),
         }
@@ -178,7 +183,9 @@ impl Common {
             heads: self.heads,
             kv_heads: self.kv_heads,
             head_dim: self.head_dim,
+            value_dim: None,
             span: Span::Causal,
+            key_bias: true,
             qkv_bias: false,
             output_bias: false,
             qk_norm: QkNorm::None,
@@ -186,6 +193,9 @@ impl Common {
             output_gate: false,
             keys_are_values: false,
             reuses_keys: false,
+            sparse_top_k: None,
+            input_width: None,
+            memory_width: None,
         }
     }
 
@@ -220,6 +230,8 @@ pub(super) fn decoder(attention: AttentionShape, feed_forward: FeedForwardShape)
         parallel_residual: false,
         extra_vectors: Vec::new(),
         extra_matrices: Vec::new(),
+        again: false,
+        weights: Vec::new(),
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) fn routed(
         top_k,
         expert,
         router_bias: false,
+        router_width: None,
         latent: None,
         shared,
         routing_groups,

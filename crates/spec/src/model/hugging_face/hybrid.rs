@@ -110,6 +110,7 @@ fn mamba(source: &Source<'_>) -> Result<StateSpaceShape, Problem> {
         state_size: fields.count(&["ssm_state_size", "mamba_state_dim"], bounds::HEAD_DIM)?.unwrap_or(128),
         conv_kernel: fields.count(&["conv_kernel", "mamba_d_conv"], bounds::HEADS)?.unwrap_or(4),
         conv_bias: fields.flag(&["use_conv_bias"])?.unwrap_or(true),
+        norm: true,
         projection_bias: fields.flag(&["mamba_proj_bias"])?.unwrap_or(false),
     })
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cluster::by_name;
 use crate::model;
-use crate::plan::validate;
+use crate::plan::{Plan, validate};
 
 fn resolved(model: &str, cluster: &str, devices: u64, spec: &PlanSpec) -> Plan {
     let (model, cluster) =
@@ -36,7 +36,7 @@ fn defaults_are_what_people_start_with() {
     assert_eq!((plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel), (2, 1, 32));
     assert_eq!(resolved("llama-3-8b", "dgx-h200", 64, &PlanSpec::default()).tensor_parallel, 1);
     assert_eq!((plan.sequence_length, plan.global_batch), (8192, 512));
-    assert_eq!((plan.sharding.zero_stage, plan.software.as_str()), (1, DEFAULT_SOFTWARE));
+    assert_eq!((plan.sharding.zero_stage, plan.software.as_str()), (1, "megatron-core-2025"));
     // 70B: 6 x 70.6e9 B alone need at least ten devices' room.
     let plan = resolved("llama-3-70b", "dgx-h100", 256, &PlanSpec::default());
     assert!(plan.tensor_parallel * plan.pipeline_parallel >= 8, "{plan:?}");
@@ -111,7 +111,70 @@ fn degrees_that_do_not_divide_are_told() {
 fn uneven_stages_are_spread_when_asked_for() {
     let spec = PlanSpec { pipeline_parallel: Some(4), uneven_stages: Some(true), ..PlanSpec::default() };
     let plan = resolved("deepseek-v3", "h800", 64, &spec);
-    assert_eq!(plan.layers_per_stage, Some(vec![15, 16, 15, 15]));
+    assert_eq!(plan.layers_per_stage, Some(vec![16, 17, 16, 12]));
     let even = PlanSpec { pipeline_parallel: Some(4), uneven_stages: Some(true), ..PlanSpec::default() };
     assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &even).layers_per_stage, None);
+}
+
+/// A key's value as a word.
+fn word(spec: &PlanSpec, name: &str) -> Option<String> {
+    use crate::run::{Section as _, Value};
+    spec.get(name).map(|value| match value {
+        Value::Text(text) => text,
+        other => other.to_toml().trim_end_matches(".0").to_owned(),
+    })
+}
+
+/// What help, reference and schema print as the default of a key is what a plan without it gets.
+#[test]
+fn printed_defaults_are_what_plans_get() {
+    use crate::run::Section as _;
+    let of = |software: Option<&str>| {
+        let spec = PlanSpec {
+            tensor_parallel: Some(2),
+            pipeline_parallel: Some(2),
+            software: software.map(str::to_owned),
+            ..PlanSpec::default()
+        };
+        PlanSpec::from_plan(&resolved("llama-3-8b", "dgx-h100", 64, &spec))
+    };
+    let plain = of(None);
+    let (mut literal, mut by_software) = (0, 0);
+    for key in PlanSpec::KEYS {
+        let by_framework =
+            key.default.strip_prefix("set by the software: ").filter(|_| key.name != "sharding");
+        if let Some(clauses) = by_framework {
+            // `true in Megatron-Core and torchtitan`, `true in Megatron-Core since mid 2026, false in torchtitan`.
+            for clause in clauses.split(", ") {
+                let Some((value, names)) = clause.split_once(" in ") else { continue };
+                let names = names.split(" with ").next().unwrap_or(names);
+                for name in names.split(" and ") {
+                    let id = match name {
+                        "Megatron-Core" => "megatron-core-2025",
+                        "Megatron-Core since mid 2026" => "megatron-core-2026-06",
+                        "torchtitan" => "torchtitan-2025",
+                        other => panic!("{}: what is `{other}`?", key.name),
+                    };
+                    assert_eq!(word(&of(Some(id)), key.name).as_deref(), Some(value), "{} of {id}", key.name);
+                    by_software += 1;
+                }
+            }
+            continue;
+        }
+        let is_literal = !key.default.contains([' ', ';', '/']) || key.default == "none";
+        // Without degrees the program chooses; without an entry nothing is written.
+        let Some(found) = word(&plain, key.name).filter(|_| is_literal) else { continue };
+        assert_eq!(found, key.default, "{}", key.name);
+        literal += 1;
+    }
+    assert!(literal >= 12 && by_software >= 12, "{literal} {by_software}");
+}
+
+#[test]
+fn full_sharding_alone_is_torchtitan() {
+    let full = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+    let plan = resolved("llama-3-8b", "h100", 8, &PlanSpec { sharding: full, ..PlanSpec::default() });
+    assert_eq!((plan.software.as_str(), plan.context_kind), ("torchtitan-2025", ContextKind::AllGather));
+    let tensor = PlanSpec { sharding: full, tensor_parallel: Some(2), ..PlanSpec::default() };
+    assert_eq!(resolved("llama-3-8b", "h100", 8, &tensor).software, "megatron-core-2025");
 }

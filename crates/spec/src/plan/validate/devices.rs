@@ -10,6 +10,7 @@ pub(super) fn check(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>)
     world(cluster, plan, problems);
     expert_ranks(plan, problems);
     shard_group(plan, problems);
+    segment(cluster, plan, problems);
     formats(cluster, plan, problems);
 }
 
@@ -69,6 +70,17 @@ fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
             .hint(use_one_of(&nearest_divisors(ranks, group))),
         );
     }
+}
+
+/// A segment is a part of a scale-up domain.
+fn segment(cluster: &Cluster, plan: &Plan, problems: &mut Vec<Problem>) {
+    let whole = cluster.scale_up.domain_size;
+    let Some(segment) = plan.segment.filter(|segment| *segment > whole) else { return };
+    problems.push(
+        Problem::new(format!("a segment of {segment} devices is more than the scale-up domain of {whole}"))
+            .at_key("plan.segment")
+            .hint(format!("use at most {whole}, or `whole`")),
+    );
 }
 
 /// The accelerator multiplies in the format of the plan.

@@ -1,10 +1,11 @@
 //! Dividing layers among stages, and what each schedule needs.
 
-use super::super::{Plan, Recompute, Schedule};
+use super::super::{Plan, Recompute, Schedule, StageSplit, uneven_layers};
 use super::{nearest_divisors, stage_recompute, use_one_of};
 use crate::human::counts;
 use crate::model::Model;
 use crate::problem::Problem;
+use crate::software;
 
 pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     layers(model, plan, problems);
@@ -33,13 +34,13 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
             problems.push(
                 Problem::new(format!("{entries} entries for {pp} x {vp} = {chunks} virtual stages"))
                     .at_key("plan.layers_per_stage")
-                    .hint(suggestion(layers, chunks)),
+                    .hint(suggestion(model, plan, chunks)),
             );
         } else if sum != layers {
             problems.push(
                 Problem::new(format!("the entries sum to {sum}, but {} has {layers} layers", model.name))
                     .at_key("plan.layers_per_stage")
-                    .hint(suggestion(layers, chunks)),
+                    .hint(suggestion(model, plan, chunks)),
             );
         }
         return;
@@ -64,13 +65,14 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         problems.push(
             Problem::new(format!("{layers} layers cannot be divided evenly among {by}"))
                 .at_key(key)
-                .hint(format!("{}, or {}", use_one_of(&works), suggestion(layers, chunks))),
+                .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks))),
         );
     }
 }
 
-fn suggestion(layers: u64, chunks: u64) -> String {
-    format!("set uneven_stages = true for [{}]", counts(&balanced_layers(layers, chunks)))
+fn suggestion(model: &Model, plan: &Plan, chunks: u64) -> String {
+    let split = software::by_id(&plan.software).map_or(StageSplit::Even, |s| s.stage_split);
+    format!("set uneven_stages = true for [{}]", counts(&uneven_layers(model, chunks, split)))
 }
 
 fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {

@@ -26,7 +26,7 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
     let key = "plan.stage_recompute";
     if plan.recompute != Recompute::None {
         problems.push(
-            Problem::new("recompute is said for all stages and stage by stage")
+            Problem::new("recompute is set for all stages and per stage")
                 .at_key(key)
                 .hint("set plan.recompute to none, or leave one of them out"),
         );

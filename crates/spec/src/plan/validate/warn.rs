@@ -10,7 +10,7 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     let mut found = Vec::new();
     let mut warn = |id: &str, message: String| found.push(Warning::new(id, message));
     let (tp, pp, cp) = (plan.tensor_parallel, plan.pipeline_parallel, plan.context_parallel);
-    let domain = cluster.scale_up.domain_size;
+    let domain = plan.domain(cluster);
     if tp > domain && tp > 1 {
         warn(
             "tensor-parallel-leaves-domain",
@@ -101,5 +101,6 @@ pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
             format!("the fabric's tiers join {} devices, the run has {}", last.devices, cluster.devices),
         );
     }
+    found.extend(super::framework::check(plan));
     found
 }

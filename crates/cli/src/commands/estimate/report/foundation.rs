@@ -36,7 +36,7 @@ pub(super) fn money(document: &mut Document, bill: &Bill) {
     pairs.push((
         "energy",
         format!(
-            "{} at {}: {} at ${:.3} per kWh, part of most rents",
+            "{} at {}: {} at ${:.3} per kWh (usually included in the rental price)",
             human::energy(bill.energy),
             human::watts(bill.power),
             human::dollars(bill.electricity),
@@ -65,7 +65,7 @@ pub(super) fn provenance(document: &mut Document, estimate: &Estimate) {
         .collect();
     let software = &estimate.software;
     let faint = |text: String| Cell::new(text, Tone::Faint);
-    document.heading_with("what this rests on", "`--why` shows formulas, inputs and sources");
+    document.heading_with("evidence", "`--why` shows formulas, inputs and sources");
     document.pairs(vec![
         ("time", faint(rests_on.join("; "))),
         ("constants", faint(format!("{}: {}", software.id, software.source))),

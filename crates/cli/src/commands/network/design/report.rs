@@ -30,7 +30,7 @@ impl Answer for Answered {
         document.heading_with(
             self.title.clone(),
             format!(
-                "{} networks, {} of which a step can tell apart; {fronts} on the fronts of their domain sizes",
+                "{} networks in {} equivalence classes; {fronts} on the Pareto fronts of their domain sizes",
                 human::whole(rows.len() as u64),
                 human::whole(self.codesign.classes.len() as u64)
             ),
@@ -67,7 +67,12 @@ impl Answered {
             .codesign
             .rows
             .iter()
-            .filter(|row| self.shows_all || row.on_front || row.cheapest_token)
+            .enumerate()
+            .filter(|(index, row)| {
+                let is_judged = self.codesign.contenders.contains(index) || row.is_reference;
+                self.shows_all || row.on_front || is_judged || row.simulated.is_some()
+            })
+            .map(|(_, row)| row)
             .collect();
         // Within a domain size the fastest first.
         let time = |row: &Row| row.step_time.map_or(f64::INFINITY, Seconds::get);
@@ -84,12 +89,14 @@ impl Answered {
             Column::words("network"),
             Column::numbers("NIC"),
             Column::numbers("step"),
+            Column::numbers("simulated"),
             Column::numbers("tokens/s").expendable(6),
             Column::numbers("network's part").expendable(4),
             Column::numbers("dollars"),
             Column::numbers("per GPU").expendable(5),
             Column::numbers("power").expendable(2),
-            Column::numbers("all per M tokens").expendable(1),
+            Column::numbers("per M tokens").expendable(1),
+            Column::numbers("simulated per M tokens"),
             Column::prose("plan").expendable(3),
         ];
         if self.shows_all {
@@ -107,6 +114,9 @@ impl Answered {
                     || Cell::new("nothing fits", Tone::Bad),
                     |time| Cell::number(human::seconds(time), time.get()),
                 ),
+                row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
+                    Cell::number(human::seconds(simulated.step_time), simulated.step_time.get())
+                }),
                 row.tokens_per_second.map_or_else(Cell::default, |n| Cell::number(human::count(n), n)),
                 row.network_share
                     .map_or_else(Cell::default, |share| Cell::number(human::percent(share), share)),
@@ -114,6 +124,10 @@ impl Answered {
                 price(row.dollars_per_device),
                 row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),
                 whole.map_or_else(Cell::default, |p| Cell::number(format!("${:.4}", p.get()), p.get())),
+                row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
+                    let (low, high) = (simulated.dollars_low.get(), simulated.dollars_high.get());
+                    Cell::number(format!("${low:.4} to ${high:.4}"), simulated.dollars.get())
+                }),
                 class
                     .map_or("", |class| if class.layout.is_empty() { &class.reason } else { &class.layout })
                     .into(),
@@ -126,24 +140,75 @@ impl Answered {
         Table { columns, rows: rows.collect() }
     }
 
+    /// What simulation says of the cheapest networks.
+    fn judgement(&self) -> Vec<Cell> {
+        let rows = &self.codesign.rows;
+        let named =
+            |row: &Row| format!("{} with domains of {} at {}", name(row), row.domain, gigabits(row.speed));
+        let among = if self.codesign.has_unpriced_sizes() { "among domain sizes with a price, " } else { "" };
+        let contenders: Vec<&Row> =
+            self.codesign.contenders.iter().filter_map(|&index| rows.get(index)).collect();
+        let verdict = match contenders.as_slice() {
+            [] => return Vec::new(),
+            [winner] => Cell::new(
+                format!(
+                    "{among}lowest cost per token, simulated: {} (devices, network and electricity over {} years)",
+                    named(winner),
+                    self.years
+                ),
+                Tone::Strong,
+            ),
+            several => {
+                const NAMED: usize = 4;
+                let more = several.len().saturating_sub(NAMED);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                let list: Vec<String> = several.iter().take(NAMED).map(|row| named(row)).collect();
+                Cell::new(
+                    format!(
+                        "{among}cost per token is equal within the intervals:  {}{more}",
+                        list.join("; ")
+                    ),
+                    Tone::Doubtful,
+                )
+            }
+        };
+        let routings: Vec<&str> =
+            rows.iter().filter_map(|row| Some(row.simulated.as_ref()?.routing)).collect();
+        let mut distinct: Vec<&str> = routings.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let mut remarks = vec![
+            verdict,
+            Cell::from(format!(
+                "{} networks were simulated with routing {} (`--network routing=...` to change it); intervals: 14% of the network's part of the step",
+                routings.len(),
+                distinct.join(", ")
+            )),
+        ];
+        let reference = rows.iter().filter(|row| row.is_reference && row.simulated.is_some());
+        let cost =
+            |row: &Row| row.simulated.as_ref().map_or(f64::INFINITY, |simulated| simulated.dollars.get());
+        if let Some((reference, best)) = reference
+            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
+            .zip(contenders.first().filter(|best| !best.is_reference))
+        {
+            let by = (cost(best) / cost(reference) - 1.0) * 100.0;
+            remarks.push(Cell::from(format!(
+                "reference: {}; {} costs {by:+.1}% per token and {} less for the network",
+                named(reference),
+                named(best),
+                human::dollars(reference.dollars - best.dollars)
+            )));
+        }
+        remarks
+    }
+
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = Vec::new();
         if !self.is_complete {
             remarks.push(Cell::new("stopped: not every class of networks was searched", Tone::Doubtful));
         }
-        if let Some(row) = self.codesign.rows.iter().find(|row| row.cheapest_token) {
-            remarks.push(Cell::new(
-                format!(
-                    "{}a token costs least on {} with domains of {} at {}: devices, network and electricity over {} years",
-                    if self.codesign.has_unpriced_sizes() { "among domain sizes with a price, " } else { "" },
-                    name(row),
-                    row.domain,
-                    gigabits(row.speed),
-                    self.years
-                ),
-                Tone::Strong,
-            ));
-        }
+        remarks.extend(self.judgement());
         remarks.push(Cell::from(format!("devices: {}", self.device_price)));
         let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
         if across.is_empty() {
@@ -172,7 +237,7 @@ impl Answered {
             ));
         }
         if !self.chosen.is_empty() {
-            remarks.push(Cell::from(format!("not said, so chosen: {}", self.chosen.join("; "))));
+            remarks.push(Cell::from(format!("defaults: {}", self.chosen.join("; "))));
         }
         remarks
     }

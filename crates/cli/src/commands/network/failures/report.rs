@@ -189,7 +189,7 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("kept spread").expendable(2),
         Column::numbers("step"),
         Column::numbers("fail a month"),
-        Column::words("then").expendable(1),
+        Column::words("action").expendable(1),
         Column::numbers("GPU-hours each").expendable(4),
         Column::numbers("GPU-hours a month"),
     ];
@@ -288,7 +288,7 @@ impl Answered {
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = vec![
             Cell::from(
-                "cut off: devices whose own NIC reaches nobody; stranded: not even through their domain, so the step cannot finish",
+                "cut off: devices whose NIC is disconnected; stranded: unreachable through their domain too, so the step cannot finish",
             ),
             Cell::from(
                 "kept: of network bandwidth, by the most affected device on its own NIC (alone), with another that carries both (neighbour), or its domain over all NICs it has left (spread)",
@@ -311,12 +311,12 @@ impl Answered {
             None => format!(
                 "step: exposed network time, {} of it{}, grows by what is lost ({})",
                 human::percent(self.job.exposed_share),
-                if self.says_share { "" } else { " (chosen; --exposed-share or --run says it)" },
+                if self.says_share { "" } else { " (default; set --exposed-share or --run)" },
                 words(self.job.recovery)
             ),
         }));
         remarks.push(Cell::from(format!(
-            "then: what loses least of running on, going without the domains that are hit, and waiting; a restart costs {} h of all devices, a month has {MONTH} h",
+            "action: cheapest of continue, drop affected domains, and wait for repair; a restart costs {} h of all devices, a month has {MONTH} h",
             self.job.interruption_hours
         )));
         remarks.push(Cell::from(

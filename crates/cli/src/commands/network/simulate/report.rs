@@ -138,7 +138,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
         ),
     ];
     remarks.push(Cell::from(if simulation.is_exact {
-        "groups of each exchange are alike to the network, so each kind is simulated once, exactly"
+        "the groups of each exchange are equivalent in the network, so one group per kind is simulated"
     } else {
         "approximate: groups of an exchange differ on this network and end with the slowest of them"
     }));

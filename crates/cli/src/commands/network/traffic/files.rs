@@ -37,7 +37,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Problem> {
     if let Some(path) = &arguments.heat
         && picture(path).is_none()
     {
-        return Err(Problem::new(format!("no picture is known by the name `{path}`"))
+        return Err(Problem::new(format!("unknown image format: `{path}`"))
             .in_file("--heat")
             .hint("let it end in `.svg` or `.png`"));
     }

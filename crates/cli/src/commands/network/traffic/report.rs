@@ -55,7 +55,7 @@ impl Answer for Sums {
         document.pairs(head(&self.summary, self.design.as_ref().map(|design| design.name.as_str())));
         match &self.view {
             View::Kind => {
-                document.heading_with("exchanges", "bytes that all ranks send in a step");
+                document.heading_with("exchanges", "bytes sent by all ranks per step");
                 document.table(exchanges(&self.summary));
                 document.heading_with("dimensions", "the same by parallel dimension");
                 document.table(dimensions(&self.summary));

@@ -47,8 +47,10 @@ pub(super) fn json(answer: &Answered) -> Map<String, Value> {
         ),
         ("found".to_owned(), json!(answer.found)),
         ("not_expressed_in_megatron".to_owned(), json!(answer.not_expressed)),
-        ("ties".to_owned(), json!(answer.ties)),
-        ("simplest_of_ties".to_owned(), json!(answer.simplest.as_ref().map(one))),
+        ("by_family".to_owned(), json!(answer.is_by_family)),
+        ("fastest".to_owned(), json!(answer.fastest.as_ref().map(one))),
+        ("own".to_owned(), Value::Array(answer.own.iter().map(one).collect())),
+        ("freed".to_owned(), json!(answer.freed)),
         ("candidates".to_owned(), Value::Array(shown)),
         ("nothing_fits".to_owned(), nothing.unwrap_or(Value::Null)),
         ("impossible".to_owned(), Value::Array(impossible)),
@@ -94,7 +96,7 @@ pub(super) fn rows(answer: &Answered) -> (Vec<String>, Vec<Vec<String>>) {
     let parts = Share::ALL.map(|on| crate::printer::words(on).replace(' ', "_"));
     header.extend(parts.iter().map(|part| format!("share_{part}")));
     header.extend(["layout".to_owned(), "command".to_owned()]);
-    let rows = answer.shown.iter().map(|shown| {
+    let rows = answer.own.iter().chain(&answer.shown).map(|shown| {
         let ranked = &shown.ranked;
         let candidate = &ranked.candidate;
         let mut row = vec![

@@ -5,14 +5,16 @@
 //! `catalog/software.toml` with how it was obtained. Refuses to know any run: constants are by generation, accelerator
 //! architecture and operator.
 
+mod inferred;
 mod offers;
 
+pub use inferred::{Usual, UsualPlans, inferred};
 pub use offers::Offers;
 
-use railwright_spec::calibration::{Calibration, Operators};
-use railwright_spec::plan::{AttentionKernel, Overlap};
-use railwright_spec::precision::DataType;
-use railwright_spec::problem::{Problem, did_you_mean};
+use crate::calibration::{Calibration, Operators};
+use crate::plan::{AttentionKernel, Overlap, StageSplit};
+use crate::precision::DataType;
+use crate::problem::{Problem, did_you_mean};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -30,6 +32,9 @@ pub struct Software {
     /// Lowercase fragments of framework names that mean this generation, for readers of logs and tables.
     #[serde(default)]
     pub matches: Vec<String>,
+    /// Plans and accelerators for which it is assumed where nobody names a generation.
+    #[serde(default)]
+    pub usual: Vec<Usual>,
     /// What attention runs on by architecture; `default` for the rest.
     pub attention: BTreeMap<String, AttentionKernel>,
     /// Sustained over burst rate of matrix products by architecture and width (`Hopper`, `Hopper.fp8`); `default` for the rest.
@@ -105,6 +110,8 @@ pub struct Software {
     pub dropout: bool,
     /// Whether experts are cut by tensor parallelism as everything else is, unless the plan says otherwise.
     pub expert_tensor_follows_tensor: bool,
+    /// How it lays layers on pipeline stages.
+    pub stage_split: StageSplit,
     /// Multiple to which it pads the vocabulary, times tensor parallel.
     pub vocabulary_multiple: u64,
     /// What its users can choose at all.
@@ -159,6 +166,8 @@ pub fn parse(text: &str) -> Result<Vec<Software>, String> {
             }
             None => defaults.clone(),
         };
+        // One generation is usual, not all that descend from it.
+        base.remove("usual");
         for (key, value) in own.iter().filter(|(key, _)| *key != "based_on") {
             match (base.get_mut(key), value) {
                 // Tables by architecture are laid over key by key.

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the table of choices. Refuses to price them, and to forbid them: a plan that goes beyond is still estimated.
 
-use railwright_spec::plan::{ContextKind, Overlap, RankOrder, RecomputeModule, Schedule};
+use crate::plan::{ContextKind, Overlap, RankOrder, RecomputeModule, Schedule};
 use serde::Deserialize;
 
 /// The choices that a generation ships.

@@ -1,0 +1,75 @@
+//! What stages of a pipeline hand to each other for one micro batch: a message, and what the receivers gather of it.
+//!
+//! Responsible for: bytes, process groups and times of both, once for all chunks and both directions. The pipeline waits for
+//! [`Transfer::time`]; estimates, timelines, traffic and simulations show its parts. Refuses to know which stages send
+//! ([`crate::schedule`] does) and what hides behind compute.
+
+use crate::collectives::{Collective, CollectiveCost};
+use crate::costing::Costing;
+use crate::exchanges::Among;
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// One transfer between neighbouring stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transfer {
+    /// What a rank sends: `tokens x hidden size x bytes of an activation / tensor ranks`. With sequence parallelism that is its
+    /// shard; without it Megatron's scatter-gather sends as little (Narayanan et al. 2021, section 4.1).
+    pub message: Bytes,
+    /// What a message costs, at the measured rate.
+    pub message_cost: CollectiveCost,
+    /// Time of a message at the sustained rate, launching from the host left out.
+    pub sending: Seconds,
+    /// What receivers gather of the parts; `None` with sequence parallelism, where each keeps its shard.
+    pub gather: Option<Gather>,
+    /// Launching a transfer from the host.
+    pub host: Seconds,
+}
+
+/// The all-gather of a message's parts among the tensor ranks that received them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gather {
+    /// The gathered buffer: `tokens x hidden size x bytes of an activation`.
+    pub bytes: Bytes,
+    /// What it costs, at the measured rate.
+    pub cost: CollectiveCost,
+    /// Time at the sustained rate.
+    pub time: Seconds,
+}
+
+impl Gather {
+    /// What kind of collective it is.
+    pub const OPERATION: Collective = Collective::AllGather;
+    /// Which ranks make it.
+    pub const AMONG: Among = Among::Tensor;
+}
+
+impl Transfer {
+    /// A plan's transfer; `None` without a pipeline.
+    pub fn new(costing: &Costing<'_>) -> Option<Self> {
+        let plan = costing.plan;
+        if plan.pipeline_parallel <= 1 {
+            return None;
+        }
+        let (fabric, rate) = (&costing.machine.fabric, costing.software.collective_rate);
+        let whole = Bytes::new(costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes);
+        let message = whole / plan.tensor_parallel as f64;
+        let message_cost = fabric.send(message, &costing.layout.pipeline, 1.0);
+        let is_gathered = !plan.sequence_parallel && plan.tensor_parallel > 1;
+        let gather = is_gathered.then(|| {
+            let cost = fabric.time(Gather::OPERATION, whole, &Gather::AMONG.group(&costing.layout), 1.0);
+            Gather { bytes: whole, cost, time: cost.time / rate }
+        });
+        let host = Seconds::from_micros(costing.software.host_us_per_transfer);
+        Some(Self { message, message_cost, sending: message_cost.time / rate, gather, host })
+    }
+
+    /// All of it, in seconds: `message / rate + gather / rate + host`.
+    pub fn time(&self) -> Seconds {
+        self.sending + self.gather_time() + self.host
+    }
+
+    /// What the gather takes, if there is one.
+    pub fn gather_time(&self) -> Seconds {
+        self.gather.map_or(Seconds::ZERO, |gather| gather.time)
+    }
+}

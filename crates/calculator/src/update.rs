@@ -1,0 +1,275 @@
+//! What the ranks of a pipeline stage exchange for its weights: gradients that are reduced, parameters that are gathered.
+//!
+//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense weights and routed experts
+//! apart, and the price of each. [`crate::sharding`] adds up their times; the table of an estimate, the spans of a timeline and the
+//! traffic between ranks show them. Refuses to know what hides behind compute: [`crate::sharding`] says so, of all reductions and
+//! all gathers of a stage together.
+
+use crate::collectives::{Collective, CollectiveCost};
+use crate::costing::Costing;
+use crate::disturbance;
+use crate::evaluate::{Evaluation, stage_parameters};
+use crate::exchanges::Among;
+use crate::schedule::stage_of;
+use crate::sharding::{LocalParameters, local_parameters};
+use railwright_spec::plan::{Group, Layout};
+use railwright_spec::quantity::{Bytes, Seconds};
+
+/// What is exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// Gradients of the stage's weights are reduced.
+    Gradients,
+    /// Parameters that the optimizer has stepped, or that full sharding has cut, are gathered.
+    Parameters,
+    /// The first and the last stage each hold a tied embedding, and add up its gradients. Not priced: it is a single matrix.
+    EmbeddingGradients,
+    /// Clipping adds up squares of gradients, one fp32 number. Not priced: it is four bytes.
+    GradientNorm,
+}
+
+impl Purpose {
+    /// What to call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gradients => "gradients",
+            Self::Parameters => "parameters",
+            Self::EmbeddingGradients => "gradients of the embedding",
+            Self::GradientNorm => "gradient norm",
+        }
+    }
+}
+
+/// Whose gradients or parameters they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weights {
+    /// Weights that every data-parallel rank has.
+    Dense,
+    /// Routed experts, which only some ranks have.
+    Experts,
+}
+
+/// Collectives of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UpdateCollective {
+    /// What is exchanged.
+    pub purpose: Purpose,
+    /// Of which weights.
+    pub weights: Weights,
+    /// What kind.
+    pub operation: Collective,
+    /// Which group of the stage.
+    pub among: Among,
+    /// Its figures in the layout.
+    pub group: Group,
+    /// Of one collective with all of its buckets, by nccl-tests' convention.
+    pub bytes: Bytes,
+    /// Buckets that one is cut into.
+    pub buckets: f64,
+    /// How often in a step.
+    pub count: f64,
+}
+
+impl UpdateCollective {
+    /// One in a single bucket, once; none where the group is one rank.
+    fn whole(
+        layout: &Layout,
+        (purpose, weights): (Purpose, Weights),
+        operation: Collective,
+        among: Among,
+        bytes: f64,
+    ) -> Option<Self> {
+        let group = among.group(layout);
+        let bytes = Bytes::new(bytes);
+        let one = Self { purpose, weights, operation, among, group, bytes, buckets: 1.0, count: 1.0 };
+        (group.ranks > 1).then_some(one)
+    }
+
+    /// What is exchanged, and whether of experts.
+    pub fn title(&self) -> String {
+        let experts = if self.weights == Weights::Experts { "expert " } else { "" };
+        format!("{experts}{}", self.purpose.name())
+    }
+
+    /// What one of its buckets costs, at the measured rate: small buckets over many ranks are bound by the ring's latency.
+    pub fn bucket_cost(&self, costing: &Costing<'_>) -> CollectiveCost {
+        let bytes = Bytes::new(self.bytes.get() / self.buckets);
+        costing.machine.fabric.time(self.operation, bytes, &self.group, 1.0)
+    }
+
+    /// Time of one, in seconds, at the sustained rate: `buckets x time(bytes / buckets) / rate`, with [`crate::collectives`]' time
+    /// of a bucket and the generation's `collective_rate`.
+    pub fn time(&self, costing: &Costing<'_>) -> Seconds {
+        self.bucket_cost(costing).time * self.buckets / costing.software.collective_rate
+    }
+}
+
+/// Dense weights and experts of a rank: how many, and the groups that hold copies and shards of them.
+fn of_weights(local: LocalParameters) -> [(Weights, f64, Among, Among, Among); 2] {
+    [
+        (Weights::Dense, local.dense, Among::Data, Among::Shard, Among::Replicate),
+        (Weights::Experts, local.routed, Among::ExpertData, Among::ExpertShard, Among::ExpertReplicate),
+    ]
+}
+
+/// The collectives around the optimizer step of a stage that holds `local` parameters; none under full sharding, where
+/// [`inside_passes`] has them.
+///
+/// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded optimizer states
+/// (ZeRO-1 and 2; Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and all-gather parameters as many, among the ranks
+/// that share one copy. Copies of a shard (hybrid sharding) all-reduce what a rank has left of it: `bytes / ranks of a shard group`.
+pub fn around_optimizer(
+    costing: &Costing<'_>,
+    local: LocalParameters,
+    micro_batches: u64,
+) -> impl Iterator<Item = UpdateCollective> {
+    let plan = costing.plan;
+    let layout = costing.layout;
+    let sharded = plan.sharding.zero_stage >= 1 && plan.shard_group() > 1;
+    let is_updated = costing.trains_weights() && plan.sharding.zero_stage < 3;
+    let times = reductions_per_step(costing, micro_batches);
+    let wire = plan.precision.gradient_reduce.bytes();
+    let element = plan.precision.parameters.bytes();
+    let bucket = bucket_elements(costing);
+    of_weights(local)
+        .into_iter()
+        .filter(move |(_, held, all, ..)| is_updated && *held > 0.0 && all.group(&layout).ranks > 1)
+        .flat_map(move |(weights, held, all, shard, copies)| {
+            let one = |purpose, operation, among, elements: f64, size: f64, count| {
+                let buckets = (elements / bucket).ceil().max(1.0);
+                let whole =
+                    UpdateCollective::whole(&layout, (purpose, weights), operation, among, elements * size);
+                whole.map(|whole| UpdateCollective { buckets, count, ..whole })
+            };
+            let part = held / shard.group(&layout).ranks as f64;
+            if sharded {
+                [
+                    one(Purpose::Gradients, Collective::ReduceScatter, shard, held, wire, times),
+                    one(Purpose::Parameters, Collective::AllGather, shard, held, element, 1.0),
+                    one(Purpose::Gradients, Collective::AllReduce, copies, part, wire, times),
+                ]
+            } else {
+                [one(Purpose::Gradients, Collective::AllReduce, all, held, wire, times), None, None]
+            }
+        })
+        .flatten()
+}
+
+/// The collectives of some weights in each forward and backward pass under full sharding (ZeRO-3, FSDP), each once; none else.
+///
+/// Parameters are gathered where they are used, gradients scattered behind (Rajbhandari et al. 2020, section 7.2.2; Zhao et al. 2023,
+/// section 3.2), with the bytes of [`around_optimizer`]. `count` is 1: passes know how often they gather.
+pub fn inside_passes(
+    costing: &Costing<'_>,
+    local: LocalParameters,
+) -> impl Iterator<Item = UpdateCollective> {
+    let plan = costing.plan;
+    let layout = costing.layout;
+    let is_sharded = plan.sharding.zero_stage >= 3 && plan.shard_group() > 1;
+    let trains = costing.trains_weights();
+    let wire = plan.precision.gradient_reduce.bytes();
+    let element = plan.precision.parameters.bytes();
+    of_weights(local)
+        .into_iter()
+        .filter(move |(_, held, ..)| is_sharded && *held > 0.0)
+        .flat_map(move |(weights, held, _, shard, copies)| {
+            let one = |purpose, operation, among, elements: f64, size: f64| {
+                UpdateCollective::whole(&layout, (purpose, weights), operation, among, elements * size)
+                    .filter(|_| trains || purpose == Purpose::Parameters)
+            };
+            let part = held / shard.group(&layout).ranks as f64;
+            [
+                one(Purpose::Parameters, Collective::AllGather, shard, held, element),
+                one(Purpose::Gradients, Collective::ReduceScatter, shard, held, wire),
+                one(Purpose::Gradients, Collective::AllReduce, copies, part, wire),
+            ]
+        })
+        .flatten()
+}
+
+/// What a step exchanges for its weights and no step time counts, with the stage that begins it.
+pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = UpdateCollective> {
+    let plan = costing.plan;
+    let one = |purpose, among: Among, bytes: f64| UpdateCollective {
+        purpose,
+        weights: Weights::Dense,
+        operation: Collective::AllReduce,
+        among,
+        group: among.group(&costing.layout),
+        bytes: Bytes::new(bytes),
+        buckets: 1.0,
+        count: 1.0,
+    };
+    let last = chunks.saturating_sub(1) as u64;
+    let holder = stage_of(plan.schedule, plan.pipeline_parallel, plan.micro_batches().max(1), last, 0);
+    let is_held_twice = costing.model.tied_embeddings && plan.pipeline_parallel > 1 && holder > 0;
+    let shards = if plan.sharding.zero_stage >= 3 { plan.shard_group() as f64 } else { 1.0 };
+    let embedding = is_held_twice.then(|| {
+        let held = local_parameters(&costing.model.embedding, plan).dense;
+        let bytes = held * plan.precision.gradient_reduce.bytes() / shards;
+        one(Purpose::EmbeddingGradients, Among::Stages(holder.cast_signed()), bytes)
+    });
+    let norm = (plan.world_size() > 1).then(|| one(Purpose::GradientNorm, Among::All, 4.0));
+    let trains = costing.trains_weights();
+    embedding.into_iter().chain(norm).filter(move |_| trains)
+}
+
+/// Elements of a bucket: gradients are reduced and parameters gathered bucket by bucket.
+fn bucket_elements(costing: &Costing<'_>) -> f64 {
+    let software = costing.software;
+    let grown = software.gradient_bucket_elements_per_rank * costing.layout.data.ranks as f64;
+    software.gradient_bucket_elements.max(grown)
+}
+
+/// Whether replicas reduce in hooks of the backward pass, and whether these fire in each pass of a pipeline.
+pub(crate) fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
+    let hooks = costing.software.replicas_reduce_in_hooks && costing.plan.sharding.zero_stage == 0;
+    (hooks, hooks && costing.plan.pipeline_parallel > 1)
+}
+
+/// How often a step reduces the gradients of each parameter. Sharded gradients (ZeRO-2) have no room for a whole copy to add up in, so
+/// every micro batch reduces its own; so do replicas whose hooks fire in each pass of a pipeline.
+pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
+    let (_, each_pass) = reduces_in_hooks(costing);
+    if costing.plan.sharding.zero_stage == 2 || each_pass { micro_batches as f64 } else { 1.0 }
+}
+
+/// A collective of a stage's update with what the evaluated step says of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PricedCollective {
+    /// Which.
+    pub collective: UpdateCollective,
+    /// What a bucket costs.
+    pub cost: CollectiveCost,
+    /// Time of one.
+    pub time_each: Seconds,
+    /// Time of all in a step, hidden or not.
+    pub time: Seconds,
+    /// What compute waits for or is slowed by.
+    pub exposed: Seconds,
+}
+
+/// The update of a stage, collective by collective, on its own links. Their times and what of them is exposed add up to
+/// [`crate::sharding::StageUpdate`]. Reductions, and gathers, share by their times what is exposed of all of them, in seconds:
+/// `exposed = exposed of all x time / time of all`, because buckets of all kinds are made as layers end.
+pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Vec<PricedCollective> {
+    let local = stage_parameters(costing, &evaluation.chunks);
+    let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else {
+        return Vec::new();
+    };
+    let slow = disturbance::update_costing(costing, stage);
+    let costing = slow.as_ref().unwrap_or(costing);
+    around_optimizer(costing, *local, costing.plan.micro_batches().max(1))
+        .map(|collective| {
+            let time_each = collective.time(costing);
+            let time = time_each * collective.count;
+            let (all, exposed) = match collective.purpose {
+                Purpose::Parameters => (update.parameter_gather, update.parameter_exposed),
+                _ => (update.gradient_reduce, update.gradient_exposed),
+            };
+            let exposed = if all > Seconds::ZERO { exposed * (time / all) } else { Seconds::ZERO };
+            let cost = collective.bucket_cost(costing);
+            PricedCollective { collective, cost, time_each, time, exposed }
+        })
+        .collect()
+}

@@ -1,0 +1,52 @@
+//! What is validated is what commands compute: each measured run, written as the run file of its user, read back through the library's
+//! entry points, and estimated, takes as long as the validation predicts.
+
+use railwright_calculator::costing::Machine;
+use railwright_calculator::estimate::estimate_run;
+use railwright_calculator::software;
+use railwright_calculator::validation::{Machines, cases, evaluate_case};
+use railwright_spec::cluster::ClusterSpec;
+use railwright_spec::model;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{self, ModelSpec, RunSpec};
+
+const RUNS: &str = include_str!("../../../catalog/evidence/measured_runs.csv");
+
+fn none(path: &str) -> Result<String, Problem> {
+    Err(Problem::new("no file is read here").in_file(path))
+}
+
+#[test]
+fn validation_predicts_what_an_estimate_of_the_users_run_gives() {
+    let mut machines = Machines::default();
+    let (mut compared, mut with_inferred_software) = (0, 0);
+    for (cells, case) in cases(RUNS, "measured_runs.csv").expect("the bundled table") {
+        let Ok(case) = case else { continue };
+        // The catalogue's models, as they are; others have no name that a user could type.
+        let known = model::by_name(&case.model.name).is_ok_and(|known| known == case.model);
+        if !known || !case.complete {
+            continue;
+        }
+        let mut spec = RunSpec::default();
+        spec.model = ModelSpec { name: Some(case.model.name.clone()), ..ModelSpec::default() };
+        spec.cluster = ClusterSpec::from_cluster(&case.cluster);
+        spec.plan = case.spec.clone();
+        let text = spec.to_toml();
+        let (run, _) = run::parse(&text, "run.toml")
+            .expect("what was written reads")
+            .resolve_valid(none)
+            .unwrap_or_else(|problems| panic!("{}: {problems:?}\n{text}", case.id));
+        assert_eq!(run.plan, case.plan, "line {}: {}", cells.line, case.id);
+        let generation = software::by_id(&case.plan.software).expect("known");
+        let machine: &Machine = machines.of(&case);
+        let validated = evaluate_case(&case, machine, generation).expect("priced").time.total.get();
+        let estimated = estimate_run(&run).expect("priced").step_time.get();
+        assert!((estimated / validated - 1.0).abs() < 1e-9, "{}: {estimated} and {validated}", case.id);
+        compared += 1;
+        with_inferred_software += usize::from(
+            software::inferred(&case.spec, &case.cluster.accelerator.architecture) == generation.id,
+        );
+    }
+    assert!(compared > 300, "{compared} runs were compared");
+    assert!(with_inferred_software > 30, "{with_inferred_software} ran the software that is inferred");
+}

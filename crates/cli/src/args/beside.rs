@@ -1,0 +1,49 @@
+//! What a command that reads measurements needs to know of the run that was measured, where its file leaves that open.
+
+use super::{RunArguments, RunFlags};
+use crate::exit::Failure;
+use clap::{Args, ValueHint};
+use railwright_spec::problem::Problem;
+
+/// What is said of a run beside its file.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Beside {
+    /// Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file
+    #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath, help_heading = "Run")]
+    pub(crate) cluster: Option<String>,
+    /// Number of GPUs of the run if its file gives none
+    #[arg(long, value_name = "N", help_heading = "Run")]
+    pub(crate) gpus: Option<String>,
+    /// Set any run-file key, such as `plan.micro_batch=2` (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Run")]
+    pub(crate) set: Vec<String>,
+}
+
+impl Beside {
+    /// A run file, a launch file, a log or a model as a run.
+    pub(crate) fn run(&self, path: &str) -> RunArguments {
+        let gpus = self.gpus.iter().map(|n| ("--gpus".to_owned(), "cluster.devices".to_owned(), n.clone()));
+        RunArguments {
+            run: Some(path.to_owned()),
+            cluster: self.cluster.clone(),
+            set: self.set.clone(),
+            flags: RunFlags { settings: gpus.collect() },
+            ..RunArguments::default()
+        }
+    }
+
+    /// Refuses what would have no effect, because no run is named.
+    pub(crate) fn without_run(&self, how: &str) -> Result<(), Failure> {
+        let said = [
+            ("--cluster", self.cluster.is_some()),
+            ("--gpus", self.gpus.is_some()),
+            ("--set", !self.set.is_empty()),
+        ];
+        match said.into_iter().find(|(_, is_said)| *is_said) {
+            Some((flag, _)) => {
+                Err(Problem::new("it describes a run, and none is named").in_file(flag).hint(how).into())
+            }
+            None => Ok(()),
+        }
+    }
+}

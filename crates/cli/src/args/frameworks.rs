@@ -1,0 +1,116 @@
+//! Flags as users of Megatron-LM and torchtitan type them.
+//!
+//! Responsible for: taking the flags of frameworks out of a command line and putting what they say in as settings, and for hints that
+//! are near or not given. Refuses flags that neither this program nor a framework knows: those are clap's to refuse.
+
+use super::Arguments;
+use super::overview::OVERVIEW;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use railwright_launch::{RemarkKind, typed, words_of};
+use railwright_spec::run::Value;
+use std::ffi::OsString;
+
+/// Parses a command line; flags of frameworks are taken for what they say.
+pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let words: Vec<OsString> = words.collect();
+    if words.get(1).is_none_or(|word| word == "-h") && words.len() <= 2 {
+        let error = Arguments::command().override_help(OVERVIEW).try_get_matches_from(&words);
+        return error.and_then(|matches| Arguments::from_arg_matches(&matches));
+    }
+    Arguments::try_parse_from(translated(&words)?).map_err(tidied)
+}
+
+/// The words with settings in the place of the frameworks' flags. Words that are not text stay as they are.
+fn translated(words: &[OsString]) -> Result<Vec<OsString>, clap::Error> {
+    let Some(texts) = words.iter().map(|word| word.to_str()).collect::<Option<Vec<&str>>>() else {
+        return Ok(words.to_vec());
+    };
+    let command = Arguments::command();
+    let Some((place, inner)) =
+        texts.iter().enumerate().skip(1).find_map(|(at, word)| Some((at, command.find_subcommand(word)?)))
+    else {
+        return Ok(words.to_vec());
+    };
+    let mut known: Vec<String> = vec!["help".to_owned(), "version".to_owned()];
+    for argument in inner.get_arguments().chain(command.get_arguments()) {
+        known.extend(argument.get_long().map(str::to_owned));
+        known.extend(argument.get_all_aliases().unwrap_or_default().into_iter().map(str::to_owned));
+    }
+    // Only commands that describe a run can be told one.
+    if !known.iter().any(|flag| flag == "set") {
+        return Ok(words.to_vec());
+    }
+    let mut out: Vec<OsString> = texts[..=place].iter().map(OsString::from).collect();
+    let mut foreign: Vec<String> = Vec::new();
+    let mut at = place + 1;
+    while at < texts.len() {
+        let word = texts[at];
+        if word == "--" {
+            out.extend(texts[at..].iter().map(OsString::from));
+            break;
+        }
+        let name = word.trim_start_matches("--").split('=').next().unwrap_or_default();
+        let own = !word.starts_with("--") || known.iter().any(|flag| flag == name);
+        let foreign_words = if own { None } else { words_of(word, &texts[at + 1..]) };
+        if let Some(count) = foreign_words {
+            foreign.extend(texts[at..=at + count].iter().map(|text| (*text).to_owned()));
+            at += count + 1;
+        } else {
+            out.push(OsString::from(word));
+            at += 1;
+        }
+    }
+    if foreign.is_empty() {
+        return Ok(words.to_vec());
+    }
+    let said = typed(&foreign).map_err(|problems| {
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Arguments::command().error(ErrorKind::InvalidValue, told.join("\n"))
+    })?;
+    if let Some(remark) = said.remarks.iter().find(|remark| remark.kind != RemarkKind::Ignored) {
+        let message = format!("`{}`: {}", remark.said, remark.message);
+        return Err(Arguments::command().error(ErrorKind::InvalidValue, message));
+    }
+    for (key, value) in &said.settings {
+        out.push(OsString::from("--set"));
+        out.push(OsString::from(format!("{key}={}", text(value))));
+    }
+    Ok(out)
+}
+
+/// A value as `--set` takes it.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::List(list) => list.iter().map(text).collect::<Vec<_>>().join(","),
+        other => other.to_toml(),
+    }
+}
+
+/// An error without hints that lead nowhere: another flag that is not a slip of the finger away, a flag taken for a value.
+fn tidied(mut error: clap::Error) -> clap::Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let typed = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(typed)) => {
+            typed.trim_start_matches('-').split('=').next().unwrap_or("").to_owned()
+        }
+        _ => return error,
+    };
+    let near = |name: &str| {
+        let name = name.trim_start_matches('-').split(' ').next().unwrap_or_default();
+        strsim::osa_distance(name, &typed) <= 1 + typed.len() / 8
+    };
+    let is_near = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(name)) => near(name),
+        Some(ContextValue::Strings(names)) => names.iter().any(|name| near(name)),
+        _ => false,
+    };
+    if !is_near {
+        error.remove(ContextKind::SuggestedArg);
+    }
+    error.remove(ContextKind::Suggested);
+    error
+}

@@ -1,0 +1,64 @@
+//! The overview under `railwright -h`: commands grouped by task, on one screen. `--help` has all of them with their summaries.
+
+/// Commands by task. A test checks that every command is listed.
+pub(super) const OVERVIEW: &str = "\
+Model, profile and tune distributed LLM training: step time, memory and cost
+
+Usage: railwright COMMAND [OPTIONS]
+
+Plan
+  estimate               Estimate step time, memory and cost of a training run
+  memory                 Break down peak memory per pipeline stage
+  timeline               Write one predicted step as a Perfetto trace or SVG
+  search                 Search for the best strategy on a cluster
+  tune                   Tune a launch file and write the change as a diff
+  size                   Size a cluster for a deadline or a budget
+  whatif, sensitivity    Compare a run with changes; rank parameters by their effect
+  recompute, balance     Choose selective recompute; balance layers across stages
+Measure
+  profile, compare       Break down step time from traces; compare traces or a prediction
+  comm                   Break communication down into wait and transfer time
+  stragglers             Find straggler ranks, their cause and their cost per step
+  pipeline               Analyze pipeline bubbles and stalls across all stages
+  log                    Analyze a training log: step time, MFU, slow steps and restarts
+  hang                   Diagnose a hung job from flight-recorder dumps
+  query                  Query traces with SQL
+  save, export-perfetto  Save traces for fast reloading; merge them into one Perfetto trace
+  calibrate              Fit the cost model to your own measurements
+  validate               Predict a table of measured runs and summarize the error
+Network
+  network                Design, simulate and price cluster networks
+Data
+  models, gpus, clusters List or show entries of the catalogue
+Files
+  detect, export         Read or write launch files of training frameworks
+  init, examples         Write or print run files
+  keys, schema           List run-file keys; print their JSON schema
+Tool
+  explain                Explain a metric, a warning or a convention
+  serve                  Start the web UI and HTTP API on localhost
+  completions            Generate a shell completion script
+
+Run `railwright --help` for all commands, `railwright COMMAND --help` for options and examples.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Arguments;
+    use clap::CommandFactory;
+
+    #[test]
+    fn all_commands_are_on_one_screen() {
+        assert!(OVERVIEW.lines().count() <= 40);
+        assert!(OVERVIEW.lines().all(|line| line.len() <= 100));
+        let listed: Vec<&str> = OVERVIEW
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+            .flat_map(|line| line.split("  ").next().unwrap_or_default().split([',', ' ']))
+            .collect();
+        for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            assert!(listed.contains(&command.get_name()), "{}", command.get_name());
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Arguments of `tune`.
+
+use super::{Effort, RunArguments};
+use clap::{Args, ValueHint};
+
+pub(crate) const EXAMPLES: &str = "Examples:\n  \
+    railwright tune train.sh --cluster dgx-h100\n  \
+    railwright tune train.sh --cluster dgx-h100 --diff | patch -p0\n  \
+    railwright tune train.sh --cluster dgx-h100 --keep tp --top 3 -o variants/\n  \
+    railwright tune train.sh --cluster dgx-h100 --measured variants/*.log\n  \
+    railwright tune llama3_8b.toml --cluster h100 --gpus 8 --in-place\n\n\
+    Tuned: parallel sizes, stages, micro-batch, sharding, recompute, overlap.\n\
+    Kept: model, data, global batch, sequence length, precision, GPUs.\n\
+    The edited file is read back and rejected unless it matches the estimated plan. Exit code 1: nothing fits.";
+
+/// Arguments of `tune`.
+#[derive(Args, Debug)]
+pub(crate) struct Tune {
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+    /// Keep these settings of the file, such as `tp,recompute` (repeatable)
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', help_heading = "Search")]
+    pub(crate) keep: Vec<String>,
+    /// Also tune these settings, such as `overlap.tensor` (repeatable)
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',', help_heading = "Search")]
+    pub(crate) free: Vec<String>,
+    /// Rank by measured logs of the file or its variants, as `LOG` or `FILE=LOG`
+    #[arg(long, value_name = "LOG", num_args = 1.., value_hint = ValueHint::FilePath, help_heading = "Measured")]
+    pub(crate) measured: Vec<String>,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Number of layouts to show, and of variants to write with `-o FOLDER`
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Output")]
+    pub(crate) top: usize,
+    /// Number of the layout that `--diff`, `--in-place` and `-o` write
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Output")]
+    pub(crate) pick: usize,
+    /// Print only the change, as a unified diff
+    #[arg(long, conflicts_with_all = ["in_place", "json"], help_heading = "Output")]
+    pub(crate) diff: bool,
+    /// Edit the file in place
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub(crate) in_place: bool,
+    /// Write the changed file, or one variant per layout into a folder (`variants/`)
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::AnyPath, help_heading = "Output")]
+    pub(crate) output: Option<String>,
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,52 @@
+//! What a side of a comparison is.
+//!
+//! Responsible for: telling a run that is predicted from a log and from traces by their content. Refuses to read them.
+
+use crate::input::{self, LOG_LIMIT, access};
+use railwright_launch::{Format, detect};
+use std::path::Path;
+
+/// A side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A run file or a launch file: what the calculator predicts.
+    Run,
+    /// A training log.
+    Log,
+    /// Anything else: traces, whose reader refuses what they are not.
+    Traces,
+}
+
+/// The kind of a path.
+pub(super) fn of(path: &str) -> Kind {
+    if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+        return Kind::Run;
+    }
+    if !access::is_file(Path::new(path)) {
+        return Kind::Traces;
+    }
+    let records = input::shelf::format(path);
+    let is_log = records == Some("training log");
+    if records.is_some() && !is_log {
+        return Kind::Traces;
+    }
+    // A log may be compressed, and then it is no text.
+    let Ok(text) = input::read(path, LOG_LIMIT) else {
+        return if is_log { Kind::Log } else { Kind::Traces };
+    };
+    match detect(&text).first().map(|sighting| sighting.format) {
+        Some(Format::MegatronLog) => Kind::Log,
+        Some(Format::Trace | Format::NcclTests | Format::Topology) => Kind::Traces,
+        Some(_) if !is_log => Kind::Run,
+        // Logs print configurations, and scripts hold words of logs: steps decide.
+        Some(_) => {
+            if railwright_profiler::log::TrainingLog::read(&text).reports.is_empty() {
+                Kind::Run
+            } else {
+                Kind::Log
+            }
+        }
+        None if is_log => Kind::Log,
+        None => Kind::Traces,
+    }
+}

@@ -1,0 +1,333 @@
+//! A training log against the prediction of its run, or against another log.
+//!
+//! Responsible for: the step that each side has with what is unsure of it, the change between them, and whether it is more than that. Refuses to explain
+//! a change: a log does not hold where the time of a step goes.
+
+use super::kind::Kind;
+use super::{modelled, told, verdicts};
+use crate::args;
+use crate::commands::{profiled, steps};
+use crate::exit::{Failure, Outcome};
+use crate::printer::document::{Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Printer, Terminal};
+use crate::run::{Resolved, launch};
+use railwright_calculator::estimate::estimate_run;
+use railwright_profiler::compare::{Condition, Difference, Verdict};
+use railwright_profiler::log::{Framework, TimesFrom};
+use railwright_profiler::noise::{self, Shift};
+use railwright_spec::human;
+use railwright_spec::problem::{Problem, Warning};
+use railwright_spec::quantity::Seconds;
+use railwright_spec::run::Run;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// One side.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+enum Side {
+    /// Steps of a log.
+    Measured {
+        file: String,
+        framework: Option<Framework>,
+        times_from: TimesFrom,
+        /// Sequences of a step, where the log has them.
+        batch: Option<u64>,
+        /// Reports after warm-up.
+        reports: usize,
+        /// Seconds of the median step.
+        step_time: f64,
+        /// Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
+        interval: Option<(f64, f64)>,
+        /// What the middle 80% of the reports lie between.
+        spread: (f64, f64),
+        #[serde(skip)]
+        seconds: Vec<f64>,
+        #[serde(skip)]
+        rounding: f64,
+    },
+    /// A prediction.
+    Predicted {
+        file: String,
+        step_time: f64,
+        /// Between what bounds a measurement of it is expected, and the share of runs for which it is.
+        interval: (f64, f64),
+        coverage: f64,
+    },
+}
+
+impl Side {
+    fn step_time(&self) -> f64 {
+        match self {
+            Self::Measured { step_time, .. } | Self::Predicted { step_time, .. } => *step_time,
+        }
+    }
+
+    /// What is known of it, at least its own figure.
+    fn bounds(&self) -> (f64, f64) {
+        match self {
+            Self::Measured { step_time, interval, rounding, .. } => {
+                interval.unwrap_or((step_time - rounding, step_time + rounding))
+            }
+            Self::Predicted { interval, .. } => *interval,
+        }
+    }
+
+    fn file(&self) -> &str {
+        match self {
+            Self::Measured { file, .. } | Self::Predicted { file, .. } => file,
+        }
+    }
+}
+
+/// Two sides and what lies between them.
+struct Logged {
+    sides: [Side; 2],
+    /// Of two logs.
+    shift: Option<Shift>,
+    /// The change from A to B as a share of A, and between what bounds it lies; of two logs the shift of their steps.
+    change: (f64, Option<(f64, f64)>),
+    verdicts: Vec<Verdict>,
+    warnings: Vec<Warning>,
+}
+
+/// Compares where one side at least is a log. Without a second side the log's own run is predicted.
+pub(super) fn run(
+    arguments: &args::Compare,
+    kinds: [Option<Kind>; 2],
+    conditions: &[Condition],
+    printer: &Printer,
+) -> Result<Outcome, Failure> {
+    if let Some(place) = kinds.iter().position(|kind| *kind == Some(Kind::Traces)) {
+        let path = [Some(&arguments.first), arguments.second.as_ref()][place].cloned().unwrap_or_default();
+        let problem =
+            Problem::new("one side is a training log and this one is neither a log nor a run").in_file(path);
+        return Err(problem
+            .hint("compare traces with traces, and a log with a log, a launch file or a run file")
+            .into());
+    }
+    let mut warnings = Vec::new();
+    let sides = match (kinds, &arguments.second) {
+        ([_, Some(Kind::Log)], Some(second)) if kinds[0] == Some(Kind::Log) => {
+            let how = "it describes a prediction: name one log, with `--launch FILE` for its run";
+            arguments.beside.without_run(how)?;
+            [measured(&arguments.first, None, printer)?, measured(second, None, printer)?]
+        }
+        ([_, Some(_)], Some(second)) => {
+            let is_first = kinds[0] == Some(Kind::Run);
+            let (file, log) = if is_first { (&arguments.first, second) } else { (second, &arguments.first) };
+            let (run, predicted) = predicted(arguments, file, &mut warnings)?;
+            let measured = measured(log, Some(&run), printer)?;
+            warnings.extend(of_another_batch(&run, &measured));
+            if is_first { [predicted, measured] } else { [measured, predicted] }
+        }
+        _ => {
+            let log = &arguments.first;
+            if arguments.launch.is_none() && launch::of_path(log)?.is_none() {
+                let problem =
+                    Problem::new("the log does not print the configuration of its run").in_file(log);
+                return Err(problem
+                    .hint(format!("name its launch file: `railwright compare {log} --launch FILE`"))
+                    .into());
+            }
+            let file = arguments.launch.as_ref().unwrap_or(log);
+            let (run, predicted) = predicted(arguments, file, &mut warnings)?;
+            let measured = measured(log, Some(&run), printer)?;
+            warnings.extend(of_another_batch(&run, &measured));
+            [predicted, measured]
+        }
+    };
+    printer.warnings(&warnings);
+    let answer = Logged::of(sides, conditions, warnings)?;
+    let fails = answer.verdicts.iter().any(|verdict| verdict.met);
+    printer.answer(&answer, &arguments.output)?;
+    Ok(if fails { Outcome::No } else { Outcome::Yes })
+}
+
+fn measured(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Side, Failure> {
+    let steps::Steps { log, seconds } = steps::of_log(path, run, printer)?;
+    let rounding = log.rounding();
+    let interval = noise::median_interval(&seconds).map(|(low, high)| (low - rounding, high + rounding));
+    Ok(Side::Measured {
+        file: path.to_owned(),
+        framework: log.framework,
+        times_from: log.times_from(),
+        batch: log.reports.iter().rev().find(|report| report.seconds.is_finite()).and_then(|r| r.batch),
+        reports: seconds.len(),
+        step_time: noise::median(&seconds),
+        interval,
+        spread: (noise::quantile(&seconds, 0.1), noise::quantile(&seconds, 0.9)),
+        seconds,
+        rounding,
+    })
+}
+
+fn predicted(
+    arguments: &args::Compare,
+    file: &str,
+    warnings: &mut Vec<Warning>,
+) -> Result<(Run, Side), Failure> {
+    let Resolved { run, warnings: found, .. } = profiled::resolved(file, None, modelled::said(arguments))?;
+    warnings.extend(found);
+    let estimate = estimate_run(&run)?;
+    let interval = &estimate.step_time_interval;
+    let side = Side::Predicted {
+        file: file.to_owned(),
+        step_time: estimate.step_time.get(),
+        interval: (interval.low.get(), interval.high.get()),
+        coverage: interval.coverage,
+    };
+    Ok((run, side))
+}
+
+/// A doubt where the log prints another batch than the run has.
+fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
+    let Side::Measured { batch: Some(batch), .. } = side else { return None };
+    (*batch != run.plan.global_batch).then(|| {
+        let told = format!(
+            "the log is of another run: its steps have {} sequences, those of the run {}",
+            human::whole(*batch),
+            human::whole(run.plan.global_batch)
+        );
+        Warning::new("runs-not-alike", told)
+    })
+}
+
+impl Logged {
+    fn of(sides: [Side; 2], conditions: &[Condition], warnings: Vec<Warning>) -> Result<Self, Problem> {
+        let [first, second] = &sides;
+        let shift = match (first, second) {
+            (
+                Side::Measured { seconds: a, rounding: by_a, .. },
+                Side::Measured { seconds: b, rounding: by_b, .. },
+            ) => noise::shift(a, b).map(|shift| shift.widened(by_a + by_b)),
+            _ => None,
+        };
+        let change = if let Some(shift) = &shift {
+            let median = shift.first.median;
+            (shift.relative(), shift.interval.map(|(low, high)| (low / median, high / median)))
+        } else {
+            let ((a_low, a_high), (b_low, b_high)) = (first.bounds(), second.bounds());
+            let interval = (b_low / a_high - 1.0, b_high / a_low - 1.0);
+            (second.step_time() / first.step_time() - 1.0, Some(interval))
+        };
+        let figure = Difference::new("step_time", first.step_time() * 1e9, second.step_time() * 1e9);
+        let mut answer = Self { shift, change, verdicts: Vec::new(), warnings, sides };
+        let significant = answer.significant();
+        let verdict = |condition: &Condition| {
+            Ok(condition.check_figures(std::slice::from_ref(&figure))?.held_against(significant))
+        };
+        answer.verdicts = conditions.iter().map(verdict).collect::<Result<Vec<_>, Problem>>()?;
+        Ok(answer)
+    }
+
+    /// Whether the change is more than noise and doubt; `None` where that is unknown.
+    fn significant(&self) -> Option<bool> {
+        self.change.1.map(|(low, high)| low > 0.0 || high < 0.0)
+    }
+
+    /// The change in words.
+    fn told(&self) -> (String, Tone) {
+        if let Some(shift) = &self.shift {
+            return told(shift);
+        }
+        let percent = |share: f64| format!("{:+.1}%", share * 100.0);
+        let Some((low, high)) = self.change.1 else { return Default::default() };
+        let is_unknown = |side: &Side| matches!(side, Side::Measured { interval: None, .. });
+        let of = if self.sides.iter().any(is_unknown) {
+            "with the interval of the prediction; the noise of the log is unknown"
+        } else {
+            "with the intervals of both"
+        };
+        let interval = format!("{} to {} {of}", percent(low), percent(high));
+        if self.significant() == Some(true) {
+            (format!("more than the doubt of the prediction: {interval}"), Tone::Doubtful)
+        } else {
+            (format!("no significant change: {interval}"), Tone::Good)
+        }
+    }
+}
+
+/// A side in the table.
+fn row(name: &str, side: &Side) -> Vec<Cell> {
+    let seconds = |time: f64| human::seconds(Seconds::new(time));
+    let between = |(low, high): (f64, f64)| format!("{} to {}", seconds(low), seconds(high));
+    let (what, interval, spread, reports) = match side {
+        Side::Measured { interval, spread, reports, framework, .. } => (
+            format!("measured, {}", framework.map_or("a log", Framework::name)),
+            interval
+                .map_or_else(|| "unknown".to_owned(), |bounds| format!("{} (median, 95%)", between(bounds))),
+            between(*spread),
+            Cell::whole(*reports as u64),
+        ),
+        Side::Predicted { interval, coverage, .. } => (
+            "predicted".to_owned(),
+            format!("{} ({} of runs)", between(*interval), human::percent(*coverage)),
+            String::new(),
+            Cell::default(),
+        ),
+    };
+    vec![
+        name.into(),
+        what.into(),
+        Cell::new(seconds(side.step_time()), Tone::Strong),
+        interval.into(),
+        spread.into(),
+        reports,
+    ]
+}
+
+impl Answer for Logged {
+    const KIND: &'static str = "compare";
+
+    fn json(&self) -> Map<String, Value> {
+        let [first, second] = &self.sides;
+        Map::from_iter([
+            ("titles".to_owned(), json!([first.file(), second.file()])),
+            ("sides".to_owned(), json!(self.sides)),
+            ("change".to_owned(), json!(self.change.0)),
+            ("interval".to_owned(), json!(self.change.1)),
+            ("significant".to_owned(), json!(self.significant())),
+            ("shift".to_owned(), json!(self.shift)),
+            ("verdicts".to_owned(), json!(self.verdicts)),
+            ("warnings".to_owned(), json!(self.warnings)),
+        ])
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let [first, second] = &self.sides;
+        let mut document = Document::default();
+        document.pairs(vec![("A", Cell::from(first.file())), ("B", Cell::from(second.file()))]);
+        let seconds = |side: &Side| human::seconds(Seconds::new(side.step_time()));
+        document.spans(vec![
+            Cell::new(
+                format!("a step takes {} instead of {}", seconds(second), seconds(first)),
+                Tone::Strong,
+            ),
+            format!(": {:+.1}%", self.change.0 * 100.0).into(),
+        ]);
+        let (words, tone) = self.told();
+        document.paragraph(Cell::new(words, tone));
+        verdicts(&mut document, &self.verdicts);
+        document.heading("steps");
+        let columns = vec![
+            Column::words(""),
+            Column::words("side"),
+            Column::numbers("step time"),
+            Column::words("interval"),
+            Column::words("middle 80% of reports").expendable(1),
+            Column::numbers("reports").expendable(2),
+        ];
+        let rows = vec![row("A", first), row("B", second)];
+        document.table(Table { columns, rows });
+        for side in &self.sides {
+            if let Side::Measured { file, times_from: TimesFrom::WholeRun, .. } = side {
+                let told = format!(
+                    "{file}: its one time is the mean of the whole run, with its start, evaluation and checkpoints; how steps vary is unknown"
+                );
+                document.paragraph(Cell::new(told, Tone::Doubtful));
+            }
+        }
+        document
+    }
+}

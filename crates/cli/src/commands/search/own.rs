@@ -1,0 +1,56 @@
+//! The layout of a launch file among those that were found, and what of the file is free.
+//!
+//! Responsible for: the row of the file's own layout, and what is kept, in words. Refuses to open anything: [`super::super::open_run`] does.
+
+use super::super::open_run::Asked;
+use super::{Shown, one};
+use crate::exit::Failure;
+use railwright_tuner::search::{Candidate, Objective, Search, difference_band};
+use railwright_tuner::tuning;
+
+/// The layout of the launch file in each setting where it is possible, as number 0.
+pub(super) fn rows(
+    asked: &Asked<'_>,
+    searches: &[Search<'_>],
+    indices: &[usize],
+    all: &[(usize, Candidate)],
+    objective: Objective,
+) -> Result<Vec<Shown>, Failure> {
+    let mut list = Vec::new();
+    for (search, &index) in searches.iter().zip(indices) {
+        let plan = asked.settings[index].freed.as_ref().and_then(|freed| freed.own.clone());
+        let Some(mut candidate) = plan.map(|plan| Candidate::of_plan(search, plan)).transpose()? else {
+            continue;
+        };
+        let first = all.first().map_or_else(|| candidate.clone(), |(_, first)| first.clone());
+        let band = difference_band(&first.plan.software);
+        candidate.tied_with_best = candidate.score(objective) <= first.score(objective) * (1.0 + band);
+        let mut shown = one(asked, &[(index, first), (index, candidate)], 1)?;
+        shown.ranked.rank = 0;
+        list.push(shown);
+    }
+    Ok(list)
+}
+
+/// What is free and what is kept of a launch file.
+pub(super) fn freed(asked: &Asked<'_>) -> Option<String> {
+    let setting = asked.settings.iter().find(|setting| setting.freed.is_some())?;
+    let own = setting.freed.as_ref()?.own.as_ref();
+    let habits = own.map(tuning::habits).unwrap_or_default();
+    let kept: Vec<&str> = habits.into_iter().filter(|key| !asked.frees(key)).collect();
+    let also = if kept.is_empty() {
+        String::new()
+    } else {
+        format!(
+            "; {} as in the file, since leaving it seldom pays: `--free {}` frees it",
+            kept.join(", "),
+            kept.join(",")
+        )
+    };
+    let file = asked.launch().unwrap_or_else(|| "FILE".to_owned());
+    Some(format!(
+        "free: degrees, stages, micro batch, sharding, recompute, overlap; kept: model, data, batch, sequence, precision, software{also}. \
+         `railwright tune {file} --cluster {} --diff` writes a layout into the file",
+        setting.word
+    ))
+}

@@ -1,0 +1,389 @@
+//! `tune`: a better version of the user's own launch file.
+//!
+//! Responsible for: freeing what the file pins, putting the user's own layout first, and writing the change of the file. What a row
+//! shows is priced from the edited file as it reads back, never from a layout that the file cannot say. Refuses to run anything.
+
+mod measured;
+mod report;
+mod rewrite;
+
+use super::best::Searcher;
+use super::open_run::{Freed, Setting, plan_key};
+use crate::args::{self, Output, RunArguments, RunFlags};
+use crate::exit::{Failure, Outcome};
+use crate::input::{self, LOG_LIMIT};
+use crate::printer::Printer;
+use crate::run::{self, Resolved};
+use measured::Trial;
+use railwright_calculator::estimate::EstimateOptions;
+use railwright_launch::{Edited, Launch, Refused, differences, unified};
+use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
+use railwright_tuner::ranking::{self, Ranked};
+use railwright_tuner::search::{Candidate, Objective, Options, Search, by_family};
+use railwright_tuner::tuning::{self, FREE, Level};
+use rewrite::Original;
+use std::path::Path;
+
+/// Families that are searched beyond those that are shown: a file cannot say every layout.
+const SPARE: usize = 10;
+/// The most layouts that are shown.
+const MOST_SHOWN: usize = 50;
+
+/// A layout in the table.
+struct Row {
+    ranked: Ranked,
+    /// Its settings as flags.
+    layout: String,
+    /// Step time over that of the user's own layout, less 1.
+    change: f64,
+    /// Seconds of a step that a run of it measured, and the log.
+    measured: Option<(f64, String)>,
+    /// Seconds that a run of it should take by the level of the measured ones, and between what bounds.
+    expected: Option<(f64, (f64, f64))>,
+    /// The file with this layout; `None` for the user's own.
+    edited: Option<Result<Edited, Refused>>,
+}
+
+/// What `tune` answers.
+struct Tuned {
+    title: String,
+    file: Original,
+    launch: Option<Launch>,
+    own: Row,
+    rows: Vec<Row>,
+    kept: Vec<String>,
+    /// Settings that are kept because leaving them seldom pays.
+    habits: Vec<&'static str>,
+    level: Option<Level>,
+    /// Index of the row to run next; `None` where the measured best is not expected to be beaten.
+    next: Option<usize>,
+    fit_probability: f64,
+    is_complete: bool,
+    notes: Vec<String>,
+}
+
+/// Tunes a file.
+pub(crate) fn run(arguments: &args::tune::Tune, printer: &Printer) -> Result<Outcome, Failure> {
+    check(arguments)?;
+    let kept = keys(&arguments.keep, "--keep")?;
+    let free = keys(&arguments.free, "--free")?;
+    let (own_arguments, pinned) = apart(&arguments.run, &free);
+    let launch = run::launch::find(&own_arguments)?;
+    let Resolved { run: own, mut spec, .. } = run::resolve(&own_arguments)?;
+    if let Some(launch) = &launch {
+        run::launch::tell(launch, printer);
+    }
+    spec.plan = tuning::opened(&own.plan, &kept, &free);
+    for (flag, path, value) in &pinned {
+        spec.set_flag(flag, path, value)?;
+    }
+    let setting = Setting { word: own.cluster.name.clone(), spec, run: own.clone(), freed: None };
+    let searcher = Searcher::new(&arguments.effort, printer)?;
+    let options = Options { keep: 1, ..Options::default() };
+    let search = searcher.prepare(&setting, &setting.spec.plan, options).map_err(Failure::Input)?;
+    let ran = searcher.run_for_families(std::slice::from_ref(&search), arguments.top + SPARE);
+    let Some(ran) = ran.first() else { return Ok(Outcome::Interrupted) };
+    let found = search.outcome(&ran.results).candidates;
+    let file = Original::open(&own_arguments, launch.as_ref())?;
+    let own_candidate = Candidate::of_plan(&search, own.plan.clone())?;
+    let mut notes = Vec::new();
+    let rows =
+        rows(&search, &setting, &file, &own_arguments, &own_candidate, found, arguments.top, &mut notes)?;
+    let own_row = row(&search, &setting, &own_candidate, &own_candidate, 0)?;
+    let trials = measured::read(&arguments.measured, &own_arguments, &own, &search, printer)?;
+    let mut answer = Tuned {
+        title: title(&own),
+        file,
+        launch,
+        own: own_row,
+        rows,
+        kept: told(&own, &kept, &pinned),
+        habits: tuning::habits(&own.plan)
+            .into_iter()
+            .filter(|key| !free.iter().any(|name| name == key))
+            .collect(),
+        level: None,
+        next: None,
+        fit_probability: searcher.fit_probability(),
+        is_complete: ran.is_complete,
+        notes,
+    };
+    answer.learn(&trials, &search, &setting)?;
+    write(arguments, &answer, printer)
+}
+
+fn check(arguments: &args::tune::Tune) -> Result<(), Problem> {
+    if !(1..=MOST_SHOWN).contains(&arguments.top) {
+        let problem = Problem::new(format!("expected 1 to {MOST_SHOWN} layouts, found {}", arguments.top));
+        return Err(problem.in_file("--top"));
+    }
+    if !(1..=arguments.top).contains(&arguments.pick) {
+        let problem = Problem::new(format!("expected 1 to {}, found {}", arguments.top, arguments.pick));
+        return Err(problem.in_file("--pick").hint("the number of a layout in the table; --top shows more"));
+    }
+    Ok(())
+}
+
+pub(super) fn keys(words: &[String], flag: &str) -> Result<Vec<String>, Problem> {
+    words.iter().map(|word| plan_key(word).map_err(|problem| problem.in_file(flag))).collect()
+}
+
+/// The arguments that describe the user's run, and the settings on the command line that narrow the search instead.
+pub(super) fn apart(
+    arguments: &RunArguments,
+    free: &[String],
+) -> (RunArguments, Vec<(String, String, String)>) {
+    let is_free = |path: &str| {
+        let name = path.strip_prefix("plan.");
+        name.is_some_and(|name| FREE.contains(&name) || free.iter().any(|key| key == name))
+    };
+    let (pinned, own): (Vec<_>, Vec<_>) =
+        arguments.flags.settings.iter().cloned().partition(|(_, path, _)| is_free(path));
+    (RunArguments { flags: RunFlags { settings: own }, ..arguments.clone() }, pinned)
+}
+
+#[expect(clippy::too_many_arguments, reason = "one loop over what was found")]
+fn rows(
+    search: &Search<'_>,
+    setting: &Setting,
+    file: &Original,
+    arguments: &RunArguments,
+    own: &Candidate,
+    found: Vec<Candidate>,
+    wanted: usize,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Row>, Failure> {
+    let mut different: Vec<(Option<Result<Edited, Refused>>, Candidate)> = Vec::new();
+    for candidate in found {
+        if different.len() == wanted {
+            break;
+        }
+        if differences(&own.plan, &candidate.plan).is_empty() {
+            continue;
+        }
+        let (edited, said) = file.with(&setting.run, &candidate.plan, arguments);
+        // What the file says is what runs, so that is priced.
+        let candidate = match said {
+            Some(plan) if !differences(&plan, &candidate.plan).is_empty() => {
+                Candidate::of_plan(search, plan)?
+            }
+            _ => candidate,
+        };
+        let is_same = |known: &Candidate| differences(&known.plan, &candidate.plan).is_empty();
+        let fits = candidate.probability_of_fitting >= search.options.fit_probability;
+        if !fits || is_same(own) || different.iter().any(|(_, known)| is_same(known)) {
+            continue;
+        }
+        different.push((edited, candidate));
+    }
+    let time = |candidate: &Candidate| candidate.score(Objective::Time);
+    let fastest = different.iter().map(|(_, candidate)| candidate);
+    let fastest = fastest.min_by(|a, b| time(a).total_cmp(&time(b))).cloned();
+    let ordered = match &fastest {
+        Some(fastest) => by_family(different, Objective::Time, fastest, |_| 0),
+        None => Vec::new(),
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (edited, candidate) in ordered {
+        let mut row = row(search, setting, &candidate, own, rows.len() + 1)?;
+        row.edited = edited;
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        notes.push("no other layout fits: nothing to change".to_owned());
+    }
+    Ok(rows)
+}
+
+fn row(
+    search: &Search<'_>,
+    setting: &Setting,
+    candidate: &Candidate,
+    own: &Candidate,
+    rank: usize,
+) -> Result<Row, Failure> {
+    let run = &setting.run;
+    let options = EstimateOptions { training: run.training, cost: run.cost };
+    let ranked = ranking::rank(rank, candidate, own, search.model, search.cluster, &options)?;
+    Ok(Row {
+        layout: named(setting).short_layout(&candidate.plan),
+        change: candidate.expected_time / own.expected_time - 1.0,
+        measured: None,
+        expected: None,
+        edited: None,
+        ranked,
+    })
+}
+
+/// The setting as of a freed launch file, for its rows to show what differs: what every layout keeps says nothing in a column.
+fn named(setting: &Setting) -> Setting {
+    let freed = Some(Freed { own: None, said: PlanSpec::default() });
+    Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
+}
+
+impl Tuned {
+    /// Takes up what runs measured: their times in the table, a level for the others, and the row to run next.
+    fn learn(&mut self, trials: &[Trial], search: &Search<'_>, setting: &Setting) -> Result<(), Failure> {
+        let own = self.own.ranked.candidate.clone();
+        for trial in trials {
+            let is_same = |row: &&mut Row| differences(&row.ranked.candidate.plan, &trial.plan).is_empty();
+            let known = std::iter::once(&mut self.own).chain(&mut self.rows).find(is_same);
+            let measured = Some((trial.seconds, trial.log.clone()));
+            if let Some(row) = known {
+                row.measured = measured;
+            } else {
+                let candidate = Candidate::of_plan(search, trial.plan.clone())?;
+                let mut row = row(search, setting, &candidate, &own, self.rows.len() + 1)?;
+                row.measured = measured;
+                self.rows.push(row);
+            }
+        }
+        let pairs: Vec<(f64, f64)> = trials.iter().map(|trial| (trial.predicted, trial.seconds)).collect();
+        self.level = tuning::level(&own.plan.software, &pairs);
+        let Some(level) = self.level else {
+            self.next = self.rows.iter().position(|row| row.change < 0.0);
+            return Ok(());
+        };
+        for row in std::iter::once(&mut self.own).chain(&mut self.rows) {
+            row.expected = Some(level.expected(row.ranked.candidate.expected_time.get()));
+        }
+        let seconds = |row: &Row| row.measured.as_ref().map(|(seconds, _)| *seconds);
+        let time =
+            |row: &Row| seconds(row).or(row.expected.map(|(center, _)| center)).unwrap_or(f64::INFINITY);
+        self.rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        for (index, row) in self.rows.iter_mut().enumerate() {
+            row.ranked.rank = index + 1;
+        }
+        let best =
+            std::iter::once(&self.own).chain(&self.rows).filter_map(seconds).fold(f64::INFINITY, f64::min);
+        // The one that could be fastest, not the one that probably is: a run that cannot win teaches little.
+        let could = |row: &Row| row.expected.map_or(f64::INFINITY, |(_, (low, _))| low);
+        self.next = (0..self.rows.len())
+            .filter(|&at| seconds(&self.rows[at]).is_none() && could(&self.rows[at]) < best)
+            .min_by(|&a, &b| could(&self.rows[a]).total_cmp(&could(&self.rows[b])));
+        Ok(())
+    }
+}
+
+/// What stays as it is, in words.
+fn told(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> Vec<String> {
+    let plan = &own.plan;
+    let mut out = vec![
+        own.model.name.clone(),
+        format!(
+            "{} sequences of {} tokens",
+            human::whole(plan.global_batch),
+            human::whole(plan.sequence_length)
+        ),
+        plan.precision.compute.name().to_owned(),
+        format!("{} GPUs", human::whole(own.cluster.devices)),
+    ];
+    out.extend(kept.iter().filter_map(|key| {
+        let value = tuning::setting(plan, key)?;
+        Some(format!("{key} = {}", value.to_toml()))
+    }));
+    out.extend(pinned.iter().map(|(flag, _, value)| format!("{flag} {value}")));
+    out
+}
+
+fn title(own: &Run) -> String {
+    format!(
+        "{} on {} x {}",
+        run::describe(&own.model),
+        human::whole(own.cluster.devices),
+        own.cluster.accelerator.name
+    )
+}
+
+/// Prints the answer, the diff, or writes files.
+fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Result<Outcome, Failure> {
+    let outcome = match (answer.is_complete, answer.rows.is_empty()) {
+        (false, _) => Outcome::Interrupted,
+        (true, true) => Outcome::No,
+        (true, false) => Outcome::Yes,
+    };
+    let writes_file = arguments.diff || arguments.in_place || arguments.output.is_some();
+    if !arguments.diff {
+        let output = Output { json: arguments.json, ..Output::default() };
+        printer.answer(answer, &output)?;
+    }
+    if !writes_file || answer.rows.is_empty() {
+        for note in &answer.notes {
+            printer.note(note);
+        }
+        return Ok(outcome);
+    }
+    let folder =
+        arguments.output.as_deref().filter(|path| path.ends_with(['/', '\\']) || Path::new(path).is_dir());
+    if let Some(folder) = folder {
+        variants(folder, answer, printer)?;
+        return Ok(outcome);
+    }
+    let edited = answer.picked(arguments.pick)?;
+    if arguments.diff {
+        let name = answer.file.path.as_str();
+        printer.data(&unified(&answer.file.text, &edited.text, (name, name)), None)?;
+        return Ok(outcome);
+    }
+    let path = arguments.output.as_deref().unwrap_or(&answer.file.path);
+    input::write(path, &edited.text)?;
+    printer.note(&format!("wrote `{path}` with layout {}", arguments.pick));
+    Ok(outcome)
+}
+
+impl Tuned {
+    /// The edited file of a layout, or why there is none.
+    fn picked(&self, pick: usize) -> Result<&Edited, Problem> {
+        let row = self.rows.get(pick - 1).ok_or_else(|| {
+            Problem::new(format!("there are {} layouts, not {pick}", self.rows.len())).in_file("--pick")
+        })?;
+        match &row.edited {
+            Some(Ok(edited)) => Ok(edited),
+            Some(Err(refused)) => Err(report::by_hand(refused, &self.file.path)),
+            None => Err(Problem::new("it is a log's layout, and no change of the file was made for it")
+                .in_file("--pick")
+                .hint("name another layout of the table")),
+        }
+    }
+}
+
+/// A variant of the file for each layout that it can say: `FOLDER/train-1.sh`.
+fn variants(folder: &str, answer: &Tuned, printer: &Printer) -> Result<(), Failure> {
+    input::make_folder(folder)?;
+    let path = Path::new(&answer.file.path);
+    let stem = path.file_stem().map_or_else(|| "run".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let ending = path.extension().map_or_else(String::new, |e| format!(".{}", e.to_string_lossy()));
+    let mut written = Vec::new();
+    for row in &answer.rows {
+        let name = format!("{stem}-{}{ending}", row.ranked.rank);
+        match &row.edited {
+            Some(Ok(edited)) => {
+                let path = Path::new(folder).join(&name).to_string_lossy().into_owned();
+                input::write(&path, &edited.text)?;
+                written.push(format!("`{path}`"));
+            }
+            Some(Err(refused)) => {
+                printer.note(&format!("layout {} was not written: {}", row.ranked.rank, refused.reason));
+            }
+            None => {}
+        }
+    }
+    if written.is_empty() {
+        return Err(Problem::new("no layout could be written into a variant of this file")
+            .in_file(&answer.file.path)
+            .into());
+    }
+    printer.note(&format!(
+        "wrote {}; run each for 20 steps, then pass the logs to --measured",
+        written.join(", ")
+    ));
+    Ok(())
+}
+
+/// The text of a file, as it was named.
+fn text_of(path: &str) -> Result<String, Problem> {
+    input::read(path, LOG_LIMIT)
+}

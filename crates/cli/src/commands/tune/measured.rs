@@ -1,0 +1,98 @@
+//! Runs of the file and of its variants, as their logs have them.
+//!
+//! Responsible for: which layout a log is of, from its own arguments or from the file that is named with it, and the step that it
+//! measured. Refuses logs of another job: their level would say nothing.
+
+use super::super::steps;
+use crate::args::RunArguments;
+use crate::exit::Failure;
+use crate::printer::Printer;
+use crate::run;
+use railwright_profiler::noise::median;
+use railwright_spec::human;
+use railwright_spec::plan::Plan;
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
+use railwright_tuner::search::{Candidate, Search};
+use std::path::Path;
+
+/// One run.
+pub(super) struct Trial {
+    pub(super) log: String,
+    pub(super) plan: Plan,
+    /// Seconds of the median step.
+    pub(super) seconds: f64,
+    /// Seconds that the calculator predicts of it.
+    pub(super) predicted: f64,
+}
+
+/// The runs of the logs.
+pub(super) fn read(
+    words: &[String],
+    arguments: &RunArguments,
+    own: &Run,
+    search: &Search<'_>,
+    printer: &Printer,
+) -> Result<Vec<Trial>, Failure> {
+    let mut trials = Vec::new();
+    for word in words {
+        let (file, log) = match word.split_once('=') {
+            Some((file, log)) => (Some(file), log),
+            None => (None, word.as_str()),
+        };
+        let run = of(file.unwrap_or(log), log, arguments)?;
+        belongs(&run, own, log)?;
+        let times = steps::of_log(log, Some(&run), printer)?.seconds;
+        let candidate = Candidate::of_plan(search, run.plan.clone())?;
+        trials.push(Trial {
+            log: log.to_owned(),
+            plan: run.plan,
+            seconds: median(&times),
+            predicted: candidate.expected_time.get(),
+        });
+    }
+    Ok(trials)
+}
+
+/// The run of a file, on the cluster of the one that is tuned.
+fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
+    let typed = RunArguments {
+        launch: Some(file.to_owned()),
+        run: None,
+        // A model that was named beside the tuned file is also the variant's.
+        model: arguments.model.clone().filter(|_| arguments.launch.is_some()),
+        ..arguments.clone()
+    };
+    run::resolve(&typed).map(|resolved| resolved.run).map_err(|failure| match failure {
+        Failure::Input(problems) if file == log => {
+            let ending = Path::new(file).extension().is_some_and(|e| e == "log" || e == "out" || e == "txt");
+            let hint = "name the variant that wrote it, as in `--measured train-1.sh=train-1.log`";
+            let told = problems.into_iter().map(|problem| if ending { problem.hint(hint) } else { problem });
+            Failure::Input(told.collect())
+        }
+        other => other,
+    })
+}
+
+/// Refuses a run of another job.
+fn belongs(run: &Run, own: &Run, log: &str) -> Result<(), Problem> {
+    let figures = |run: &Run| {
+        [
+            ("parameters", run.model.parameters().total),
+            ("GPUs", run.cluster.devices),
+            ("sequences per step", run.plan.global_batch),
+            ("tokens a sequence", run.plan.sequence_length),
+        ]
+    };
+    let other = figures(run).into_iter().zip(figures(own)).find(|((_, a), (_, b))| a != b);
+    match other {
+        None => Ok(()),
+        Some(((what, found), (_, wanted))) => Err(Problem::new(format!(
+            "this log is of another job: {} {what}, and the tuned file has {}",
+            human::whole(found),
+            human::whole(wanted)
+        ))
+        .in_file(log)
+        .hint("leave it out of --measured")),
+    }
+}

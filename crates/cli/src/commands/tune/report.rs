@@ -1,0 +1,332 @@
+//! The voices of `tune`.
+
+use super::{Row, Tuned};
+use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
+use crate::printer::{Answer, Terminal};
+use railwright_launch::{Change, Format, Refused, RemarkKind};
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Seconds;
+use railwright_tuner::search::difference_band;
+use railwright_tuner::tuning::FREE;
+use serde_json::{Map, Value, json};
+
+/// Flags that are named among those that stay untouched.
+const MOST_NAMED: usize = 8;
+
+impl Answer for Tuned {
+    const KIND: &'static str = "tune";
+
+    fn json(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        fields.insert("file".to_owned(), json!(self.file.path));
+        fields.insert("format".to_owned(), json!(self.file.format.map(Format::name)));
+        fields.insert("title".to_owned(), json!(self.title));
+        fields.insert("kept".to_owned(), json!(self.kept));
+        fields.insert("habits".to_owned(), json!(self.habits));
+        fields.insert("is_complete".to_owned(), json!(self.is_complete));
+        fields.insert("fit_probability".to_owned(), json!(self.fit_probability));
+        fields.insert("tie_band".to_owned(), json!(self.band()));
+        fields.insert("own".to_owned(), row_json(&self.own));
+        fields.insert("origins".to_owned(), json!(self.origins()));
+        fields.insert("layouts".to_owned(), json!(self.rows.iter().map(row_json).collect::<Vec<_>>()));
+        fields.insert("untouched".to_owned(), json!(self.untouched()));
+        fields.insert("level".to_owned(), json!(self.level));
+        fields.insert("run_next".to_owned(), json!(self.next.map(|at| self.rows[at].ranked.rank)));
+        fields
+    }
+
+    fn document(&self, _: Terminal) -> Document {
+        let mut document = Document::default();
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
+        if !self.is_complete {
+            let text = "stopped early: best of the layouts searched so far";
+            document.paragraph(Cell::new(text, Tone::Doubtful));
+        }
+        document.paragraph(format!("kept: {}; all others are tuned", self.kept.join(", ")).as_str());
+        if !self.habits.is_empty() {
+            let text = format!(
+                "also kept, because they rarely help: {}; `--free {}` includes them",
+                self.habits.iter().map(|key| what(key)).collect::<Vec<_>>().join(", "),
+                self.habits.join(",")
+            );
+            document.paragraph(Cell::new(text, Tone::Faint));
+        }
+        document.heading("layouts");
+        document.table(self.table());
+        self.verdict(&mut document);
+        self.origins_of_own(&mut document);
+        self.change(&mut document);
+        let untouched = self.untouched();
+        if !untouched.is_empty() {
+            let more = untouched.len().saturating_sub(MOST_NAMED);
+            let named = untouched.iter().take(MOST_NAMED).map(|said| format!("`{said}`")).collect::<Vec<_>>();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            document.paragraph(Cell::new(
+                format!("not understood, left unchanged: {}{more}", named.join(", ")),
+                Tone::Doubtful,
+            ));
+        }
+        self.next_step(&mut document);
+        document
+    }
+}
+
+/// The change to make by hand, as a problem of the file.
+pub(super) fn by_hand(refused: &Refused, path: &str) -> Problem {
+    let problem = Problem::new(format!("the file was not changed: {}", refused.reason)).in_file(path);
+    if refused.by_hand.is_empty() {
+        return problem.hint("`railwright export` writes a new launch file for a layout");
+    }
+    let changes: Vec<String> = refused.by_hand.iter().map(change).collect();
+    problem.hint(format!("make these changes by hand: {}", changes.join("; ")))
+}
+
+/// `--micro-batch-size 1 -> 2`, `add --x 3`, `remove --y`.
+fn change(change: &Change) -> String {
+    let value = |text: &str| if text == "True" { String::new() } else { format!(" {text}") };
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => format!("{} {before} -> {after}", change.name),
+        (None, Some(after)) => format!("add {}{}", change.name, value(after)),
+        _ => format!("remove {}", change.name),
+    }
+}
+
+fn row_json(row: &Row) -> Value {
+    let (edited, refused) = match &row.edited {
+        Some(Ok(edited)) => (Some(&edited.changes), None),
+        Some(Err(refused)) => (None, Some(refused)),
+        None => (None, None),
+    };
+    json!({
+        "rank": row.ranked.rank,
+        "layout": row.layout,
+        "step_time": row.ranked.candidate.expected_time,
+        "step_time_interval": row.ranked.step_time_interval,
+        "change": row.change,
+        "memory": row.ranked.candidate.memory.device,
+        "device_memory": row.ranked.candidate.device_memory,
+        "probability_of_fitting": row.ranked.candidate.probability_of_fitting,
+        "mfu": row.ranked.mfu,
+        "plan": row.ranked.candidate.plan,
+        "measured": row.measured.as_ref().map(|(seconds, log)| json!({"seconds": seconds, "log": log})),
+        "expected": row.expected.map(|(center, (low, high))| json!({"seconds": center, "low": low, "high": high})),
+        "changes": edited,
+        "refused": refused,
+        "warnings": row.ranked.warnings,
+    })
+}
+
+fn seconds(time: f64) -> String {
+    human::seconds(Seconds::new(time))
+}
+
+impl Tuned {
+    fn band(&self) -> f64 {
+        difference_band(&self.own.ranked.candidate.plan.software)
+    }
+
+    fn table(&self) -> Table {
+        let is_measured = self.level.is_some();
+        let mut columns = vec![
+            Column::words("#"),
+            Column::prose("layout"),
+            Column::numbers("step time"),
+            Column::numbers("change"),
+        ];
+        if is_measured {
+            columns.push(Column::numbers("measured"));
+            columns.push(Column::numbers("expected").expendable(1));
+        } else {
+            columns.push(Column::numbers("90% of runs").expendable(2));
+        }
+        columns.push(Column::numbers("memory"));
+        columns.push(Column::words("fits"));
+        columns.push(Column::words("file"));
+        let rows = std::iter::once(&self.own).chain(&self.rows).map(|row| self.cells(row, is_measured));
+        Table { columns, rows: rows.collect() }
+    }
+
+    fn cells(&self, row: &Row, is_measured: bool) -> Vec<Cell> {
+        let is_own = row.ranked.rank == 0;
+        let candidate = &row.ranked.candidate;
+        let name = if is_own { "yours".to_owned() } else { row.ranked.rank.to_string() };
+        let mut cells = vec![
+            Cell::new(name, if is_own { Tone::Strong } else { Tone::Plain }),
+            row.layout.as_str().into(),
+            Cell::seconds(candidate.expected_time),
+            if is_own { "".into() } else { self.gain(row.change) },
+        ];
+        if is_measured {
+            cells.push(
+                row.measured
+                    .as_ref()
+                    .map_or_else(Cell::default, |(time, _)| Cell::number(seconds(*time), *time)),
+            );
+            let expected = row.expected.filter(|_| row.measured.is_none());
+            cells.push(expected.map_or_else(Cell::default, |(center, (low, high))| {
+                Cell::number(format!("{} ({}..{})", seconds(center), seconds(low), seconds(high)), center)
+            }));
+        } else {
+            let interval = &row.ranked.step_time_interval;
+            let text = format!("{}..{}", human::seconds(interval.low), human::seconds(interval.high));
+            cells.push(text.into());
+        }
+        cells.push(Cell::number(human::bytes(candidate.memory.device), candidate.memory.device.get()));
+        cells.push(self.fits(candidate.probability_of_fitting));
+        cells.push(match &row.edited {
+            Some(Ok(edited)) => Cell::new(plural(edited.changes.len()), Tone::Good),
+            Some(Err(_)) => Cell::new("by hand", Tone::Doubtful),
+            None => Cell::default(),
+        });
+        cells
+    }
+
+    fn gain(&self, change: f64) -> Cell {
+        let is_tie = change.abs() < self.band();
+        let text = format!("{:+.1}%{}", change * 100.0, if is_tie { " ~" } else { "" });
+        let tone = match change {
+            _ if is_tie => Tone::Plain,
+            change if change < 0.0 => Tone::Good,
+            _ => Tone::Bad,
+        };
+        Cell::number(text, change).toned(tone)
+    }
+
+    fn fits(&self, probability: f64) -> Cell {
+        let percent = format!("{:.0}%", (probability * 100.0).floor());
+        let (text, tone) = match probability {
+            p if p >= self.fit_probability => (percent, Tone::Good),
+            p if p >= 0.1 => (format!("at risk, {percent}"), Tone::Doubtful),
+            _ => (format!("no, {percent}"), Tone::Bad),
+        };
+        Cell::number(text, probability).toned(tone)
+    }
+
+    fn verdict(&self, document: &mut Document) {
+        let band = self.band() * 100.0;
+        let Some(best) = self.rows.first() else {
+            document.paragraph(Cell::new("no other layout fits", Tone::Doubtful));
+            return;
+        };
+        let measured = best.measured.as_ref().zip(self.own.measured.as_ref());
+        let text = match measured {
+            Some(((best, _), (own, _))) => {
+                format!("measured: layout 1 takes {} where yours takes {}", seconds(*best), seconds(*own))
+            }
+            None if best.change >= 0.0 => "no other layout is predicted to be faster than yours".to_owned(),
+            None if best.change.abs() < self.band() => format!(
+                "layout 1 is predicted to be {:.1}% faster, which is within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
+                -best.change * 100.0
+            ),
+            None => format!(
+                "layout 1 is predicted to be {:.1}% faster; the model is off by {band:.0}% or less between two of three pairs of layouts",
+                -best.change * 100.0
+            ),
+        };
+        document.paragraph(text.as_str());
+        if let Some(level) = &self.level {
+            document.paragraph(
+                format!(
+                    "{} measured: runs take {:.2} times what was predicted, and one layout departs from that by {:.0}%",
+                    if level.layouts == 1 { "1 layout".to_owned() } else { format!("{} layouts", level.layouts) },
+                    level.factor,
+                    level.departure.exp_m1() * 100.0
+                )
+                .as_str(),
+            );
+        }
+    }
+
+    /// Where the file pins what is free now: key, value, what it has, line.
+    fn origins(&self) -> Vec<Value> {
+        self.pinned()
+            .map(|o| json!({"key": o.key, "value": o.value, "said": o.said, "line": o.line}))
+            .collect()
+    }
+
+    fn pinned(&self) -> impl Iterator<Item = &railwright_launch::Origin> {
+        let origins = self.launch.as_ref().map_or(&[][..], |launch| &launch.origins);
+        origins.iter().filter(|origin| {
+            origin.line.is_some() && origin.key.strip_prefix("plan.").is_some_and(|key| FREE.contains(&key))
+        })
+    }
+
+    fn origins_of_own(&self, document: &mut Document) {
+        let pairs: Vec<(String, Vec<Cell>)> = self
+            .pinned()
+            .map(|origin| {
+                let key = origin.key.trim_start_matches("plan.").to_owned();
+                let line = origin.line.map_or_else(String::new, |line| format!(":{line}"));
+                let place = format!("{}{line}  {}", self.file.path, origin.said);
+                (
+                    key,
+                    vec![
+                        Cell::new(format!("{:12} ", origin.value), Tone::Strong),
+                        Cell::new(place, Tone::Faint),
+                    ],
+                )
+            })
+            .collect();
+        if !pairs.is_empty() {
+            document.heading("your layout");
+            document.blocks.push(Block::Pairs(pairs));
+        }
+    }
+
+    fn change(&self, document: &mut Document) {
+        let Some(best) = self.rows.first() else { return };
+        match &best.edited {
+            Some(Ok(edited)) => {
+                document.heading_with("change for layout 1", "`--diff` prints it as a patch");
+                let bullets = edited.changes.iter().map(|one| Cell::from(change(one))).collect();
+                document.blocks.push(Block::Bullets(bullets));
+            }
+            Some(Err(refused)) => {
+                document.heading_with("change for layout 1", refused.reason.as_str());
+                let bullets = refused.by_hand.iter().map(|one| Cell::from(change(one))).collect();
+                document.blocks.push(Block::Bullets(bullets));
+            }
+            None => {}
+        }
+    }
+
+    /// What the file has that no reader knows.
+    fn untouched(&self) -> Vec<&str> {
+        self.launch.as_ref().map_or_else(Vec::new, |launch| {
+            launch.remarks_of(RemarkKind::Unknown).map(|remark| remark.said.as_str()).collect()
+        })
+    }
+
+    fn next_step(&self, document: &mut Document) {
+        let path = &self.file.path;
+        let text = match (self.next, self.level.is_some()) {
+            (Some(at), true) => {
+                let row = &self.rows[at];
+                format!("run layout {} next: of those not measured it could be the fastest", row.ranked.rank)
+            }
+            (None, true) => {
+                "no layout that was not measured is expected to be faster than the best measured one"
+                    .to_owned()
+            }
+            (Some(_), false) if self.rows.iter().any(|row| matches!(row.edited, Some(Ok(_)))) => format!(
+                "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \
+                 --measured LOG...`"
+            ),
+            _ => return,
+        };
+        document.paragraph(text.as_str());
+    }
+}
+
+/// A habit in words.
+fn what(key: &str) -> &'static str {
+    match key {
+        "uneven_stages" => "stages of equal numbers of layers",
+        _ => "no context parallelism at short sequences",
+    }
+}
+
+fn plural(changes: usize) -> String {
+    if changes == 1 { "1 change".to_owned() } else { format!("{changes} changes") }
+}

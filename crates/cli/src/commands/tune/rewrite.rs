@@ -1,0 +1,92 @@
+//! The user's file with another layout, read back as the original was.
+//!
+//! Responsible for: handing the file to the editor of its format and resolving the edited text with the same command line. Refuses
+//! an edit whose run is not the one that was meant, but for settings that the framework has no word for.
+
+use crate::args::RunArguments;
+use crate::exit::Failure;
+use crate::input;
+use crate::run::{self, slots};
+use railwright_launch::{Edited, Format, Launch, Refused, differences, edit, writers};
+use railwright_spec::human;
+use railwright_spec::plan::Plan;
+use railwright_spec::run::Run;
+use std::cell::RefCell;
+
+/// The file that is tuned.
+pub(super) struct Original {
+    pub(super) path: String,
+    pub(super) text: String,
+    /// Its kind; `None` for a model, which says no layout.
+    pub(super) format: Option<Format>,
+}
+
+impl Original {
+    /// The file that a command line names.
+    pub(super) fn open(arguments: &RunArguments, launch: Option<&Launch>) -> Result<Self, Failure> {
+        let sorted = slots::sorted(arguments)?;
+        let named = match launch {
+            Some(launch) => {
+                let path = sorted.launch.or(sorted.model).unwrap_or_default();
+                Some((path, launch.format))
+            }
+            None => sorted.run.map(|path| (path, Format::RunFile)),
+        };
+        Ok(match named {
+            Some((path, format)) => Self { text: super::text_of(&path)?, path, format: Some(format) },
+            None => {
+                Self { path: arguments.model.clone().unwrap_or_default(), text: String::new(), format: None }
+            }
+        })
+    }
+
+    /// The file with a plan instead of the user's own, and the plan that it then has.
+    pub(super) fn with(
+        &self,
+        own: &Run,
+        plan: &Plan,
+        arguments: &RunArguments,
+    ) -> (Option<Result<Edited, Refused>>, Option<Plan>) {
+        let Some(format) = self.format else { return (None, None) };
+        let to = Run { plan: plan.clone(), ..own.clone() };
+        let writer = writers().iter().find(|writer| writer.format() == format);
+        let mut lost: Vec<String> = writer.map_or_else(Vec::new, |writer| {
+            writer.write(&to).not_expressed.into_iter().map(|lost| lost.key).collect()
+        });
+        // A division of the layers that the file leaves to the framework.
+        lost.push("plan.uneven_stages".to_owned());
+        let back: RefCell<Option<Plan>> = RefCell::new(None);
+        // The generation is concluded from the flags that are there; an edit of flags does not update the software.
+        let mut arguments = arguments.clone();
+        arguments.set.push(format!("plan.software={}", own.plan.software));
+        let is_right = |text: &str| -> Result<(), String> {
+            let resolved = input::instead(&self.path, text, || run::resolve(&arguments));
+            let resolved = resolved.map_err(|failure| match failure {
+                Failure::Input(problems) => {
+                    problems.first().map_or_else(String::new, |problem| format!("the edited file: {problem}"))
+                }
+                Failure::BrokenPipe => "the edited file could not be read".to_owned(),
+            })?;
+            if resolved.run.model.parameters().total != own.model.parameters().total
+                || resolved.run.cluster.devices != own.cluster.devices
+            {
+                return Err(
+                    "the edited file reads back as another model or another number of GPUs".to_owned()
+                );
+            }
+            let others: Vec<String> =
+                differences(plan, &resolved.run.plan).into_iter().filter(|key| !lost.contains(key)).collect();
+            if !others.is_empty() {
+                return Err(format!(
+                    "the edited file reads back with another {}",
+                    human::shorten(&others.join(", "))
+                ));
+            }
+            back.replace(Some(resolved.run.plan));
+            Ok(())
+        };
+        let edited = edit(format, &self.text, own, &to, &is_right);
+        let said = back.into_inner().filter(|_| edited.is_ok());
+        (Some(edited), said)
+    }
+}

@@ -1,0 +1,152 @@
+//! Launch files with what belongs to them: the files that a script reads or starts, its arguments, variables of its environment.
+//!
+//! Responsible for: one door for such files, which opens only what lies in the script's own folder tree or repository, and what was
+//! given behind `--launch-args` or `--`. Refuses links that lead out of there, and everything for a text from standard input.
+
+use super::{access, read};
+use railwright_launch::{Context, Files, Launch, read_with};
+use railwright_spec::problem::Problem;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+/// The longest script that is read for another one.
+const LIMIT: u64 = 4 << 20;
+/// Folders above a script in which a repository is looked for.
+const HIGHEST: usize = 24;
+
+/// What was given for a script.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Given {
+    /// Variables of its environment.
+    pub(crate) variables: Vec<(String, String)>,
+    /// Its arguments; `None` when none were given.
+    pub(crate) arguments: Option<Vec<String>>,
+}
+
+thread_local! {
+    /// What was given for the launch file of this question.
+    static GIVEN: RefCell<Given> = RefCell::new(Given::default());
+}
+
+/// From now on launch files are read with this.
+pub(crate) fn give(given: Given) {
+    GIVEN.set(given);
+}
+
+/// What launch files are read with.
+pub(crate) fn given() -> Given {
+    GIVEN.with_borrow(Given::clone)
+}
+
+impl Given {
+    /// `VAR=value` words, then arguments.
+    pub(crate) fn of_words(words: &[String]) -> Self {
+        let is_variable = |word: &&String| {
+            word.split_once('=').is_some_and(|(name, _)| {
+                !name.is_empty()
+                    && !name.starts_with(|c: char| c.is_ascii_digit())
+                    && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            })
+        };
+        let count = words.iter().take_while(is_variable).count();
+        let split =
+            |word: &String| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = words[..count].iter().filter_map(split).collect();
+        let arguments = (count < words.len()).then(|| words[count..].to_vec());
+        Self { variables, arguments }
+    }
+
+    /// The same from one text, in which quotes hold words together.
+    pub(crate) fn of_text(text: &str) -> Result<Self, Problem> {
+        let (mut words, mut current, mut quote) = (Vec::new(), None::<String>, None);
+        for c in text.chars() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '"' | '\'') => {
+                    quote = Some(c);
+                    current.get_or_insert_default();
+                }
+                (None, c) if c.is_whitespace() => words.extend(current.take()),
+                _ => current.get_or_insert_default().push(c),
+            }
+        }
+        if quote.is_some() {
+            return Err(Problem::new("a quote is not closed").in_file("--launch-args"));
+        }
+        words.extend(current);
+        Ok(Self::of_words(&words))
+    }
+}
+
+/// Reads a launch file with what belongs to it; `None` when it is none.
+pub(crate) fn launch(text: &str, path: &str) -> Option<Result<Launch, Vec<Problem>>> {
+    let Given { variables, arguments } = given();
+    let door = Door::new(path);
+    let files = door.as_ref().map(|door| door as &dyn Files);
+    let label = if path == "-" { "standard input" } else { path };
+    read_with(text, label, &Context { variables, arguments, files })
+}
+
+/// Opens files of one folder tree.
+struct Door {
+    root: PathBuf,
+}
+
+impl Door {
+    /// The tree that a script lies in: its repository, or else its folder.
+    fn new(script: &str) -> Option<Self> {
+        if script == "-" || access::is_restricted() {
+            return None;
+        }
+        let real = Path::new(script).canonicalize().ok()?;
+        let folder = real.parent()?;
+        let repository = folder.ancestors().take(HIGHEST).find(|folder| folder.join(".git").exists());
+        Some(Self { root: repository.unwrap_or(folder).to_owned() })
+    }
+}
+
+impl Files for Door {
+    fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
+        let folder = Path::new(from).parent().unwrap_or(Path::new("."));
+        // Where the script stands, then where it may be started: folders above it, then here.
+        let up =
+            std::iter::successors(Some(folder.to_owned()), |folder| Some(folder.join(".."))).take(HIGHEST);
+        let candidates = std::iter::once(PathBuf::from(path)).chain(up.map(|folder| folder.join(path)));
+        let mut is_outside = false;
+        for candidate in candidates {
+            let Ok(real) = candidate.canonicalize() else { continue };
+            if !real.is_file() {
+                continue;
+            }
+            if !real.starts_with(&self.root) {
+                is_outside = true;
+                continue;
+            }
+            let name = candidate.to_string_lossy().into_owned();
+            return match read(&name, LIMIT) {
+                Ok(text) => Ok((name, text)),
+                Err(problem) => Err(problem.to_string()),
+            };
+        }
+        Err(if is_outside {
+            "it lies outside of the script's folder and repository".to_owned()
+        } else {
+            "it is not in the script's folder or repository".to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_come_before_arguments() {
+        let given = Given::of_text("TP=2 NAME='a b' dsw 7B x=1").expect("sound");
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(given.variables, [pair("TP", "2"), pair("NAME", "a b")]);
+        assert_eq!(given.arguments, Some(["dsw", "7B", "x=1"].map(str::to_owned).to_vec()));
+        assert_eq!(Given::of_text("").expect("sound"), Given::default());
+        assert!(Given::of_text("'open").is_err());
+    }
+}

@@ -1,0 +1,101 @@
+//! One loader for every command: whichever slot a file is named in, its content decides what it is.
+//!
+//! Responsible for: moving a run file, a launch file, a log or a model to the slot that holds its kind, so that `--run`, `--launch` and
+//! MODEL take any of them. Refuses two files of one kind: which of them counts is for the user to decide.
+
+use super::launch;
+use crate::args::RunArguments;
+use crate::exit::Failure;
+use crate::input::{self, LOG_LIMIT};
+use railwright_launch::{Format, detect};
+use railwright_spec::model;
+use railwright_spec::problem::Problem;
+use railwright_spec::run;
+
+/// What a word on the command line stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A run file, or what only its reader can refuse.
+    Run,
+    /// A launch file, or a log that prints its arguments.
+    Launch,
+    /// A name of the catalogue, or a model's configuration.
+    Model,
+    /// Something else; the reader of the slot in which it was named refuses it.
+    Other,
+}
+
+/// The arguments with every file in the slot of its kind.
+pub(crate) fn sorted(arguments: &RunArguments) -> Result<RunArguments, Failure> {
+    let mut out = arguments.clone();
+    if let Some(word) = &arguments.run {
+        match kind_behind_run(word)? {
+            Kind::Launch => put(&mut out.launch, &mut out.run, "--run", "launch file")?,
+            Kind::Model => put(&mut out.model, &mut out.run, "--run", "model")?,
+            Kind::Run | Kind::Other => {}
+        }
+    }
+    if let Some(path) = &arguments.launch {
+        // A name of the catalogue is no file.
+        let is_name = input::path_of(path)?.is_none() && model::by_name(path).is_ok();
+        match if is_name { Kind::Model } else { kind_of(path)? } {
+            Kind::Run => put(&mut out.run, &mut out.launch, "--launch", "run file")?,
+            Kind::Model => put(&mut out.model, &mut out.launch, "--launch", "model")?,
+            Kind::Launch | Kind::Other => {}
+        }
+    }
+    if let Some(word) = &arguments.model
+        && out.model.as_ref() == Some(word)
+        && let Some(path) = input::path_of(word)?
+        && kind_of(&path)? == Kind::Run
+    {
+        out.model = Some(path);
+        put(&mut out.run, &mut out.model, "MODEL", "run file")?;
+    }
+    Ok(out)
+}
+
+/// Moves a word from the slot in which it was named to the slot of its kind.
+fn put(to: &mut Option<String>, from: &mut Option<String>, named: &str, what: &str) -> Result<(), Failure> {
+    let word = from.take();
+    if let (Some(first), Some(second)) = (to.as_deref(), word.as_deref())
+        && first != second
+    {
+        let problem = Problem::new(format!("`{first}` and `{second}` are both a {what}")).in_file(named);
+        return Err(problem.hint("name one of them").into());
+    }
+    *to = word.or_else(|| to.take());
+    Ok(())
+}
+
+/// Behind `--run` a text that reads as a run file is one, whatever else it resembles.
+fn kind_behind_run(word: &str) -> Result<Kind, Failure> {
+    let Some(path) = input::path_of(word)? else {
+        // `--run run` names a file without an ending; a name of the catalogue is a model.
+        return Ok(if model::by_name(word).is_ok() { Kind::Model } else { Kind::Run });
+    };
+    let text = input::read(&path, LOG_LIMIT)?;
+    if run::parse(&text, &path).is_ok() {
+        return Ok(Kind::Run);
+    }
+    Ok(match kind_of(&path)? {
+        Kind::Other => Kind::Run,
+        kind => kind,
+    })
+}
+
+fn kind_of(path: &str) -> Result<Kind, Failure> {
+    match launch::of_path(path) {
+        Ok(Some(_)) => return Ok(Kind::Launch),
+        Err(failure @ Failure::BrokenPipe) => return Err(failure),
+        // A launch file with problems is still one: its reader reports them where it is read.
+        Err(Failure::Input(_)) | Ok(None) => {}
+    }
+    let text = input::read(path, LOG_LIMIT)?;
+    Ok(match detect(&text).first().map(|sighting| sighting.format) {
+        Some(Format::RunFile) => Kind::Run,
+        Some(Format::HuggingFace) => Kind::Model,
+        Some(Format::Trace | Format::NcclTests | Format::Topology) | None => Kind::Other,
+        Some(_) => Kind::Launch,
+    })
+}

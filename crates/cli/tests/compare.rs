@@ -1,0 +1,78 @@
+//! `compare` with training logs: against the prediction of their run, against each other, and what is refused.
+
+mod support;
+
+use support::{json, run};
+
+const LOGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/logs");
+const LAUNCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/launch");
+
+#[test]
+fn a_log_that_prints_its_arguments_is_held_against_its_prediction() {
+    let log = format!("{LAUNCH}/mixtral_8x7b.log");
+    let answer = json(&["compare", &log, "--cluster", "dgx-h100", "--json"], 0);
+    let [predicted, measured] = [&answer["sides"][0], &answer["sides"][1]];
+    assert_eq!((&predicted["kind"], &measured["kind"]), (&"predicted".into(), &"measured".into()));
+    let estimate = json(&["estimate", &log, "--cluster", "dgx-h100", "--json"], 0);
+    assert_eq!(predicted["step_time"], estimate["step_time"]);
+    // Three reports have a median and no interval.
+    assert!(measured["interval"].is_null(), "{measured}");
+    let inside = measured["step_time"].as_f64() < predicted["interval"][1].as_f64();
+    assert_eq!(answer["significant"], !inside, "{answer}");
+}
+
+#[test]
+fn two_logs_differ_only_by_more_than_their_noise() {
+    let of = |name: &str| format!("{LOGS}/{name}");
+    let fast = json(
+        &["compare", &of("maxtext.log"), &of("torchtitan.log"), "--fail-if", "step_time<-1%", "--json"],
+        1,
+    );
+    assert_eq!((&fast["significant"], &fast["verdicts"][0]["met"]), (&true.into(), &true.into()));
+    let change = fast["change"].as_f64().expect("a share");
+    assert!((change - (4.97 / 5.104 - 1.0)).abs() < 1e-3, "{change}");
+    let alike = [of("nemo2.log"), of("nemo2.log")];
+    let same = json(&["compare", &alike[0], &alike[1], "--fail-if", "step_time>-1%", "--json"], 0);
+    assert_eq!((&same["significant"], &same["verdicts"][0]["met"]), (&false.into(), &false.into()));
+}
+
+#[test]
+fn tokens_of_the_run_are_times_of_a_log_without_a_clock() {
+    let answer = json(
+        &[
+            "compare",
+            &format!("{LOGS}/torchtitan_no_clock.log"),
+            "--launch",
+            &format!("{LAUNCH}/llama3_8b_torchtitan.toml"),
+            "--cluster",
+            "h100",
+            "--gpus",
+            "8",
+            "--json",
+        ],
+        0,
+    );
+    let measured = &answer["sides"][1];
+    assert_eq!(measured["times_from"], "tokens_per_second");
+    let seconds = measured["step_time"].as_f64().expect("seconds");
+    // 128 sequences of 8,192 tokens on 8 GPUs at 3,305 tokens a second each.
+    assert!((seconds - 128.0 * 8192.0 / 8.0 / 3305.0).abs() < 1e-6, "{seconds}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_told() {
+    let log = format!("{LOGS}/nanotron.log");
+    let alone = run(&["compare", &log, "--cluster", "h100"]);
+    assert_eq!(alone.code, 2);
+    assert!(alone.stderr.contains("--launch FILE"), "{}", alone.stderr);
+    let traces = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/megatron_tp2_v100");
+    for line in [&["compare", &log, traces][..], &["compare", traces], &["compare", traces, "--launch", &log]]
+    {
+        let refused = run(line);
+        assert_eq!(refused.code, 2, "{line:?}: {}", refused.stdout);
+        assert!(refused.stderr.contains("hint"), "{}", refused.stderr);
+    }
+    let lines = format!("{LOGS}/hf_trainer_lines.log");
+    let timeless = run(&["compare", &lines, &lines]);
+    assert!(timeless.code == 2 && timeless.stderr.contains("trainer_state.json"), "{}", timeless.stderr);
+}

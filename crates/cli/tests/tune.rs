@@ -1,0 +1,253 @@
+//! `tune` on launch files, and one loader behind every command that takes a run.
+
+mod support;
+
+use std::fs;
+use support::{json, run, scratch};
+
+const ROOT: &str = "../../../..";
+const SCRIPT: &str = "examples/launch/llama3_70b.sh";
+
+fn at(path: &str) -> String {
+    format!("{ROOT}/{path}")
+}
+
+/// A copy of an example that may be changed.
+fn copy(path: &str, name: &str) -> String {
+    let text = fs::read_to_string(format!("../../{path}")).expect("the example");
+    let to = scratch(name);
+    fs::write(&to, text).expect("a file");
+    to
+}
+
+#[test]
+fn a_script_is_changed_to_the_layout_that_was_priced() {
+    let file = copy(SCRIPT, "tuned.sh");
+    let before = fs::read_to_string(&file).expect("the copy");
+    let answer = json(&["tune", &file, "--cluster", "dgx-h100", "--json", "--quiet", "--top", "3"], 0);
+    assert_eq!(answer["own"]["plan"]["tensor_parallel"], 8);
+    let first = &answer["layouts"][0];
+    assert!(first["change"].as_f64().is_some_and(|change| change < -0.1), "{first:?}");
+    assert!(
+        answer["origins"].as_array().is_some_and(|all| all.iter().any(|o| o["line"] == 79)),
+        "{answer:?}"
+    );
+    assert_eq!(answer["untouched"][0], "--loss-scaling-factr");
+    let diff = run(&["tune", &file, "--cluster", "dgx-h100", "--diff", "--quiet"]);
+    assert_eq!(diff.code, 0, "{}", diff.stderr);
+    assert!(diff.stdout.starts_with("--- ") && diff.stdout.contains("\n-PP=4\n"), "{}", diff.stdout);
+    assert_eq!(fs::read_to_string(&file).expect("the copy"), before, "a diff changes nothing");
+    let written = run(&["tune", &file, "--cluster", "dgx-h100", "--in-place", "--quiet"]);
+    assert_eq!(written.code, 0, "{}", written.stderr);
+    let software = first["plan"]["software"].as_str().expect("software");
+    let after =
+        json(&["estimate", &file, "--cluster", "dgx-h100", "--software", software, "--json", "--quiet"], 0);
+    for key in
+        ["tensor_parallel", "pipeline_parallel", "virtual_stages", "micro_batch", "sharding", "recompute"]
+    {
+        assert_eq!(after["plan"][key], first["plan"][key], "{key}");
+    }
+    let _ = fs::remove_file(&file);
+}
+
+#[test]
+fn what_is_kept_and_what_is_pinned_stays() {
+    let file = at(SCRIPT);
+    let answer =
+        json(&["tune", &file, "--cluster", "dgx-h100", "--keep", "pp", "--vp", "10", "--json", "--quiet"], 0);
+    assert_eq!(answer["own"]["plan"]["virtual_stages"], 5, "a flag narrows the search and not the own run");
+    let layouts = answer["layouts"].as_array().expect("layouts");
+    assert!(!layouts.is_empty());
+    for layout in layouts {
+        let degrees = [&layout["plan"]["pipeline_parallel"], &layout["plan"]["virtual_stages"]];
+        assert_eq!(degrees, [&4, &10]);
+    }
+    let unknown = run(&["tune", &file, "--cluster", "dgx-h100", "--keep", "frobnicate"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("--keep"), "{}", unknown.stderr);
+}
+
+#[test]
+fn a_log_is_not_edited_and_its_measurement_refines_the_ranking() {
+    let log = at("examples/launch/mixtral_8x7b.log");
+    let answer = json(
+        &["tune", &log, "--cluster", "dgx-h100", "--measured", &log, "--json", "--quiet", "--top", "2"],
+        0,
+    );
+    let measured = answer["own"]["measured"]["seconds"].as_f64().expect("a time");
+    assert!((measured - 5.41).abs() < 0.1, "{measured}");
+    let factor = answer["level"]["factor"].as_f64().expect("a factor");
+    let predicted = answer["own"]["step_time"].as_f64().expect("a time");
+    assert!((factor - measured / predicted).abs() < 1e-9, "{factor}");
+    for layout in answer["layouts"].as_array().expect("layouts") {
+        let expected = &layout["expected"];
+        let time = layout["step_time"].as_f64().expect("a time") * factor;
+        assert!((expected["seconds"].as_f64().expect("a time") / time - 1.0).abs() < 1e-9);
+        assert!(expected["low"].as_f64() < expected["high"].as_f64());
+        assert!(layout["refused"]["reason"].as_str().is_some_and(|reason| reason.contains("a log records")));
+    }
+    let refused = run(&["tune", &log, "--cluster", "dgx-h100", "--diff", "--quiet"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("by hand"), "{}", refused.stderr);
+}
+
+#[test]
+fn variants_are_written_into_a_folder() {
+    let folder = format!("{}/", scratch("variants"));
+    let said = run(&["tune", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "2", "-o", &folder]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    for name in ["llama3_70b-1.sh", "llama3_70b-2.sh"] {
+        let path = format!("{folder}{name}");
+        assert_eq!(run(&["estimate", &path, "--cluster", "dgx-h100", "--quiet"]).code, 0, "{path}");
+    }
+    let _ = fs::remove_dir_all(&folder);
+}
+
+/// Files of every kind with what they leave open: settings of the model and the GPUs.
+const FORMATS: &[(&str, &str, &[&str])] = &[
+    ("Megatron script", "examples/launch/llama3_70b.sh", &[]),
+    ("Megatron command", "examples/launch/deepseek_v3_command.txt", &["cluster.devices=1024"]),
+    ("Megatron log", "examples/launch/mixtral_8x7b.log", &[]),
+    ("torchtitan", "examples/launch/llama3_8b_torchtitan.toml", &["cluster.devices=16"]),
+    ("DeepSpeed", "examples/launch/zero3.json", &["model.name=llama-3-8b", "cluster.devices=32"]),
+    ("nanotron", "crates/launch/tests/fixtures/nanotron/llama.yaml", &[]),
+    ("accelerate", "crates/launch/tests/fixtures/accelerate/fsdp2_mesh.yaml", &["model.name=llama-3-8b"]),
+    ("run file", "examples/runs/llama-3-8b-fsdp.toml", &[]),
+    ("config.json", "catalog/models/llama-2-7b.json", &["cluster.devices=16"]),
+    ("catalogue", "llama-3-8b", &["cluster.devices=16"]),
+];
+
+#[test]
+fn every_command_takes_every_format() {
+    let trace = "../../../../fixtures/traces/megatron_tp2_v100";
+    for (kind, path, settings) in FORMATS {
+        let path = if path.contains('/') { at(path) } else { (*path).to_owned() };
+        let mut set: Vec<String> = vec!["--set".to_owned(), "cluster.preset=dgx-h100".to_owned()];
+        set.extend(settings.iter().flat_map(|setting| ["--set".to_owned(), (*setting).to_owned()]));
+        let commands: &[&[&str]] = &[
+            &["estimate", &path, "--quiet"],
+            &["estimate", "--run", &path, "--quiet"],
+            &["estimate", "--launch", &path, "--quiet"],
+            &["memory", &path, "--quiet"],
+            &["timeline", &path, "--quiet", "-o", "/dev/null", "--svg"],
+            &["init", &path],
+            &["pipeline", "--predict", &path, "--quiet"],
+            &["network", "cost", "--run", &path, "--quiet"],
+            &["profile", trace, "--quiet", "--run", &path],
+        ];
+        for command in commands {
+            let mut words: Vec<&str> = command.to_vec();
+            words.extend(set.iter().map(String::as_str));
+            let said = run(&words);
+            // A layout that does not fit is an answer.
+            assert!(said.code <= 1, "{kind}: {}: {}", words.join(" "), said.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_asked_for_with_the_option_of_the_command() {
+    let script = at(SCRIPT);
+    let trace = "../../../../fixtures/traces/megatron_tp2_v100";
+    let hints: &[(&[&str], &str)] = &[
+        (&["estimate", &script], "--cluster dgx-h100"),
+        (&["profile", trace, "--run", &script], "--cluster dgx-h100"),
+        (&["network", "cost", "--run", &script], "--set cluster.preset=dgx-h100"),
+        (&["pipeline", "--predict", &script], "--cluster dgx-h100"),
+        (&["estimate", &at("examples/launch/zero3.json"), "--cluster", "dgx-h100"], "--set model.name="),
+    ];
+    for (words, hint) in hints {
+        let said = run(words);
+        assert!(said.code == 2 && said.stderr.contains(hint), "{words:?}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn flags_of_frameworks_are_taken() {
+    let typed = &[
+        "estimate",
+        "llama-3-8b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "16",
+        "--tensor-model-parallel-size",
+        "2",
+        "--fp8-format=hybrid",
+        "--bf16",
+        "--pipeline-model-parallel-size",
+        "2",
+        "--json",
+        "--quiet",
+    ];
+    let answer = json(typed, 0);
+    assert_eq!(
+        (&answer["plan"]["tensor_parallel"], &answer["plan"]["pipeline_parallel"]),
+        (&2.into(), &2.into())
+    );
+    assert_eq!(answer["plan"]["precision"]["compute"], "fp8");
+    let titan = json(
+        &[
+            "estimate",
+            "llama-3-8b",
+            "--cluster",
+            "h100",
+            "--gpus",
+            "8",
+            "--parallelism.tensor_parallel_degree",
+            "4",
+            "--json",
+            "--quiet",
+        ],
+        0,
+    );
+    assert_eq!(titan["plan"]["tensor_parallel"], 4);
+    let count =
+        json(&["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "1k", "--json", "--quiet"], 0);
+    assert_eq!(
+        count["devices"].as_u64().or(count["plan"]["data_parallel"].as_u64()).map(|n| n > 1),
+        Some(true)
+    );
+    let unknown = run(&["estimate", "llama-3-8b", "--frobnicate", "3"]);
+    assert!(unknown.code == 2 && !unknown.stderr.contains("similar"), "{}", unknown.stderr);
+    let slip = run(&["estimate", "llama-3-8b", "--micro-batchs", "3"]);
+    assert!(slip.stderr.contains("--micro-batch"), "{}", slip.stderr);
+}
+
+#[test]
+fn a_search_of_a_script_frees_what_the_script_pins() {
+    let file = at(SCRIPT);
+    let search = |more: &[&str]| {
+        let mut words = vec!["search", &file, "--cluster", "dgx-h100", "--json", "--quiet"];
+        words.extend(more);
+        json(&words, 0)
+    };
+    let answer = search(&[]);
+    let own = &answer["own"][0]["ranked"];
+    let tuned = json(&["tune", &file, "--cluster", "dgx-h100", "--json", "--quiet"], 0);
+    assert_eq!(own["candidate"]["plan"], tuned["own"]["plan"], "the file's own layout is the first row");
+    assert_eq!(own["candidate"]["expected_time"], tuned["own"]["step_time"]);
+    assert!(answer["counters"]["enumerated"].as_u64() > Some(10_000), "{}", answer["counters"]);
+    let first = &answer["candidates"][0]["ranked"]["candidate"];
+    for key in ["global_batch", "sequence_length", "precision", "software"] {
+        assert_eq!(first["plan"][key], own["candidate"]["plan"][key], "{key}");
+    }
+    // Both commands have one order of families.
+    assert_eq!(first["plan"]["pipeline_parallel"], tuned["layouts"][0]["plan"]["pipeline_parallel"]);
+    // The command of a row wins over what the file says.
+    let command = answer["candidates"][0]["command"].as_str().expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--json", "--quiet"]).collect();
+    let again = json(&words, 0);
+    assert_eq!(again["plan"], first["plan"], "{command}");
+
+    let kept = search(&["--keep", "pp", "--mbs", "2"]);
+    for row in kept["candidates"].as_array().expect("rows") {
+        let plan = &row["ranked"]["candidate"]["plan"];
+        assert_eq!((&plan["pipeline_parallel"], &plan["micro_batch"]), (&4.into(), &2.into()));
+    }
+    assert_eq!(kept["own"][0]["ranked"]["candidate"]["plan"]["micro_batch"], 1);
+    let larger = search(&["--gpus", "128", "--top", "2"]);
+    assert_eq!(larger["candidates"][0]["ranked"]["candidate"]["devices"], 128);
+    let nothing = run(&["search", "llama-3-8b", "--cluster", "h100", "--gpus", "8", "--keep", "tp"]);
+    assert!(nothing.code == 2 && nothing.stderr.contains("--keep"), "{}", nothing.stderr);
+}

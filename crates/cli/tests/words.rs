@@ -1,0 +1,189 @@
+//! Help, documentation and snapshots use the words of the glossary, and help has short sentences.
+//!
+//! Responsible for: reading the words to avoid from `docs/glossary.md`, and counting them. Help may have none. Every other text may have as
+//! many as `words.counts` lists for it, which may only fall: `WORDS_UPDATE=1` writes lower counts and refuses higher ones.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Words in a sentence of help.
+const LONGEST: usize = 25;
+
+/// Words to avoid that help may use, each with the line that uses it.
+const ALLOWED: &[(&str, &str)] = &[];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What stands in backticks in the last column of the glossary's table, and below its last heading.
+fn avoided() -> Vec<String> {
+    let text = std::fs::read_to_string(root().join("docs/glossary.md")).expect("a glossary");
+    let (terms, loose) =
+        text.split_once("## Words without a term").expect("a heading for words without a term");
+    let last = |row: &str| row.trim_end_matches('|').rsplit('|').next().unwrap_or_default().to_owned();
+    let columns = terms.lines().filter(|line| line.starts_with("| ")).skip(1).map(|row| last(row.trim()));
+    let words: BTreeSet<String> = columns
+        .chain([loose.to_owned()])
+        .flat_map(|text| text.split('`').skip(1).step_by(2).map(str::to_lowercase).collect::<Vec<_>>())
+        .collect();
+    assert!(words.len() > 10, "{words:?}");
+    words.into_iter().collect()
+}
+
+/// Text in lower case, with one blank between words whatever the line breaks.
+fn flat(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// How often a word stands in a flat text, whole: neither within another nor within an identifier.
+fn count(text: &str, word: &str) -> usize {
+    let within = |c: char| c.is_alphanumeric() || "-_`/.".contains(c);
+    let before = |c: char| within(c) && c != '.' && c != '`';
+    let after = |rest: &str| rest.chars().next().is_some_and(|c| within(c) && !".`/".contains(c));
+    text.match_indices(word)
+        .filter(|(at, _)| !text[..*at].ends_with(before) && !after(&text[at + word.len()..]))
+        .count()
+}
+
+/// All commands with a help of their own, as command lines.
+fn commands() -> Vec<Vec<String>> {
+    let (mut open, mut found) = (vec![Vec::new()], Vec::new());
+    while let Some(command) = open.pop() {
+        let help = help(&command);
+        let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list);
+        for line in list.lines().take_while(|line| !line.is_empty()) {
+            let Some(name) = line.strip_prefix("  ").and_then(|line| line.split(' ').next()) else {
+                continue;
+            };
+            if !name.is_empty() && name != "help" {
+                open.push(command.iter().cloned().chain([name.to_owned()]).collect());
+            }
+        }
+        found.push(command);
+    }
+    found
+}
+
+fn help(command: &[String]) -> String {
+    let words: Vec<&str> = command.iter().map(String::as_str).chain(["--help"]).collect();
+    support::run(&words).stdout
+}
+
+/// The texts of a help: paragraphs and descriptions, without examples and usage.
+fn texts(help: &str) -> Vec<String> {
+    let mut found: Vec<String> = vec![String::new()];
+    for line in help.lines() {
+        let text = line.trim();
+        if text.is_empty() || text.starts_with("- ") || text.starts_with('-') {
+            found.push(String::new());
+        }
+        // A name and its description have a gap between them.
+        let text = text.rsplit("  ").next().unwrap_or_default().trim_start_matches("- ");
+        let is_command = line.starts_with("  railwright ") || line.starts_with("Usage:");
+        if is_command || text.starts_with("--") || text.ends_with(':') {
+            found.push(String::new());
+        } else if let Some(last) = found.last_mut() {
+            last.push(' ');
+            last.push_str(text);
+        }
+        if line.starts_with("  ") && !line.starts_with("    ") && line.trim().contains("  ") {
+            found.push(String::new());
+        }
+    }
+    found
+}
+
+#[test]
+fn help_avoids_what_the_glossary_avoids() {
+    let avoided = avoided();
+    let commands = commands();
+    assert!(commands.len() > 40, "{}", commands.len());
+    let mut wrong = BTreeSet::new();
+    for command in &commands {
+        let help = flat(&help(command));
+        for word in avoided.iter().filter(|word| count(&help, word) > 0) {
+            let is_allowed = ALLOWED.iter().any(|(allowed, place)| allowed == word && help.contains(place));
+            if !is_allowed {
+                wrong.insert(format!("railwright {} --help: `{word}`", command.join(" ")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "see docs/glossary.md:\n{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn sentences_of_help_are_short() {
+    let mut wrong = BTreeSet::new();
+    for command in commands() {
+        for text in texts(&help(&command)) {
+            let text = text.split(" [").next().unwrap_or_default();
+            for sentence in text.split(['.', ':', ';']).filter(|s| s.split_whitespace().count() > LONGEST) {
+                wrong.insert(format!("railwright {} --help: {}", command.join(" "), sentence.trim()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "more than {LONGEST} words:\n{}",
+        wrong.into_iter().collect::<Vec<_>>().join("\n")
+    );
+}
+
+/// Documents and snapshots, by their path in the repository.
+fn documents() -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open =
+        vec![root().join("docs"), root().join("crates/cli/tests/snapshots"), root().join("README.md")];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(
+                std::fs::read_dir(&path).expect("a folder").map(|entry| entry.expect("an entry").path()),
+            );
+            continue;
+        }
+        let is_text = path.extension().is_some_and(|ending| ending == "md" || ending == "snap");
+        let name = path.strip_prefix(root()).expect("within").to_string_lossy().replace('\\', "/");
+        if is_text && name != "docs/glossary.md" {
+            found.insert(name, std::fs::read_to_string(&path).expect("readable"));
+        }
+    }
+    found
+}
+
+#[test]
+fn documents_have_fewer_and_fewer_words_to_avoid() {
+    let avoided = avoided();
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/words.counts");
+    let listed = std::fs::read_to_string(&list).unwrap_or_default();
+    let most: BTreeMap<&str, usize> = listed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(count, name)| (name, count.parse().expect("a count")))
+        .collect();
+    let (mut wrong, mut counts) = (Vec::new(), Vec::new());
+    for (name, text) in documents() {
+        let text = flat(&text);
+        let found: Vec<(usize, &String)> =
+            avoided.iter().map(|word| (count(&text, word), word)).filter(|(n, _)| *n > 0).collect();
+        let all: usize = found.iter().map(|(n, _)| n).sum();
+        if all > most.get(name.as_str()).copied().unwrap_or(0) {
+            let words: Vec<String> = found.iter().map(|(n, word)| format!("{n} x `{word}`")).collect();
+            wrong.push(format!("{name}: {all}: {}", words.join(", ")));
+        }
+        if all > 0 {
+            counts.push(format!("{all} {name}\n"));
+        }
+    }
+    if std::env::var_os("WORDS_UPDATE").is_some() && (wrong.is_empty() || listed.is_empty()) {
+        std::fs::write(&list, counts.concat()).expect("writable");
+        return;
+    }
+    assert!(
+        wrong.is_empty(),
+        "more words to avoid than tests/words.counts has, see docs/glossary.md:\n{}",
+        wrong.join("\n")
+    );
+}

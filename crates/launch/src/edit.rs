@@ -1,0 +1,188 @@
+//! Changing a plan in the user's own launch file.
+//!
+//! Responsible for: the smallest edit of a text after which the framework's settings are those of another plan, with everything
+//! else untouched: variables, arrays, wrappers, comments, flags that no reader knows. Works by proposing edits and reading each
+//! one back with the reader of the format: an edit counts when exactly the wanted settings changed. Refuses an edit whose text
+//! does not read back as the wanted plan, and formats that nothing writes.
+
+mod document;
+mod megatron;
+mod shell;
+mod unified;
+
+pub use unified::unified;
+
+use crate::{Format, Writer, writers};
+use railwright_spec::run::Run;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A framework's settings as a file has them: the name in the framework's words, the values as texts.
+pub(crate) type Settings = BTreeMap<String, Vec<String>>;
+
+/// A setting and what it is to be; `None` to remove it.
+pub(crate) type Target = (String, Option<Vec<String>>);
+
+/// A text after its edit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Edited {
+    /// The whole text.
+    pub text: String,
+    /// What changed, in the framework's words.
+    pub changes: Vec<Change>,
+}
+
+/// One setting that an edit changes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`.
+    pub name: String,
+    /// What the file has; `None` where it leaves the setting out.
+    pub before: Option<String>,
+    /// What it is to have; `None` where the setting goes.
+    pub after: Option<String>,
+}
+
+/// An edit that was not made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refused {
+    /// Why, in a lowercase fragment.
+    pub reason: String,
+    /// The changes to make by hand, in the framework's words.
+    pub by_hand: Vec<Change>,
+}
+
+/// How a kind of file is read into settings, and which edits may reach a setting.
+pub(crate) trait Language {
+    /// All settings of a text; `None` where it cannot be read.
+    fn settings(&self, text: &str) -> Option<Settings>;
+    /// Texts that may have the setting as wanted, the most natural edit first.
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;
+    /// The setting as a user of the framework writes it.
+    fn spelled(&self, name: &str) -> String;
+    /// The settings to change for a plan; `thorough` sets also those that an absent word should have settled.
+    fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target>;
+}
+
+/// Candidates that are read back for one setting. A script with more places that look like a value is refused, not searched on.
+const MOST_TRIED: usize = 1500;
+
+/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the
+/// original, and returns why its plan is not the wanted one.
+pub fn edit(
+    format: Format,
+    text: &str,
+    from: &Run,
+    to: &Run,
+    is_right: &dyn Fn(&str) -> Result<(), String>,
+) -> Result<Edited, Refused> {
+    let refused = |reason: &str| Refused { reason: reason.to_owned(), by_hand: Vec::new() };
+    let language: Box<dyn Language> = match format {
+        Format::MegatronScript | Format::MegatronCommand => Box::new(megatron::Megatron { format }),
+        Format::MegatronLog => {
+            let language = megatron::Megatron { format: Format::MegatronScript };
+            let now = megatron::Megatron::of_run(from);
+            let targets = language.targets(from, to, &now, false);
+            let reason = "a log records a run and starts none; change the script that wrote it".to_owned();
+            return Err(Refused { reason, by_hand: changes(&language, &targets, &now) });
+        }
+        _ => match document::Document::of(format, text) {
+            Some(language) => Box::new(language),
+            None => return Err(refused("nothing writes this kind of file, so it cannot be edited either")),
+        },
+    };
+    let language = language.as_ref();
+    let Some(now) = language.settings(text) else {
+        return Err(refused("its settings cannot be read one by one"));
+    };
+    let mut first = None;
+    for thorough in [false, true] {
+        let targets = language.targets(from, to, &now, thorough);
+        match apply(language, text, &targets).and_then(|edited| is_right(&edited).map(|()| edited)) {
+            Ok(edited) => {
+                let after = language.settings(&edited).unwrap_or_default();
+                return Ok(Edited { text: edited, changes: between(language, &now, &after) });
+            }
+            Err(reason) => {
+                first.get_or_insert(Refused { reason, by_hand: changes(language, &targets, &now) });
+            }
+        }
+    }
+    Err(first.unwrap_or_else(|| refused("no edit was tried")))
+}
+
+/// The text with every target reached, or the first that is out of reach.
+fn apply(language: &dyn Language, text: &str, targets: &[Target]) -> Result<String, String> {
+    let wanted: BTreeMap<&str, Option<&Vec<String>>> =
+        targets.iter().map(|(name, values)| (name.as_str(), values.as_ref())).collect();
+    let mut text = text.to_owned();
+    for target in targets {
+        let Some(now) = language.settings(&text) else {
+            return Err("the edited text cannot be read".to_owned());
+        };
+        if now.get(&target.0) == target.1.as_ref() {
+            continue;
+        }
+        let reaches = |candidate: &String| {
+            language.settings(candidate).is_some_and(|then| {
+                then.get(&target.0) == target.1.as_ref()
+                    && names(&now, &then).all(|name| {
+                        now.get(name) == then.get(name) || wanted.get(name) == Some(&then.get(name))
+                    })
+            })
+        };
+        let found = language.candidates(&text, target, &now).into_iter().take(MOST_TRIED).find(reaches);
+        let Some(found) = found else {
+            let spelled = language.spelled(&target.0);
+            return Err(match &target.1 {
+                Some(values) => format!("no edit of this file sets `{}` alone", said(&spelled, values)),
+                None => format!("no edit of this file removes `{spelled}` alone"),
+            });
+        };
+        text = found;
+    }
+    Ok(text)
+}
+
+fn said(name: &str, values: &[String]) -> String {
+    match values {
+        [only] if only == "True" => name.to_owned(),
+        _ => format!("{name} {}", values.join(" ")),
+    }
+}
+
+fn names<'a>(a: &'a Settings, b: &'a Settings) -> impl Iterator<Item = &'a str> {
+    a.keys().chain(b.keys()).map(String::as_str).collect::<BTreeSet<&str>>().into_iter()
+}
+
+fn changes(language: &dyn Language, targets: &[Target], now: &Settings) -> Vec<Change> {
+    let mut then = now.clone();
+    for (name, values) in targets {
+        match values {
+            Some(values) => drop(then.insert(name.clone(), values.clone())),
+            None => drop(then.remove(name)),
+        }
+    }
+    between(language, now, &then)
+}
+
+/// What differs between two texts.
+fn between(language: &dyn Language, now: &Settings, then: &Settings) -> Vec<Change> {
+    let joined = |values: Option<&Vec<String>>| values.map(|values| values.join(" "));
+    names(now, then)
+        .filter(|name| now.get(*name) != then.get(*name))
+        .map(|name| Change {
+            name: language.spelled(name),
+            before: joined(now.get(name)),
+            after: joined(then.get(name)),
+        })
+        .collect()
+}
+
+/// The writer of a format.
+pub(crate) fn writer_of(format: Format) -> Option<&'static dyn Writer> {
+    writers().iter().copied().find(|writer| writer.format() == format)
+}
+
+#[cfg(test)]
+mod tests;

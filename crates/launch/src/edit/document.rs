@@ -1,0 +1,233 @@
+//! Edits of TOML, YAML and JSON configurations.
+//!
+//! Responsible for: which keys another plan changes, taken from what the writer of the format writes for each plan, and texts in
+//! which one key is set, added to its section or removed; comments and order stay. Refuses texts that are not written as one key a
+//! line, because nothing tells where such a key begins.
+
+use super::{Language, Settings, Target, writer_of};
+use crate::document::{Data, Document as Tree, json, toml, yaml};
+use crate::{Format, torchtitan};
+use railwright_spec::run::Run;
+use std::collections::BTreeSet;
+
+/// What the text is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Syntax {
+    Toml,
+    Yaml,
+    Json,
+}
+
+/// A configuration of a framework that something writes.
+pub(super) struct Document {
+    format: Format,
+    syntax: Syntax,
+}
+
+impl Document {
+    /// The language of a text; `None` for formats that nothing writes, and for lists of overrides.
+    pub(super) fn of(format: Format, text: &str) -> Option<Self> {
+        writer_of(format)?;
+        let syntax = match text.trim_start().chars().next() {
+            Some('{') => Syntax::Json,
+            _ if toml(text, "").is_ok_and(|tree| !tree.entries.is_empty()) => Syntax::Toml,
+            _ => Syntax::Yaml,
+        };
+        let is_overrides = format == Format::Torchtitan && syntax == Syntax::Yaml;
+        (!is_overrides).then_some(Self { format, syntax })
+    }
+
+    fn tree(&self, text: &str, syntax: Syntax) -> Option<Tree> {
+        let tree = match syntax {
+            Syntax::Toml => toml(text, ""),
+            Syntax::Yaml => yaml(text, ""),
+            Syntax::Json => json(text, ""),
+        };
+        let mut tree = tree.ok()?;
+        if self.format == Format::Torchtitan {
+            tree.rename(torchtitan::OLDER);
+        }
+        Some(tree)
+    }
+
+    /// What the writer gives a run.
+    fn of_run(&self, run: &Run) -> Settings {
+        let Some(writer) = writer_of(self.format) else { return Settings::new() };
+        let Some(file) = writer.write(run).files.into_iter().next() else { return Settings::new() };
+        let syntax = Self::of(self.format, &file.text).map_or(self.syntax, |own| own.syntax);
+        self.tree(&file.text, syntax).map(|tree| settings(&tree)).unwrap_or_default()
+    }
+
+    fn literal(&self, values: &[String]) -> String {
+        let text = values.first().map_or("", String::as_str);
+        match self.syntax {
+            // Values are kept as TOML writes them, which JSON reads as well.
+            Syntax::Toml | Syntax::Json => text.to_owned(),
+            Syntax::Yaml => {
+                let bare = text.trim_matches('"');
+                let is_plain = bare.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && bare.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+                    && !matches!(bare, "true" | "false" | "null" | "yes" | "no" | "on" | "off");
+                if is_plain { bare.to_owned() } else { text.to_owned() }
+            }
+        }
+    }
+
+    /// The stretch of a value behind its key: `from..to` of the text.
+    fn value_at(&self, text: &str, name: &str, line: usize) -> Option<(usize, usize, usize)> {
+        let last = name.rsplit('.').next()?;
+        let start = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum::<usize>();
+        let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+        let written = &text[start..end];
+        let sign = if self.syntax == Syntax::Toml { '=' } else { ':' };
+        let at = written.match_indices(last).find_map(|(at, _)| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let whole = !written[..at].ends_with(is_part);
+            let rest = &written[at + last.len()..];
+            let behind = rest.trim_start_matches(['"', '\'', ' ', '\t']).strip_prefix(sign)?;
+            whole.then_some((at, written.len() - behind.len()))
+        })?;
+        let (key, behind) = (start + at.0, start + at.1);
+        let from = behind + (text[behind..].len() - text[behind..].trim_start_matches([' ', '\t']).len());
+        Some((key, from, self.end_of_value(text, from)))
+    }
+
+    fn end_of_value(&self, text: &str, from: usize) -> usize {
+        let (mut depth, mut quote) = (0_usize, None);
+        for (at, c) in text[from..].char_indices() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '"' | '\'') => quote = Some(c),
+                (None, '[' | '{') => depth += 1,
+                (None, ']' | '}') if depth > 0 => depth -= 1,
+                (None, ',' | '}' | ']' | '\n') if depth == 0 => return trimmed(text, from, from + at),
+                (None, '#') if depth == 0 && self.syntax != Syntax::Json => {
+                    return trimmed(text, from, from + at);
+                }
+                _ => {}
+            }
+        }
+        trimmed(text, from, text.len())
+    }
+
+    fn added(&self, text: &str, tree: &Tree, path: &str, literal: &str) -> Vec<String> {
+        let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let siblings = tree.entries.iter().filter(|entry| {
+            entry.name.rsplit_once('.').map_or("", |(section, _)| section) == section && entry.spot.line > 0
+        });
+        let mut lines: Vec<usize> = siblings.map(|entry| entry.spot.line).collect();
+        lines.sort_unstable();
+        let mut out = Vec::new();
+        for line in lines.iter().rev() {
+            let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let written = text[start..].split('\n').next().unwrap_or_default();
+            let indent: &str = &written[..written.len() - written.trim_start().len()];
+            match self.syntax {
+                Syntax::Toml => out.push(below(text, start, &format!("{indent}{key} = {literal}"))),
+                Syntax::Yaml => out.push(below(text, start, &format!("{indent}{key}: {literal}"))),
+                // Before a sibling, so that the comma is always right.
+                Syntax::Json => {
+                    let line = format!("{indent}\"{key}\": {literal},\n");
+                    out.push(format!("{}{line}{}", &text[..start], &text[start..]));
+                }
+            }
+        }
+        match self.syntax {
+            Syntax::Toml => {
+                let gap = if text.ends_with('\n') { "" } else { "\n" };
+                out.push(format!("{text}{gap}\n[{section}]\n{key} = {literal}\n"));
+            }
+            Syntax::Yaml if !section.contains('.') => {
+                let gap = if text.ends_with('\n') { "" } else { "\n" };
+                out.push(format!("{text}{gap}{section}:\n  {key}: {literal}\n"));
+            }
+            Syntax::Json if !section.contains('.') && !section.is_empty() => {
+                if let Some(open) = text.find('{') {
+                    let line = format!("\n  \"{section}\": {{\"{key}\": {literal}}},");
+                    out.push(format!("{}{line}{}", &text[..=open], &text[open + 1..]));
+                }
+            }
+            _ => {}
+        }
+        out
+    }
+}
+
+/// Keys that follow from the others where a file leaves them open: torchtitan shards over all ranks that are left.
+fn follows(path: &str, now: &Settings) -> bool {
+    let is_open = now.get(path).and_then(|values| values.first()).is_none_or(|value| value == "-1");
+    path == "parallelism.data_parallel_shard_degree" && is_open
+}
+
+/// A line below the one that starts at an offset.
+fn below(text: &str, start: usize, line: &str) -> String {
+    let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+    format!("{}\n{line}{}", &text[..end], &text[end..])
+}
+
+fn trimmed(text: &str, from: usize, to: usize) -> usize {
+    from + text[from..to].trim_end().len()
+}
+
+fn settings(tree: &Tree) -> Settings {
+    let shown = |data: &Data| match data {
+        Data::Null => Some("null".to_owned()),
+        Data::Table(_) => None,
+        data => data.value().map(|value| value.to_toml()),
+    };
+    tree.entries.iter().filter_map(|entry| Some((entry.path.clone(), vec![shown(&entry.data)?]))).collect()
+}
+
+impl Language for Document {
+    fn settings(&self, text: &str) -> Option<Settings> {
+        self.tree(text, self.syntax).map(|tree| settings(&tree))
+    }
+
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String> {
+        let (path, wanted) = target;
+        let Some(tree) = self.tree(text, self.syntax) else { return Vec::new() };
+        let entry = tree.get(path).filter(|_| now.contains_key(path));
+        match (entry, wanted) {
+            (Some(entry), Some(new)) => {
+                let lines = [entry.spot.line, entry.spot.line.saturating_sub(1)];
+                let at = lines.into_iter().filter_map(|line| self.value_at(text, &entry.name, line));
+                at.map(|(_, from, to)| format!("{}{}{}", &text[..from], self.literal(new), &text[to..]))
+                    .collect()
+            }
+            (Some(entry), None) => {
+                let Some((key, _, to)) = self.value_at(text, &entry.name, entry.spot.line) else {
+                    return Vec::new();
+                };
+                let start = text[..key].rfind('\n').map_or(0, |newline| newline + 1);
+                let end = text[to..].find('\n').map_or(text.len(), |length| to + length + 1);
+                let line = format!("{}{}", &text[..start], &text[end..]);
+                // The last of an object leaves a comma before it.
+                let before = text[..start].trim_end();
+                let bare = before.strip_suffix(',').unwrap_or(before);
+                vec![line, format!("{bare}\n{}", &text[end..])]
+            }
+            (None, Some(new)) => self.added(text, &tree, path, &self.literal(new)),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    fn spelled(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target> {
+        let (before, after) = (self.of_run(from), self.of_run(to));
+        let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        let mut targets: Vec<Target> = all
+            .into_iter()
+            .filter(|path| {
+                before.get(*path) != after.get(*path) || (thorough && now.get(*path) != after.get(*path))
+            })
+            .map(|path| (path.clone(), after.get(path).cloned()))
+            .filter(|(path, values)| now.get(path) != values.as_ref())
+            .filter(|(path, _)| thorough || !follows(path, now))
+            .collect();
+        targets.sort_by_key(|(path, values)| (values.is_some(), !now.contains_key(path)));
+        targets
+    }
+}

@@ -1,0 +1,324 @@
+//! Edits that may change one flag of a shell script.
+//!
+//! Responsible for: proposing texts. A value is changed where it is written, be that an assignment, an array or the command; a
+//! switch by its variable or its word; a new flag goes next to a related one, in the layout of the lines around it. Refuses to
+//! judge: whether a proposal changes the right flag alone is found out by reading it.
+
+use super::{Settings, Target};
+use crate::megatron::flags::{self, Takes};
+
+/// Texts in which the flag may be as wanted.
+pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<String> {
+    let (name, wanted) = target;
+    match (now.get(name), wanted) {
+        (Some(old), Some(new)) => replaced(text, name, old, new),
+        (Some(old), None) => removed(text, name, old),
+        (None, Some(new)) => added(text, name, new, now),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// A flag where it stands in a text: from its first dash to behind its last.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    from: usize,
+    to: usize,
+}
+
+/// Every place where a flag stands, comments included.
+fn places(text: &str, name: &str) -> Vec<Spot> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let mut spots = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find("--")) {
+        let from = at + found;
+        let to = text[from..].find(|c| !is_part(c)).map_or(text.len(), |length| from + length);
+        at = to.max(from + 2);
+        let is_start = !text[..from].ends_with(is_part);
+        if is_start && flags::by_spelling(&text[from..to]).is_some_and(|flag| flag.name == name) {
+            spots.push(Spot { from, to });
+        }
+    }
+    spots
+}
+
+/// The end of what stands behind a flag: so many words, or the one behind `=`.
+fn end_of_values(text: &str, spot: Spot, words: usize) -> usize {
+    if text[spot.to..].starts_with('=') {
+        return end_of_word(text, spot.to + 1);
+    }
+    let mut end = spot.to;
+    for _ in 0..words {
+        let start = skip_blanks(text, end);
+        let next = end_of_word(text, start);
+        if next == start {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+fn skip_blanks(text: &str, from: usize) -> usize {
+    let mut at = from;
+    loop {
+        let rest = &text[at..];
+        if let Some(length) =
+            ["\\\n", "\\\r\n"].iter().find(|end| rest.starts_with(**end)).map(|end| end.len())
+        {
+            at += length;
+        } else if let Some(c) = rest.chars().next().filter(|c| c.is_whitespace()) {
+            at += c.len_utf8();
+        } else {
+            return at;
+        }
+    }
+}
+
+/// The end of a word of shell text: quotes and expansions hold together, a quote that was opened before the word ends it.
+fn end_of_word(text: &str, from: usize) -> usize {
+    let quote = text[from..].chars().next().filter(|c| matches!(c, '"' | '\''));
+    if let Some(quote) = quote {
+        return text[from + 1..].find(quote).map_or(text.len(), |length| from + 1 + length + 1);
+    }
+    let mut depth = 0_usize;
+    for (at, c) in text[from..].char_indices() {
+        match c {
+            '(' | '{' => depth += 1,
+            ')' | '}' if depth > 0 => depth -= 1,
+            ')' | '}' | '"' | '\'' | ';' | '|' | '&' | '\\' if depth == 0 => return from + at,
+            c if c.is_whitespace() && depth == 0 => return from + at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+fn splice(text: &str, from: usize, to: usize, with: &str) -> String {
+    let mut out = String::with_capacity(text.len() + with.len());
+    out.push_str(&text[..from]);
+    out.push_str(with);
+    out.push_str(&text[to..]);
+    out
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |length| at + length)
+}
+
+/// Another value in the place of the old one.
+fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<String> {
+    let spots = places(text, name);
+    let mut out = Vec::new();
+    if let ([old], [new]) = (old, new) {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        let lines: Vec<usize> = spots.iter().map(|spot| line_start(text, spot.from)).collect();
+        let mut found: Vec<(bool, usize)> = Vec::new();
+        if !old.is_empty() {
+            for (at, _) in text.match_indices(old.as_str()) {
+                let whole = !text[..at].ends_with(is_part) && !text[at + old.len()..].starts_with(is_part);
+                if whole {
+                    found.push((!lines.contains(&line_start(text, at)), at));
+                }
+            }
+        }
+        found.sort_unstable();
+        out.extend(found.into_iter().map(|(_, at)| splice(text, at, at + old.len(), new)));
+    }
+    // The value in the command itself: it is computed, or its variable serves other flags as well.
+    for spot in spots {
+        for words in written(new) {
+            let end = end_of_values(text, spot, old.len());
+            let sign = if text[spot.to..].starts_with('=') { "=" } else { " " };
+            out.push(splice(text, spot.to, end, &format!("{sign}{words}")));
+        }
+    }
+    out
+}
+
+/// A flag that goes, with its line where nothing else stands on it.
+fn removed(text: &str, name: &str, old: &[String]) -> Vec<String> {
+    let flag = flags::by_name(name);
+    let is_switch = flag.is_some_and(|flag| matches!(flag.takes, Takes::On | Takes::Off));
+    let mut out = if is_switch { toggled(text) } else { Vec::new() };
+    for spot in places(text, name) {
+        let end = if is_switch { spot.to } else { end_of_values(text, spot, old.len()) };
+        out.push(without(text, spot.from, end));
+    }
+    out
+}
+
+/// A text without a stretch of a line, tidied up around it.
+fn without(text: &str, from: usize, to: usize) -> String {
+    let (mut from, mut to) = (from, to);
+    let quote = |c: Option<char>| c.filter(|c| matches!(c, '"' | '\''));
+    if let (Some(a), Some(b)) = (quote(text[..from].chars().next_back()), quote(text[to..].chars().next()))
+        && a == b
+    {
+        (from, to) = (from - 1, to + 1);
+    }
+    let (start, end) = (line_start(text, from), line_end(text, to));
+    let (head, tail) = (&text[start..from], &text[to..end]);
+    let (bare, continues) = match tail.trim_end().strip_suffix('\\') {
+        Some(bare) => (bare, true),
+        None => (tail, false),
+    };
+    if !head.trim().is_empty() || !bare.trim().is_empty() {
+        // Blanks before it go with it; those behind stay, unless nothing is left before.
+        if head.trim().is_empty() {
+            to += bare.len() - bare.trim_start().len();
+        } else {
+            from -= head.len() - head.trim_end().len();
+        }
+        return splice(text, from, to, "");
+    }
+    let next = (end + 1).min(text.len());
+    let before = &text[..start];
+    if !continues && let Some(open) = before.trim_end_matches(['\n', '\r']).strip_suffix('\\') {
+        // It was the last line of a command: the line before becomes that.
+        return format!("{}\n{}", open.trim_end(), &text[next..]);
+    }
+    splice(text, start, next, "")
+}
+
+/// A new flag: by a variable that turns it on, else beside a related flag.
+fn added(text: &str, name: &str, new: &[String], now: &Settings) -> Vec<String> {
+    let Some(flag) = flags::by_name(name) else { return Vec::new() };
+    let is_switch = matches!(flag.takes, Takes::On | Takes::Off);
+    let mut out = if is_switch { toggled(text) } else { Vec::new() };
+    let spelling = flag.spelling();
+    let words: Vec<String> = if is_switch {
+        vec![spelling]
+    } else {
+        written(new).into_iter().map(|values| format!("{spelling} {values}")).collect()
+    };
+    for anchor in anchors(name, now) {
+        let values = flags::by_name(&anchor).map_or(0, |flag| match flag.takes {
+            Takes::On | Takes::Off => 0,
+            _ => now.get(&anchor).map_or(0, Vec::len),
+        });
+        for spot in places(text, &anchor) {
+            let end = end_of_values(text, spot, values);
+            for word in &words {
+                out.push(beside(text, spot.from, end, word));
+                out.push(splice(text, end, end, &format!(" {word}")));
+            }
+        }
+    }
+    out
+}
+
+/// A text with a flag next to a stretch: on a line of its own where the stretch has one.
+fn beside(text: &str, from: usize, to: usize, word: &str) -> String {
+    let (start, end) = (line_start(text, from), line_end(text, to));
+    let (head, tail) = (&text[start..from], &text[to..end]);
+    let (bare, continues) = match tail.trim_end().strip_suffix('\\') {
+        Some(bare) => (bare, true),
+        None => (tail, false),
+    };
+    let is_alone = head.trim().is_empty() && (bare.trim().is_empty() || bare.trim_start().starts_with('#'));
+    if !is_alone || text[from..to].contains('\n') {
+        return splice(text, to, to, &format!(" {word}"));
+    }
+    if continues {
+        return splice(text, end, end, &format!("\n{head}{word} \\"));
+    }
+    if text[..start].trim_end_matches(['\n', '\r']).ends_with('\\') {
+        return splice(text, start, start, &format!("{head}{word} \\\n"));
+    }
+    splice(text, end, end, &format!("\n{head}{word}"))
+}
+
+/// Values as words of a shell: bare where that is safe, in quotes where it is not; inside a string the quotes are not wanted.
+fn written(values: &[String]) -> Vec<String> {
+    let is_plain = |text: &String| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c))
+    };
+    let bare = values.join(" ");
+    if values.iter().all(is_plain) {
+        return vec![bare];
+    }
+    let quoted: Vec<String> = values.iter().map(|value| format!("'{value}'")).collect();
+    vec![quoted.join(" "), bare]
+}
+
+/// Words that turn a variable on or off.
+const SWITCHES: &[(&str, &str)] = &[
+    ("true", "false"),
+    ("True", "False"),
+    ("1", "0"),
+    ("on", "off"),
+    ("yes", "no"),
+    ("ON", "OFF"),
+    ("YES", "NO"),
+];
+
+/// Every text with one variable turned over.
+fn toggled(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let assigned = line.trim_start().trim_start_matches("export ").split_once('=');
+        if let Some((name, rest)) = assigned
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        {
+            // `SP=true`, `SP="true"`, `SP=${SP:-true}`.
+            let at = start + (line.len() - rest.len());
+            let value = rest.split_whitespace().next().unwrap_or_default();
+            let bare = value.rsplit(['-', '=']).next().unwrap_or(value).trim_matches(['"', '\'', '}']);
+            let other = SWITCHES.iter().find_map(|(on, off)| match bare {
+                _ if bare == *on => Some(*off),
+                _ if bare == *off => Some(*on),
+                _ => None,
+            });
+            if let (Some(other), Some(found)) = (other, value.rfind(bare)) {
+                out.push(splice(text, at + found, at + found + bare.len(), other));
+            }
+        }
+        start += line.len();
+    }
+    out
+}
+
+/// Flags beside which a new one belongs, the nearest in meaning first, of those that the script has.
+fn anchors(name: &str, now: &Settings) -> Vec<String> {
+    const GROUPS: &[(&[&str], &[&str])] = &[
+        (&["virtual", "pipeline", "decoder_"], &["pipeline_model_parallel_size"]),
+        (&["sequence_parallel", "tp_comm"], &["tensor_model_parallel_size"]),
+        (&["cp_comm", "context"], &["context_parallel_size", "pipeline_model_parallel_size"]),
+        (&["expert", "moe"], &["expert_model_parallel_size", "num_experts"]),
+        (
+            &["recompute", "checkpoint"],
+            &["recompute_granularity", "recompute_modules", "recompute_activations", "micro_batch_size"],
+        ),
+        (
+            &["optimizer", "fsdp", "sharding", "overlap", "offload", "exp_avg", "main_params"],
+            &["use_distributed_optimizer", "overlap_grad_reduce", "use_megatron_fsdp", "optimizer"],
+        ),
+        (&["bf16", "fp8", "fp4", "grad", "attention"], &["bf16", "fp16", "fp8"]),
+    ];
+    const USUAL: &[&str] = &[
+        "pipeline_model_parallel_size",
+        "tensor_model_parallel_size",
+        "use_distributed_optimizer",
+        "micro_batch_size",
+        "global_batch_size",
+        "bf16",
+        "seq_length",
+        "num_layers",
+    ];
+    let groups = GROUPS.iter().filter(|(parts, _)| parts.iter().any(|part| name.contains(part)));
+    let near = groups.flat_map(|(_, anchors)| anchors.iter().copied());
+    let mut out: Vec<String> = Vec::new();
+    for anchor in near.chain(USUAL.iter().copied()) {
+        if anchor != name && now.contains_key(anchor) && !out.iter().any(|known| known == anchor) {
+            out.push(anchor.to_owned());
+        }
+    }
+    out
+}

@@ -1,0 +1,206 @@
+//! Edits of texts as people write them, and of what the writers write for random pairs of plans.
+
+use super::*;
+use crate::testing::{self, MODELS};
+use crate::{detect, differences, read};
+use proptest::prelude::*;
+use railwright_spec::run::RunSpec;
+
+/// The run of a text on a cluster, with settings on top.
+fn run_of(text: &str, settings: &[&str]) -> Result<Run, String> {
+    let launch = read(text, "file").ok_or("not recognised")?.map_err(|problems| problems[0].to_string())?;
+    let mut spec: RunSpec = launch.spec.clone();
+    for setting in ["cluster.preset=dgx-h100"].iter().chain(settings) {
+        spec.set(setting).map_err(|problem| problem.to_string())?;
+    }
+    let config = launch.model_config;
+    spec.resolve(|_| config.clone().ok_or_else(|| railwright_spec::problem::Problem::new("no file")))
+        .map_err(|problem| problem.to_string())
+}
+
+/// The text edited to another plan, which is the text's own with `changes`.
+fn edited(text: &str, settings: &[&str], changes: &[&str]) -> Result<Edited, Refused> {
+    let from = run_of(text, settings).expect("a run");
+    let mut to = from.clone();
+    let mut spec = railwright_spec::plan::PlanSpec::from_plan(&from.plan);
+    for change in changes {
+        let mut all = RunSpec::default();
+        all.plan = spec.clone();
+        all.set(change).expect("a key");
+        spec = all.plan;
+    }
+    spec.data_parallel = None;
+    spec.expert_tensor_parallel = None;
+    to.plan = spec.resolve(&to.model, &to.cluster).expect("a plan");
+    let format = detect(text)[0].format;
+    let is_right = |edited: &str| {
+        let back = run_of(edited, settings)?;
+        let keys = differences(&to.plan, &back.plan);
+        if keys.is_empty() { Ok(()) } else { Err(format!("reads back with another {}", keys.join(", "))) }
+    };
+    edit(format, text, &from, &to, &is_right)
+}
+
+/// The lines of a diff that are added or removed.
+fn diff(text: &str, settings: &[&str], changes: &[&str]) -> String {
+    let edited = edited(text, settings, changes).unwrap_or_else(|refused| panic!("{refused:?}"));
+    unified(text, &edited.text, ("a", "b"))
+        .lines()
+        .filter(|line| line.starts_with(['+', '-']))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+const SCRIPT: &str = r#"#!/bin/bash
+# tensor parallel 4 for now
+TP=4
+PP=${PP:-4}
+NODES=8
+SP=true
+sp_options=""
+if [ $SP = true ]; then
+    sp_options=" --sequence-parallel"
+fi
+MODEL_ARGS="
+    --num-layers 80 --hidden-size 8192 \
+    --ffn-hidden-size 28672 --num-attention-heads 64 \
+    --group-query-attention --num-query-groups 8 \
+    --swiglu --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights \
+    --max-position-embeddings 8192 --seq-length 8192 \
+    --attention-dropout 0.0 --hidden-dropout 0.0 --some-local-flag 4
+"
+TRAIN_ARGS=(
+    --micro-batch-size 1
+    --global-batch-size 256
+    --bf16
+    --use-distributed-optimizer
+    --overlap-grad-reduce
+    --recompute-activations
+)
+torchrun --nproc_per_node 8 --nnodes $NODES pretrain_gpt.py $MODEL_ARGS ${TRAIN_ARGS[@]} $sp_options \
+    --tensor-model-parallel-size $TP \
+    --pipeline-model-parallel-size $PP \
+    --num-layers-per-virtual-pipeline-stage 4 \
+    --save ckpt/tp$TP
+"#;
+
+#[test]
+fn values_change_where_they_are_written() {
+    assert_eq!(
+        diff(SCRIPT, &[], &["plan.tensor_parallel=8"]),
+        "--- a\n+++ b\n-TP=4\n+TP=8",
+        "the variable, not the comment and not the flag that nobody knows"
+    );
+    assert_eq!(
+        diff(SCRIPT, &[], &["plan.pipeline_parallel=2", "plan.virtual_stages=5", "plan.micro_batch=2"]),
+        "--- a\n+++ b\n-PP=${PP:-4}\n+PP=${PP:-2}\n-    --micro-batch-size 1\n+    --micro-batch-size 2\n\
+         -    --num-layers-per-virtual-pipeline-stage 4 \\\n+    --num-layers-per-virtual-pipeline-stage 8 \\"
+    );
+}
+
+#[test]
+fn flags_come_and_go_beside_their_like() {
+    assert_eq!(
+        diff(SCRIPT, &[], &["plan.virtual_stages=1", "plan.overlap.pipeline=false"]),
+        "--- a\n+++ b\n-    --num-layers-per-virtual-pipeline-stage 4 \\"
+    );
+    assert_eq!(diff(SCRIPT, &[], &["plan.sequence_parallel=false"]), "--- a\n+++ b\n-SP=true\n+SP=false");
+    assert_eq!(
+        diff(SCRIPT, &[], &["plan.context_parallel=2"]),
+        "--- a\n+++ b\n+    --context-parallel-size 2 \\"
+    );
+    assert_eq!(
+        diff(SCRIPT, &[], &["plan.overlap.parameter_gather=true"]),
+        "--- a\n+++ b\n+    --overlap-param-gather"
+    );
+    assert_eq!(diff(SCRIPT, &[], &["plan.recompute=none"]), "--- a\n+++ b\n-    --recompute-activations");
+    assert_eq!(
+        diff(SCRIPT, &[], &["plan.recompute=full"]),
+        "--- a\n+++ b\n+    --recompute-granularity full\n+    --recompute-num-layers 1\n+    --recompute-method uniform\n\
+         -    --recompute-activations"
+    );
+}
+
+#[test]
+fn one_variable_for_two_flags_is_not_turned_for_one() {
+    let text = SCRIPT
+        .replace("--num-layers-per-virtual-pipeline-stage 4", "--num-layers-per-virtual-pipeline-stage $TP");
+    let lines = diff(&text, &[], &["plan.tensor_parallel=8"]);
+    assert!(lines.contains("+    --tensor-model-parallel-size 8 \\"), "{lines}");
+}
+
+#[test]
+fn logs_are_refused_with_the_flags_to_change() {
+    let text = include_str!("../../../../examples/launch/mixtral_8x7b.log");
+    let refused = edited(text, &[], &["plan.micro_batch=2"]).expect_err("a log is no script");
+    assert!(refused.reason.contains("a log records"), "{refused:?}");
+    assert!(refused.by_hand.iter().any(|change| change.name == "--micro-batch-size"), "{refused:?}");
+}
+
+#[test]
+fn toml_keeps_its_comments() {
+    let text = "# mine\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\nlocal_batch_size = 1 # small\n\
+                global_batch_size = 64\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2   # TP\n";
+    let settings = &["cluster.devices=16"][..];
+    assert_eq!(
+        diff(text, settings, &["plan.tensor_parallel=4", "plan.micro_batch=2"]),
+        "--- a\n+++ b\n-local_batch_size = 1 # small\n+local_batch_size = 2 # small\n\
+         -tensor_parallel_degree = 2   # TP\n+tensor_parallel_degree = 4   # TP"
+    );
+    let added = diff(text, settings, &["plan.context_parallel=2"]);
+    assert!(added.contains("+context_parallel_degree = 2"), "{added}");
+}
+
+#[test]
+fn diffs_are_unified() {
+    let a = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+    let b = "1\n2\nthree\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13";
+    assert_eq!(
+        unified(a, b, ("old", "new")),
+        "--- old\n+++ new\n@@ -1,6 +1,6 @@\n 1\n 2\n-3\n+three\n 4\n 5\n 6\n@@ -10,3 +10,4 @@\n 10\n 11\n 12\n+13\n\
+         \\ No newline at end of file\n"
+    );
+    assert_eq!(unified(a, a, ("old", "new")), "");
+    assert_eq!(unified("", "1\n", ("old", "new")), "--- old\n+++ new\n@@ -0,0 +1,1 @@\n+1\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// What the writer writes for one plan can be edited to another, or is refused: never another plan.
+    #[test]
+    fn a_written_script_is_edited_to_any_other_plan(
+        from in testing::run(MODELS, &["plan.optimizer=adam"]),
+        micro in 0u32..2,
+        tp in 0u32..3,
+    ) {
+        let mut spec = railwright_spec::plan::PlanSpec::from_plan(&from.plan);
+        spec.data_parallel = None;
+        spec.micro_batch = Some(1 << micro);
+        spec.tensor_parallel = Some(1 << tp);
+        let Ok(plan) = spec.resolve(&from.model, &from.cluster) else { return Ok(()) };
+        let to = Run { plan, ..from.clone() };
+        if !railwright_spec::plan::validate(&to.model, &to.cluster, &to.plan).is_empty() {
+            return Ok(());
+        }
+        for format in [Format::MegatronScript, Format::Torchtitan] {
+            let Some(writer) = writer_of(format) else { continue };
+            let (before, after) = (writer.write(&from), writer.write(&to));
+            // A writer refuses what its framework does not have.
+            if before.files.is_empty() || after.files.is_empty() {
+                continue;
+            }
+            let back = |text: &str| -> Result<railwright_spec::plan::Plan, String> {
+                let launch = read(text, "file").ok_or("not recognised")?.map_err(|p| p[0].to_string())?;
+                launch.spec.plan.resolve(&from.model, &from.cluster).map_err(|problem| problem.to_string())
+            };
+            let (Ok(_), Ok(wanted)) = (back(&before.files[0].text), back(&after.files[0].text)) else { continue };
+            let is_right = |text: &str| {
+                let keys = differences(&wanted, &back(text)?);
+                if keys.is_empty() { Ok(()) } else { Err(keys.join(", ")) }
+            };
+            let edited = edit(format, &before.files[0].text, &from, &to, &is_right);
+            prop_assert!(edited.is_ok(), "{format}: {edited:?}\n{}", before.files[0].text);
+        }
+    }
+}

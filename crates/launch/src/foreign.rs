@@ -1,0 +1,62 @@
+//! Files of tools that use the key names of others.
+//!
+//! Responsible for: the marks by which such a file is known, so that a reader of one format does not claim the file of another tool
+//! because a key has the same name. Refuses to read them.
+
+/// Keys that begin a line, all of which a file has, and the tool that it belongs to.
+const MARKS: &[(&[&str], &str)] = &[
+    (&["actor_rollout_ref:"], "verl"),
+    (&["work_group:", "modules:"], "Primus"),
+    (&["base_model:"], "Axolotl"),
+    (&["train_loader:", "max_duration:"], "llm-foundry"),
+    (&["train_loader:", "max_seq_len:"], "llm-foundry"),
+    (&["policy:", "grpo:"], "NeMo-RL"),
+    (&["policy:", "sft:"], "NeMo-RL"),
+    (&["policy:", "dpo:"], "NeMo-RL"),
+];
+
+/// Keys of GPT-NeoX anywhere in a file; it is written as JSON or YAML, with dashes or underscores.
+const NEOX: &[&str] =
+    &["\"pipe-parallel-size\"", "\"pipe_parallel_size\"", "pipe-parallel-size:", "pipe_parallel_size:"];
+
+/// The tool whose file a text is, if it is one of those that share key names with a format that is read.
+pub(crate) fn owner(text: &str) -> Option<&'static str> {
+    let has = |key: &str| text.lines().any(|line| line.starts_with(key));
+    let found = MARKS.iter().find(|(keys, _)| keys.iter().all(|key| has(key))).map(|(_, tool)| *tool);
+    found.or_else(|| NEOX.iter().any(|key| text.contains(key)).then_some("GPT-NeoX"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::owner;
+    use crate::{Format, detect};
+
+    #[test]
+    fn files_of_other_tools_are_not_claimed() {
+        for (text, tool) in [
+            ("base_model: x/y\nfsdp_config:\n  fsdp_version: 2\n", "Axolotl"),
+            (
+                "work_group: amd\nmodules:\n  pre_trainer:\n    overrides:\n      per_device_batch_size: 4\n",
+                "Primus",
+            ),
+            (
+                "max_seq_len: 2048\nmodel:\n  name: mpt\ntrain_loader:\n  a: 1\nfsdp_config:\n  a: 1\n",
+                "llm-foundry",
+            ),
+            ("actor_rollout_ref:\n  model: x\ntrainer:\n  a: 1\nmodel:\n  micro_batch_size: 1\n", "verl"),
+            ("{\n \"pipe-parallel-size\": 4,\n \"zero_optimization\": {\"stage\": 1}\n}\n", "GPT-NeoX"),
+        ] {
+            assert_eq!(owner(text), Some(tool));
+            let claimed = [
+                Format::Accelerate,
+                Format::MaxText,
+                Format::Nemo,
+                Format::MegatronBridge,
+                Format::Deepspeed,
+            ];
+            let seen = detect(text);
+            assert!(seen.iter().all(|sighting| !claimed.contains(&sighting.format)), "{tool}: {seen:?}");
+        }
+        assert_eq!(owner("distributed_type: FSDP\nfsdp_config:\n  a: 1\n"), None);
+    }
+}

@@ -1,0 +1,256 @@
+//! GPT-NeoX's YAML, which is mostly written as JSON.
+//!
+//! Responsible for: its names for the model and the degrees, and DeepSpeed's keys, which lie beside them. Refuses to guess the
+//! vocabulary, which the tokenizer decides.
+
+#[cfg(test)]
+mod tests;
+
+use crate::document;
+use crate::fields::{Fields, Known, Meaning};
+use crate::missing::missing;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength, deepspeed};
+use Meaning::{Ignored, Key, Lost, Read};
+use railwright_spec::model::{Activation, NormKind, Position, Style};
+use railwright_spec::plan::Recompute;
+use railwright_spec::problem::Problem;
+
+/// Reads GPT-NeoX's YAML.
+#[derive(Clone, Copy, Debug)]
+pub struct NeoxReader;
+
+const KNOWN: &[Known] = &[
+    ("num_layers", Key("model.layers")),
+    ("hidden_size", Key("model.hidden")),
+    ("num_attention_heads", Key("model.heads")),
+    ("num_kv_heads", Key("model.kv_heads")),
+    ("intermediate_size", Key("model.ffn")),
+    ("max_position_embeddings", Key("model.max_positions")),
+    ("seq_length", Key("plan.sequence_length")),
+    ("make_vocab_size_divisible_by", Key("plan.vocabulary_multiple")),
+    ("pipe_parallel_size", Read),
+    ("model_parallel_size", Read),
+    ("sequence_parallel", Read),
+    ("context_parallel_size", Read),
+    ("norm", Read),
+    ("pos_emb", Read),
+    ("no_weight_tying", Read),
+    ("activation", Read),
+    ("mlp_type", Read),
+    ("use_bias_in_attn_linear", Read),
+    ("use_bias_in_mlp", Read),
+    ("checkpoint_activations", Read),
+    ("checkpoint_num_layers", Lost(&["1"], "layers are estimated as kept one by one")),
+    ("hidden_dropout", Read),
+    ("attention_dropout", Read),
+    ("precision", Ignored),
+    ("gpt_j_residual", Lost(&["false"], "attention and MLP side by side are estimated behind each other")),
+    ("attention_config", Lost(&[], "kinds of attention by layer are not read: estimated as full attention")),
+    ("moe_num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
+    ("num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
+    ("moe.*", Lost(&[], "experts are not read: estimated as dense")),
+    ("zero_optimization.*", Ignored),
+    ("fp16.*", Ignored),
+    ("bf16.*", Ignored),
+    ("optimizer.*", Ignored),
+    ("scheduler.*", Ignored),
+];
+
+/// Keys that say nothing about time and memory, by what they contain.
+const HARMLESS: &[&str] = &[
+    "path",
+    "dir",
+    "save",
+    "load",
+    "vocab_file",
+    "merge_file",
+    "lr",
+    "decay",
+    "warmup",
+    "interval",
+    "iters",
+    "seed",
+    "tokenizer",
+    "data_impl",
+    "split",
+    "weights",
+    "log",
+    "wandb",
+    "tensorboard",
+    "steps_per_print",
+    "wall_clock",
+    "init_method",
+    "fusion",
+    "launcher",
+    "distributed_backend",
+    "eval",
+    "rotary",
+    "checkpoint_",
+    "partition_activations",
+    "synchronize",
+    "gradient_clipping",
+    "steps",
+    "prefix",
+    "num_workers",
+    "comment",
+    "hostfile",
+    "master",
+    "output_layer",
+    "mup",
+    "rms_norm_epsilon",
+    "layernorm_epsilon",
+    "attention_softmax",
+    "scaled_",
+    "bias_",
+    "rope",
+    "deepspeed_",
+    "train_batch_size",
+    "scalenorm",
+    "keep_last",
+    "use_qk",
+    "config_files",
+];
+
+impl Reader for NeoxReader {
+    fn format(&self) -> Format {
+        Format::GptNeox
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let has = |key: &str| {
+            let dashed = key.replace('_', "-");
+            text.lines().any(|line| {
+                let line = line.trim_start().trim_start_matches(['{', ' ']);
+                let line = line.trim_start_matches(['"', '\'']);
+                line.strip_prefix(key)
+                    .or_else(|| line.strip_prefix(dashed.as_str()))
+                    .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+            })
+        };
+        let is_one = has("pipe_parallel_size") && (has("model_parallel_size") || has("num_layers"));
+        is_one.then(|| {
+            Evidence::new(Strength::Certain, "the keys `pipe_parallel_size` and `model_parallel_size`")
+        })
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+        for entry in &mut document.entries {
+            entry.path = entry.path.replace('-', "_");
+        }
+        let mut fields = Fields::new(Format::GptNeox, file, text, document);
+        fields.copy(KNOWN);
+        degrees(&mut fields);
+        model(&mut fields);
+        let why = "GPT-NeoX pads the vocabulary to a multiple of 128 by default";
+        fields.default("plan.vocabulary_multiple", &128_u64, why);
+        deepspeed::read(&mut fields, "");
+        let path = "checkpoint_activations";
+        match fields.flag(path) {
+            Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+            Some(false) => fields.set("plan.recompute", &Recompute::None, path),
+            None => {
+                fields.default("plan.recompute", &Recompute::None, "GPT-NeoX keeps everything by default");
+            }
+        }
+        let drops =
+            ["hidden_dropout", "attention_dropout"].map(|path| fields.number(path).unwrap_or(0.0) > 0.0);
+        fields.set("plan.dropout", &drops.contains(&true), "hidden_dropout");
+        let message = "the tokenizer decides, and it is not in this file; give it with --vocab";
+        fields.draft.remark(RemarkKind::Unresolved, "vocabulary", None, message);
+        missing(&mut fields, "GPT-NeoX");
+        fields.document.entries.retain(|entry| {
+            entry.taken
+                || KNOWN.iter().any(|(name, _)| *name == entry.path)
+                || !HARMLESS.iter().any(|part| entry.path.contains(part))
+        });
+        fields.rest(KNOWN);
+        fields.finish()
+    }
+}
+
+fn degrees(fields: &mut Fields<'_>) {
+    // 0 and 1 stages are both no pipeline.
+    for (path, key) in
+        [("pipe_parallel_size", "plan.pipeline_parallel"), ("model_parallel_size", "plan.tensor_parallel")]
+    {
+        match fields.count(path) {
+            Some(n) => fields.set(key, &n.max(1), path),
+            None => fields.default(key, &1_u64, "GPT-NeoX cuts nothing by default"),
+        }
+    }
+    let path = "sequence_parallel";
+    match fields.flag(path) {
+        Some(flag) => fields.set("plan.sequence_parallel", &flag, path),
+        None => {
+            fields.default("plan.sequence_parallel", &false, "GPT-NeoX does not cut norms by default");
+        }
+    }
+    let path = "context_parallel_size";
+    if let Some(n) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("plan.context_parallel", &n, path);
+    }
+}
+
+fn model(fields: &mut Fields<'_>) {
+    if fields.document.get("num_layers").is_none() {
+        return;
+    }
+    fields.default("model.style", &Style::Gpt, "GPT-NeoX");
+    let path = "norm";
+    match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
+        Some("rmsnorm" | "te_rmsnorm") => fields.set("model.norm", &NormKind::RmsNorm, path),
+        Some("layernorm" | "te_layernorm") => fields.set("model.norm", &NormKind::LayerNorm, path),
+        Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as LayerNorm"),
+        None => fields.default("model.norm", &NormKind::LayerNorm, "GPT-NeoX takes LayerNorm by default"),
+    }
+    let path = "pos_emb";
+    match fields.word(path).map(|word| word.to_ascii_lowercase()).as_deref() {
+        Some("rotary") => fields.set("model.position", &Position::Rotary, path),
+        Some("alibi") => fields.set("model.position", &Position::Alibi, path),
+        Some("none") => fields.set("model.position", &Position::None, path),
+        Some("learned") => fields.set("model.position", &Position::Learned, path),
+        Some(_) => fields.remark(RemarkKind::NotModelled, path, "estimated as learned positions"),
+        None => fields.default("model.position", &Position::Learned, "GPT-NeoX learns positions by default"),
+    }
+    let path = "no_weight_tying";
+    match fields.flag(path) {
+        Some(untied) => fields.set("model.tied", &!untied, path),
+        None => fields.default("model.tied", &true, "GPT-NeoX ties its embeddings by default"),
+    }
+    let gated = fields.word("mlp_type").is_some_and(|word| word == "llama");
+    let activation = fields.word("activation").map(|word| word.to_ascii_lowercase());
+    let is_glu = activation.as_deref().is_some_and(|word| word.ends_with("glu") && word != "gelu");
+    if gated || is_glu {
+        fields.set("model.gated_mlp", &true, if gated { "mlp_type" } else { "activation" });
+        if fields.draft.spec().model.ffn.is_none() {
+            // Both kinds take two thirds of four times the width, in ways that differ between versions.
+            let message = "`intermediate_size` is not given: the width of the MLP is the calculator's";
+            fields.remark(RemarkKind::Unresolved, if gated { "mlp_type" } else { "activation" }, message);
+        }
+    } else {
+        fields.default("model.gated_mlp", &false, "GPT-NeoX's MLPs have two matrices by default");
+    }
+    match activation.as_deref() {
+        Some("swiglu" | "silu" | "swish") => fields.set("model.activation", &Activation::Silu, "activation"),
+        Some("relu") => fields.set("model.activation", &Activation::Relu, "activation"),
+        Some("gelu" | "geglu") => fields.set("model.activation", &Activation::Gelu, "activation"),
+        Some(_) => fields.remark(RemarkKind::NotModelled, "activation", "estimated as gelu"),
+        None => {
+            fields.default("model.activation", &Activation::Gelu, "GPT-NeoX takes GELU by default");
+        }
+    }
+    let biases = ["use_bias_in_attn_linear", "use_bias_in_mlp"].map(|path| fields.flag(path));
+    match biases {
+        [Some(false), Some(false)] => fields.set("model.biases", &false, "use_bias_in_mlp"),
+        [Some(false), None] if gated => fields.set("model.biases", &false, "use_bias_in_attn_linear"),
+        [Some(false), _] | [_, Some(false)] => {
+            fields.remark(
+                RemarkKind::NotModelled,
+                "use_bias_in_attn_linear",
+                "biases are estimated in all matrices",
+            );
+        }
+        _ => fields.default("model.biases", &true, "GPT-NeoX has biases by default"),
+    }
+}

@@ -1,0 +1,393 @@
+//! Frameworks that start Megatron with flags of its kind and defaults of their own.
+//!
+//! Responsible for: telling the dialect by what a command starts, its defaults and its names for Megatron's fields, and programs that
+//! train something else than a causal language model. Refuses to read these: an encoder is never taken for a GPT.
+
+use super::arguments::{Argument, Arguments, is_program};
+use super::meaning::World;
+use crate::shell::{Command, Script, Word};
+use crate::{Draft, RemarkKind};
+use railwright_spec::plan::Optimizer;
+
+/// What a command starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Megatron-LM itself, and forks with its defaults.
+    #[default]
+    Megatron,
+    /// `megatron sft`, `megatron pt`, `megatron rlhf` of ms-swift: the model is one of Hugging Face, by name.
+    Swift,
+    /// slime's `train.py`: Megatron trains on what a rollout engine writes.
+    Slime,
+    /// Megatron-DeepSpeed: DeepSpeed's engine under Megatron's model.
+    Deepspeed,
+    /// Pai-Megatron-Patch: Megatron with tokenizers and offload of its own.
+    Pai,
+}
+
+/// Programs that train no causal language model: a part of their name, and what they do.
+const OTHERS: &[(&str, &str)] = &[
+    ("pretrain_bert", "trains an encoder (BERT)"),
+    ("pretrain_t5", "trains an encoder with a decoder (T5)"),
+    ("pretrain_ict", "trains two encoders for retrieval"),
+    ("pretrain_biencoder", "trains two encoders for retrieval"),
+    ("pretrain_retro", "trains a model with retrieval (RETRO)"),
+    ("pretrain_realm", "trains a model with retrieval"),
+    ("pretrain_vision", "trains a vision model"),
+    ("pretrain_vlm", "trains a vision-language model"),
+    ("finetune_vlm", "trains a vision-language model"),
+    ("multimodal/train", "trains a vision-language model"),
+    ("run_text_generation", "generates text and trains nothing"),
+    ("text_generation", "generates text and trains nothing"),
+    ("generate_", "generates text and trains nothing"),
+    ("_inference", "runs inference and trains nothing"),
+    ("checkpoint/convert", "converts a checkpoint and trains nothing"),
+    ("checkpoint/util", "converts a checkpoint and trains nothing"),
+    ("hf2mcore", "converts a checkpoint and trains nothing"),
+    ("preprocess_data", "prepares data and trains nothing"),
+    ("tasks/", "runs a task and pretrains nothing"),
+    ("evaluate", "evaluates a model and trains nothing"),
+];
+
+/// What a program does, if it trains no causal language model.
+pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
+    let exports = words.windows(2).find_map(|pair| match pair {
+        [program, export] if program.text == "megatron" && export.text == "export" => Some(export),
+        _ => None,
+    });
+    if let Some(export) = exports {
+        return Some((export, "converts a checkpoint and trains nothing"));
+    }
+    words.iter().filter(|word| is_program(&word.text)).find_map(|word| {
+        let (_, what) = OTHERS.iter().find(|(name, _)| word.text.contains(name))?;
+        Some((word, *what))
+    })
+}
+
+/// The dialect of a command.
+pub(crate) fn of(command: &Command) -> Dialect {
+    let has = |spelling: &str| command.words.iter().any(|word| word.text.split('=').next() == Some(spelling));
+    let is_swift = command.words.windows(2).any(|pair| {
+        let program = pair[0].text.rsplit('/').next().unwrap_or_default();
+        program == "megatron" && matches!(pair[1].text.as_str(), "sft" | "pt" | "rlhf" | "export")
+    }) || command.words.iter().any(|word| word.text.contains("swift/cli/_megatron"));
+    if is_swift {
+        Dialect::Swift
+    } else if has("--rollout-batch-size") || has("--actor-num-nodes") || has("--hf-checkpoint") {
+        Dialect::Slime
+    } else if has("--deepspeed") {
+        Dialect::Deepspeed
+    } else if has("--patch-tokenizer-type") || has("--extra-vocab-size") {
+        Dialect::Pai
+    } else {
+        Dialect::Megatron
+    }
+}
+
+/// Words as Megatron's own parser would take them: ms-swift gives every switch a value.
+pub(crate) fn words(dialect: Dialect, words: &[Word]) -> Vec<Word> {
+    if dialect != Dialect::Swift {
+        return words.to_vec();
+    }
+    let mut out: Vec<Word> = Vec::with_capacity(words.len());
+    for word in words {
+        let is_truth = matches!(word.text.to_ascii_lowercase().as_str(), "true" | "false");
+        match out.last_mut() {
+            Some(flag) if is_truth && flag.text.starts_with("--") && !flag.text.contains('=') => {
+                flag.text = format!("{}={}", flag.text, word.text.to_ascii_lowercase());
+            }
+            _ => {
+                out.push(word.clone());
+            }
+        }
+    }
+    out
+}
+
+/// What a dialect says beside Megatron's fields.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Says {
+    /// A model by its name: what is said and where.
+    model: Option<(String, String, Option<usize>)>,
+    /// Only adapters are trained: what is said and where.
+    adapter: Option<(String, Option<usize>)>,
+}
+
+/// The value behind a flag that is not Megatron's.
+fn value<'a>(words: &'a [Word], spellings: &[&str]) -> Option<(&'a Word, String, String)> {
+    let at = words.iter().rposition(|word| {
+        let name = word.text.split('=').next().unwrap_or_default().replace('_', "-");
+        spellings.contains(&name.as_str())
+    })?;
+    let word = &words[at];
+    if let Some((_, value)) = word.text.split_once('=') {
+        return Some((word, value.to_owned(), word.text.clone()));
+    }
+    let behind = words.get(at + 1).filter(|behind| behind.unknown.is_empty())?;
+    Some((word, behind.text.clone(), format!("{} {}", word.text, behind.text)))
+}
+
+/// Fills in a dialect's defaults and what it calls otherwise.
+pub(crate) fn apply(
+    dialect: Dialect,
+    launch: &Command,
+    script: &Script,
+    arguments: &mut Arguments,
+    world: &mut World,
+    draft: &mut Draft,
+) -> Says {
+    let words = &launch.words;
+    let line = |word: &Word| (word.line > 0).then_some(word.line);
+    let mut says = Says::default();
+    match dialect {
+        Dialect::Megatron => {}
+        Dialect::Swift => {
+            for (name, value) in [
+                ("bf16", "True"),
+                ("hidden_dropout", "0.0"),
+                ("attention_dropout", "0.0"),
+                ("use_distributed_optimizer", "True"),
+                ("micro_batch_size", "1"),
+                ("global_batch_size", "16"),
+                ("recompute_granularity", "selective"),
+                ("attention_backend", "flash"),
+            ] {
+                arguments.presume(name, value, &format!("no --{name}; ms-swift takes {value}"));
+            }
+            if let Some((word, length, said)) = value(words, &["--max-length"]) {
+                let argument = Argument { values: vec![length], said, line: line(word) };
+                *arguments = arguments.with("seq_length", Some(argument));
+                draft.forget(&["--max_length"]);
+            }
+            if arguments.is_on("fp16") {
+                *arguments = arguments.with("bf16", None);
+            }
+            let model = value(words, &["--model", "--load", "--mcore-model"]);
+            says.model = model.map(|(word, name, said)| (name, said, line(word)));
+            draft.forget(&[
+                "--model",
+                "--tuner",
+                "--train_type",
+                "--packing",
+                "--num_train_epochs",
+                "--max_epochs",
+            ]);
+            if let Some((word, kind, said)) = value(words, &["--tuner-type", "--train-type"])
+                && kind.starts_with("lora")
+            {
+                says.adapter = Some((said, line(word)));
+            }
+            swift_world(launch, script, world);
+            if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
+                let message = "trains on preferences or rewards: reference models, reward models and generation are not priced";
+                draft.remark(RemarkKind::NotModelled, "megatron rlhf", line(word), message);
+            }
+            let message =
+                "one sample has at most this many tokens; ms-swift packs samples only with `--packing true`";
+            draft.remark(RemarkKind::Assumed, "--max_length", None, message);
+        }
+        Dialect::Slime => {
+            for (flag, key) in [
+                ("--use-dynamic-batch-size", "plan.micro_batch"),
+                ("--rollout-batch-size", "plan.sequence_length"),
+            ] {
+                let Some(word) = words.iter().find(|word| word.text == flag) else { continue };
+                let what = if key == "plan.micro_batch" { "micro_batch_size" } else { "seq_length" };
+                if !arguments.mentions(what) {
+                    draft.leave_open(key, flag, line(word), "the rollouts of a step decide it");
+                }
+            }
+            for (name, value) in [("use_distributed_optimizer", "True"), ("bf16", "True")] {
+                if name != "bf16" || !arguments.is_on("fp16") {
+                    arguments.presume(
+                        name,
+                        value,
+                        &format!("no --{}; slime takes it", name.replace('_', "-")),
+                    );
+                }
+            }
+            slime_world(words, world, draft);
+            let message =
+                "trains on rollouts: the time of generation is not part of an estimate of this training step";
+            draft.remark(RemarkKind::Assumed, "slime", None, message);
+        }
+        Dialect::Deepspeed => deepspeed(words, arguments, draft),
+        Dialect::Pai => pai(words, arguments, draft),
+    }
+    says
+}
+
+/// DeepSpeed's rules that Megatron's flags do not show.
+fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
+    // DeepSpeed's sequence parallelism is Ulysses.
+    if let Some((word, degree, said)) = value(words, &["--ds-sequence-parallel-size"]) {
+        let line = (word.line > 0).then_some(word.line);
+        for (name, text) in [("context_parallel_size", degree.as_str()), ("cp_comm_type", "a2a")] {
+            let argument = Argument { values: vec![text.to_owned()], said: said.clone(), line };
+            *arguments = arguments.with(name, Some(argument));
+        }
+        draft.forget(&["--ds-sequence-parallel-size"]);
+    }
+    if arguments.word("pp_partition_method").is_some_and(|method| method.contains("embedding")) {
+        // Layers and embeddings weigh the same, so the first and the last stage have a layer less.
+        let (said, line) = arguments.origin("pp_partition_method");
+        for name in ["account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"] {
+            let argument = Argument { values: vec!["True".to_owned()], said: said.clone(), line };
+            *arguments = arguments.with(name, Some(argument));
+        }
+    }
+    let is_zero = arguments.word("zero_stage").is_none_or(|stage| stage == "0");
+    if arguments.is_on("bf16") && is_zero {
+        let (_, line) = arguments.origin("bf16");
+        let said = "--deepspeed --bf16 --zero-stage 0".to_owned();
+        *arguments = arguments
+            .with("zero_stage", Some(Argument { values: vec!["1".to_owned()], said: said.clone(), line }));
+        let message = "DeepSpeed's bf16 optimizer shards its states over the replicas, as ZeRO stage 1 does";
+        draft.remark(RemarkKind::Assumed, &said, line, message);
+    }
+}
+
+/// Rows of the tokenizers that Pai-Megatron-Patch names; `--extra-vocab-size` comes on top.
+const PAI_TOKENIZERS: &[(&str, u64)] = &[
+    ("Qwen2Tokenizer", 151_643),
+    ("Qwen3Tokenizer", 151_643),
+    ("LLama3Tokenizer", 128_000),
+    ("LLamaTokenizer", 32_000),
+];
+
+fn pai(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
+    if arguments.word("optimizer") == Some("hybridadam") {
+        let (said, line) = arguments.origin("optimizer");
+        let on = Argument { values: vec!["True".to_owned()], said, line };
+        *arguments = arguments.with("optimizer_cpu_offload", Some(on));
+        let adam = arguments
+            .get("optimizer")
+            .cloned()
+            .map(|old| Argument { values: vec!["adam".to_owned()], ..old });
+        *arguments = arguments.with("optimizer", adam);
+    }
+    draft.forget(&["--extra-vocab-size", "--patch-tokenizer-type"]);
+    if arguments.mentions("vocab_size") {
+        return;
+    }
+    let extra = value(words, &["--extra-vocab-size"]);
+    let tokenizer = value(words, &["--patch-tokenizer-type"]);
+    let rows = tokenizer
+        .and_then(|(_, name, _)| PAI_TOKENIZERS.iter().find(|(known, _)| *known == name))
+        .map(|(_, rows)| *rows);
+    match (rows, extra) {
+        (Some(rows), Some((word, count, said))) if count.parse::<u64>().is_ok() => {
+            let rows = rows + count.parse::<u64>().unwrap_or(0);
+            let line = (word.line > 0).then_some(word.line);
+            *arguments = arguments
+                .with("padded_vocab_size", Some(Argument { values: vec![rows.to_string()], said, line }));
+        }
+        _ => draft.leave_open(
+            "model.vocab",
+            "--patch-tokenizer-type",
+            None,
+            "the tokenizer decides, and it is not in this file",
+        ),
+    }
+}
+
+/// A variable in front of the command, or of the script.
+fn variable(name: &str, launch: &Command, script: &Script) -> Option<u64> {
+    let before = launch.prefix.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let set = || Some(script.variables.get(name)?.first()?.text.clone());
+    before.or_else(set)?.parse().ok()
+}
+
+fn swift_world(launch: &Command, script: &Script, world: &mut World) {
+    let per_node = variable("NPROC_PER_NODE", launch, script);
+    let nodes = variable("NNODES", launch, script).unwrap_or(1);
+    let Some(per_node) = per_node else {
+        // Without the variable ms-swift starts one process.
+        if world.ranks.is_none() {
+            *world = World {
+                ranks: Some(1),
+                per_node: Some(1),
+                said: "no NPROC_PER_NODE".to_owned(),
+                line: Some(launch.line),
+            };
+        }
+        return;
+    };
+    let said = format!("NNODES={nodes} NPROC_PER_NODE={per_node}");
+    *world =
+        World { ranks: nodes.checked_mul(per_node), per_node: Some(per_node), said, line: Some(launch.line) };
+}
+
+fn slime_world(words: &[Word], world: &mut World, draft: &mut Draft) {
+    let count = |flag: &str| value(words, &[flag]);
+    let (nodes, per_node) = (count("--actor-num-nodes"), count("--actor-num-gpus-per-node"));
+    if let (Some((_, nodes, said)), Some((word, per_node, also))) = (&nodes, &per_node)
+        && let (Ok(nodes), Ok(per_node)) = (nodes.parse::<u64>(), per_node.parse::<u64>())
+    {
+        let line = (word.line > 0).then_some(word.line);
+        let ranks = nodes.checked_mul(per_node);
+        *world = World { ranks, per_node: Some(per_node), said: format!("{said} {also}"), line };
+        return;
+    }
+    *world = World::default();
+    draft.leave_open(
+        "cluster.devices",
+        "--actor-num-gpus-per-node",
+        None,
+        "the number is known only at run time",
+    );
+}
+
+impl Says {
+    /// Whether the command describes its whole run, though no flag gives the layers of the model.
+    pub(crate) fn names_a_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    /// Whether a named model is known, and its number of layers.
+    pub(crate) fn layers(&self) -> Option<u64> {
+        let (name, ..) = self.model.as_ref()?;
+        let model = by_hub_name(name)?;
+        Some(model.1)
+    }
+
+    /// Puts the model and the adapter into a draft that Megatron's fields have filled.
+    pub(crate) fn finish(&self, draft: &mut Draft) {
+        if let Some((name, said, line)) = &self.model {
+            let keys: Vec<String> = draft
+                .origins()
+                .iter()
+                .filter(|origin| origin.key.starts_with("model.") || origin.key == "plan.vocabulary_multiple")
+                .map(|origin| origin.key.clone())
+                .collect();
+            draft.take_back(&keys);
+            draft.forget(&["no --vocab-size", "vocab_size"]);
+            match by_hub_name(name) {
+                Some((known, _)) => draft.set("model.name", &known, said, *line),
+                None => draft.leave_open(
+                    "model.name",
+                    said,
+                    *line,
+                    "no model of the catalogue has this name; name one, or its config.json",
+                ),
+            }
+        }
+        if let Some((said, line)) = &self.adapter {
+            draft.set("plan.optimizer", &Optimizer::Lora, said, *line);
+            let message = "only adapters are trained: the optimizer keeps states for them alone";
+            draft.remark(RemarkKind::Assumed, said, *line, message);
+        }
+    }
+}
+
+/// The catalogue's model behind a name of Hugging Face, tuned or not, and its layers.
+fn by_hub_name(name: &str) -> Option<(String, u64)> {
+    let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+    let bare = ["-Instruct", "-Base", "-Chat", "-it", "-Instruct-2507", "-Thinking-2507"]
+        .iter()
+        .find_map(|ending| last.strip_suffix(ending));
+    [Some(last), bare].into_iter().flatten().find_map(|name| {
+        let model = railwright_spec::model::by_name(name).ok()?;
+        Some((name.to_owned(), model.layers.len() as u64))
+    })
+}

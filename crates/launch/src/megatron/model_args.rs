@@ -1,0 +1,252 @@
+//! YAML files of flags: `MODEL_ARGS` with `ENV_VARS` beside it, as Megatron-LM's functional tests and the MoE model zoo keep them.
+//!
+//! Responsible for: turning such a file, line by line, into the script that its runner would start, so that variables in it are
+//! expanded and every value keeps its line. Refuses files whose flags start no training.
+
+use super::{flags, script};
+use crate::{Context, Evidence, Format, Launch, Reader, Strength};
+use railwright_spec::problem::Problem;
+
+/// Longer texts are no such files.
+const LONGEST: usize = 1 << 20;
+
+/// Flags of programs that generate text.
+const INFERENCE: &[&str] = &[
+    "--num-tokens-to-generate",
+    "--prompts",
+    "--prompt-file",
+    "--inference-repeat-n",
+    "--incoming-requests-per-sec",
+];
+
+/// Keys of NeMo's command line that say the same as a flag of another name.
+const RENAMED: &[(&str, &str)] = &[("num_moe_experts", "num_experts"), ("max_steps", "train_iters")];
+
+/// Reads YAML files of flags.
+#[derive(Debug)]
+pub struct ModelArgsReader;
+
+impl Reader for ModelArgsReader {
+    fn format(&self) -> Format {
+        Format::MegatronArgsYaml
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let has = |key: &str| {
+            text.lines().any(|line| line.trim_end() == key || line.starts_with(&format!("{key} ")))
+        };
+        if text.len() > LONGEST || !has("MODEL_ARGS:") {
+            return None;
+        }
+        let count = entries(text).iter().filter(|entry| entry.section == "MODEL_ARGS").count();
+        (count > 0)
+            .then(|| Evidence::new(Strength::Certain, format!("the key `MODEL_ARGS` with {count} flags")))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        let entries = entries(text);
+        let refuse = |message: &str, line| {
+            let place = railwright_spec::problem::Place { line, ..Default::default() };
+            let problem = Problem { place: Some(Box::new(place)), ..Problem::new(message) };
+            Err(vec![problem.in_file(file)])
+        };
+        if text.len() > LONGEST {
+            return refuse("longer than 1 MiB, which no file of flags is", None);
+        }
+        let inference = entries.iter().find(|entry| INFERENCE.contains(&entry.key.as_str()));
+        if let Some(entry) = inference {
+            let message = format!("`{}` is a flag of inference: this file starts no training", entry.key);
+            return refuse(&message, Some(entry.line));
+        }
+        script::read(Format::MegatronArgsYaml, &as_script(text, &entries), file, context)
+    }
+}
+
+/// One `key: value` of a section.
+#[derive(Debug)]
+struct Entry {
+    section: String,
+    key: String,
+    /// The values: one, or those of a list.
+    values: Vec<String>,
+    line: usize,
+}
+
+/// The entries of the sections that matter. The files are flat: a section, then a key a line, seldom a list below one.
+fn entries(text: &str) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut section = String::new();
+    for (index, line) in text.lines().enumerate() {
+        let bare = without_comment(line);
+        let trimmed = bare.trim();
+        if trimmed.is_empty() {
+            continue;
+        }
+        let is_top = !bare.starts_with([' ', '\t']);
+        if is_top {
+            trimmed.split(':').next().unwrap_or_default().clone_into(&mut section);
+            continue;
+        }
+        if let Some(item) = trimmed.strip_prefix("- ").filter(|_| !trimmed.starts_with("--")) {
+            if let Some(last) = entries.last_mut().filter(|last| last.section == section) {
+                last.values.push(unquoted(item));
+            }
+            continue;
+        }
+        let Some((key, value)) = trimmed.split_once(": ").or_else(|| Some((trimmed.strip_suffix(':')?, "")))
+        else {
+            continue;
+        };
+        let values = Some(value.trim()).filter(|value| !value.is_empty()).map(unquoted).into_iter().collect();
+        entries.push(Entry { section: section.clone(), key: unquoted(key.trim()), values, line: index + 1 });
+    }
+    entries
+}
+
+/// A line up to its comment: `#` behind a blank and outside of quotes.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut before) = (None, ' ');
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') if before.is_whitespace() => quote = Some(c),
+            (None, '#') if before.is_whitespace() => return &line[..at],
+            _ => {}
+        }
+        before = c;
+    }
+    line
+}
+
+fn unquoted(text: &str) -> String {
+    let text = text.trim();
+    ['"', '\'']
+        .iter()
+        .find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
+        .unwrap_or(text)
+        .to_owned()
+}
+
+/// The script that a runner of these files starts, each entry in its own line.
+fn as_script(text: &str, entries: &[Entry]) -> String {
+    let mut lines: Vec<String> = vec![String::new(); text.lines().count().max(1)];
+    let mut launcher = Vec::new();
+    for entry in entries {
+        let Some(line) = lines.get_mut(entry.line - 1) else { continue };
+        match entry.section.as_str() {
+            "ENV_VARS" => {
+                let is_name = entry.key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                if is_name {
+                    *line = format!("export {}={}", entry.key, quoted(&entry.values.join(" ")));
+                }
+            }
+            "MODEL_ARGS" => *line = argument(entry, &mut launcher),
+            _ => {}
+        }
+    }
+    let launcher =
+        if launcher.is_empty() { String::new() } else { format!("torchrun {}", launcher.join(" ")) };
+    let last = lines.len() - 1;
+    let start = format!("\n{launcher} pretrain_gpt.py \"${{__ARGS[@]}}\"");
+    lines[last].push_str(&start);
+    lines.join("\n")
+}
+
+/// One flag, appended to the arguments.
+fn argument(entry: &Entry, launcher: &mut Vec<String>) -> String {
+    if let Some(flag) = launcher_flag(&entry.key) {
+        launcher.push(format!("{flag} {}", quoted(&entry.values.join(" "))));
+        return String::new();
+    }
+    let spelling = if entry.key.starts_with("--") {
+        entry.key.clone()
+    } else {
+        let last = entry.key.rsplit('.').next().unwrap_or(&entry.key);
+        let last = RENAMED.iter().find(|(known, _)| *known == last).map_or(last, |(_, flag)| *flag);
+        flags::by_name(last).map_or_else(|| format!("--{last}"), |flag| flag.spelling())
+    };
+    let value = entry.values.join(" ");
+    match value.to_ascii_lowercase().as_str() {
+        "true" | "" => return format!("__ARGS+=({spelling})"),
+        "false" => return String::new(),
+        _ => {}
+    }
+    // A list in brackets or an expression is one word; words with blanks between them are several, as the runner splits them.
+    let is_one = value.contains(['(', '[', '|', '*', '{']);
+    let words: Vec<String> =
+        if is_one { vec![quoted(&value)] } else { value.split_whitespace().map(quoted).collect() };
+    format!("__ARGS+=({spelling} {})", words.join(" "))
+}
+
+/// What NeMo's keys ask of the launcher.
+fn launcher_flag(key: &str) -> Option<&'static str> {
+    match key {
+        "trainer.num_nodes" => Some("--nnodes"),
+        "trainer.devices" => Some("--nproc-per-node"),
+        _ => None,
+    }
+}
+
+/// A text between double quotes, in which variables are expanded.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        if matches!(c, '"' | '\\' | '`') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "ENV_VARS:\n  A: 4\nMODEL_ARGS:\n  --num-layers: 12 # twelve\n  --hidden-size: 512\n  \
+        --num-attention-heads: 8\n  --bf16: true\n  --fp16: false\n  --seq-length: ${SEQ_LEN}\n  \
+        --tensor-model-parallel-size: ${TP}\n  --num-experts: 8\n  --moe-layer-freq: ([0]*3+[1]*9)\n  \
+        --recompute-granularity: selective\n  --recompute-modules: mlp moe\n  --vocab-size: 1024\n\
+        TEST_TYPE: regular\n";
+
+    #[test]
+    fn flags_keep_their_lines_and_variables_are_open() {
+        let launch = ModelArgsReader.read(FILE, "m.yaml").expect("sound");
+        assert_eq!(launch.spec.model.layers, Some(12));
+        assert_eq!(launch.spec.model.first_dense_layers, Some(3));
+        assert_eq!(launch.spec.plan.tensor_parallel, None, "{:?}", launch.open);
+        assert!(launch.partial.is_some(), "a degree is open");
+        let open = launch.open.iter().find(|open| open.key == "plan.tensor_parallel").expect("open");
+        assert_eq!(open.line, Some(10));
+        let origin = launch.origins.iter().find(|origin| origin.key == "model.layers").expect("set");
+        assert_eq!((origin.line, origin.said.as_str()), (Some(4), "--num-layers 12"));
+        let variables =
+            [("TP", "2"), ("SEQ_LEN", "4096")].map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec();
+        let context = Context { variables, ..Context::default() };
+        let whole = ModelArgsReader.read_with(FILE, "m.yaml", &context).expect("sound");
+        assert_eq!((whole.spec.plan.tensor_parallel, whole.spec.plan.sequence_length), (Some(2), Some(4096)));
+        assert!(whole.partial.is_none() && whole.spec.plan.pipeline_parallel == Some(1));
+    }
+
+    #[test]
+    fn inference_is_refused_and_other_yaml_is_not_claimed() {
+        let text = FILE.replace("--recompute-granularity: selective", "--num-tokens-to-generate: 32");
+        let problems = ModelArgsReader.read(&text, "m.yaml").expect_err("refused");
+        assert!(problems[0].to_string().contains("--num-tokens-to-generate"), "{}", problems[0]);
+        assert!(ModelArgsReader.recognise("model:\n  a: 1\n").is_none());
+    }
+
+    #[test]
+    fn nemo_keys_in_such_a_file() {
+        let text = "MODEL_ARGS:\n  trainer.num_nodes: 2\n  trainer.devices: 8\n  \
+                    trainer.strategy.tensor_model_parallel_size: 2\n  data.micro_batch_size: 2\n  data.seq_length: 512\n";
+        let launch = ModelArgsReader.read(text, "m.yaml").expect("sound");
+        assert_eq!((launch.spec.cluster.devices, launch.spec.plan.tensor_parallel), (Some(16), Some(2)));
+        assert!(launch.partial.is_some() && launch.spec.plan.pipeline_parallel.is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! Scripts that do not show their whole run, and values that could not be found out.
+//!
+//! Responsible for: which keys a value that is not known could change, and what a partial script leaves open. A key is open when
+//! reading the arguments with another value there would give it another value. Refuses to state a default for what may be said
+//! elsewhere.
+
+use super::arguments::{Argument, Arguments, OpenArgument};
+use super::dialect::Says;
+use super::flags;
+use super::meaning::{self, World};
+use crate::{Draft, RemarkKind};
+use std::collections::BTreeMap;
+
+/// Fields that the rest of a run depends on: one that is open makes a script partial.
+const DEGREES: &[&str] = &[
+    "num_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "tensor_model_parallel_size",
+    "pipeline_model_parallel_size",
+    "context_parallel_size",
+    "expert_model_parallel_size",
+    "expert_tensor_parallel_size",
+    "num_experts",
+];
+
+/// Fields that give the layers of a model.
+const LAYERS: &[&str] =
+    &["num_layers", "encoder_num_layers", "hybrid_layer_pattern", "hybrid_override_pattern"];
+
+/// Values to try where nothing is known about one: sizes, and words of the flags that choose among a few.
+const TRIED: &[&str] = &["1", "2", "8", "64", "full", "selective", "hybrid", "RMSNorm", "rope", "True"];
+
+/// Open fields that are tried; a file with more of them says nothing.
+const MOST_TRIED: usize = 200;
+
+/// Reads arguments into a draft, and leaves open what they do not settle.
+pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Says, draft: &mut Draft) {
+    let format = draft.format();
+    // A model that has a name brings its layers, which the division into stages needs.
+    let mut named = arguments.clone();
+    if let Some(layers) = says.layers() {
+        named.presume("num_layers", &layers.to_string(), "the model's layers");
+    }
+    let arguments = &named;
+    meaning::fill(arguments, world, draft);
+    if let Some(why) = why_partial(arguments, says) {
+        draft.partial(&why);
+    }
+    let read = |arguments: &Arguments| -> BTreeMap<String, String> {
+        let mut draft = Draft::new(format, "");
+        meaning::fill(arguments, world, &mut draft);
+        draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect()
+    };
+    let base: BTreeMap<String, String> =
+        draft.origins().iter().map(|origin| (origin.key.clone(), origin.value.clone())).collect();
+    // A value may matter only together with another one that is open, so each is tried with the others absent and given.
+    let given = arguments.open().take(MOST_TRIED).fold(arguments.clone(), |all, (name, open)| {
+        let some =
+            tried(open).into_iter().flatten().nth(1).or_else(|| tried(open).into_iter().flatten().next());
+        all.with(name, some)
+    });
+    for (name, open) in arguments.open().take(MOST_TRIED) {
+        for around in [arguments, &given] {
+            let absent = open.alternatives.is_empty().then_some(None);
+            let results: Vec<_> = tried(open)
+                .into_iter()
+                .chain(absent)
+                .map(|argument| read(&around.with(name, argument)))
+                .collect();
+            for key in differing(results.iter()) {
+                draft.leave_open(&key, &open.said, open.line, open.why.clone());
+            }
+        }
+    }
+    if draft.is_partial() {
+        leave_defaults_open(arguments, &read, &base, draft);
+    }
+    says.finish(draft);
+}
+
+/// The values to try for a field.
+fn tried(open: &OpenArgument) -> Vec<Option<Argument>> {
+    if !open.alternatives.is_empty() {
+        return open.alternatives.clone();
+    }
+    let argument = |value: &&str| {
+        Some(Argument { values: vec![(*value).to_owned()], said: open.said.clone(), line: open.line })
+    };
+    TRIED.iter().map(argument).collect()
+}
+
+/// Why a script shows only a part of its run.
+fn why_partial(arguments: &Arguments, says: &Says) -> Option<String> {
+    if let Some(hidden) = arguments.hidden().first() {
+        return Some(format!("`{}` may hold flags: {}", hidden.said, hidden.why));
+    }
+    if !says.names_a_model() && !LAYERS.iter().any(|name| arguments.mentions(name)) {
+        return Some("nothing in it gives the layers of the model (`--num-layers`)".to_owned());
+    }
+    let (_, open) = arguments.open().find(|(name, _)| DEGREES.contains(name))?;
+    Some(format!("`{}` is open: {}", open.said, open.why))
+}
+
+/// The keys that do not have one value in all readings.
+fn differing<'a>(readings: impl Iterator<Item = &'a BTreeMap<String, String>>) -> Vec<String> {
+    let readings: Vec<_> = readings.collect();
+    let mut keys: Vec<String> = readings.iter().flat_map(|reading| reading.keys().cloned()).collect();
+    keys.sort();
+    keys.dedup();
+    keys.retain(|key| readings.iter().any(|reading| reading.get(key) != readings[0].get(key)));
+    keys
+}
+
+/// In a partial script only what it says is known: defaults are taken back, and what depends on a size that it does not show.
+fn leave_defaults_open(
+    arguments: &Arguments,
+    read: &dyn Fn(&Arguments) -> BTreeMap<String, String>,
+    base: &BTreeMap<String, String>,
+    draft: &mut Draft,
+) {
+    const WHY: &str = "not in this file, which shows only a part of the run";
+    let defaults: Vec<String> = draft
+        .origins()
+        .iter()
+        .filter(|origin| origin.line.is_none())
+        .map(|origin| origin.key.clone())
+        .collect();
+    for key in defaults {
+        draft.leave_open(&key, "", None, WHY);
+    }
+    for name in DEGREES {
+        if arguments.mentions(name) {
+            continue;
+        }
+        let argument =
+            |value: &str| Some(Argument { values: vec![value.to_owned()], said: String::new(), line: None });
+        let tried: Vec<_> =
+            ["2", "8", "24"].into_iter().map(|value| read(&arguments.with(name, argument(value)))).collect();
+        let spelling = flags::by_name(name).map_or_else(|| (*name).to_owned(), |flag| flag.spelling());
+        for key in differing(tried.iter().chain([base])) {
+            // What stands in the file itself stays; what follows from it together with the size does not.
+            draft.leave_open(&key, "", None, format!("depends on `{spelling}`, which is {WHY}"));
+        }
+    }
+    draft.forget_conclusions();
+    for hidden in arguments.hidden() {
+        let message = "flags in it are not seen, so nothing is concluded from flags that are absent";
+        draft.remark(RemarkKind::Unresolved, &hidden.said, hidden.line, message);
+    }
+}

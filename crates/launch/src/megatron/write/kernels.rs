@@ -1,0 +1,202 @@
+//! What a software generation is priced with beyond the plan: the dispatcher of tokens, fused kernels, CUDA graphs.
+//!
+//! Responsible for: the flags that turn these on in Megatron-LM, from a table of generations, and which of them Megatron-LM refuses
+//! beside the plan. Refuses to know what they gain; that is the calculator's part.
+
+use super::Group;
+use super::choices::{has, offloaded_layers, overlaps_experts, recompute_words};
+use crate::Lost;
+use railwright_spec::model::{FeedForward, Mixer};
+use railwright_spec::plan::{Recompute, RecomputeModule};
+use railwright_spec::precision::DataType;
+use railwright_spec::run::Run;
+
+/// Generations and what each is priced with.
+const TABLE: &str = include_str!("../../../data/megatron_generations.csv");
+
+/// What a generation is priced with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Features {
+    /// Permutation, router and cross entropy run as fused kernels.
+    pub(super) fusions: bool,
+    /// Tokens travel through a fused dispatcher (DeepEP, HybridEP).
+    pub(super) fused_dispatch: bool,
+    /// How much of a step CUDA graphs hold.
+    pub(super) graphs: Graphs,
+}
+
+/// How much of a step CUDA graphs hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Graphs {
+    /// Nothing.
+    #[default]
+    None,
+    /// Parts of layers.
+    Partial,
+    /// The whole iteration.
+    Full,
+}
+
+/// What a generation is priced with; generations without a row use none of it.
+pub(super) fn features(generation: &str) -> Features {
+    let row = TABLE.lines().skip(1).find(|line| line.split(',').next() == Some(generation));
+    let Some(row) = row else { return Features::default() };
+    let cell = |index: usize| row.split(',').nth(index).unwrap_or_default();
+    Features {
+        fusions: cell(1) == "yes",
+        fused_dispatch: cell(2) == "flex",
+        graphs: match cell(3) {
+            "partial" => Graphs::Partial,
+            "full" => Graphs::Full,
+            _ => Graphs::None,
+        },
+    }
+}
+
+/// The flags, and what had to be left out.
+pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
+    let mut group = Group::new("KERNEL_ARGS");
+    let mut lost = Vec::new();
+    let features = features(&run.plan.software);
+    if features.fusions {
+        group.flag("--cross-entropy-loss-fusion");
+        group.value("--cross-entropy-fusion-impl", "native");
+    }
+    if run.model.is_mixture_of_experts() {
+        group.flag_if(features.fusions, "--moe-permute-fusion");
+        group.flag_if(features.fusions, "--moe-router-fusion");
+        dispatcher(run, features, &mut group);
+    }
+    graphs(run, features, &mut group, &mut lost);
+    (group, lost)
+}
+
+/// Whether tokens travel through a fused dispatcher: only between ranks, and only where DeepEP or HybridEP run.
+fn has_fused_dispatch(run: &Run, features: Features) -> bool {
+    let is_new =
+        matches!(run.cluster.accelerator.architecture.as_str(), "Hopper" | "Blackwell" | "Blackwell Ultra");
+    features.fused_dispatch && run.plan.expert_parallel > 1 && is_new
+}
+
+/// HybridEP is for scale-up domains of more than one node, DeepEP for the others.
+fn dispatcher(run: &Run, features: Features, group: &mut Group) {
+    /// GPUs of the largest node that is a scale-up domain of its own.
+    const NODE: u64 = 8;
+    if !has_fused_dispatch(run, features) {
+        return group.value("--moe-token-dispatcher-type", "alltoall");
+    }
+    group.value("--moe-token-dispatcher-type", "flex");
+    let is_rack = run.cluster.scale_up.domain_size > NODE;
+    group.value("--moe-flex-dispatcher-backend", if is_rack { "hybridep" } else { "deepep" });
+    // Both carry the router's probabilities in fp32.
+    group.value("--moe-router-dtype", "fp32");
+}
+
+fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>) {
+    if features.graphs == Graphs::None {
+        return;
+    }
+    let moe = run.model.is_mixture_of_experts();
+    let is_full_recompute = matches!(run.plan.recompute, Recompute::Full { .. });
+    let is_rack = run.cluster.scale_up.domain_size > 8;
+    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused grouped products.
+    let static_experts = !moe
+        || (has_fused_dispatch(run, features)
+            && is_rack
+            && run.plan.precision.compute == DataType::Mxfp8
+            && run.plan.expert_capacity.is_none());
+    let has_masks = run.plan.dropout && !recompute_words(run).is_empty();
+    if features.graphs == Graphs::Full && static_experts && !has_masks {
+        group.value("--cuda-graph-impl", "full_iteration");
+        group.flag("--no-check-for-nan-in-loss-and-grad");
+        if moe {
+            group.value("--moe-expert-rank-capacity-factor", 1.5);
+            group.flag("--moe-paged-stash");
+            group.flag("--use-transformer-engine-op-fuser");
+        }
+        return;
+    }
+    let refused = if is_full_recompute {
+        Some("whole layers are recomputed")
+    } else if offloaded_layers(run).is_some() {
+        Some("activations are offloaded")
+    } else if has_masks {
+        Some("dropout is on where modules are recomputed")
+    } else {
+        None
+    };
+    let modules = modules(run);
+    let missing = match refused {
+        None if modules.is_empty() => Some("experts are recomputed"),
+        other => other,
+    };
+    if let Some(why) = missing {
+        let message = format!(
+            "`{}` is priced with CUDA graphs, which Megatron-LM refuses where {why}; the script runs without",
+            run.plan.software
+        );
+        return lost.push(Lost { key: "software".to_owned(), message });
+    }
+    group.value("--cuda-graph-impl", "transformer_engine");
+    group.value("--cuda-graph-modules", modules.join(" "));
+    if features.graphs == Graphs::Full {
+        let message = format!(
+            "`{}` is priced with CUDA graphs of the whole iteration, which the script has for experts only with HybridEP and mxfp8; it \
+             graphs parts of layers",
+            run.plan.software
+        );
+        lost.push(Lost { key: "software".to_owned(), message });
+    }
+}
+
+/// The parts of layers that a graph may hold.
+fn modules(run: &Run) -> Vec<&'static str> {
+    let recomputes_experts = matches!(&run.plan.recompute,
+        Recompute::Selective { modules, .. } if modules.contains(&RecomputeModule::Moe));
+    let mut out = Vec::new();
+    if has(&run.model, |mixer, _| matches!(mixer, Mixer::Attention(_) | Mixer::Latent(_))) {
+        out.push("attn");
+    }
+    if has(&run.model, |mixer, _| matches!(mixer, Mixer::StateSpace(_))) {
+        out.push("mamba");
+    }
+    if has(&run.model, |_, feed_forward| matches!(feed_forward, FeedForward::Dense(_)))
+        && !overlaps_experts(run)
+    {
+        out.push("mlp");
+    }
+    if run.model.is_mixture_of_experts() && !recomputes_experts {
+        out.push("moe_router");
+        // With a capacity the preprocessing copies counts to the host.
+        if run.plan.expert_capacity.is_none() {
+            out.push("moe_preprocess");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The calculator's table of generations knows every generation of this one, and agrees where both say something.
+    #[test]
+    fn generations_agree_with_what_is_priced() {
+        let text = include_str!("../../../../../catalog/software.toml");
+        let table: toml::Table = text.parse().expect("TOML");
+        let generations = table["generation"].as_array().expect("a list");
+        let find = |id: &str| generations.iter().find(|row| row["id"].as_str() == Some(id));
+        for line in TABLE.lines().skip(1) {
+            let id = line.split(',').next().unwrap_or_default();
+            let mut row = find(id).unwrap_or_else(|| panic!("{id} is no generation"));
+            let fused = loop {
+                match (row.get("fused_expert_dispatch"), row.get("based_on")) {
+                    (Some(value), _) => break value.as_bool() == Some(true),
+                    (None, Some(base)) => row = find(base.as_str().unwrap_or_default()).expect("a base"),
+                    (None, None) => break false,
+                }
+            };
+            assert_eq!(features(id).fused_dispatch, fused, "{id}");
+        }
+    }
+}

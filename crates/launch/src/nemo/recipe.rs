@@ -1,0 +1,241 @@
+//! Recipes of Megatron-Bridge and NeMo 2 in Python, and what NeMo 2 saves, brought to the keys of [`super::names`].
+//!
+//! Responsible for: where the sections of a recipe lie, the model and the number formats that the names of functions and classes
+//! tell, and a list of what a recipe leaves to other files. Refuses to guess what a function of another file sets.
+
+use crate::adapter;
+use crate::document::{Data, Document, Entry};
+use crate::python::{self, Recipe};
+use crate::{Draft, Format, RemarkKind};
+use railwright_spec::human::shorten;
+use railwright_spec::model::by_name;
+use railwright_spec::problem::Problem;
+use std::collections::BTreeMap;
+
+/// Sections of NeMo 2, and where their fields lie in Megatron-Bridge's configuration.
+const SECTIONS: &[(&str, &str)] = &[
+    ("trainer.strategy.ddp.", "ddp."),
+    ("trainer.strategy._", "trainer.strategy_"),
+    ("trainer.tensor_parallelism", "model.tensor_model_parallel_size"),
+    ("trainer.pipeline_parallelism_type", "model.pipeline_dtype"),
+    ("trainer.pipeline_parallelism", "model.pipeline_model_parallel_size"),
+    ("trainer.virtual_pipeline_parallelism", "model.virtual_pipeline_model_parallel_size"),
+    ("trainer.context_parallelism", "model.context_parallel_size"),
+    ("trainer.sequence_parallelism", "model.sequence_parallel"),
+    ("trainer.expert_parallelism", "model.expert_model_parallel_size"),
+    ("trainer.expert_model_parallelism", "model.expert_model_parallel_size"),
+    ("trainer.expert_tensor_parallelism", "model.expert_tensor_parallel_size"),
+    ("trainer.num_gpus_per_node", "trainer.devices"),
+    ("num_gpus_per_node", "trainer.devices"),
+    ("num_nodes", "trainer.num_nodes"),
+    ("trainer.strategy.", "model."),
+    ("trainer.plugins.", "mixed_precision."),
+    ("model.config.", "model."),
+    ("data.micro_batch_size", "train.micro_batch_size"),
+    ("data.global_batch_size", "train.global_batch_size"),
+    ("data.", "dataset."),
+    ("optim.config.", "optimizer."),
+    ("optim.", "scheduler."),
+    ("log.", "logger."),
+    ("resume.", "checkpoint."),
+];
+
+/// Whether a text is a recipe in Python, of which framework.
+pub(super) fn format_of(text: &str) -> Option<Format> {
+    if python::imports(text, "megatron.bridge") {
+        return Some(Format::MegatronBridge);
+    }
+    let nemo = ["nemo_run", "nemo.collections.llm", "nemo.lightning", "nemo.collections", "nemo"];
+    nemo.iter().any(|module| python::imports(text, module)).then_some(Format::Nemo)
+}
+
+/// Reads a recipe in Python.
+pub(super) fn read(format: Format, text: &str, file: &str) -> Result<Recipe, Problem> {
+    let accepts = |recipe: &Recipe| {
+        let mut document = recipe.document.clone();
+        sections(&mut document);
+        let is_field = |path: &str| {
+            path.starts_with("model.")
+                && super::names::of(format, path).is_some_and(|name| name != super::Name::Ignored)
+        };
+        let fields = document.entries.iter().filter(|entry| is_field(&entry.path)).count();
+        let batches = ["train.", "trainer.", "dataset.", "ddp.", "optimizer.", "mixed_precision"];
+        let others =
+            document.entries.iter().any(|e| batches.iter().any(|section| e.path.starts_with(section)));
+        fields > 0 && (others || fields > 2)
+    };
+    python::read(text, file, &accepts)
+}
+
+/// Brings NeMo 2's sections to Megatron-Bridge's.
+pub(super) fn sections(document: &mut Document) {
+    let mut overlap: Vec<String> = Vec::new();
+    for entry in &document.entries {
+        if entry.path.starts_with("trainer.callbacks.")
+            && entry.data.shown().contains("CommOverlap")
+            && let Some(callback) = entry.path.strip_suffix("_target_")
+        {
+            overlap.push(callback.to_owned());
+        }
+    }
+    for entry in &mut document.entries {
+        if let Some(field) = overlap.iter().find_map(|callback| entry.path.strip_prefix(callback.as_str())) {
+            entry.path = format!("comm_overlap.{field}");
+        } else if let Some((old, new)) = SECTIONS.iter().find(|(old, _)| entry.path.starts_with(old)) {
+            entry.path = entry.path.replacen(old, new, 1);
+        }
+    }
+}
+
+/// What a recipe says by names of functions and classes, as entries of their own.
+pub(super) fn by_names(document: &mut Document) {
+    let mut said: BTreeMap<&str, (String, Entry)> = BTreeMap::new();
+    for entry in &document.entries {
+        for part in ["mixed_precision._target_", "mixed_precision._args_"] {
+            if entry.path == part {
+                let words = said.entry("mixed_precision").or_insert_with(|| (String::new(), entry.clone()));
+                let shown = entry.data.shown();
+                words.0.push_str(shown.rsplit('.').next().unwrap_or(&shown));
+                words.0.push(' ');
+            }
+        }
+    }
+    for (path, (words, entry)) in said {
+        let data = Data::Text(words.trim().to_owned());
+        document.entries.push(Entry { path: path.to_owned(), name: path.to_owned(), data, ..entry });
+    }
+    // Both frameworks' `bf16_mixed` and what builds on it reduce gradients in fp32.
+    let precision = document.get("mixed_precision").cloned();
+    if let Some(entry) = precision
+        && let Data::Text(text) = &entry.data
+        && text.starts_with("bf16")
+        && text.ends_with("mixed")
+        && document.get("mixed_precision.grad_reduce_in_fp32").is_none()
+    {
+        let path = "mixed_precision.grad_reduce_in_fp32".to_owned();
+        document.entries.push(Entry { path, data: Data::Flag(true), ..entry });
+    }
+}
+
+/// The model that a recipe names: an identifier of Hugging Face, a class, or the recipe that it builds on.
+pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
+    if draft.spec().model.layers.is_some() || draft.spec().model.name.is_some() {
+        return;
+    }
+    let text = |entry: &Entry| match &entry.data {
+        Data::Text(text) => vec![text.clone()],
+        Data::List(items) => items.iter().map(|item| item.data.shown()).collect(),
+        _ => Vec::new(),
+    };
+    let paths = [
+        "model._args_",
+        "model.hf_model_id",
+        "model.hf_path",
+        "model.model_name",
+        "model._target_",
+        "_args_",
+        "_target_",
+    ];
+    for path in paths {
+        let Some(entry) = document.get(path) else { continue };
+        for text in text(entry) {
+            if let Some(name) = candidates(&text).iter().find_map(|name| by_name(name).ok()) {
+                let said = format!("{} = {}", entry.name, shorten(&text));
+                return draft.set("model.name", &name.name, &said, entry.spot.line());
+            }
+        }
+    }
+    if let Some(name) = candidates(recipe).iter().find_map(|name| by_name(name).ok()) {
+        draft.set("model.name", &name.name, &format!("the recipe's name, {recipe}"), None);
+        let message = format!("the model is taken for {}, by the name of the recipe", name.name);
+        draft.remark(RemarkKind::Assumed, recipe, None, message);
+    }
+}
+
+/// What a function, class or module may name a model by: `llama3_70b_pretrain_config`, `Llama3Config70B`.
+fn candidates(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if text.contains('/') {
+        found.push(text.to_owned());
+    }
+    for part in text.split(['.', '/']).rev().take(4) {
+        found.push(part.to_owned());
+        let ends =
+            ["_pretrain", "_sft", "_peft", "_finetune", "_lora", "_full", "_config", "_recipe", "_model"];
+        if let Some(end) = ends.iter().filter_map(|end| part.find(end)).min() {
+            found.push(part[..end].to_owned());
+        }
+        for word in ["Config", "ModelProvider", "Provider", "Model"] {
+            if part.contains(word) {
+                found.push(part.replacen(word, "", 1));
+            }
+        }
+    }
+    found.retain(|name| name.len() > 3);
+    found
+}
+
+/// Says what a recipe leaves open, and what its name tells.
+pub(super) fn remarks(format: Format, recipe: &Recipe, draft: &mut Draft) {
+    const SECTIONS: &[&str] = &[
+        "model",
+        "train",
+        "trainer",
+        "data",
+        "dataset",
+        "ddp",
+        "comm_overlap",
+        "mixed_precision",
+        "optimizer",
+    ];
+    let is_wanted = |path: &str| {
+        let mut document = Document::default();
+        document.entries.push(Entry::new(path.to_owned(), Data::Null, crate::document::Spot::default()));
+        sections(&mut document);
+        let path = document.entries.first().map_or("", |entry| entry.path.as_str());
+        let is_known = super::names::of(format, path).is_some_and(|name| name != super::Name::Ignored);
+        is_known || SECTIONS.contains(&path) || path == "trainer.strategy"
+    };
+    recipe.remarks(draft, &is_wanted);
+    devices(recipe, draft);
+    tuning(recipe, draft);
+}
+
+/// NVIDIA's recipes have their number of GPUs in their name: `..._64gpu_...`.
+fn devices(recipe: &Recipe, draft: &mut Draft) {
+    if draft.spec().cluster.devices.is_some() {
+        return;
+    }
+    let number = recipe.name.split('_').find_map(|part| {
+        part.strip_suffix("gpus").or_else(|| part.strip_suffix("gpu"))?.parse::<u64>().ok().filter(|&n| n > 0)
+    });
+    if let Some(number) = number {
+        draft.set("cluster.devices", &number, &format!("the recipe's name, {}", recipe.name), None);
+        let message = format!("runs on {number} GPUs, by the name of the recipe");
+        draft.remark(RemarkKind::Assumed, &recipe.name, None, message);
+    }
+}
+
+/// Adapters, where the recipe or its name has them.
+fn tuning(recipe: &Recipe, draft: &mut Draft) {
+    let entry = ["peft._target_", "peft"].iter().find_map(|path| recipe.document.get(path));
+    let named = |text: &str| {
+        text.to_ascii_lowercase().split(['_', '.']).any(|w| matches!(w, "peft" | "lora" | "dora"))
+    };
+    match entry {
+        Some(entry) if entry.data == Data::Null => {}
+        Some(entry) => {
+            let said = format!("{} = {}", entry.name, entry.data.shown());
+            adapter::lora(draft, &said, entry.spot.line());
+        }
+        None => {
+            let base = recipe.document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
+            if let Some(line) = recipe.open_line("peft") {
+                let message = "is open: all parameters are trained unless `--optimizer lora` is given";
+                draft.remark(RemarkKind::Unresolved, "peft", Some(line), message);
+            } else if named(&recipe.name) || named(&base) {
+                adapter::lora(draft, &format!("the recipe's name, {}", recipe.name), None);
+            }
+        }
+    }
+}

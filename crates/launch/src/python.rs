@@ -1,0 +1,246 @@
+//! Configurations written in Python, read literally: what is assigned, not what a program would compute.
+//!
+//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the keys that are open, and the calls of
+//! other code that may change it. Refuses to run anything, to read other files, and to choose among several configurations.
+
+mod calls;
+mod compute;
+mod expression;
+mod flatten;
+mod lex;
+mod parse;
+mod run;
+mod tree;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use crate::document::{Document, check_length};
+use crate::{Draft, RemarkKind};
+use flatten::OpenKey;
+use railwright_spec::human::shorten;
+use railwright_spec::problem::{Problem, did_you_mean};
+use run::{Escape, Program};
+use value::Value;
+
+/// The comment by which a text chooses one of its configurations.
+const MARK: &str = "# railwright: recipe =";
+/// Functions that are looked at, and names that are listed.
+const MOST_FUNCTIONS: usize = 400;
+const MOST_NAMED: usize = 40;
+
+/// A configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipe {
+    /// The function or variable that holds it.
+    pub(crate) name: String,
+    pub(crate) document: Document,
+    /// Keys whose values are not known.
+    open: Vec<OpenKey>,
+    /// Calls of other code that may change it.
+    calls: Vec<Call>,
+    /// Lines that were not understood.
+    others: Vec<usize>,
+}
+
+/// A call of other code.
+#[derive(Clone, Debug)]
+struct Call {
+    name: String,
+    /// The key of what it is handed, empty for the whole.
+    path: String,
+    line: usize,
+}
+
+/// Calls that only look at a configuration, or set where it is saved.
+const HARMLESS: &[&str] = &[
+    "validate",
+    "finalize",
+    "print_yaml",
+    "to_yaml",
+    "to_dict",
+    "info",
+    "print",
+    "warning",
+    "append",
+    "main",
+    "keys",
+    "items",
+    "get",
+    "pop",
+    "add",
+    "decoder_vocab_size",
+];
+
+/// Whether a text is Python that imports a module, or something below it.
+pub(crate) fn imports(text: &str, module: &str) -> bool {
+    // One quick look at what is long and names it nowhere.
+    text.contains(module)
+        && text.lines().any(|line| {
+            let line = line.trim_start();
+            line.strip_prefix("from ").or_else(|| line.strip_prefix("import ")).is_some_and(|rest| {
+                rest.trim_start()
+                    .strip_prefix(module)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ' ', ',']))
+            })
+        })
+}
+
+/// The configuration of a text. `accepts` tells whether keys are a configuration of the kind that is looked for.
+pub(crate) fn read(text: &str, file: &str, accepts: &dyn Fn(&Recipe) -> bool) -> Result<Recipe, Problem> {
+    check_length(text, file)?;
+    let block = parse::parse(text).map_err(|problem| problem.in_file(file))?;
+    let program = Program::of(&block);
+    let chosen = text.lines().rev().find_map(|line| line.trim().strip_prefix(MARK));
+    if let Some(chosen) = chosen.map(|name| name.trim().trim_matches(['"', '\''])) {
+        return choose(&program, chosen).map_err(|problem| problem.in_file(file));
+    }
+    // What is handed to a training function is what runs.
+    let started = program.escapes.iter().rev().find_map(|escape| started(&program, escape, accepts));
+    if let Some(recipe) = started {
+        return Ok(recipe);
+    }
+    let mut found: Vec<Recipe> = functions(&program)
+        .filter_map(|(name, index)| of_function(&program, name, index))
+        .filter(|recipe| accepts(recipe))
+        .collect();
+    if found.is_empty() {
+        let named = program.names().filter(|(_, value)| matches!(value, Value::Object(_)));
+        found = named
+            .map(|(name, value)| recipe(&program, name, value))
+            .filter(|recipe| accepts(recipe))
+            .collect();
+    }
+    if found.len() > 1 {
+        return Err(several(&found, file));
+    }
+    found.pop().ok_or_else(|| {
+        Problem::new("no function or variable of this file holds a configuration with literal values")
+            .hint("name the file that builds the configuration, or one that the framework saved")
+            .in_file(file)
+    })
+}
+
+fn several(found: &[Recipe], file: &str) -> Problem {
+    let names: Vec<&str> = found.iter().take(MOST_NAMED).map(|recipe| recipe.name.as_str()).collect();
+    let more = if found.len() > names.len() { ", ..." } else { "" };
+    let example = names.first().copied().unwrap_or_default();
+    Problem::new(format!("this file holds {} configurations: {}{more}", found.len(), names.join(", ")))
+        .hint(format!("choose one, as in `{file}:{example}`, or with a line `{MARK} \"{example}\"`"))
+        .in_file(file)
+}
+
+/// Functions that others may call, in the order of the text.
+fn functions(program: &Program) -> impl Iterator<Item = (&str, usize)> {
+    let mut found: Vec<(&str, usize)> = program
+        .names()
+        .filter_map(|(name, value)| match value {
+            Value::Function(index) if !name.starts_with('_') => Some((name, *index)),
+            _ => None,
+        })
+        .collect();
+    found.sort_by_key(|(_, index)| *index);
+    found.into_iter().take(MOST_FUNCTIONS)
+}
+
+fn of_function(program: &Program, name: &str, index: usize) -> Option<Recipe> {
+    let mut program = program.clone();
+    program.escapes.clear();
+    let value = program.call_alone(index);
+    matches!(value, Value::Object(_)).then(|| recipe(&program, name, &value))
+}
+
+fn choose(program: &Program, chosen: &str) -> Result<Recipe, Problem> {
+    let found = program.names().find(|(name, _)| *name == chosen).map(|(_, value)| value.clone());
+    let recipe = match found {
+        Some(Value::Function(index)) => of_function(program, chosen, index),
+        Some(value @ Value::Object(_)) => Some(recipe(program, chosen, &value)),
+        Some(_) | None => None,
+    };
+    recipe.ok_or_else(|| {
+        let names = functions(program).map(|(name, _)| name);
+        let hint = did_you_mean(chosen, names, "choose a function that returns one");
+        let message =
+            format!("no function or variable `{}` of this file holds a configuration", shorten(chosen));
+        Problem::new(message).hint(hint)
+    })
+}
+
+/// The configuration that a call starts a run with.
+fn started(program: &Program, escape: &Escape, accepts: &dyn Fn(&Recipe) -> bool) -> Option<Recipe> {
+    let last = escape.callee.rsplit('.').next().unwrap_or(&escape.callee);
+    if !matches!(last, "pretrain" | "finetune" | "train" | "run" | "main") {
+        return None;
+    }
+    // The configuration, or the call itself where its arguments are the configuration's sections.
+    let handed = escape.values.iter().chain([&escape.result]);
+    handed.map(|value| recipe(program, last, value)).find(|recipe| accepts(recipe))
+}
+
+fn recipe(program: &Program, name: &str, value: &Value) -> Recipe {
+    let flat = flatten::flatten(program, value);
+    let last = |callee: &str| callee.rsplit('.').next().unwrap_or(callee).to_owned();
+    let calls = program
+        .escapes
+        .iter()
+        .map(|escape| (last(&escape.callee), escape))
+        .filter(|(name, _)| !matches!(name.as_str(), "pretrain" | "finetune" | "run"))
+        .filter_map(|(name, escape)| {
+            let path = escape.values.iter().find_map(|handed| match handed {
+                Value::Object(id) => flatten::path_of(program, value, *id),
+                _ => None,
+            })?;
+            Some(Call { name, path, line: escape.line })
+        })
+        .collect();
+    let others = program.others.clone();
+    Recipe { name: name.to_owned(), document: flat.document, open: flat.open, calls, others }
+}
+
+impl Recipe {
+    /// Whether the value of a key is open.
+    pub(crate) fn open_line(&self, path: &str) -> Option<usize> {
+        self.open.iter().find(|open| open.path == path).map(|open| open.line)
+    }
+
+    /// Says what is open, of the keys that `is_wanted` picks, and what the reading assumed.
+    pub(crate) fn remarks(&self, draft: &mut Draft, is_wanted: &dyn Fn(&str) -> bool) {
+        let mut unresolved = |said: &str, line: usize, message: String| {
+            draft.remark(RemarkKind::Unresolved, said, Some(line), message);
+        };
+        for open in self.open.iter().filter(|open| is_wanted(&open.path)) {
+            unresolved(&open.path, open.line, format!("{}, so it is open", open.why));
+        }
+        let matters = |path: &str| path.is_empty() || is_wanted(path);
+        for call in self.calls.iter().filter(|call| matters(&call.path)) {
+            if HARMLESS.contains(&call.name.as_str()) {
+                continue;
+            }
+            let with = if call.path.is_empty() { "the configuration" } else { call.path.as_str() };
+            let message = format!(
+                "is called with {with} and stands in another file: what it sets or changes is not known"
+            );
+            unresolved(&format!("{}(...)", call.name), call.line, message);
+        }
+        for line in &self.others {
+            unresolved("a statement", *line, "is not understood, so it is left out".to_owned());
+        }
+        for entry in &self.document.entries {
+            let Some(path) = entry.path.strip_suffix("_target_") else { continue };
+            let path = path.trim_end_matches('.');
+            let callee = entry.data.shown();
+            let last = callee.rsplit('.').next().unwrap_or(&callee);
+            let is_function = last.starts_with(|c: char| c.is_lowercase() || c == '_');
+            let starts = matches!(last, "pretrain" | "finetune" | "train" | "validate");
+            if is_function && !starts && matters(path) {
+                let what = if path.is_empty() { "the configuration" } else { path };
+                let message =
+                    format!("makes {what} in another file: what it sets, and this file does not, is open");
+                unresolved(&format!("{last}(...)"), entry.spot.line, message);
+            }
+        }
+        let message = "read with the defaults of its parameters; nothing is run";
+        draft.remark(RemarkKind::Assumed, &self.name, None, message);
+    }
+}

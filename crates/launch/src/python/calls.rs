@@ -1,0 +1,315 @@
+//! Calls in a Python text.
+//!
+//! Responsible for: functions and classes of the same text, the few functions of Python that only pass a value on, and objects that
+//! stand for what other code makes. Refuses to guess what other code changes: such a call is noted with what it was handed.
+
+use super::run::{Escape, Flow, Frame, Program};
+use super::tree::{Argument, ArgumentKind, Expression, Kind, Node};
+use super::value::{Object, Value};
+
+/// Calls inside each other.
+const DEEPEST: usize = 12;
+
+/// A named value of a call, and its line.
+type Named = Vec<(String, Value, usize)>;
+
+impl Program {
+    pub(super) fn called(&mut self, callee: &Node, arguments: &[Argument], line: usize) -> Value {
+        let is_through = std::mem::take(&mut self.is_through);
+        let (mut positional, mut named, mut merged) = (Vec::new(), Vec::new(), Vec::new());
+        // What stands before the dot of a method comes first.
+        let (function, receiver) = match &callee.expression {
+            Expression::Attribute(of, name) => {
+                let of = self.value(of);
+                match of {
+                    Value::Name(_) | Value::Class(_) => (self.attribute(&of, name, line), None),
+                    of => (Value::Text(name.clone()), Some(of)),
+                }
+            }
+            _ => (self.value(callee), None),
+        };
+        for argument in arguments {
+            let value = self.value(&argument.value);
+            match &argument.kind {
+                ArgumentKind::Positional => positional.push(value),
+                ArgumentKind::Named(name) => named.push((name.clone(), value, argument.value.line)),
+                ArgumentKind::Spread => match &value {
+                    Value::List(id) => {
+                        positional.extend(self.heap.lists.get(*id).cloned().unwrap_or_default());
+                    }
+                    _ => positional.push(Value::Open("is spread from a list".into())),
+                },
+                ArgumentKind::Merge => merged.push(value),
+            }
+        }
+        if let Some(receiver) = receiver {
+            let Value::Text(name) = &function else { return Value::None };
+            return self.method(&receiver, name, positional, named, line);
+        }
+        match function {
+            Value::Function(index) => {
+                for value in &merged {
+                    named.extend(self.fields_of(value));
+                }
+                self.call(index, &positional, &named, false)
+            }
+            Value::Class(index) => self.made(index, positional, named, &merged, line),
+            Value::Name(path) => self.unknown(&path, positional, named, &merged, (line, is_through)),
+            Value::Open(why) => Value::Open(why),
+            _ => Value::Open("is computed".into()),
+        }
+    }
+
+    fn fields_of(&self, value: &Value) -> Named {
+        let Value::Object(id) = value else { return Vec::new() };
+        let fields = self.heap.objects.get(*id).map(|object| object.fields.clone()).unwrap_or_default();
+        fields.into_iter().filter(|f| f.is_assigned).map(|f| (f.name, f.value, f.line)).collect()
+    }
+
+    /// A function of this text.
+    pub(super) fn call(
+        &mut self,
+        index: usize,
+        positional: &[Value],
+        named: &[(String, Value, usize)],
+        is_entry: bool,
+    ) -> Value {
+        let Some(function) = self.functions.get(index).cloned() else { return Value::None };
+        if self.frames.len() >= DEEPEST {
+            return Value::Open("calls deeper than is followed".into());
+        }
+        let mut frame = Frame::default();
+        for (position, (name, default)) in function.parameters.iter().enumerate() {
+            let given = positional.get(position).cloned();
+            let given =
+                given.or_else(|| named.iter().find(|(known, ..)| known == name).map(|(_, v, _)| v.clone()));
+            let value = match (given, default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => self.value(default),
+                (None, None) if is_entry => self.heap.implied(function.line, None),
+                (None, None) => Value::Open(format!("`{name}` is not given").into()),
+            };
+            frame.names.insert(name.clone(), value);
+        }
+        self.frames.push(frame);
+        let flow = self.block(&function.body);
+        let early = self.frames.pop().map(|frame| frame.early).unwrap_or_default();
+        let result = match flow {
+            Flow::Return(value) => value,
+            Flow::Next => Value::None,
+            Flow::Stop => Value::Open("ends with an error".into()),
+        };
+        match early.first() {
+            Some(first) if early.iter().any(|value| *value != result) => {
+                let all_but_end = result == Value::None && early.iter().all(|value| value == first);
+                if all_but_end {
+                    first.clone()
+                } else {
+                    Value::Open("depends on a condition that is not known".into())
+                }
+            }
+            _ => result,
+        }
+    }
+
+    /// An object of a class of this text: the fields that the class gives values to, and those of the call.
+    fn made(
+        &mut self,
+        index: usize,
+        positional: Vec<Value>,
+        named: Named,
+        merged: &[Value],
+        line: usize,
+    ) -> Value {
+        let Some(class) = self.classes.get(index).cloned() else { return Value::None };
+        let callee = class.bases.first().filter(|base| *base != "object").unwrap_or(&class.name).clone();
+        let object = self.heap.object(Object { callee, positional, line, ..Object::default() });
+        let Value::Object(id) = object else { return object };
+        for statement in &class.body {
+            if let Kind::Assign(targets, value) = &statement.kind
+                && let [Node { expression: Expression::Name(name), .. }] = targets.as_slice()
+            {
+                let value = self.value(value);
+                self.heap.set(id, name, value, statement.line, true);
+            }
+        }
+        for (name, value, line) in named {
+            self.heap.set(id, &name, value, line, true);
+        }
+        for value in merged {
+            self.merge(id, value);
+        }
+        object
+    }
+
+    /// Something of another file.
+    fn unknown(
+        &mut self,
+        path: &str,
+        mut positional: Vec<Value>,
+        named: Named,
+        merged: &[Value],
+        (line, is_through): (usize, bool),
+    ) -> Value {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        match (last, positional.as_slice()) {
+            ("deepcopy" | "copy", [value]) => {
+                let value = value.clone();
+                return self.heap.copy(&value, 0);
+            }
+            ("replace", [value @ Value::Object(_)])
+                if path.ends_with("dataclasses.replace") || path == "replace" =>
+            {
+                let copy = self.heap.copy(&value.clone(), 0);
+                if let Value::Object(id) = copy {
+                    for (name, value, line) in named {
+                        self.heap.set(id, &name, value, line, true);
+                    }
+                }
+                return copy;
+            }
+            ("cast", [_, value]) => return value.clone(),
+            ("int", [Value::Integer(n)]) => return Value::Integer(*n),
+            ("max" | "min", [Value::Integer(a), Value::Integer(b)]) => {
+                return Value::Integer(if last == "max" { *a.max(b) } else { *a.min(b) });
+            }
+            ("setattr", [Value::Object(object), Value::Text(name), value]) => {
+                let (object, name, value) = (*object, name.clone(), self.doubted(value.clone()));
+                self.heap.set(object, &name, value, line, true);
+                return Value::None;
+            }
+            ("isinstance" | "len" | "hasattr" | "getattr" | "type" | "range" | "print", _) => {
+                return Value::Open(format!("is the result of `{last}`").into());
+            }
+            _ => {}
+        }
+        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` stand for a call of their first argument.
+        let mut callee = path.to_owned();
+        let is_deferred = matches!(
+            path,
+            "nemo_run.Config"
+                | "nemo_run.Partial"
+                | "functools.partial"
+                | "run.Config"
+                | "run.Partial"
+                | "partial"
+        );
+        if is_deferred && !positional.is_empty() {
+            callee = match positional.remove(0) {
+                Value::Name(name) => name,
+                Value::Class(index) => {
+                    self.classes.get(index).map(|class| class.name.clone()).unwrap_or_default()
+                }
+                Value::Function(index) => {
+                    self.functions.get(index).map(|f| f.name.clone()).unwrap_or_default()
+                }
+                _ => path.to_owned(),
+            };
+        }
+        let is_class = last.starts_with(|c: char| c.is_uppercase()) || is_deferred;
+        let handed: Vec<Value> = positional
+            .iter()
+            .chain(named.iter().map(|(_, value, _)| value))
+            .filter(|value| matches!(value, Value::Object(_)))
+            .cloned()
+            .collect();
+        let first = positional.first().cloned().filter(|first| matches!(first, Value::Object(_)));
+        let object = self.heap.object(Object { callee, positional, line, ..Object::default() });
+        let Value::Object(id) = object else { return object };
+        for (name, value, line) in named {
+            self.heap.set(id, &name, value, line, true);
+        }
+        for value in merged {
+            self.merge(id, value);
+        }
+        if is_class || handed.is_empty() {
+            return object;
+        }
+        self.escape(path, line, handed, object.clone());
+        // Where its result takes the place of what it is handed, it hands that back, changed.
+        first.filter(|_| is_through).unwrap_or(object)
+    }
+
+    fn escape(&mut self, callee: &str, line: usize, values: Vec<Value>, result: Value) {
+        if self.escapes.len() < 200 {
+            self.escapes.push(Escape { callee: callee.to_owned(), line, values, result });
+        }
+    }
+
+    fn method(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        positional: Vec<Value>,
+        named: Named,
+        line: usize,
+    ) -> Value {
+        match receiver {
+            Value::Text(text) => match name {
+                "lower" => Value::Text(text.to_lowercase()),
+                "upper" => Value::Text(text.to_uppercase()),
+                "strip" if positional.is_empty() => Value::Text(text.trim().to_owned()),
+                "startswith" | "endswith" => match positional.as_slice() {
+                    [Value::Text(part)] if name == "startswith" => Value::Flag(text.starts_with(part)),
+                    [Value::Text(part)] => Value::Flag(text.ends_with(part)),
+                    _ => Value::Open("is computed".into()),
+                },
+                _ => Value::Open("is computed".into()),
+            },
+            Value::List(id) => {
+                let more = match (name, positional.as_slice()) {
+                    ("append", [item]) => vec![item.clone()],
+                    ("extend", [Value::List(other)]) => {
+                        self.heap.lists.get(*other).cloned().unwrap_or_default()
+                    }
+                    ("append" | "extend" | "insert", _) => vec![Value::Open("is computed".into())],
+                    _ => return Value::Open("is computed".into()),
+                };
+                let more: Vec<Value> = more.into_iter().map(|item| self.doubted(item)).collect();
+                if let Some(items) = self.heap.lists.get_mut(*id).filter(|items| items.len() < 10_000) {
+                    items.extend(more);
+                }
+                Value::None
+            }
+            Value::Object(id) if name == "update" => {
+                for value in &positional {
+                    self.merge(*id, value);
+                }
+                for (name, value, line) in named {
+                    let value = self.doubted(value);
+                    self.heap.set(*id, &name, value, line, true);
+                }
+                Value::None
+            }
+            Value::Object(id) => {
+                let of = self.heap.objects.get(*id).cloned().unwrap_or_default();
+                let is_literal = |value: &Value| !matches!(value, Value::Object(_) | Value::List(_));
+                // `Bridge.from_pretrained("x").config()` is known by what was called, and with what.
+                let made = Object {
+                    callee: format!("{}.{name}", of.callee),
+                    positional: if positional.is_empty() {
+                        of.positional.clone()
+                    } else {
+                        positional.clone()
+                    },
+                    line,
+                    ..Object::default()
+                };
+                let result = self.heap.object(made);
+                if let Value::Object(made) = result {
+                    for (name, value, line) in named {
+                        self.heap.set(made, &name, value, line, true);
+                    }
+                }
+                if !of.positional.iter().any(is_literal) {
+                    let mut handed = vec![receiver.clone()];
+                    handed.extend(positional.into_iter().filter(|value| matches!(value, Value::Object(_))));
+                    self.escape(name, line, handed, result.clone());
+                }
+                result
+            }
+            Value::Open(why) => Value::Open(why.clone()),
+            _ => Value::Open("is computed".into()),
+        }
+    }
+}

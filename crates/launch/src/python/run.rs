@@ -1,0 +1,413 @@
+//! Following a Python text without running it: which objects it builds, with which literals in them.
+//!
+//! Responsible for: assignments, calls of functions of the same file, branches whose condition is known, and marking as open what
+//! is assigned where a condition is not. Refuses to run anything and to read other files: what their code makes is an object with
+//! the name of what was called, and what it is handed is noted.
+
+use super::compute;
+use super::tree::{Block, Class, Expression, Function, Kind, Node, Statement};
+use super::value::{Heap, Object, Value};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Statements and expressions that are followed in one text.
+const MOST_STEPS: usize = 200_000;
+/// A call of other code with an object of this text, which that code may change.
+#[derive(Clone, Debug)]
+pub(super) struct Escape {
+    pub(super) callee: String,
+    pub(super) line: usize,
+    pub(super) values: Vec<Value>,
+    /// The object that stands for the call.
+    pub(super) result: Value,
+}
+
+/// How a block ends.
+pub(super) enum Flow {
+    Next,
+    Return(Value),
+    /// With an error.
+    Stop,
+}
+
+/// What a function has by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    pub(super) names: BTreeMap<String, Value>,
+    /// What it may have handed back before its end, depending on conditions.
+    pub(super) early: Vec<Value>,
+    is_module: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Program {
+    pub(super) heap: Heap,
+    pub(super) functions: Vec<Rc<Function>>,
+    pub(super) classes: Vec<Rc<Class>>,
+    globals: BTreeMap<String, Value>,
+    pub(super) escapes: Vec<Escape>,
+    /// Lines that were not understood.
+    pub(super) others: Vec<usize>,
+    pub(super) frames: Vec<Frame>,
+    /// Whether the call that comes next hands back what it is handed: `cfg = tuned(cfg)`.
+    pub(super) is_through: bool,
+    /// Why what is assigned now may not be.
+    doubts: Vec<Rc<str>>,
+    steps: usize,
+}
+
+impl Program {
+    /// Follows a whole text.
+    pub(super) fn of(block: &Block) -> Self {
+        let mut program = Self::default();
+        program.frames.push(Frame { is_module: true, ..Frame::default() });
+        program.block(block);
+        program.globals = program.frames.pop().map(|frame| frame.names).unwrap_or_default();
+        program
+    }
+
+    /// What stands under a name at the end of the text.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.globals.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Calls a function as its caller would without arguments. A parameter without a default is only implied.
+    pub(super) fn call_alone(&mut self, function: usize) -> Value {
+        self.call(function, &[], &[], true)
+    }
+
+    fn is_exhausted(&mut self) -> bool {
+        self.steps += 1;
+        self.steps > MOST_STEPS
+    }
+
+    pub(super) fn block(&mut self, block: &Block) -> Flow {
+        for statement in block {
+            if self.is_exhausted() {
+                return Flow::Stop;
+            }
+            match self.statement(statement) {
+                Flow::Next => {}
+                flow => return flow,
+            }
+        }
+        Flow::Next
+    }
+
+    /// A block that may be run or not.
+    fn doubtful(&mut self, block: &Block, why: &str) {
+        self.doubts.push(why.into());
+        if let Flow::Return(value) = self.block(block)
+            && let Some(frame) = self.frames.last_mut()
+        {
+            frame.early.push(value);
+        }
+        self.doubts.pop();
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Flow {
+        let line = statement.line;
+        match &statement.kind {
+            Kind::Assign(targets, value) => {
+                self.is_through = targets.iter().any(|target| hands_back(value, Some(target)));
+                let value = self.value(value);
+                for target in targets {
+                    self.assign(target, value.clone(), line);
+                }
+            }
+            Kind::Augment(target, operator, value) => {
+                let (old, new) = (self.value(target), self.value(value));
+                let value = compute::binary(&mut self.heap, operator, &old, &new);
+                self.assign(target, value, line);
+            }
+            Kind::Expression(node) => {
+                self.value(node);
+            }
+            Kind::Return(node) => {
+                self.is_through = node.as_ref().is_some_and(|node| hands_back(node, None));
+                return Flow::Return(node.as_ref().map_or(Value::None, |node| self.value(node)));
+            }
+            Kind::If(branches, other) => return self.branch(branches, other, line),
+            Kind::Loop(targets, body) => {
+                let why: Rc<str> = format!("is set in a loop (line {line})").into();
+                for target in targets {
+                    self.assign(target, Value::Open(why.clone()), line);
+                }
+                self.doubtful(body, &why);
+            }
+            Kind::With(body) => return self.block(body),
+            Kind::Try(body, handlers, after) => {
+                let flow = self.block(body);
+                self.doubtful(handlers, &format!("is set where an error is caught (line {line})"));
+                return match flow {
+                    Flow::Next => self.block(after),
+                    flow => flow,
+                };
+            }
+            Kind::Function(function) => {
+                self.functions.push(Rc::new(function.clone()));
+                let value = Value::Function(self.functions.len() - 1);
+                self.name(&function.name, value);
+            }
+            Kind::Class(class) => {
+                self.classes.push(Rc::new(class.clone()));
+                let value = Value::Class(self.classes.len() - 1);
+                self.name(&class.name, value);
+            }
+            Kind::Import(names) => {
+                for imported in names {
+                    self.name(&imported.name, Value::Name(imported.path.clone()));
+                }
+            }
+            Kind::Raise => return Flow::Stop,
+            Kind::Nothing => {}
+            Kind::Other => {
+                if self.others.len() < 100 && !self.others.contains(&line) {
+                    self.others.push(line);
+                }
+            }
+        }
+        Flow::Next
+    }
+
+    fn branch(&mut self, branches: &[(Node, Block)], other: &Block, line: usize) -> Flow {
+        for (index, (condition, block)) in branches.iter().enumerate() {
+            let value = self.condition(condition);
+            match self.heap.truth(&value) {
+                Some(true) => return self.block(block),
+                Some(false) => {}
+                None => {
+                    let why = format!("depends on a condition that is not known (line {line})");
+                    for (_, block) in &branches[index..] {
+                        self.doubtful(block, &why);
+                    }
+                    self.doubtful(other, &why);
+                    return Flow::Next;
+                }
+            }
+        }
+        self.block(other)
+    }
+
+    /// A condition; the question whether a file is run as a program is answered with yes.
+    fn condition(&mut self, node: &Node) -> Value {
+        if let Expression::Binary("==", left, _) = &node.expression
+            && matches!(&left.expression, Expression::Name(name) if name == "__name__")
+        {
+            return Value::Flag(true);
+        }
+        self.value(node)
+    }
+
+    /// What is assigned while it is not known whether it is.
+    pub(super) fn doubted(&self, value: Value) -> Value {
+        let early = self.frames.last().is_some_and(|frame| !frame.early.is_empty());
+        match self.doubts.last() {
+            Some(why) => Value::Open(why.clone()),
+            None if early => Value::Open("is set behind a return that depends on a condition".into()),
+            None => value,
+        }
+    }
+
+    fn name(&mut self, name: &str, value: Value) {
+        // A class or function is itself wherever it stands.
+        let value = match value {
+            Value::Name(_) | Value::Function(_) | Value::Class(_) => value,
+            value => self.doubted(value),
+        };
+        if let Some(frame) = self.frames.last_mut()
+            && (frame.names.len() < 5000)
+        {
+            frame.names.insert(name.to_owned(), value.clone());
+            if frame.is_module {
+                self.globals.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    fn assign(&mut self, target: &Node, value: Value, line: usize) {
+        match &target.expression {
+            Expression::Name(name) => self.name(name, value),
+            Expression::Attribute(of, name) => {
+                if let Value::Object(object) = self.value(of) {
+                    let value = self.doubted(value);
+                    self.heap.set(object, name, value, line, true);
+                }
+            }
+            Expression::Index(of, key) => {
+                let (of, key) = (self.value(of), self.value(key));
+                let value = self.doubted(value);
+                match (of, key) {
+                    (Value::Object(object), Value::Text(key)) => {
+                        self.heap.set(object, &key, value, line, true);
+                    }
+                    (Value::Object(object), _) => {
+                        if let Some(object) = self.heap.objects.get_mut(object) {
+                            object.open = Some(format!("a computed key is set (line {line})").into());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            Expression::List(targets) => {
+                let items = match &value {
+                    Value::List(id) => self.heap.lists.get(*id).cloned().unwrap_or_default(),
+                    _ => Vec::new(),
+                };
+                for (index, target) in targets.iter().enumerate() {
+                    let item = items.get(index).cloned();
+                    let item = item.unwrap_or_else(|| Value::Open("is computed".into()));
+                    self.assign(target, item, line);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn value(&mut self, node: &Node) -> Value {
+        if self.is_exhausted() {
+            return Value::Open("more than is followed in one file".into());
+        }
+        match &node.expression {
+            Expression::None => Value::None,
+            Expression::Flag(flag) => Value::Flag(*flag),
+            Expression::Integer(n) => Value::Integer(*n),
+            Expression::Number(x) => Value::Number(*x),
+            Expression::Text(text) => Value::Text(text.clone()),
+            Expression::Name(name) => self.look_up(name),
+            Expression::Attribute(of, name) => {
+                let of = self.value(of);
+                self.attribute(&of, name, node.line)
+            }
+            Expression::Call(callee, arguments) => self.called(callee, arguments, node.line),
+            Expression::Index(of, key) => {
+                let (of, key) = (self.value(of), self.value(key));
+                match (&of, &key) {
+                    (Value::Object(object), Value::Text(key)) => self.heap.child(*object, key, node.line),
+                    (Value::List(list), Value::Integer(index)) => {
+                        let items = self.heap.lists.get(*list);
+                        let item = usize::try_from(*index).ok().and_then(|index| items?.get(index));
+                        item.cloned().unwrap_or_else(|| Value::Open("is computed".into()))
+                    }
+                    _ => Value::Open("is computed".into()),
+                }
+            }
+            Expression::List(items) => {
+                let items = items.iter().map(|item| self.value(item)).collect();
+                self.heap.list(items)
+            }
+            Expression::Dictionary(pairs) => self.dictionary(pairs, node.line),
+            Expression::Binary(operator @ ("and" | "or"), left, right) => {
+                let left = self.value(left);
+                match (self.heap.truth(&left), *operator) {
+                    (Some(false), "and") | (Some(true), "or") => left,
+                    (Some(_), _) => self.value(right),
+                    (None, _) => Value::Open("depends on a condition that is not known".into()),
+                }
+            }
+            Expression::Binary(operator, left, right) => {
+                let (left, right) = (self.value(left), self.value(right));
+                compute::binary(&mut self.heap, operator, &left, &right)
+            }
+            Expression::Not(value) => {
+                let value = self.value(value);
+                match self.heap.truth(&value) {
+                    Some(truth) => Value::Flag(!truth),
+                    None => Value::Open("depends on a condition that is not known".into()),
+                }
+            }
+            Expression::Negative(value) => match self.value(value) {
+                Value::Integer(n) => n.checked_neg().map_or(Value::None, Value::Integer),
+                Value::Number(x) => Value::Number(-x),
+                _ => Value::Open("is computed".into()),
+            },
+            Expression::Choice(condition, value, other) => {
+                let condition = self.value(condition);
+                match self.heap.truth(&condition) {
+                    Some(true) => self.value(value),
+                    Some(false) => self.value(other),
+                    None => Value::Open("depends on a condition that is not known".into()),
+                }
+            }
+            Expression::Other(what) => Value::Open(format!("is {what}").into()),
+        }
+    }
+
+    fn look_up(&self, name: &str) -> Value {
+        self.frames
+            .last()
+            .and_then(|frame| frame.names.get(name))
+            .or_else(|| self.globals.get(name))
+            .cloned()
+            .unwrap_or_else(|| Value::Name(name.to_owned()))
+    }
+
+    pub(super) fn attribute(&mut self, of: &Value, name: &str, line: usize) -> Value {
+        match of {
+            Value::Object(object) => self.heap.child(*object, name, line),
+            Value::Name(path) => Value::Name(format!("{path}.{name}")),
+            Value::Class(class) => {
+                let class = self.classes.get(*class).map_or("", |class| &class.name);
+                Value::Name(format!("{class}.{name}"))
+            }
+            Value::Open(why) => Value::Open(why.clone()),
+            _ => Value::Open("is computed".into()),
+        }
+    }
+
+    fn dictionary(&mut self, pairs: &[(Option<Node>, Node)], line: usize) -> Value {
+        let value = self.heap.object(Object { callee: "dict".to_owned(), line, ..Object::default() });
+        let Value::Object(id) = value else { return value };
+        for (key, item) in pairs {
+            let item_value = self.value(item);
+            match key.as_ref().map(|key| self.value(key)) {
+                Some(Value::Text(key)) => self.heap.set(id, &key, item_value, item.line, true),
+                Some(_) => {
+                    if let Some(object) = self.heap.objects.get_mut(id) {
+                        object.open = Some("has a computed key".into());
+                    }
+                }
+                None => self.merge(id, &item_value),
+            }
+        }
+        value
+    }
+
+    /// Takes the fields of another object over.
+    pub(super) fn merge(&mut self, into: usize, from: &Value) {
+        let fields = match from {
+            Value::Object(id) => {
+                self.heap.objects.get(*id).map(|object| (object.fields.clone(), object.open.clone()))
+            }
+            _ => None,
+        };
+        match fields {
+            Some((fields, open)) => {
+                for field in fields.into_iter().filter(|field| field.is_assigned) {
+                    self.heap.set(into, &field.name, field.value, field.line, true);
+                }
+                if let (Some(why), Some(object)) = (open, self.heap.objects.get_mut(into)) {
+                    object.open = Some(why);
+                }
+            }
+            None => {
+                if let Some(object) = self.heap.objects.get_mut(into) {
+                    object.open = Some("takes values from elsewhere".into());
+                }
+            }
+        }
+    }
+}
+
+/// Whether a value is a call that is handed the name that it is assigned to, or, where it is handed back, any name.
+fn hands_back(value: &Node, target: Option<&Node>) -> bool {
+    let Expression::Call(callee, arguments) = &value.expression else { return false };
+    let Some(Expression::Name(first)) = arguments.first().map(|argument| &argument.value.expression) else {
+        return false;
+    };
+    match (target.map(|target| &target.expression), &callee.expression) {
+        (Some(Expression::Name(name)), _) => name == first,
+        (None, Expression::Name(callee)) => !callee.ends_with("_recipe") && !callee.ends_with("_config"),
+        _ => false,
+    }
+}

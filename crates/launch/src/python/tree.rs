@@ -1,0 +1,109 @@
+//! What a Python text says, as a tree: the part of the language that configurations are written in.
+//!
+//! Responsible for: the shapes. What has no shape here (comprehensions, lambdas, matches) is [`Expression::Other`], whose value is
+//! open.
+
+/// An expression and its line.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) expression: Expression,
+    pub(super) line: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Expression {
+    None,
+    Flag(bool),
+    Integer(i64),
+    Number(f64),
+    Text(String),
+    Name(String),
+    Attribute(Box<Node>, String),
+    Call(Box<Node>, Vec<Argument>),
+    Index(Box<Node>, Box<Node>),
+    /// A list, a tuple or a set.
+    List(Vec<Node>),
+    /// Keys and values; without a key, another dictionary is merged.
+    Dictionary(Vec<(Option<Node>, Node)>),
+    Binary(&'static str, Box<Node>, Box<Node>),
+    Not(Box<Node>),
+    Negative(Box<Node>),
+    /// `value if condition else other`: condition, value, other.
+    Choice(Box<Node>, Box<Node>, Box<Node>),
+    /// Computed, by what.
+    Other(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Argument {
+    pub(super) kind: ArgumentKind,
+    pub(super) value: Node,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum ArgumentKind {
+    Positional,
+    Named(String),
+    /// `*values`
+    Spread,
+    /// `**values`
+    Merge,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    pub(super) kind: Kind,
+    pub(super) line: usize,
+}
+
+pub(super) type Block = Vec<Statement>;
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    /// Targets and value.
+    Assign(Vec<Node>, Node),
+    /// `target += value`, with the operator.
+    Augment(Node, &'static str, Node),
+    Expression(Node),
+    Return(Option<Node>),
+    /// Conditions with their blocks, and the block without one.
+    If(Vec<(Node, Block)>, Block),
+    /// A body that runs any number of times.
+    Loop(Vec<Node>, Block),
+    /// A body that runs once.
+    With(Block),
+    /// What is tried, what runs in case of an error, what follows.
+    Try(Block, Block, Block),
+    Function(Function),
+    Class(Class),
+    /// Module and name of each, and what it is called here.
+    Import(Vec<Imported>),
+    /// A program that comes here ends with an error.
+    Raise,
+    /// Without effect here.
+    Nothing,
+    /// Not understood.
+    Other,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Imported {
+    /// The module, with the name behind a dot where one is taken out of it.
+    pub(super) path: String,
+    pub(super) name: String,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) parameters: Vec<(String, Option<Node>)>,
+    pub(super) body: Block,
+    pub(super) line: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    pub(super) name: String,
+    pub(super) bases: Vec<String>,
+    pub(super) body: Block,
+}

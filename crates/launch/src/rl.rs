@@ -1,0 +1,239 @@
+//! Reinforcement learning: verl (YAML and scripts with overrides) and NeMo-RL (YAML).
+//!
+//! Responsible for: the trained part (the actor's update) as a run, and what generation holds on the same GPUs, which is listed.
+//! Refuses to time generation, rewards and log-probabilities: a step here is one update of the actor.
+
+mod nemo;
+mod verl;
+
+#[cfg(test)]
+mod tests;
+
+use crate::document::{self, Data, Document, Entry, Spot};
+use crate::fields::{Fields, Known, Meaning};
+use crate::missing::missing;
+use crate::shell;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::human;
+use railwright_spec::model::by_name;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::Bytes;
+
+/// Reads configurations of reinforcement learning.
+#[derive(Clone, Copy, Debug)]
+pub struct RlReader;
+
+impl Reader for RlReader {
+    fn format(&self) -> Format {
+        Format::Rl
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        let certain = |why: &str| Some(Evidence::new(Strength::Certain, why));
+        if verl::is_one(text) {
+            return certain("verl: keys of `actor_rollout_ref`");
+        }
+        if nemo::is_one(text) {
+            return certain("NeMo-RL: YAML with the key `policy` and its `dtensor_cfg` or `megatron_cfg`");
+        }
+        None
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let is_verl = verl::is_one(text);
+        let (mut document, unknown) = parse(text, file).map_err(|problem| vec![problem])?;
+        let known = if is_verl { verl::KNOWN } else { nemo::KNOWN };
+        let is_known =
+            |path: &str| known.iter().any(|(name, meaning)| *name == path && *meaning != Meaning::Ignored);
+        let open = document::interpolate(&mut document);
+        let mut fields = Fields::new(Format::Rl, file, text, document);
+        for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| is_known(path)) {
+            let message = format!("cannot be resolved, so it is open: {why}");
+            fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+        }
+        for (word, line) in
+            unknown.into_iter().filter(|(word, _)| is_known(word.split('=').next().unwrap_or(word)))
+        {
+            let message = "has no value in this file, so it is open";
+            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+        }
+        fields.copy(known);
+        if is_verl {
+            verl::fill(&mut fields);
+        } else {
+            nemo::fill(&mut fields);
+        }
+        let message =
+            "a step is one update of the actor: generation, rewards and log-probabilities are not timed";
+        fields.draft.remark(RemarkKind::Assumed, "the run", None, message);
+        missing(&mut fields, if is_verl { "verl" } else { "NeMo-RL" });
+        quiet_rest(&mut fields, known);
+        fields.finish()
+    }
+}
+
+/// Keys of sections that are trained; hundreds of others concern generation, rewards and logging.
+fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
+    let sections = [
+        "actor_rollout_ref.actor.",
+        "actor_rollout_ref.model.",
+        "policy.megatron_cfg.",
+        "policy.dtensor_cfg.",
+    ];
+    let harmless = [
+        ".optim",
+        ".checkpoint",
+        ".scheduler",
+        "clip",
+        "entropy",
+        "kl_",
+        "loss",
+        "shuffle",
+        "lr",
+        "env_vars",
+        "router",
+        "seed",
+        "lora",
+        "epochs",
+        "policy_loss",
+        "profiler",
+        "path",
+        "save",
+        "load",
+        "override_config",
+        "external_lib",
+        "custom",
+        "trust_remote_code",
+        "_target_",
+        "data_loader",
+        "rollout_n",
+        "tau",
+        "moe_aux",
+        "nccl_timeout",
+        "freeze_moe",
+        "wrap_policy",
+        "forward_prefetch",
+        "reshard",
+        "use_shm",
+        "tokenizer",
+        "converter",
+        "peft",
+        "use_legacy",
+        "extra",
+        "use_mbridge",
+    ];
+    fields.document.entries.retain(|entry| {
+        entry.taken
+            || known.iter().any(|(name, _)| *name == entry.path)
+            || (sections.iter().any(|section| entry.path.starts_with(section))
+                && !harmless.iter().any(|part| entry.path.contains(part))
+                && !matches!(entry.data, Data::Null | Data::Flag(false)))
+    });
+    fields.rest(known);
+}
+
+/// Overrides without a value, and where they stand.
+type Unknown = Vec<(String, usize)>;
+
+fn parse(text: &str, file: &str) -> Result<(Document, Unknown), Problem> {
+    let is_yaml =
+        ["actor_rollout_ref:", "policy:"].iter().any(|key| text.lines().any(|line| line.starts_with(key)));
+    if is_yaml {
+        return Ok((document::yaml(text, file)?, Vec::new()));
+    }
+    document::check_length(text, file)?;
+    let script = shell::read_alone(text);
+    let count = |command: &shell::Command| {
+        command
+            .words
+            .iter()
+            .filter(|w| w.text.trim_start_matches('+').starts_with("actor_rollout_ref."))
+            .count()
+    };
+    let Some(command) =
+        script.commands.iter().rev().max_by_key(|command| count(command)).filter(|c| count(c) > 0)
+    else {
+        return Err(Problem::new("no command in it has overrides of `actor_rollout_ref`").in_file(file));
+    };
+    let (mut document, mut unknown) = (Document::default(), Vec::new());
+    for word in &command.words {
+        let Some((name, value)) = word.text.trim_start_matches(['+', '~']).split_once('=') else { continue };
+        if word.unknown.is_empty() {
+            let path = name.to_owned();
+            let spot = Spot { line: word.line, column: 0 };
+            document.entries.push(Entry::new(path, Data::of_word(value.trim_matches(['"', '\''])), spot));
+        } else {
+            unknown.push((word.text.clone(), word.line));
+            // `auto` keeps a value open, so that no default is stated for it.
+            let spot = Spot { line: word.line, column: 0 };
+            document.entries.push(Entry::new(name.to_owned(), Data::Text("auto".to_owned()), spot));
+        }
+    }
+    let more = script.commands.iter().filter(|command| count(command) > 0).count();
+    if more > 1 {
+        unknown.push((
+            format!("actor_rollout_ref.model.path={more} commands have overrides; one is read"),
+            command.line,
+        ));
+    }
+    Ok((document, unknown))
+}
+
+/// The model of an identifier or path.
+fn model(fields: &mut Fields<'_>, path: &str) {
+    let Some(name) = fields.word(path) else { return };
+    fields.named_model(path, &name);
+}
+
+/// Nodes times GPUs.
+fn devices(fields: &mut Fields<'_>, nodes_path: &str, per_node_path: &str) {
+    let per_node = fields.count(per_node_path).filter(|&n| n > 0);
+    let nodes = fields.count(nodes_path).filter(|&n| n > 0);
+    let (Some(per_node), Some(nodes)) = (per_node, nodes) else { return };
+    fields.set("cluster.devices", &per_node.saturating_mul(nodes), per_node_path);
+    if nodes > 1 {
+        fields.set("cluster.devices_per_node", &per_node, per_node_path);
+    }
+}
+
+/// What generation holds on a GPU.
+struct Generation<'p> {
+    backend: String,
+    /// The key that stands for it in the report.
+    path: &'p str,
+    tensor: u64,
+    /// Share of the memory that weights and the cache of keys and values may take.
+    share: Option<f64>,
+    /// Whether it runs on the GPUs that train.
+    is_colocated: bool,
+    /// Whether it gives its memory back while the actor trains.
+    frees: bool,
+}
+
+impl Generation<'_> {
+    fn remark(&self, fields: &mut Fields<'_>) {
+        let name = fields.draft.spec().model.name.clone();
+        // Served in 16 bits: two bytes of each parameter, cut by tensor parallelism.
+        let weights = name.and_then(|name| by_name(&name).ok()).map(|model| {
+            let bytes = 2.0 * model.parameters().total as f64 / self.tensor.max(1) as f64;
+            format!(", of which the weights take {}", human::bytes(Bytes::new(bytes)))
+        });
+        let weights = weights.unwrap_or_default();
+        let share = self.share.map_or_else(
+            || "a share of a GPU's memory that is not given".to_owned(),
+            |share| format!("up to {:.0}% of a GPU's memory", share * 100.0),
+        );
+        let when = match (self.is_colocated, self.frees) {
+            (false, _) => "on GPUs of its own, which are not part of this run",
+            (true, true) => "on the same GPUs, and gives it back while the actor trains",
+            (true, false) => {
+                "on the same GPUs at all times: training has only the rest, which the memory estimate does not subtract"
+            }
+        };
+        let message = format!(
+            "generation with {} at tensor parallel {} holds {share}{weights}, {when}",
+            self.backend, self.tensor
+        );
+        fields.remark(RemarkKind::NotModelled, self.path, message);
+    }
+}

@@ -1,0 +1,171 @@
+//! NeMo-RL: the policy under DTensor (FSDP2) or Megatron.
+
+use super::{Generation, devices, model};
+use crate::RemarkKind;
+use crate::adapter;
+use crate::fields::{Fields, Known, Meaning};
+use Meaning::{Ignored, Key, Read};
+use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
+
+pub(super) fn is_one(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("policy:"))
+        && ["dtensor_cfg:", "megatron_cfg:", "train_micro_batch_size:", "max_total_sequence_length:"]
+            .iter()
+            .any(|key| text.contains(key))
+}
+
+pub(super) const KNOWN: &[Known] = &[
+    ("policy.train_global_batch_size", Key("plan.global_batch")),
+    ("policy.train_micro_batch_size", Key("plan.micro_batch")),
+    ("policy.max_total_sequence_length", Key("plan.sequence_length")),
+    ("policy.model_name", Read),
+    ("policy.precision", Read),
+    ("policy.dtensor_cfg.enabled", Read),
+    ("policy.dtensor_cfg.tensor_parallel_size", Read),
+    ("policy.dtensor_cfg.context_parallel_size", Read),
+    ("policy.dtensor_cfg.expert_parallel_size", Read),
+    ("policy.dtensor_cfg.sequence_parallel", Read),
+    ("policy.dtensor_cfg.activation_checkpointing", Read),
+    ("policy.dtensor_cfg.cpu_offload", Read),
+    ("policy.dtensor_cfg.lora_cfg.enabled", Read),
+    ("policy.dtensor_cfg._v2", Ignored),
+    ("policy.megatron_cfg.enabled", Read),
+    ("policy.megatron_cfg.tensor_model_parallel_size", Read),
+    ("policy.megatron_cfg.pipeline_model_parallel_size", Read),
+    ("policy.megatron_cfg.context_parallel_size", Read),
+    ("policy.megatron_cfg.expert_model_parallel_size", Read),
+    ("policy.megatron_cfg.expert_tensor_parallel_size", Read),
+    ("policy.megatron_cfg.sequence_parallel", Read),
+    ("policy.megatron_cfg.activation_checkpointing", Read),
+    ("policy.megatron_cfg.optimizer.use_distributed_optimizer", Read),
+    ("policy.megatron_cfg.distributed_data_parallel_config.overlap_grad_reduce", Read),
+    ("policy.megatron_cfg.distributed_data_parallel_config.overlap_param_gather", Read),
+    ("policy.megatron_cfg.empty_unused_memory_level", Ignored),
+    ("policy.megatron_cfg.pipeline_dtype", Ignored),
+    ("policy.dynamic_batching.enabled", Read),
+    ("policy.sequence_packing.enabled", Read),
+    ("policy.generation.backend", Read),
+    ("policy.generation.colocated.enabled", Read),
+    ("policy.generation.vllm_cfg.tensor_parallel_size", Read),
+    ("policy.generation.vllm_cfg.gpu_memory_utilization", Read),
+    ("cluster.gpus_per_node", Read),
+    ("cluster.num_nodes", Read),
+    ("defaults", Read),
+];
+
+pub(super) fn fill(fields: &mut Fields<'_>) {
+    if fields.take("defaults").is_some() {
+        let message = "is another file, whose values hold where this one is silent: they are open";
+        fields.remark(RemarkKind::Unresolved, "defaults", message);
+    }
+    devices(fields, "cluster.num_nodes", "cluster.gpus_per_node");
+    model(fields, "policy.model_name");
+    let path = "policy.precision";
+    match fields.word(path).as_deref() {
+        Some("bfloat16" | "bf16") => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),
+        Some("float16" | "fp16") => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
+        Some("float32" | "fp32") => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
+        Some(_) => fields.remark(RemarkKind::Unresolved, path, "this format is not known, so it is open"),
+        None => {}
+    }
+    let dtensor = fields.flag("policy.dtensor_cfg.enabled");
+    match (fields.flag("policy.megatron_cfg.enabled"), dtensor) {
+        (Some(true), _) => megatron(fields),
+        (_, Some(true)) => tensors(fields),
+        _ => {
+            let message =
+                "which of `dtensor_cfg` and `megatron_cfg` is in use is not in this file: degrees are open";
+            fields.draft.remark(RemarkKind::Unresolved, "policy", None, message);
+        }
+    }
+    for path in ["policy.dynamic_batching.enabled", "policy.sequence_packing.enabled"] {
+        if fields.flag(path) == Some(true) {
+            let message =
+                "samples are packed: every one is estimated at the longest length, an upper bound of time";
+            fields.remark(RemarkKind::Assumed, path, message);
+        }
+    }
+    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    let at = |key: &str| format!("policy.generation.{key}");
+    if fields.document.has("policy.generation") {
+        let path = at("vllm_cfg.gpu_memory_utilization");
+        let generation = Generation {
+            backend: fields.word(&at("backend")).unwrap_or_else(|| "its engine".to_owned()),
+            tensor: fields.count(&at("vllm_cfg.tensor_parallel_size")).unwrap_or(1),
+            share: fields.number(&path).filter(|share| (0.0..=1.0).contains(share)),
+            is_colocated: fields.flag(&at("colocated.enabled")) != Some(false),
+            frees: true,
+            path: &path,
+        };
+        generation.remark(fields);
+    }
+}
+
+fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
+    for (key, to) in names {
+        let path = format!("policy.{section}.{key}");
+        if let Some(n) = fields.count(&path).filter(|&n| n > 0) {
+            fields.set(to, &n, &path);
+        }
+    }
+    let path = format!("policy.{section}.sequence_parallel");
+    if let Some(flag) = fields.flag(&path) {
+        fields.set("plan.sequence_parallel", &flag, &path);
+    }
+    let path = format!("policy.{section}.activation_checkpointing");
+    match fields.flag(&path) {
+        Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),
+        Some(false) => fields.set("plan.recompute", &Recompute::None, &path),
+        None => {}
+    }
+}
+
+fn tensors(fields: &mut Fields<'_>) {
+    let names = [
+        ("tensor_parallel_size", "plan.tensor_parallel"),
+        ("context_parallel_size", "plan.context_parallel"),
+        ("expert_parallel_size", "plan.expert_parallel"),
+    ];
+    degrees(fields, "dtensor_cfg", &names);
+    let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+    fields.set("plan.sharding", &sharding, "policy.dtensor_cfg.enabled");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    fields.default("plan.software", &"torchtitan-2024-eager".to_owned(), "FSDP 2 under NeMo-RL, eager");
+    let path = "policy.dtensor_cfg.cpu_offload";
+    if fields.flag(path) == Some(true) {
+        fields.set("plan.offload.parameters", &1.0, path);
+        fields.set("plan.offload.optimizer", &1.0, path);
+    }
+    let path = "policy.dtensor_cfg.lora_cfg.enabled";
+    if fields.flag(path) == Some(true) {
+        let (said, line) = fields.said(path);
+        adapter::lora(&mut fields.draft, &said, line);
+    }
+}
+
+fn megatron(fields: &mut Fields<'_>) {
+    let names = [
+        ("tensor_model_parallel_size", "plan.tensor_parallel"),
+        ("pipeline_model_parallel_size", "plan.pipeline_parallel"),
+        ("context_parallel_size", "plan.context_parallel"),
+        ("expert_model_parallel_size", "plan.expert_parallel"),
+        ("expert_tensor_parallel_size", "plan.expert_tensor_parallel"),
+    ];
+    degrees(fields, "megatron_cfg", &names);
+    let path = "policy.megatron_cfg.optimizer.use_distributed_optimizer";
+    if let Some(shards) = fields.flag(path) {
+        let sharding = Sharding { zero_stage: u8::from(shards), group: None, reshard_after_forward: false };
+        fields.set("plan.sharding", &sharding, path);
+    }
+    let overlaps = [
+        ("overlap_grad_reduce", "plan.overlap.gradient_reduce"),
+        ("overlap_param_gather", "plan.overlap.parameter_gather"),
+    ];
+    for (key, to) in overlaps {
+        let path = format!("policy.megatron_cfg.distributed_data_parallel_config.{key}");
+        if let Some(flag) = fields.flag(&path) {
+            fields.set(to, &flag, &path);
+        }
+    }
+    fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under NeMo-RL");
+}

@@ -1,0 +1,99 @@
+//! One script of verl and one file of NeMo-RL.
+
+use super::*;
+use crate::{Launch, read as read_any};
+use railwright_spec::run::Value;
+
+fn check(text: &str, expected: &[(&str, &str)]) -> Launch {
+    let launch = match read_any(text, "f") {
+        Some(Ok(launch)) => launch,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(launch.format, Format::Rl);
+    for (key, expected) in expected {
+        let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
+        assert_eq!(value, *expected, "{key}");
+    }
+    launch
+}
+
+fn told(launch: &Launch) -> String {
+    launch.remarks.iter().fold(String::new(), |all, r| all + &r.said + ": " + &r.message + "\n")
+}
+
+const VERL: &str = "set -x\nprompt=1024\nresponse=$((1024 * 3))\ntrain_tp=4\n\npython3 -m verl.trainer.main_ppo \\\n    \
+    data.max_prompt_length=$prompt \\\n    data.max_response_length=${response} \\\n    \
+    actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \\\n    actor_rollout_ref.actor.strategy=megatron \\\n    \
+    actor_rollout_ref.actor.megatron.tensor_model_parallel_size=$train_tp \\\n    \
+    actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=$PP \\\n    \
+    actor_rollout_ref.actor.ppo_mini_batch_size=256 \\\n    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 \\\n    \
+    actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=5 \\\n    \
+    actor_rollout_ref.rollout.tensor_model_parallel_size=2 \\\n    \
+    actor_rollout_ref.rollout.gpu_memory_utilization=0.6 \\\n    trainer.n_gpus_per_node=8 trainer.nnodes=2 \"$@\"\n";
+
+#[test]
+fn verl_with_megatron_is_read() {
+    let launch = check(
+        VERL,
+        &[
+            ("model.name", "\"qwen2.5-7b\""),
+            ("cluster.devices", "16"),
+            ("plan.tensor_parallel", "4"),
+            ("plan.pipeline_parallel", "open"),
+            ("plan.sequence_parallel", "true"),
+            ("plan.sharding", "\"zero1\""),
+            ("plan.global_batch", "1280"),
+            ("plan.micro_batch", "2"),
+            ("plan.sequence_length", "4096"),
+            ("plan.recompute", "open"),
+        ],
+    );
+    let told = told(&launch);
+    assert!(
+        told.contains("generation with vllm at tensor parallel 2 holds up to 60% of a GPU's memory"),
+        "{told}"
+    );
+    // 7,615,616,512 parameters in two bytes on two GPUs.
+    assert!(told.contains("weights take 7.09 GiB"), "{told}");
+    assert!(told.contains("pipeline_model_parallel_size=${PP}: has no value in this file"), "{told}");
+    assert!(told.contains("a step is one update of the actor"), "{told}");
+}
+
+#[test]
+fn verl_with_fsdp_is_not_megatron() {
+    let text = VERL
+        .replace("strategy=megatron", "strategy=fsdp2")
+        .replace("megatron.tensor_model_parallel_size=$train_tp", "ulysses_sequence_parallel_size=2");
+    check(
+        &text,
+        &[
+            ("plan.tensor_parallel", "1"),
+            ("plan.context_parallel", "2"),
+            ("plan.sharding", "\"fsdp\""),
+            ("plan.software", "\"torchtitan-2024-eager\""),
+        ],
+    );
+}
+
+#[test]
+fn nemo_rl_is_read() {
+    let text = "grpo:\n  num_prompts_per_step: 64\npolicy:\n  model_name: Qwen/Qwen3-30B-A3B\n  train_global_batch_size: 512\n  \
+        train_micro_batch_size: 1\n  max_total_sequence_length: 4096\n  precision: bfloat16\n  dtensor_cfg:\n    enabled: false\n  \
+        megatron_cfg:\n    enabled: true\n    activation_checkpointing: true\n    tensor_model_parallel_size: 4\n    \
+        pipeline_model_parallel_size: 1\n    expert_model_parallel_size: 8\n    sequence_parallel: true\n    optimizer:\n      \
+        use_distributed_optimizer: true\n  generation:\n    backend: vllm\n    colocated:\n      enabled: true\n    vllm_cfg:\n      \
+        tensor_parallel_size: 4\n      gpu_memory_utilization: 0.7\ncluster:\n  gpus_per_node: 8\n  num_nodes: 4\n";
+    let launch = check(
+        text,
+        &[
+            ("model.name", "\"qwen3-30b-a3b\""),
+            ("cluster.devices", "32"),
+            ("plan.tensor_parallel", "4"),
+            ("plan.expert_parallel", "8"),
+            ("plan.global_batch", "512"),
+            ("plan.recompute", "\"full\""),
+            ("plan.sharding", "\"zero1\""),
+        ],
+    );
+    assert!(told(&launch).contains("holds up to 70% of a GPU's memory"));
+}

@@ -1,0 +1,249 @@
+//! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
+
+use super::{Generation, devices, model};
+use crate::RemarkKind;
+use crate::adapter;
+use crate::fields::{Fields, Known, Meaning};
+use Meaning::{Ignored, Read};
+use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
+use railwright_spec::problem::Problem;
+
+pub(super) fn is_one(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("actor_rollout_ref:"))
+        || text.matches("actor_rollout_ref.actor.").count() + text.matches("actor_rollout_ref.model.").count()
+            > 2
+}
+
+pub(super) const KNOWN: &[Known] = &[
+    ("actor_rollout_ref.model.path", Read),
+    ("actor_rollout_ref.model.enable_gradient_checkpointing", Read),
+    ("actor_rollout_ref.model.lora_rank", Read),
+    ("actor_rollout_ref.model.use_remove_padding", Ignored),
+    ("actor_rollout_ref.hybrid_engine", Read),
+    ("actor_rollout_ref.actor.strategy", Read),
+    ("actor_rollout_ref.actor.ppo_mini_batch_size", Read),
+    ("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", Read),
+    ("actor_rollout_ref.actor.ppo_micro_batch_size", Ignored),
+    ("actor_rollout_ref.actor.use_dynamic_bsz", Read),
+    ("actor_rollout_ref.actor.ppo_max_token_len_per_gpu", Read),
+    ("actor_rollout_ref.actor.ulysses_sequence_parallel_size", Read),
+    ("actor_rollout_ref.actor.fsdp_config.param_offload", Read),
+    ("actor_rollout_ref.actor.fsdp_config.optimizer_offload", Read),
+    ("actor_rollout_ref.actor.fsdp_config.fsdp_size", Read),
+    ("actor_rollout_ref.actor.fsdp_config.model_dtype", Read),
+    ("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", Read),
+    ("actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", Read),
+    ("actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size", Read),
+    ("actor_rollout_ref.actor.megatron.context_parallel_size", Read),
+    ("actor_rollout_ref.actor.megatron.expert_model_parallel_size", Read),
+    ("actor_rollout_ref.actor.megatron.expert_tensor_parallel_size", Read),
+    ("actor_rollout_ref.actor.megatron.sequence_parallel", Read),
+    ("actor_rollout_ref.actor.megatron.use_distributed_optimizer", Read),
+    ("actor_rollout_ref.actor.megatron.param_offload", Read),
+    ("actor_rollout_ref.actor.megatron.optimizer_offload", Read),
+    ("actor_rollout_ref.actor.megatron.grad_offload", Ignored),
+    ("actor_rollout_ref.actor.use_kl_loss", Read),
+    ("actor_rollout_ref.actor.use_torch_compile", Ignored),
+    ("actor_rollout_ref.rollout.name", Read),
+    ("actor_rollout_ref.rollout.n", Read),
+    ("actor_rollout_ref.rollout.tensor_model_parallel_size", Read),
+    ("actor_rollout_ref.rollout.gpu_memory_utilization", Read),
+    ("actor_rollout_ref.rollout.free_cache_engine", Read),
+    ("data.max_prompt_length", Read),
+    ("data.max_response_length", Read),
+    ("algorithm.adv_estimator", Read),
+    ("trainer.nnodes", Read),
+    ("trainer.n_gpus_per_node", Read),
+];
+
+pub(super) fn fill(fields: &mut Fields<'_>) {
+    let actor = |key: &str| format!("actor_rollout_ref.actor.{key}");
+    devices(fields, "trainer.nnodes", "trainer.n_gpus_per_node");
+    model(fields, "actor_rollout_ref.model.path");
+    batch(fields);
+    let strategy = fields.word(&actor("strategy")).map(|word| word.to_ascii_lowercase());
+    let is_megatron = strategy.as_deref() == Some("megatron")
+        || (strategy.is_none() && fields.document.has("actor_rollout_ref.actor.megatron"));
+    if fields.is_auto(&actor("strategy")) {
+        let message = "decides how the actor is cut: degrees and sharding are open";
+        fields.remark(RemarkKind::Unresolved, &actor("strategy"), message);
+    } else if is_megatron {
+        megatron(fields);
+    } else {
+        fsdp(fields, strategy.as_deref());
+    }
+    let path = "actor_rollout_ref.model.enable_gradient_checkpointing";
+    match fields.flag(path) {
+        Some(true) if !is_megatron => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+        Some(false) if !is_megatron => fields.set("plan.recompute", &Recompute::None, path),
+        _ => {}
+    }
+    let path = "actor_rollout_ref.model.lora_rank";
+    if fields.count(path).is_some_and(|rank| rank > 0) {
+        let (said, line) = fields.said(path);
+        adapter::lora(&mut fields.draft, &said, line);
+    }
+    fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
+    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    generation(fields);
+    if fields.flag(&actor("use_kl_loss")) == Some(true) {
+        let message = "a reference model is held as well; it is not modelled";
+        fields.remark(RemarkKind::NotModelled, &actor("use_kl_loss"), message);
+    }
+    let path = "algorithm.adv_estimator";
+    if fields.word(path).as_deref() == Some("gae") {
+        fields.remark(RemarkKind::NotModelled, path, "a critic is trained as well; it is not modelled");
+    }
+}
+
+/// verl multiplies the mini batch of prompts with the responses to each.
+fn batch(fields: &mut Fields<'_>) {
+    let path = "actor_rollout_ref.actor.ppo_mini_batch_size";
+    let responses = fields.count("actor_rollout_ref.rollout.n");
+    if let (Some(prompts), Some(responses)) = (fields.count(path), responses)
+        && prompts > 0
+        && responses > 0
+    {
+        fields.set("plan.global_batch", &prompts.saturating_mul(responses), path);
+    }
+    let lengths = ["data.max_prompt_length", "data.max_response_length"];
+    if let (Some(prompt), Some(response)) = (fields.count(lengths[0]), fields.count(lengths[1])) {
+        fields.set("plan.sequence_length", &prompt.saturating_add(response), lengths[1]);
+        let message = "every sample is estimated at the longest length, an upper bound of time and memory";
+        fields.remark(RemarkKind::Assumed, lengths[1], message);
+    }
+    let dynamic = "actor_rollout_ref.actor.use_dynamic_bsz";
+    let tokens = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu";
+    let micro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
+    let count = fields.count(micro).filter(|&n| n > 0);
+    let tokens_count = fields.count(tokens);
+    if fields.flag(dynamic) == Some(true) {
+        match (tokens_count, fields.draft.spec().plan.sequence_length) {
+            (Some(tokens_count), Some(length)) if length > 0 => {
+                // Ranks that share a sequence take as many tokens each.
+                let tokens_count = shared(fields).saturating_mul(tokens_count);
+                let micro_batch = (tokens_count / length).max(1);
+                fields.set("plan.micro_batch", &micro_batch, tokens);
+                let message =
+                    "samples are packed up to these tokens: as many of the longest as fit are taken";
+                fields.remark(RemarkKind::Assumed, tokens, message);
+            }
+            _ => {
+                let message = "samples are packed up to a number of tokens, so the micro batch is open";
+                fields.remark(RemarkKind::Unresolved, dynamic, message);
+            }
+        }
+    } else if let Some(count) = count {
+        fields.set("plan.micro_batch", &count, micro);
+    }
+}
+
+/// Ranks that share one sequence.
+fn shared(fields: &mut Fields<'_>) -> u64 {
+    let paths = [
+        "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
+        "actor_rollout_ref.actor.megatron.context_parallel_size",
+    ];
+    paths.iter().filter_map(|path| fields.count(path)).fold(1, |all, n| all.saturating_mul(n.max(1)))
+}
+
+fn megatron(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("actor_rollout_ref.actor.megatron.{key}");
+    for (key, to) in [
+        ("tensor_model_parallel_size", "plan.tensor_parallel"),
+        ("pipeline_model_parallel_size", "plan.pipeline_parallel"),
+        ("virtual_pipeline_model_parallel_size", "plan.virtual_stages"),
+        ("context_parallel_size", "plan.context_parallel"),
+        ("expert_model_parallel_size", "plan.expert_parallel"),
+        ("expert_tensor_parallel_size", "plan.expert_tensor_parallel"),
+    ] {
+        match fields.count(&at(key)).filter(|&n| n > 0) {
+            Some(n) => fields.set(to, &n, &at(key)),
+            None if matches!(key, "virtual_pipeline_model_parallel_size" | "expert_tensor_parallel_size") => {
+            }
+            None if fields.document.get(&at(key)).is_none() => {
+                fields.default(to, &1_u64, "verl uses no parallelism by default");
+            }
+            None => {}
+        }
+    }
+    let path = at("sequence_parallel");
+    if let Some(flag) = fields.flag(&path) {
+        fields.set("plan.sequence_parallel", &flag, &path);
+    } else if fields.document.get(&path).is_none() && fields.draft.spec().plan.tensor_parallel.is_some() {
+        let is_cut = fields.draft.spec().plan.tensor_parallel.is_some_and(|tensor| tensor > 1);
+        fields.default("plan.sequence_parallel", &is_cut, "verl cuts norms with tensor parallelism");
+    }
+    let path = at("use_distributed_optimizer");
+    let shards = fields.flag(&path);
+    let sharding =
+        Sharding { zero_stage: u8::from(shards != Some(false)), group: None, reshard_after_forward: false };
+    if shards.is_some() {
+        fields.set("plan.sharding", &sharding, &path);
+    } else if fields.document.get(&path).is_none() {
+        fields.default("plan.sharding", &sharding, "verl's Megatron shards the optimizer by default");
+    }
+    offload(fields, &at("param_offload"), &at("optimizer_offload"));
+    fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under verl");
+}
+
+fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
+    let at = |key: &str| format!("actor_rollout_ref.actor.fsdp_config.{key}");
+    let path = "actor_rollout_ref.actor.strategy";
+    if strategy.is_some_and(|strategy| !matches!(strategy, "fsdp" | "fsdp2")) {
+        let problem = Problem::new("expected `fsdp`, `fsdp2` or `megatron`");
+        return fields.problem(problem, path);
+    }
+    let mut sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+    let size = at("fsdp_size");
+    if let Some(group) = fields.integer(&size).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
+        sharding.group = Some(group);
+        fields.set("plan.sharding", &sharding, &size);
+    } else if fields.is_auto(&size) {
+        fields.remark(RemarkKind::Unresolved, &size, "decides how many ranks share a copy: sharding is open");
+    } else if strategy.is_some() {
+        fields.set("plan.sharding", &sharding, path);
+    } else {
+        fields.default("plan.sharding", &sharding, "verl shards everything by default");
+    }
+    fields.default("plan.tensor_parallel", &1_u64, "FSDP cuts no layers");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    let path = "actor_rollout_ref.actor.ulysses_sequence_parallel_size";
+    if let Some(context) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("plan.context_parallel", &context, path);
+        if context > 1 {
+            fields.set("plan.context_kind", &ContextKind::Ulysses, path);
+        }
+    }
+    offload(fields, &at("param_offload"), &at("optimizer_offload"));
+    if fields.word(&at("model_dtype")).is_some_and(|word| word.contains("16")) {
+        let message = "weights are estimated with 32-bit copies, an upper bound of memory";
+        fields.remark(RemarkKind::NotModelled, &at("model_dtype"), message);
+    }
+    let id = if strategy == Some("fsdp2") { "torchtitan-2024-eager" } else { "fsdp1-2023" };
+    fields.default("plan.software", &id.to_owned(), "PyTorch's FSDP under verl, eager");
+}
+
+/// verl offloads between phases: while the actor trains, everything is on the device.
+fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
+    for path in [parameters, optimizer] {
+        if fields.flag(path) == Some(true) {
+            let message = "is moved to the host while others use the GPU, and back for the update: not an offload of the update";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+}
+
+fn generation(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("actor_rollout_ref.rollout.{key}");
+    if !fields.document.has("actor_rollout_ref.rollout") {
+        return;
+    }
+    let backend = fields.word(&at("name")).unwrap_or_else(|| "its engine".to_owned());
+    let tensor = fields.count(&at("tensor_model_parallel_size")).unwrap_or(1);
+    let share_path = at("gpu_memory_utilization");
+    let share = fields.number(&share_path).filter(|share| (0.0..=1.0).contains(share));
+    let frees = fields.flag(&at("free_cache_engine")) != Some(false);
+    let is_colocated = fields.flag("actor_rollout_ref.hybrid_engine") != Some(false);
+    Generation { backend, path: &share_path, tensor, share, is_colocated, frees }.remark(fields);
+}

@@ -1,0 +1,202 @@
+//! Variables of a script, and pieces of text that know where they come from.
+//!
+//! Responsible for: what a variable holds, positional parameters, and a bound on the text that expansion makes. Refuses to expand.
+
+use super::{Why, Word};
+use crate::shell::Unknown;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Characters that expansion makes at most, over a whole script. A script that doubles a variable thirty times ends here.
+const MOST_TEXT: usize = 16 << 20;
+
+/// A piece of text of one line and one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) line: usize,
+    pub(super) quoted: bool,
+    pub(super) unknown: Option<Why>,
+}
+
+/// A text that is known.
+pub(super) fn closed(text: &str, line: usize) -> Piece {
+    Piece { text: text.to_owned(), line, quoted: false, unknown: None }
+}
+
+/// A text that is not known.
+pub(super) fn open(text: &str, line: usize, why: Why) -> Piece {
+    Piece { text: text.to_owned(), line, quoted: false, unknown: Some(why) }
+}
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Text(Vec<Piece>),
+    Array(Vec<Vec<Piece>>),
+    Map(BTreeMap<String, Vec<Piece>>),
+    /// Another name for a variable (`declare -n`).
+    Name(String),
+}
+
+/// Variables, and how much text they may still make.
+#[derive(Clone, Debug)]
+pub(super) struct Variables {
+    pub(super) values: BTreeMap<String, Rc<Value>>,
+    /// Those that a started script sees.
+    pub(super) exported: BTreeSet<String>,
+    /// What the script or the function was called with; `None` when nobody said.
+    pub(super) arguments: Option<Vec<Vec<Piece>>>,
+    /// The path of the script.
+    pub(super) script: String,
+    pub(super) room: usize,
+    /// Names that were asked for and that nobody set.
+    pub(super) missed: BTreeSet<String>,
+    /// Whether arguments were asked for that nobody gave.
+    pub(super) wants_arguments: bool,
+}
+
+impl Variables {
+    pub(super) fn new(script: &str) -> Self {
+        Self {
+            values: BTreeMap::new(),
+            exported: BTreeSet::new(),
+            arguments: None,
+            script: script.to_owned(),
+            room: MOST_TEXT,
+            missed: BTreeSet::new(),
+            wants_arguments: false,
+        }
+    }
+
+    /// Takes a cost off the room; `false` when nothing is left.
+    pub(super) fn pay(&mut self, pieces: &[Piece]) -> bool {
+        let cost = 8 + pieces.iter().map(|piece| piece.text.len() + 8).sum::<usize>();
+        let can = cost <= self.room;
+        self.room = self.room.saturating_sub(cost);
+        can
+    }
+
+    /// What a name stands for, through other names for it.
+    pub(super) fn name<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut name = name;
+        for _ in 0..4 {
+            match self.values.get(name).map(Rc::as_ref) {
+                Some(Value::Name(other)) => name = other,
+                _ => break,
+            }
+        }
+        name
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Rc<Value>> {
+        self.values.get(self.name(name)).filter(|value| !matches!(value.as_ref(), Value::Name(_)))
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        let name = self.name(name).to_owned();
+        self.values.insert(name, Rc::new(value));
+    }
+
+    /// Sets a variable to a text that is known.
+    pub(super) fn set_text(&mut self, name: &str, text: &str, line: usize) {
+        self.set(name, Value::Text(vec![closed(text, line)]));
+    }
+
+    /// The whole number in a variable.
+    pub(super) fn number(&self, name: &str) -> Option<i64> {
+        match self.get(name)?.as_ref() {
+            // No number is longer; a long text is not copied for every name in an expression.
+            Value::Text(pieces) if pieces.iter().map(|piece| piece.text.len()).sum::<usize>() > 4096 => None,
+            Value::Text(pieces) => known(pieces)?.trim().parse().ok(),
+            Value::Array(elements) => known(elements.first()?)?.trim().parse().ok(),
+            Value::Map(_) | Value::Name(_) => None,
+        }
+    }
+}
+
+/// The text, if all of it is known.
+pub(super) fn known(pieces: &[Piece]) -> Option<String> {
+    pieces
+        .iter()
+        .map(|piece| if piece.unknown.is_none() { Some(piece.text.as_str()) } else { None })
+        .collect()
+}
+
+/// Pieces as one word.
+pub(super) fn word(pieces: &[Piece]) -> Word {
+    let unknown = |piece: &Piece| Some(Unknown { text: piece.text.clone(), why: piece.unknown? });
+    Word {
+        text: pieces.iter().map(|piece| piece.text.as_str()).collect(),
+        line: pieces
+            .iter()
+            .find(|piece| !piece.text.trim().is_empty())
+            .or(pieces.first())
+            .map_or(0, |piece| piece.line),
+        unknown: pieces.iter().filter_map(unknown).collect(),
+    }
+}
+
+/// Pieces split at blanks, whatever was quoted: how a text becomes words when it is run.
+pub(super) fn split(pieces: &[Piece]) -> Vec<Word> {
+    split_pieces(pieces).iter().map(|pieces| word(pieces)).collect()
+}
+
+/// The same as pieces.
+pub(super) fn split_pieces(pieces: &[Piece]) -> Vec<Vec<Piece>> {
+    let mut fields = Fields::default();
+    for piece in pieces {
+        fields.push(Piece { quoted: false, ..piece.clone() });
+    }
+    fields.finish()
+}
+
+/// Fields under construction.
+#[derive(Default)]
+pub(super) struct Fields {
+    done: Vec<Vec<Piece>>,
+    current: Option<Vec<Piece>>,
+}
+
+impl Fields {
+    pub(super) fn open(&mut self) {
+        self.current.get_or_insert_default();
+    }
+
+    pub(super) fn close(&mut self) {
+        self.done.extend(self.current.take());
+    }
+
+    pub(super) fn push(&mut self, piece: Piece) {
+        // What may be any number of words is a word of its own.
+        if matches!(piece.unknown, Some(Why::Either(_))) && piece.text.starts_with("${ ") {
+            self.close();
+            self.done.push(vec![piece]);
+            return;
+        }
+        if piece.quoted || piece.unknown.is_some() {
+            self.current.get_or_insert_default().push(piece);
+            return;
+        }
+        let mut line = piece.line;
+        let mut rest = piece.text.as_str();
+        while !rest.is_empty() {
+            let blank = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            if blank > 0 {
+                let text = rest[..blank].to_owned();
+                self.current.get_or_insert_default().push(closed(&text, line));
+                rest = &rest[blank..];
+            } else {
+                self.close();
+                let end = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
+                line += rest[..end].matches('\n').count();
+                rest = &rest[end..];
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Vec<Piece>> {
+        self.close();
+        self.done
+    }
+}

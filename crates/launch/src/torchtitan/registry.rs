@@ -1,0 +1,122 @@
+//! torchtitan's configurations in Python (`config_registry.py`), brought to the keys of its TOML.
+//!
+//! Responsible for: what the classes of a configuration say that its keys said before (checkpointing, converters, the model's
+//! flavour). Refuses to follow a model that is put together in code.
+
+use super::models::FLAVOURS;
+use crate::document::{Data, Document, Entry, Node};
+use crate::python::{self, Recipe};
+use railwright_spec::problem::Problem;
+
+/// Sections in which something matters.
+const SECTIONS: &[&str] = &["training", "parallelism", "activation_checkpoint", "compile"];
+
+pub(super) fn is_one(text: &str) -> bool {
+    python::imports(text, "torchtitan")
+}
+
+/// Reads a configuration: its keys, whether it is a whole one, and what is open.
+pub(super) fn read(text: &str, file: &str) -> Result<(Document, bool, Recipe), Problem> {
+    let accepts = |recipe: &Recipe| {
+        let sections = ["training", "parallelism", "model_spec", "activation_checkpoint"];
+        sections.iter().filter(|section| recipe.document.has(section)).count() > 1
+    };
+    let recipe = python::read(text, file, &accepts)?;
+    let mut document = recipe.document.clone();
+    let target = document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
+    let is_whole = target.ends_with("Config");
+    classes(&mut document, &recipe.name);
+    Ok((document, is_whole, recipe))
+}
+
+pub(super) fn is_wanted(path: &str) -> bool {
+    let section = path.split('.').next().unwrap_or(path);
+    SECTIONS.contains(&section)
+}
+
+/// What classes say.
+fn classes(document: &mut Document, name: &str) {
+    let entry = |document: &Document, path: &str| document.get(path).cloned();
+    let mut add = Vec::new();
+    let mut put = |path: &str, data: Data, from: &Entry| {
+        add.push(Entry { path: path.to_owned(), name: path.to_owned(), data, ..from.clone() });
+    };
+    let text = |text: &str| Data::Text(text.to_owned());
+    if let Some(from) = entry(document, "activation_checkpoint._target_") {
+        let class = from.data.shown();
+        let has_mode = document.get("activation_checkpoint.mode").is_some();
+        if class.contains("FullAC") {
+            put("activation_checkpoint.mode", text("full"), &from);
+        } else if class.contains("SelectiveAC") {
+            put("activation_checkpoint.mode", text("selective"), &from);
+            put("activation_checkpoint.selective_ac_option", text("op"), &from);
+        } else if class.contains("MemoryBudgetAC") {
+            put("activation_checkpoint.mode", text("memory_budget"), &from);
+        } else if !has_mode {
+            put("activation_checkpoint.mode", text(&class), &from);
+        }
+    } else if let Some(from) = entry(document, "activation_checkpoint").filter(|e| e.data == Data::Null) {
+        put("activation_checkpoint.mode", text("none"), &from);
+    }
+    if let Some(from) = entry(document, "optimizer._target_") {
+        let class = from.data.shown().to_ascii_lowercase();
+        if let Some(known) = ["adamw", "muon", "lion", "sgd"].into_iter().find(|known| class.contains(known))
+        {
+            put("optimizer.name", text(known), &from);
+        }
+    }
+    let mut converters: Vec<(String, Entry)> = Vec::new();
+    for from in &document.entries {
+        if from.path.starts_with("model_spec.converters.")
+            && let Some(rest) = from.path.strip_suffix("._target_")
+            && rest.matches('.').count() == 2
+        {
+            let class = from.data.shown();
+            let class = class.trim_end_matches(".Config").rsplit('.').next().unwrap_or_default().to_owned();
+            let known = match class.as_str() {
+                c if c.contains("MXFP8Linear") => "mxfp8".to_owned(),
+                c if c.contains("Float8Linear") => "float8".to_owned(),
+                c => c.to_owned(),
+            };
+            converters.push((known, from.clone()));
+        }
+    }
+    if let Some((_, from)) = converters.first().cloned() {
+        let items = converters.into_iter().map(|(word, e)| Node { data: Data::Text(word), spot: e.spot });
+        put("model.converters", Data::List(items.collect()), &from);
+    }
+    let arguments = entry(document, "model_spec._args_");
+    let flavour = arguments.as_ref().and_then(|entry| match &entry.data {
+        Data::List(items) => items.first().map(|item| item.data.shown()),
+        _ => None,
+    });
+    let flavour = flavour.or_else(|| entry(document, "model_spec.flavor").map(|entry| entry.data.shown()));
+    if let (Some(from), Some(flavour)) = (arguments.or_else(|| entry(document, "model_spec.flavor")), flavour)
+    {
+        if let Some(family) = family(name, &flavour) {
+            put("model.name", text(family), &from);
+        }
+        put("model.flavor", text(&flavour), &from);
+    }
+    // What is left of the classes says nothing more.
+    document.entries.retain(|entry| {
+        let last = entry.path.rsplit('.').next().unwrap_or_default();
+        !matches!(last, "_target_" | "_args_")
+            && !entry.path.starts_with("model_spec.")
+            && entry.path != "activation_checkpoint"
+    });
+    document.entries.extend(add);
+}
+
+/// The family that a configuration's name begins with, before its flavour: `qwen3_8b_lora`, not `qwen3_5_8b`.
+fn family(name: &str, flavour: &str) -> Option<&'static str> {
+    let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', '.'], "");
+    let lower = name.to_ascii_lowercase().replace('-', "_");
+    FLAVOURS.iter().map(|(family, ..)| *family).find(|family| {
+        lower.match_indices(family).any(|(at, _)| {
+            let before = &lower[..at];
+            let rest = plain(&lower[at + family.len()..]);
+            (before.is_empty() || before.ends_with('_')) && rest.starts_with(&plain(flavour))
+        })
+    })
+}

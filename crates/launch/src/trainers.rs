@@ -1,0 +1,423 @@
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift and llm-foundry.
+//!
+//! Responsible for: bringing their keys to one vocabulary (model, batch, parallelism, adapter) and keeping adapters, adapters on
+//! quantized weights and full fine-tuning apart. Refuses to read the DeepSpeed or accelerate file that a configuration names:
+//! that is listed, and can be given beside it.
+
+mod adapters;
+mod foundry;
+mod keys;
+mod parallel;
+
+#[cfg(test)]
+mod tests;
+
+use crate::accelerate::software;
+use crate::accelerate::trainer_optimizer;
+use crate::document::{self, Data, Document, Entry, Spot};
+use crate::fields::Fields;
+use crate::missing::missing;
+use crate::shell;
+use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
+use railwright_spec::problem::Problem;
+
+/// Reads configurations of trainers on Hugging Face models.
+#[derive(Clone, Copy, Debug)]
+pub struct TrainersReader;
+
+/// A trainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dialect {
+    LlamaFactory,
+    Axolotl,
+    Trl,
+    Swift,
+    Foundry,
+}
+
+impl Dialect {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::LlamaFactory => "LLaMA-Factory",
+            Self::Axolotl => "Axolotl",
+            Self::Trl => "TRL",
+            Self::Swift => "ms-swift",
+            Self::Foundry => "llm-foundry",
+        }
+    }
+}
+
+/// Which trainer a text is for, and why.
+fn dialect(text: &str) -> Option<(Dialect, String)> {
+    if let Some(command) = command(text) {
+        return Some(command);
+    }
+    let has =
+        |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
+    let all = |keys: &[&str]| keys.iter().all(|key| has(key));
+    if has("distributed_type") || has("compute_environment") {
+        // accelerate's own file, which may hold arguments of the trainer.
+        return None;
+    }
+    let any = |keys: &[&'static str]| keys.iter().copied().find(|key| has(key));
+    if all(&["base_model", "micro_batch_size"]) && any(&["sequence_len", "datasets", "adapter"]).is_some() {
+        return Some((Dialect::Axolotl, "YAML with the keys `base_model` and `micro_batch_size`".to_owned()));
+    }
+    if let Some(key) = any(&["finetuning_type", "cutoff_len", "stage", "template"])
+        && has("model_name_or_path")
+    {
+        let why = format!("YAML with the keys `model_name_or_path` and `{key}`");
+        return Some((Dialect::LlamaFactory, why));
+    }
+    let foundry = ["device_train_microbatch_size", "global_train_batch_size"];
+    if all(&["model", "max_seq_len"])
+        && let Some(key) = any(&foundry)
+    {
+        return Some((Dialect::Foundry, format!("YAML with the keys `max_seq_len` and `{key}`")));
+    }
+    let trainer = ["per_device_train_batch_size", "gradient_accumulation_steps", "dataset_name"];
+    if has("model_name_or_path")
+        && let Some(key) = any(&trainer)
+    {
+        return Some((Dialect::Trl, format!("YAML with the keys `model_name_or_path` and `{key}`")));
+    }
+    None
+}
+
+/// A command of a script that starts one of them.
+fn command(text: &str) -> Option<(Dialect, String)> {
+    const STARTS: &[(&str, Dialect)] = &[
+        ("swift sft", Dialect::Swift),
+        ("swift pt", Dialect::Swift),
+        ("swift rlhf", Dialect::Swift),
+        ("llamafactory-cli train", Dialect::LlamaFactory),
+        ("trl sft", Dialect::Trl),
+        ("trl dpo", Dialect::Trl),
+    ];
+    let starts = |line: &str, start: &str| {
+        line.match_indices(start).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + start.len()..]);
+            // `megatron sft` of ms-swift is another program.
+            (before.is_empty() || before.ends_with([' ', '\t', '/']))
+                && (after.is_empty() || after.starts_with([' ', '\t', '\\']))
+                && !before.trim_start().starts_with(['#', '-'])
+        })
+    };
+    let is_yaml =
+        text.lines().any(|line| line.starts_with("model_name_or_path:") || line.starts_with("base_model:"));
+    if is_yaml || !text.contains("--") {
+        return None;
+    }
+    STARTS.iter().find_map(|(start, dialect)| {
+        let is_there = text.lines().any(|line| starts(line, start));
+        is_there.then(|| (*dialect, format!("the command `{start}`")))
+    })
+}
+
+impl Reader for TrainersReader {
+    fn format(&self) -> Format {
+        Format::HfTrainer
+    }
+
+    fn recognise(&self, text: &str) -> Option<Evidence> {
+        dialect(text)
+            .map(|(dialect, why)| Evidence::new(Strength::Certain, format!("{}: {why}", dialect.name())))
+    }
+
+    fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        let Some((dialect, _)) = dialect(text) else {
+            return Err(vec![Problem::new("not a configuration of a trainer that is known").in_file(file)]);
+        };
+        let (mut document, unknown) = parse(dialect, text, file).map_err(|problem| vec![problem])?;
+        let open = document::interpolate(&mut document);
+        let mut fields = Fields::new(Format::HfTrainer, file, text, document);
+        for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::is_known(path)) {
+            let message = format!("cannot be resolved, so it is open: {why}");
+            fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+        }
+        for (word, line) in unknown {
+            let message = "has no value in this file, so it is open";
+            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+        }
+        fields.document.rename(keys::renamed(dialect));
+        fill(&mut fields, dialect);
+        missing(&mut fields, dialect.name());
+        fields.rest(keys::KNOWN);
+        fields.finish()
+    }
+}
+
+/// Values without a variable's value, and where they stand.
+type Unknown = Vec<(String, usize)>;
+
+fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown), Problem> {
+    if command(text).is_none() {
+        return Ok((document::yaml(text, file)?, Vec::new()));
+    }
+    document::check_length(text, file)?;
+    let script = shell::read_alone(text);
+    let is_start = |words: &[shell::Word]| {
+        let has = |word: &str| words.iter().any(|w| w.text.rsplit('/').next() == Some(word));
+        match dialect {
+            Dialect::Swift => has("swift"),
+            Dialect::LlamaFactory => has("llamafactory-cli"),
+            _ => has("trl"),
+        }
+    };
+    let mut document = Document::default();
+    let mut unknown = Vec::new();
+    let started = script.commands.iter().filter(|command| is_start(&command.words)).collect::<Vec<_>>();
+    let Some(command) = started.last() else {
+        return Err(Problem::new("no command in it starts the trainer").in_file(file));
+    };
+    if started.len() > 1 {
+        unknown.push((format!("{} commands start a trainer; the last is read", started.len()), command.line));
+    }
+    let mut words = command.words.iter().peekable();
+    while let Some(word) = words.next() {
+        let Some(flag) = word.text.strip_prefix("--") else {
+            // `NPROC_PER_NODE=8 swift sft`
+            if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
+                put(&mut document, name, Data::of_word(value), word.line);
+            }
+            continue;
+        };
+        let (name, first) = match flag.split_once('=') {
+            Some((name, value)) => (name, Some((value.to_owned(), word))),
+            None => (flag, words.next_if(|w| !w.text.starts_with("--")).map(|w| (w.text.clone(), w))),
+        };
+        while words.next_if(|w| !w.text.starts_with("--")).is_some() {}
+        let name = name.replace('-', "_");
+        match first {
+            Some((value, word)) if !word.unknown.is_empty() => {
+                if keys::is_known(&name) {
+                    unknown.push((format!("--{name} {value}"), word.line));
+                    // `auto` keeps a value open, so that no default is stated for it.
+                    if !matches!(name.as_str(), "bf16" | "fp16") {
+                        put(&mut document, &name, Data::Text("auto".to_owned()), word.line);
+                    }
+                }
+            }
+            Some((value, word)) => put(&mut document, &name, Data::of_word(&value), word.line),
+            None => put(&mut document, &name, Data::Flag(true), word.line),
+        }
+    }
+    for (name, values) in &script.variables {
+        if keys::is_known(name)
+            && document.get(name).is_none()
+            && let Some(word) = values.first().filter(|word| word.unknown.is_empty())
+        {
+            put(&mut document, name, Data::of_word(&word.text), word.line);
+        }
+    }
+    Ok((document, unknown))
+}
+
+fn put(document: &mut Document, path: &str, data: Data, line: usize) {
+    document.entries.push(Entry::new(path.to_owned(), data, Spot { line, column: 0 }));
+}
+
+fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
+    devices(fields);
+    fields.copy(keys::KNOWN);
+    model(fields, dialect);
+    batch(fields, dialect);
+    adapters::read(fields, dialect);
+    optimizer(fields, dialect);
+    recompute(fields, dialect);
+    parallel::read(fields, dialect);
+    precision(fields, dialect);
+    packing(fields, dialect);
+    for path in ["stage", "rl", "rlhf_type"] {
+        let Some(stage) = fields.word(path) else { continue };
+        if !matches!(stage.as_str(), "sft" | "pt") {
+            let message =
+                "estimated as plain training: reference models, pairs and generation are not modelled";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+    let message = "Hugging Face's models do not pad the vocabulary";
+    fields.default("plan.vocabulary_multiple", &1_u64, message);
+}
+
+fn devices(fields: &mut Fields<'_>) {
+    let per_node = fields.count("NPROC_PER_NODE").filter(|&n| n > 0);
+    let nodes = fields.count("NNODES").filter(|&n| n > 0).unwrap_or(1);
+    if let Some(per_node) = per_node {
+        fields.set("cluster.devices", &per_node.saturating_mul(nodes), "NPROC_PER_NODE");
+        if nodes > 1 {
+            fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
+        }
+    }
+}
+
+fn model(fields: &mut Fields<'_>, dialect: Dialect) {
+    if dialect == Dialect::Foundry {
+        return foundry::model(fields);
+    }
+    let path = "model_name_or_path";
+    let Some(name) = fields.word(path) else { return };
+    named(fields, path, &name);
+}
+
+/// The model of an identifier of Hugging Face.
+fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
+    // Repositories of the same weights in another form.
+    let stem = ["-bnb-4bit", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit"]
+        .iter()
+        .fold(name.to_owned(), |name, end| name.replace(end, ""));
+    fields.named_model(path, &stem);
+}
+
+fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
+    if fields.is_auto("per_device_train_batch_size") || fields.is_auto("gradient_accumulation_steps") {
+        return;
+    }
+    match dialect {
+        Dialect::Foundry => foundry::batch(fields),
+        Dialect::LlamaFactory | Dialect::Trl => {
+            fields.default(
+                "plan.micro_batches",
+                &1_u64,
+                "Hugging Face's trainer accumulates once by default",
+            );
+            fields.default("plan.micro_batch", &8_u64, "Hugging Face's trainer takes 8 samples by default");
+        }
+        Dialect::Axolotl => {
+            fields.default("plan.micro_batches", &1_u64, "Axolotl accumulates once by default");
+        }
+        Dialect::Swift => {
+            fields.default("plan.micro_batch", &1_u64, "ms-swift takes 1 sample by default");
+            let message = "not given: ms-swift accumulates up to 16 samples over all ranks";
+            if fields.draft.spec().plan.micro_batches.is_none() {
+                fields.draft.remark(RemarkKind::Unresolved, "gradient_accumulation_steps", None, message);
+            }
+        }
+    }
+}
+
+fn optimizer(fields: &mut Fields<'_>, dialect: Dialect) {
+    let path = "optim";
+    let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
+    let is_lora = fields.draft.spec().plan.optimizer == Some(Optimizer::Lora);
+    match trainer_optimizer(&name) {
+        // Adapters are trained by whatever optimizer: their states are few.
+        Some(_) if is_lora => {}
+        Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
+        None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
+    }
+    if !is_lora && (name.contains("8bit") || name.contains("paged") || name.contains("4bit")) {
+        fields.remark(
+            RemarkKind::NotModelled,
+            path,
+            "moments are estimated in 32 bits on the device, an upper bound",
+        );
+    }
+    if !is_lora && dialect == Dialect::Axolotl {
+        let message = "Axolotl loads the weights in the format that it computes in: 32-bit copies are estimated, an upper bound of memory";
+        fields.draft.remark(RemarkKind::Assumed, "optimizer", None, message);
+    }
+}
+
+fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
+    let path = "gradient_checkpointing";
+    if let Some(data) = fields.document.get(path).map(|entry| entry.data.clone())
+        && matches!(data, Data::Text(_))
+        && !fields.is_auto(path)
+    {
+        // Axolotl: `offload`, `unsloth`.
+        let word = fields.word(path).unwrap_or_default();
+        if !matches!(word.to_ascii_lowercase().as_str(), "true" | "false") {
+            fields.set("plan.recompute", &Recompute::Full { layers: None }, path);
+            let message = "kept inputs of layers are estimated on the device";
+            return fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+    match fields.flag(path) {
+        Some(true) => return fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+        Some(false) if dialect != Dialect::LlamaFactory => {
+            return fields.set("plan.recompute", &Recompute::None, path);
+        }
+        _ => {}
+    }
+    if fields.is_auto(path) {
+        return;
+    }
+    let off = "disable_gradient_checkpointing";
+    let full = Recompute::Full { layers: None };
+    match (dialect, fields.flag(off)) {
+        (Dialect::LlamaFactory, Some(true)) => fields.set("plan.recompute", &Recompute::None, off),
+        (Dialect::LlamaFactory, _) => {
+            fields.default("plan.recompute", &full, "LLaMA-Factory checkpoints every layer by default");
+        }
+        (Dialect::Trl, _) => {
+            fields.default("plan.recompute", &full, "TRL checkpoints every layer by default");
+        }
+        (Dialect::Swift, _) => {
+            fields.default("plan.recompute", &full, "ms-swift checkpoints every layer by default");
+        }
+        (Dialect::Axolotl, _) if !fields.document.has("fsdp_config.fsdp_activation_checkpointing") => {
+            fields.default("plan.recompute", &Recompute::None, "Axolotl checkpoints nothing by default");
+        }
+        _ => {}
+    }
+}
+
+fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
+    let is_on = |fields: &mut Fields<'_>, path: &str| {
+        let word = fields.word(path).map(|word| word.to_ascii_lowercase());
+        // `bf16: auto` and `full` are on where the device has it, which all of today's have.
+        word.is_some_and(|word| matches!(word.as_str(), "true" | "full" | "yes")) || fields.is_auto(path)
+    };
+    for (path, preset) in [
+        ("bf16", PrecisionPreset::Bf16),
+        ("bfloat16", PrecisionPreset::Bf16),
+        ("pure_bf16", PrecisionPreset::Bf16),
+        ("fp16", PrecisionPreset::Fp16),
+        ("float16", PrecisionPreset::Fp16),
+    ] {
+        if is_on(fields, path) && fields.draft.value("plan.precision.preset").is_none() {
+            fields.set("plan.precision.preset", &preset, path);
+            if path == "pure_bf16" {
+                let message =
+                    "weights and moments are estimated with 32-bit copies, an upper bound of memory";
+                fields.remark(RemarkKind::NotModelled, path, message);
+            }
+        }
+    }
+    if is_on(fields, "fp8") {
+        fields.set("plan.precision.preset", &PrecisionPreset::Fp8, "fp8");
+    }
+    for path in ["torch_dtype", "dtype", "precision"] {
+        let Some(word) = fields.word(path).map(|word| word.to_ascii_lowercase()) else { continue };
+        let preset = match word.as_str() {
+            w if w.contains("fp8") => PrecisionPreset::Fp8,
+            w if w.contains("bf16") || w.contains("bfloat16") => PrecisionPreset::Bf16,
+            w if w.contains("fp16") || w.contains("float16") => PrecisionPreset::Fp16,
+            _ => continue,
+        };
+        if fields.draft.value("plan.precision.preset").is_none() {
+            fields.set("plan.precision.preset", &preset, path);
+        }
+    }
+    if matches!(dialect, Dialect::Trl | Dialect::Swift) {
+        let why = "computes in bfloat16 by default";
+        fields.default("plan.precision.preset", &PrecisionPreset::Bf16, &format!("{} {why}", dialect.name()));
+    }
+    if fields.draft.value("plan.software").is_none() {
+        software(fields, "torchtune-2024", "Hugging Face's models, eager");
+    }
+}
+
+/// Samples that are not packed are shorter than the longest that is allowed.
+fn packing(fields: &mut Fields<'_>, dialect: Dialect) {
+    let mut packs = dialect == Dialect::Foundry;
+    for path in ["packing", "sample_packing", "neat_packing"] {
+        packs |= fields.flag(path) == Some(true);
+    }
+    if !packs && fields.draft.spec().plan.sequence_length.is_some() {
+        let message = "samples are not packed: every one is estimated at the longest length, an upper bound of time and memory";
+        fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+    }
+}

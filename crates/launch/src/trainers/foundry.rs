@@ -1,0 +1,123 @@
+//! llm-foundry: MPT's dimensions, batches over all ranks, and Composer's FSDP.
+
+use super::named;
+use crate::RemarkKind;
+use crate::accelerate::{fsdp, software};
+use crate::adapter;
+use crate::document::Data;
+use crate::fields::Fields;
+use railwright_spec::model::{Activation, NormKind, Position, Style};
+
+pub(super) fn model(fields: &mut Fields<'_>) {
+    let name = fields.word("model.name").unwrap_or_default();
+    let path = "model.pretrained_model_name_or_path";
+    if let Some(id) = fields.word(path) {
+        named(fields, path, &id);
+    } else if name == "mpt_causal_lm" {
+        mpt(fields);
+    } else if !name.is_empty() {
+        let message = "the dimensions of this model are not read, so the model is open";
+        fields.remark(RemarkKind::Unresolved, "model.name", message);
+    }
+    if fields.document.has("model.peft_config") {
+        let path = "model.peft_config.peft_type";
+        let _ = fields.word(path);
+        let (said, line) = fields.said(path);
+        adapter::lora(&mut fields.draft, &said, line);
+    }
+    for path in ["model.config_overrides", "model.ffn_config.ffn_type"] {
+        if fields.document.has(path) {
+            let message = "changes the model, and is not read";
+            fields.draft.remark(RemarkKind::NotModelled, path, None, message);
+        }
+    }
+}
+
+/// MPT: LayerNorm, GELU in two matrices, tied embeddings; learned positions by default.
+fn mpt(fields: &mut Fields<'_>) {
+    fields.set("model.style", &Style::Gpt, "model.name");
+    fields.default("model.norm", &NormKind::LayerNorm, "MPT");
+    fields.default("model.activation", &Activation::Gelu, "MPT");
+    fields.default("model.gated_mlp", &false, "MPT");
+    fields.default("model.tied", &true, "MPT ties its embeddings by default");
+    let hidden = fields.count("model.d_model");
+    let path = "model.expansion_ratio";
+    if let Some(hidden) = hidden.filter(|&hidden| hidden > 0) {
+        fields.set("model.hidden", &hidden, "model.d_model");
+        let ratio = fields.number(path).unwrap_or(4.0);
+        let ffn = ratio * hidden as f64;
+        if (1.0..1e9).contains(&ffn) {
+            if fields.document.get(path).is_some() {
+                fields.set("model.ffn", &(ffn as u64), path);
+            } else {
+                fields.default("model.ffn", &(ffn as u64), "MPT's MLPs are 4 times as wide by default");
+            }
+        }
+    }
+    let path = "model.no_bias";
+    match fields.flag(path) {
+        Some(no_bias) => fields.set("model.biases", &!no_bias, path),
+        None => fields.default("model.biases", &true, "MPT has biases by default"),
+    }
+    let path = "model.attn_config.kv_n_heads";
+    if let Some(heads) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("model.kv_heads", &heads, path);
+    }
+    for (path, position) in
+        [("model.attn_config.rope", Position::Rotary), ("model.attn_config.alibi", Position::Alibi)]
+    {
+        if fields.flag(path) == Some(true) {
+            fields.set("model.position", &position, path);
+        }
+    }
+}
+
+pub(super) fn batch(fields: &mut Fields<'_>) {
+    let path = "device_train_microbatch_size";
+    if fields.is_auto(path) {
+        let message = "the trainer finds out what fits, so the micro batch is open";
+        fields.remark(RemarkKind::Unresolved, path, message);
+    }
+    if let Some(micro) = fields.number(path).filter(|&micro| micro > 0.0) {
+        if micro.fract() == 0.0 && micro < 1e9 {
+            fields.set("plan.micro_batch", &(micro as u64), path);
+        } else {
+            fields.remark(RemarkKind::NotModelled, path, "less than one sample is not modelled");
+        }
+    }
+}
+
+pub(super) fn parallel(fields: &mut Fields<'_>) {
+    let at = |key: &str| format!("fsdp_config.fsdp_{key}");
+    if !fields.document.has("fsdp_config") {
+        let message = "no `fsdp_config`: replicas";
+        let none =
+            railwright_spec::plan::Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+        fields.default("plan.sharding", &none, message);
+        return software(fields, "torchtune-2024", "Hugging Face's models, eager");
+    }
+    let path = at("mixed_precision");
+    if let Some(word) = fields.word(&path).map(|word| word.to_ascii_uppercase()) {
+        use railwright_spec::precision::DataType;
+        match word.as_str() {
+            "PURE" => fields.set("plan.precision.gradient_reduce", &DataType::Bf16, &path),
+            "DEFAULT" | "FULL" => fields.set("plan.precision.gradient_reduce", &DataType::Fp32, &path),
+            _ => {}
+        }
+    }
+    let offload = at("activation_cpu_offload");
+    if fields.flag(&offload) == Some(true) {
+        fields.set("plan.offload.activations", &1.0, &offload);
+    }
+    if fields.document.get(&at("activation_checkpointing")).is_none() {
+        let entry = crate::document::Entry::new(
+            at("activation_checkpointing"),
+            Data::Null,
+            crate::document::Spot::default(),
+        );
+        fields.document.entries.push(entry);
+        let none = railwright_spec::plan::Recompute::None;
+        fields.default("plan.recompute", &none, "llm-foundry checkpoints nothing by default");
+    }
+    fsdp::read(fields);
+}

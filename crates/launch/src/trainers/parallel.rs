@@ -1,0 +1,116 @@
+//! How the trainers spread a model: DeepSpeed, FSDP, meshes, replicas.
+//!
+//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP, and saying that
+//! replicas are assumed where nothing is given. Refuses to read another file.
+
+use super::{Dialect, foundry};
+use crate::RemarkKind;
+use crate::accelerate::{fsdp, software};
+use crate::deepspeed;
+use crate::document::Data;
+use crate::fields::Fields;
+use railwright_spec::plan::Sharding;
+
+pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
+    if dialect == Dialect::Foundry {
+        return foundry::parallel(fields);
+    }
+    let path = "deepspeed";
+    if fields.document.has(path) && fields.document.get(path).is_none() {
+        // The whole file stands here.
+        let old: Vec<(String, String)> = fields
+            .document
+            .entries
+            .iter()
+            .filter_map(|e| Some((e.path.clone(), e.path.strip_prefix("deepspeed.")?.to_owned())))
+            .collect();
+        let pairs: Vec<(&str, &str)> = old.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        fields.document.rename(&pairs);
+        return deepspeed::read(fields, "");
+    }
+    if fields.is_auto(path) {
+        return fields.remark(
+            RemarkKind::Unresolved,
+            path,
+            "decides how the model is sharded, which is open",
+        );
+    }
+    if let Some(word) = fields.word(path) {
+        return named(fields, path, &word);
+    }
+    let list = match fields.document.get("fsdp").map(|entry| entry.data.clone()) {
+        Some(Data::List(items)) if !items.is_empty() => {
+            Some(items.iter().map(|item| item.data.shown()).collect::<Vec<_>>().join(" "))
+        }
+        Some(Data::Text(text)) if !text.trim().is_empty() && text != "false" => Some(text),
+        Some(Data::Flag(true)) => Some("full_shard".to_owned()),
+        _ => None,
+    };
+    fields.take("fsdp");
+    let has_config = fields.document.has("fsdp_config");
+    if list.is_some() || has_config {
+        if let Some(words) =
+            list.filter(|_| fields.document.get("fsdp_config.fsdp_sharding_strategy").is_none())
+        {
+            let strategy = ["full_shard", "shard_grad_op", "no_shard", "hybrid_shard_zero2", "hybrid_shard"]
+                .into_iter()
+                .find(|strategy| words.contains(strategy));
+            let (is_v2, line) = (
+                fields.document.get("fsdp_config.fsdp_version").is_some_and(|e| e.data == Data::Integer(2)),
+                fields.said("fsdp").1,
+            );
+            if let Some(strategy) = strategy.filter(|_| !is_v2) {
+                super::put(
+                    &mut fields.document,
+                    "fsdp_config.fsdp_sharding_strategy",
+                    Data::Text(strategy.to_ascii_uppercase()),
+                    line.unwrap_or(0),
+                );
+            }
+            if words.contains("offload") {
+                super::put(
+                    &mut fields.document,
+                    "fsdp_config.fsdp_offload_params",
+                    Data::Flag(true),
+                    line.unwrap_or(0),
+                );
+            }
+        }
+        return fsdp::read(fields);
+    }
+    if fields.document.has("parallelism_config") {
+        fsdp::parallelism(fields);
+    }
+    let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+    fields.default("plan.sharding", &none, "replicas, as neither `deepspeed` nor `fsdp` is given");
+    let message = "replicas are assumed: an accelerate configuration that shards is another file; give `--sharding fsdp` with it";
+    fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);
+    software(fields, "torchtune-2024", "Hugging Face's models, eager");
+}
+
+/// A preset of ms-swift, or one of the files that LLaMA-Factory and Axolotl ship.
+fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
+    let name = word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
+    let stage = ["zero", "_z", "stage"].iter().find_map(|mark| {
+        let rest = name.split(mark).nth(1)?.trim_start_matches(['_', '-']);
+        rest.chars().next()?.to_digit(10).filter(|&stage| stage <= 3)
+    });
+    let Some(stage) = stage else {
+        let message = "is another file: give it with `--launch`; how the model is sharded is open";
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    };
+    let stage = u8::try_from(stage).unwrap_or(0);
+    let sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+    fields.set("plan.sharding", &sharding, path);
+    if name.contains("offload") || name.contains("cpu") {
+        if stage == 3 && !name.contains("cpuoffload_optimizer") {
+            fields.set("plan.offload.parameters", &1.0, path);
+        }
+        fields.set("plan.offload.optimizer", &1.0, path);
+    }
+    let message = format!(
+        "is another file: by its name, ZeRO stage {stage} is taken; give the file with `--launch` to be sure"
+    );
+    fields.remark(RemarkKind::Assumed, path, message);
+    software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+}

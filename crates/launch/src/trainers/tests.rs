@@ -1,0 +1,182 @@
+//! One configuration of each trainer, and what keeps adapters and full fine-tuning apart.
+
+use super::*;
+use crate::{Launch, detect, read as read_any};
+use railwright_spec::run::Value;
+
+fn launch(text: &str) -> Launch {
+    match read_any(text, "f") {
+        Some(Ok(launch)) => launch,
+        other => panic!("{other:?}, {:?}", detect(text)),
+    }
+}
+
+fn check(text: &str, expected: &[(&str, &str)]) -> Launch {
+    let launch = launch(text);
+    assert_eq!(launch.format, Format::HfTrainer);
+    for (key, expected) in expected {
+        let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
+        assert_eq!(value, *expected, "{key}");
+    }
+    launch
+}
+
+fn told(launch: &Launch, kind: RemarkKind) -> String {
+    launch.remarks_of(kind).fold(String::new(), |all, r| all + &r.said + ": " + &r.message + "\n")
+}
+
+const FACTORY: &str = "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\nfinetuning_type: full\n\
+    deepspeed: examples/deepspeed/ds_z3_config.json\ncutoff_len: 4096\nper_device_train_batch_size: 2\n\
+    gradient_accumulation_steps: 4\nbf16: true\nlearning_rate: 1.0e-5\n";
+
+#[test]
+fn llama_factory_is_read() {
+    let launch = check(
+        FACTORY,
+        &[
+            ("model.name", "\"llama-3-8b\""),
+            ("plan.micro_batch", "2"),
+            ("plan.micro_batches", "4"),
+            ("plan.sequence_length", "4096"),
+            ("plan.sharding", "\"fsdp\""),
+            ("plan.recompute", "\"full\""),
+            ("plan.precision.preset", "\"bf16\""),
+            ("plan.optimizer", "open"),
+        ],
+    );
+    assert!(told(&launch, RemarkKind::Assumed).contains("ZeRO stage 3 is taken"));
+    assert!(told(&launch, RemarkKind::Unresolved).contains("the number of devices"));
+    let origin = launch.origins.iter().find(|o| o.key == "plan.sequence_length").expect("an origin");
+    assert_eq!((origin.said.as_str(), origin.line), ("cutoff_len = 4096", Some(5)));
+}
+
+#[test]
+fn adapters_on_quantized_weights_are_no_full_fine_tuning() {
+    let text = FACTORY.replace("finetuning_type: full", "quantization_bit: 4\nfinetuning_type: lora");
+    let launch = check(&text, &[("plan.optimizer", "\"lora\"")]);
+    assert!(told(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
+    let text = FACTORY.replace("finetuning_type: full\n", "");
+    check(&text, &[("plan.optimizer", "\"lora\"")]);
+}
+
+const AXOLOTL: &str = "base_model: meta-llama/Llama-3.1-8B\ndp_shard_size: 4\ndp_replicate_size: 2\ntensor_parallel_size: 2\n\
+    fsdp_version: 2\nfsdp_config:\n  offload_params: false\n  reshard_after_forward: true\n  state_dict_type: FULL_STATE_DICT\n\
+    datasets:\n  - path: ours\n    type: alpaca\nsequence_len: 2048\nsample_packing: true\ngradient_accumulation_steps: 1\n\
+    micro_batch_size: 1\noptimizer: adamw_torch_fused\nbf16: true\n";
+
+#[test]
+fn axolotl_with_a_mesh_is_read() {
+    let launch = check(
+        AXOLOTL,
+        &[
+            ("model.name", "\"llama-3-8b\""),
+            ("cluster.devices", "16"),
+            ("plan.tensor_parallel", "2"),
+            ("plan.data_parallel", "8"),
+            ("plan.sharding", "\"hsdp:4\""),
+            ("plan.micro_batch", "1"),
+            ("plan.sequence_length", "2048"),
+            ("plan.recompute", "\"none\""),
+            ("plan.optimizer", "\"adam\""),
+            ("plan.software", "\"torchtitan-2024-eager\""),
+        ],
+    );
+    assert_eq!(told(&launch, RemarkKind::Unknown), "");
+    let text = AXOLOTL.replace("sample_packing: true", "adapter: qlora\nload_in_4bit: true");
+    let launch = check(&text, &[("plan.optimizer", "\"lora\"")]);
+    assert!(told(&launch, RemarkKind::NotModelled).contains("frozen weights in 4 bits"));
+    assert!(told(&launch, RemarkKind::Assumed).contains("not packed"));
+}
+
+#[test]
+fn the_older_fsdp_of_axolotl_is_version_1() {
+    let text = "base_model: NousResearch/Llama-2-7b-hf\nsequence_len: 4096\nmicro_batch_size: 2\ngradient_accumulation_steps: 2\n\
+        fsdp:\n  - full_shard\n  - auto_wrap\nfsdp_config:\n  fsdp_offload_params: true\n  fsdp_state_dict_type: FULL_STATE_DICT\n\
+        gradient_checkpointing: true\nbf16: auto\noptimizer: adamw_torch\n";
+    check(
+        text,
+        &[
+            ("model.name", "\"llama-2-7b\""),
+            ("plan.sharding", "\"fsdp\""),
+            ("plan.offload.parameters", "1.0"),
+            ("plan.recompute", "\"full\""),
+            ("plan.precision.preset", "\"bf16\""),
+            ("plan.software", "\"fsdp1-2023\""),
+        ],
+    );
+}
+
+#[test]
+fn a_script_of_ms_swift_is_read() {
+    let text = "nproc=4\nNPROC_PER_NODE=$nproc \\\nswift sft \\\n    --model Qwen/Qwen2.5-7B-Instruct \\\n    --tuner_type lora \\\n\
+        \x20   --dataset 'a#500' 'b#500' \\\n    --torch_dtype bfloat16 --per_device_train_batch_size 1 \\\n\
+        \x20   --gradient_accumulation_steps 16 --max_length 2048 --deepspeed zero2 --output_dir $OUT\n";
+    let launch = check(
+        text,
+        &[
+            ("model.name", "\"qwen2.5-7b\""),
+            ("cluster.devices", "4"),
+            ("plan.optimizer", "\"lora\""),
+            ("plan.micro_batches", "16"),
+            ("plan.sharding", "\"zero2\""),
+            ("plan.sequence_length", "2048"),
+            ("plan.precision.preset", "\"bf16\""),
+        ],
+    );
+    let origin = launch.origins.iter().find(|o| o.key == "plan.sequence_length").expect("an origin");
+    assert_eq!(origin.line, Some(8));
+    let open = text.replace("--max_length 2048", "--max_length $LENGTH");
+    let launch = check(&open, &[("plan.sequence_length", "open")]);
+    assert!(told(&launch, RemarkKind::Unresolved).contains("--max_length ${LENGTH}"));
+    let open = text.replace("--tuner_type lora", "--tuner_type $HOW").replace("size 1 ", "size $SIZE ");
+    let open = open.replace("--deepspeed zero2", "--deepspeed $FILE");
+    check(&open, &[("plan.optimizer", "open"), ("plan.micro_batch", "open"), ("plan.sharding", "open")]);
+}
+
+#[test]
+fn llm_foundry_is_read() {
+    let text = "variables:\n  length: 2048\nmax_seq_len: ${variables.length}\nmodel:\n  name: mpt_causal_lm\n  d_model: 4096\n\
+        \x20 n_heads: 32\n  n_layers: 32\n  expansion_ratio: 4\n  vocab_size: 50368\nglobal_train_batch_size: 1024\n\
+        device_train_microbatch_size: 8\nprecision: amp_bf16\nfsdp_config:\n  sharding_strategy: FULL_SHARD\n\
+        \x20 mixed_precision: PURE\n  activation_checkpointing: true\n";
+    check(
+        text,
+        &[
+            ("model.layers", "32"),
+            ("model.hidden", "4096"),
+            ("model.ffn", "16384"),
+            ("model.gated_mlp", "false"),
+            ("model.vocab", "50368"),
+            ("plan.sequence_length", "2048"),
+            ("plan.global_batch", "1024"),
+            ("plan.micro_batch", "8"),
+            ("plan.sharding", "\"fsdp\""),
+            ("plan.recompute", "\"full\""),
+            ("plan.precision.gradient_reduce", "\"bf16\""),
+        ],
+    );
+}
+
+#[test]
+fn trl_is_read() {
+    let text = "model_name_or_path: Qwen/Qwen3-8B\ndataset_name: ours\nper_device_train_batch_size: 4\nmax_length: 4096\n\
+        use_peft: true\nload_in_4bit: true\npacking: true\n";
+    let launch = check(
+        text,
+        &[
+            ("model.name", "\"qwen3-8b\""),
+            ("plan.optimizer", "\"lora\""),
+            ("plan.micro_batch", "4"),
+            ("plan.micro_batches", "1"),
+            ("plan.recompute", "\"full\""),
+            ("plan.sharding", "\"none\""),
+        ],
+    );
+    assert!(told(&launch, RemarkKind::NotModelled).contains("4 bits"));
+    assert!(told(&launch, RemarkKind::Assumed).contains("replicas are assumed"));
+}
+
+#[test]
+fn a_megatron_script_of_ms_swift_is_not_taken() {
+    assert!(dialect("megatron sft \\\n --model Qwen/Qwen3-8B --micro_batch_size 1\n").is_none());
+}

@@ -1,0 +1,129 @@
+//! Flags of frameworks typed on this program's command line.
+//!
+//! Responsible for: which words belong to a flag that a framework knows, and what these flags alone say of a run. Refuses defaults: what
+//! is not typed stays open, unlike in a launch file.
+
+use crate::megatron::{arguments, flags, meaning};
+use crate::shell::Word;
+use crate::{Draft, Format, Reader, Remark, RemarkKind, torchtitan};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::Value;
+
+/// What typed flags say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Typed {
+    /// Keys of a run file with their values, in the order of the keys.
+    pub settings: Vec<(String, Value)>,
+    /// What is to be said about the flags.
+    pub remarks: Vec<Remark>,
+}
+
+/// How many words behind a flag belong to it; `None` for a flag that no framework knows. `--tp-comm-overlap`: none,
+/// `--num-layers 32`: one, `--parallelism.tensor_parallel_degree 4`: one.
+pub fn words_of(flag: &str, behind: &[&str]) -> Option<usize> {
+    let has_value = flag.contains('=');
+    let name = flag.split('=').next().unwrap_or(flag);
+    if name.len() < 4 || !name.starts_with("--") {
+        return None;
+    }
+    let until_flag = || behind.iter().take_while(|word| !word.starts_with("--")).count();
+    if is_torchtitan(name) {
+        return Some(if has_value { 0 } else { until_flag().min(1) });
+    }
+    let flag = flags::by_spelling(name)?;
+    Some(match flag.takes {
+        _ if has_value => 0,
+        flags::Takes::On | flags::Takes::Off => 0,
+        flags::Takes::One => until_flag().min(1),
+        flags::Takes::Many => until_flag(),
+    })
+}
+
+/// `--section.key` of a key that torchtitan's reader knows.
+fn is_torchtitan(name: &str) -> bool {
+    let path = name.trim_start_matches("--");
+    path.contains('.') && torchtitan::knows(path)
+}
+
+/// What flags of Megatron-LM and torchtitan say, each with its values as a word of its own.
+pub fn typed(words: &[String]) -> Result<Typed, Vec<Problem>> {
+    let mut megatron: Vec<Word> = Vec::new();
+    let mut titan: Vec<String> = Vec::new();
+    let mut is_titan = false;
+    for word in words {
+        if word.starts_with("--") {
+            is_titan = is_torchtitan(word.split('=').next().unwrap_or(word));
+        }
+        if is_titan {
+            titan.push(word.clone());
+        } else {
+            megatron.push(Word { text: word.clone(), line: 1, unknown: Vec::new() });
+        }
+    }
+    let mut out = Typed::default();
+    if !megatron.is_empty() {
+        let mut draft = Draft::new(Format::MegatronCommand, "command line");
+        let arguments = arguments::of_words(&megatron, arguments::Surroundings::default(), &mut draft);
+        meaning::fill(&arguments, &meaning::World::default(), &mut draft);
+        out.take(draft.finish()?);
+    }
+    if !titan.is_empty() {
+        out.take(torchtitan::TorchtitanReader.read(&titan.join(" "), "command line")?);
+    }
+    Ok(out)
+}
+
+impl Typed {
+    /// What was typed, of all that a reader concludes.
+    fn take(&mut self, launch: crate::Launch) {
+        for origin in launch.origins.iter().filter(|origin| origin.line.is_some()) {
+            if let Some(value) = launch.spec.get(&origin.key) {
+                self.settings.push((origin.key.clone(), value));
+            }
+        }
+        let is_told = |remark: &Remark| remark.line.is_some() && remark.kind != RemarkKind::Assumed;
+        self.remarks.extend(launch.remarks.into_iter().filter(is_told));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Vec<String> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        let typed = typed(&words).expect("flags");
+        typed.settings.iter().map(|(key, value)| format!("{key}={}", value.to_toml())).collect()
+    }
+
+    #[test]
+    fn flags_say_what_they_say_in_a_script_and_nothing_else() {
+        let all = settings(
+            "--tensor-model-parallel-size 8 --fp8-format hybrid --bf16 --recompute-granularity full",
+        );
+        for one in
+            ["plan.tensor_parallel=8", "plan.precision.compute=\"fp8\"", "plan.precision.preset=\"bf16\""]
+        {
+            assert!(all.iter().any(|said| said == one), "{one} in {all:?}");
+        }
+        assert!(
+            !all.iter().any(|said| said.contains("pipeline_parallel") || said.contains("sharding")),
+            "{all:?}"
+        );
+        assert_eq!(
+            settings("--parallelism.tensor_parallel_degree 4 --training.seq_len=4096"),
+            ["plan.sequence_length=4096", "plan.tensor_parallel=4"]
+        );
+    }
+
+    #[test]
+    fn words_belong_to_their_flags() {
+        assert_eq!(words_of("--num-layers", &["32", "--bf16"]), Some(1));
+        assert_eq!(words_of("--bf16", &["model"]), Some(0));
+        assert_eq!(words_of("--num-layers=32", &["model"]), Some(0));
+        assert_eq!(words_of("--recompute-modules", &["mlp", "moe", "--x"]), Some(2));
+        assert_eq!(words_of("--parallelism.tensor_parallel_degree", &["4"]), Some(1));
+        assert_eq!(words_of("--parallelism.no_such_key", &["4"]), None);
+        assert_eq!(words_of("--frobnicate", &[]), None);
+    }
+}

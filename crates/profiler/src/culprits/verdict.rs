@@ -1,0 +1,278 @@
+//! Whom to name, and when to name nobody.
+//!
+//! Responsible for: ranks, groups and stages whose delay the step would be shorter without, each by replay with those before it mended; and the verdict: what holds the job up,
+//! nothing, or that it cannot be told, with the reasons. Refuses a verdict where the replay is off or a rank has no counterparts: neither an accusation nor an acquittal.
+
+use super::chain::Chains;
+use super::links::SlowLink;
+use super::replay::replay;
+use super::stages::SlowStage;
+use crate::Job;
+use crate::certainty::Certainty;
+use crate::joined::Joined;
+use serde::Serialize;
+
+/// The share of a step by which the replay of the measured times may be off: beyond it no verdict is given.
+pub const MOST_OFF: f64 = 0.02;
+
+/// So many culprits are named at most.
+const NAMED: usize = 8;
+
+/// A set of ranks that hold the job up only together is looked for where all ranks like their peers would save this share of a step or more.
+const TOGETHER: f64 = 0.02;
+
+/// A rank belongs to such a set when its own delays are so many times the median rank's.
+const OUTSTANDING: i64 = 4;
+
+/// What holds the job up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// One rank or a few.
+    Straggler,
+    /// A group whose transfers take longer than those of its peers.
+    SlowLink,
+    /// A pipeline stage with more work than the others.
+    Imbalance,
+    /// Nothing: every rank was matched, the replay is right, and no delay costs more than the noise.
+    None,
+    /// What was recorded does not carry a verdict.
+    CannotTell,
+}
+
+/// What kind of a culprit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Ranks that are late.
+    Rank,
+    /// A group with slow transfers.
+    Group,
+    /// A pipeline stage.
+    Stage,
+}
+
+/// What holds the job up, with what a step would be shorter by without it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Named {
+    /// What it is.
+    pub kind: Kind,
+    /// Its ranks.
+    pub ranks: Vec<u32>,
+    /// Its stage, from 0.
+    pub stage: Option<u32>,
+    /// Why.
+    pub cause: &'static str,
+    /// What a step would be shorter by, in seconds, once those named before it are mended.
+    pub cost_s: f64,
+    /// What the cost is.
+    pub certainty: Certainty,
+}
+
+/// What may be mended: some members, a link or a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Delay {
+    Member(usize),
+    Link(usize),
+    Stage(usize),
+}
+
+/// What replays ask.
+pub(super) struct Mending<'a> {
+    pub chains: &'a Chains,
+    pub joined: &'a Joined,
+    /// By member and event: the own time of its peers.
+    pub usual: &'a [Vec<i64>],
+    pub links: &'a [SlowLink],
+    pub stages: &'a [SlowStage],
+}
+
+impl Mending<'_> {
+    /// What the steps would have taken without some delays, in nanoseconds.
+    pub(super) fn span(&self, without: &[Delay]) -> i64 {
+        let mut mended = vec![false; self.chains.events.len()];
+        let mut factor = vec![1.0_f64; self.chains.events.len()];
+        let mut faster = vec![1.0_f64; self.joined.matching.communicators.len()];
+        for &delay in without {
+            match delay {
+                Delay::Member(member) => mended[member] = true,
+                Delay::Link(at) => faster[self.links[at].communicator as usize] = self.links[at].usual(),
+                Delay::Stage(at) => {
+                    let stage = &self.stages[at];
+                    stage.members.iter().for_each(|&member| factor[member] = stage.usual());
+                }
+            }
+        }
+        let own = |member: usize, place: usize| {
+            let measured = self.chains.events[member][place].own;
+            let own = if mended[member] { self.usual[member][place] } else { measured };
+            if factor[member] < 1.0 { (own as f64 * factor[member]).round() as i64 } else { own }
+        };
+        let transfer = |member: usize, place: usize| {
+            let event = &self.chains.events[member][place];
+            let collective = self.joined.matching.collectives.get(event.collective as usize);
+            let factor = collective.map_or(1.0, |collective| faster[collective.communicator as usize]);
+            if factor < 1.0 { (event.transfer as f64 * factor).round() as i64 } else { event.transfer }
+        };
+        replay(self.chains, self.joined, &own, &transfer).span
+    }
+
+    /// The delays that hold the job up, each with what mending it saves (in nanoseconds of all steps) once those before it are mended. `least` is what counts.
+    pub(super) fn name(&self, candidates: &[Delay], least: i64) -> Vec<(Vec<Delay>, i64)> {
+        let mut named: Vec<(Vec<Delay>, i64)> = Vec::new();
+        let mut mended: Vec<Delay> = Vec::new();
+        let mut span = self.span(&[]);
+        while named.len() < NAMED {
+            let with = |&delay: &Delay| {
+                let mut all = mended.clone();
+                all.push(delay);
+                (self.span(&all), delay)
+            };
+            let open = candidates.iter().filter(|delay| !mended.contains(delay));
+            let Some((next, delay)) = open.map(with).min_by_key(|found| found.0) else { break };
+            if span - next <= least {
+                break;
+            }
+            named.push((vec![delay], span - next));
+            mended.push(delay);
+            span = next;
+        }
+        named
+    }
+
+    /// A few members that hold the job up only together, after what is named already: none of them saves anything alone.
+    pub(super) fn together(
+        &self,
+        named: &[(Vec<Delay>, i64)],
+        excess: &[i64],
+        least: i64,
+    ) -> Option<(Vec<Delay>, i64)> {
+        let mended: Vec<Delay> = named.iter().flat_map(|found| found.0.clone()).collect();
+        let span = self.span(&mended);
+        let everyone: Vec<Delay> =
+            (0..excess.len()).map(Delay::Member).chain(mended.iter().copied()).collect();
+        let least = least.max((span as f64 * TOGETHER) as i64);
+        if span - self.span(&everyone) <= least {
+            return None;
+        }
+        let mut sorted = excess.to_vec();
+        sorted.sort_unstable();
+        let usual = sorted.get(sorted.len() / 2).copied().unwrap_or(0);
+        let mut order: Vec<usize> = (0..excess.len())
+            .filter(|&member| !mended.contains(&Delay::Member(member)))
+            .filter(|&member| excess[member] > OUTSTANDING * usual && excess[member] > least)
+            .collect();
+        order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
+        // Where many stand out nobody does.
+        if order.len() < 2 || order.len() * 4 > excess.len() || order.len() > NAMED {
+            return None;
+        }
+        let with = |members: &[usize]| {
+            let mut all = mended.clone();
+            all.extend(members.iter().copied().map(Delay::Member));
+            self.span(&all)
+        };
+        let all = with(&order);
+        if span - all <= least {
+            return None;
+        }
+        // Those without which it is the same are not part of it.
+        let mut kept = order.clone();
+        for member in order.into_iter().rev() {
+            let less: Vec<usize> = kept.iter().copied().filter(|&other| other != member).collect();
+            if with(&less) - all <= (span - all) / 20 {
+                kept = less;
+            }
+        }
+        (kept.len() > 1).then(|| (kept.into_iter().map(Delay::Member).collect(), span - all))
+    }
+}
+
+/// Why no verdict can be given: always, and where nobody is named.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Doubts {
+    /// These forbid an accusation as well.
+    pub always: Vec<String>,
+    /// These forbid an acquittal.
+    pub acquittal: Vec<String>,
+}
+
+impl Doubts {
+    pub(super) fn of(job: &Job, joined: &Joined, off: f64, forced: u32, bounds: Option<&str>) -> Self {
+        let mut doubts = Self::default();
+        if job.members.len() < 2 {
+            doubts.acquittal.push("only one rank was traced".to_owned());
+            return doubts;
+        }
+        if off.abs() > MOST_OFF {
+            doubts.always.push(format!(
+                "the replay of the recorded step is off by {:+.1}% (at most {:.0}% is accepted)",
+                off * 100.0,
+                MOST_OFF * 100.0
+            ));
+        }
+        if forced > 0 {
+            let collectives = joined.matching.collectives.len();
+            let reason = format!("{forced} waits on {collectives} collectives are in no possible order");
+            doubts.acquittal.push(reason);
+        }
+        let unmatched = unmatched(job, joined);
+        match unmatched.as_slice() {
+            [] => {}
+            [one] => doubts
+                .always
+                .push(format!("most collectives of rank {one} could not be matched with other ranks")),
+            many => doubts.always.push(format!(
+                "most collectives of ranks {} could not be matched with other ranks",
+                crate::groups::RankSet::new(many)
+            )),
+        }
+        doubts.acquittal.extend(bounds.map(str::to_owned));
+        if !joined.matching.unsaid.is_empty() {
+            let lanes: Vec<String> = joined.matching.unsaid.iter().map(ToString::to_string).collect();
+            doubts.acquittal.push(format!("the process groups of {} are not known", lanes.join(", ")));
+        }
+        doubts
+    }
+
+    /// The verdict on what is named, and the reasons why it cannot be told.
+    pub(super) fn judge(self, named: &[Named]) -> (Verdict, Vec<String>) {
+        if !self.always.is_empty() {
+            let mut reasons = self.always;
+            reasons.extend(self.acquittal);
+            return (Verdict::CannotTell, reasons);
+        }
+        let worst = named.iter().max_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
+        match worst.map(|worst| worst.kind) {
+            Some(Kind::Rank) => (Verdict::Straggler, Vec::new()),
+            Some(Kind::Group) => (Verdict::SlowLink, Vec::new()),
+            Some(Kind::Stage) => (Verdict::Imbalance, Vec::new()),
+            None if self.acquittal.is_empty() => (Verdict::None, Vec::new()),
+            None => (Verdict::CannotTell, self.acquittal),
+        }
+    }
+}
+
+/// Ranks most of whose communications with others found no counterpart.
+fn unmatched(job: &Job, joined: &Joined) -> Vec<u32> {
+    let matching = &joined.matching;
+    // Where the others were not traced, there is nothing to be matched with.
+    let traced = |group: &crate::groups::Group| match &group.ranks {
+        Some(ranks) => ranks.ranks().iter().filter(|&&rank| job.position(rank).is_some()).count() > 1,
+        None => group.size > 1,
+    };
+    let counts: Vec<bool> = joined.groups.groups.iter().map(traced).collect();
+    let with_others = |part: &crate::matching::Part| {
+        part.group.is_none_or(|id| counts.get(id.0 as usize).copied().unwrap_or(true))
+    };
+    let of_rank = |member: usize| {
+        let pairs = matching.parts[member].iter().zip(&matching.of[member]);
+        let (mut all, mut alone) = (0_usize, 0_usize);
+        for (_, of) in pairs.filter(|(part, _)| with_others(part)) {
+            all += 1;
+            alone += usize::from(of.is_none());
+        }
+        alone * 2 > all
+    };
+    (0..job.members.len()).filter(|&member| of_rank(member)).map(|member| job.members[member].rank).collect()
+}

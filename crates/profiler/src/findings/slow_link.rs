@@ -1,0 +1,68 @@
+//! Groups with slow links, and stages with more work.
+//!
+//! Responsible for: the groups and stages that the straggler report names, with their cost by replay. Refuses groups whose slow transfers cost the step nothing.
+
+use super::{Context, Rule, percent, time};
+use crate::culprits::{Kind, Named};
+use crate::groups::RankSet;
+use crate::profile::Finding;
+
+pub(super) struct SlowLink;
+
+impl Rule for SlowLink {
+    fn id(&self) -> &'static str {
+        "slow-group"
+    }
+
+    fn title(&self) -> &'static str {
+        "A group or a pipeline stage that delays the job"
+    }
+
+    fn text(&self) -> &'static str {
+        "A process group whose transfers of equal size take a fifth longer than those of its peers, or a pipeline stage whose arithmetic takes a tenth longer than that of the median stage. The cost \
+         is by replay: what the step would take with transfers or arithmetic like the others'. Reported when that is above the noise of steps and above 0.5 % of the step."
+    }
+
+    fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        let Some(report) = context.stragglers else { return Vec::new() };
+        let tell = |named: &Named| {
+            let cost = named.cost_s * 1e9;
+            let ranks = RankSet::new(&named.ranks).to_string();
+            let share = named.certainty.worded(&percent(context.share(cost)));
+            let transfers = report.slow_groups.iter().filter(|group| group.ranks == ranks).take(3);
+            let (message, evidence, advice) = match named.stage {
+                Some(stage) => (
+                    format!(
+                        "stage {stage} (ranks {ranks}) computes longer than the other stages: {share} of the step"
+                    ),
+                    vec![format!("{} per step by replay", time(cost))],
+                    "move layers to other stages (`railwright balance`), counting the embedding and the head",
+                ),
+                None => (
+                    format!("transfers among ranks {ranks} are slow: {share} of the step"),
+                    transfers
+                        .map(|group| {
+                            let operation = group.operation.map_or("unknown", |operation| operation.name());
+                            let (own, peers) = (time(group.transfer as f64), time(group.peers as f64));
+                            format!(
+                                "{operation} of {} bytes: {own}, median of its peers {peers}",
+                                group.bytes
+                            )
+                        })
+                        .collect(),
+                    "check the NICs, cables and switch ports that these ranks share; compare with nccl-tests on the same nodes",
+                ),
+            };
+            Finding {
+                id: self.id().to_owned(),
+                message,
+                cost: Some(cost),
+                certainty: report.bounds_only.as_ref().map(|_| named.certainty),
+                evidence,
+                advice: advice.to_owned(),
+                ..Finding::default()
+            }
+        };
+        report.culprits.iter().filter(|named| named.kind != Kind::Rank).map(tell).collect()
+    }
+}

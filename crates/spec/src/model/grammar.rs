@@ -1,0 +1,79 @@
+//! Model types as data: a description in `catalog/families` and a configuration make a model.
+//!
+//! Responsible for: looking up a description, its towers, and what an unknown type would be if read by its field names. The language
+//! of descriptions is in `catalog/families/README.md`. Refuses to know any family by name.
+
+mod evaluate;
+mod expression;
+mod families;
+mod feed_forwards;
+mod mixers;
+mod stack;
+
+use super::{Model, Tower};
+use crate::problem::Problem;
+use serde_json::{Map, Value};
+use stack::Stack;
+
+/// Names of the types that descriptions cover.
+pub(super) fn types() -> impl Iterator<Item = &'static str> {
+    families::names()
+}
+
+/// Reads a configuration by the description of its type; `None` where there is none.
+pub(super) fn read(
+    kind: &str,
+    own: &Map<String, Value>,
+    outer: &Map<String, Value>,
+    name: &str,
+    notes: &[String],
+) -> Result<Option<Model>, Problem> {
+    let Some(family) = families::family(kind)?.filter(|family| !family.definitions.is_empty()) else {
+        return Ok(None);
+    };
+    Stack::new(family, own, outer).model(name, kind, notes.to_vec()).map(Some)
+}
+
+/// Each tower with the key of the file that it comes from (empty: the file's own), or why it could not be read; `None` where the
+/// file's class does not have it.
+pub(super) type Towers = Vec<(String, Result<Option<Tower>, Problem>)>;
+
+/// The towers of a type that a file has; `None` where no description knows the type's towers.
+pub(super) fn towers(
+    kind: &str,
+    own: &Map<String, Value>,
+    outer: &Map<String, Value>,
+) -> Result<Option<Towers>, Problem> {
+    let Some(family) = families::family(kind)?.filter(|family| !family.towers.is_empty()) else {
+        return Ok(None);
+    };
+    let mut towers = Vec::new();
+    for (name, tower) in &family.towers {
+        let fields = match tower.at.as_str() {
+            "" => Some(own),
+            at => outer.get(at).and_then(Value::as_object),
+        };
+        let Some(fields) = fields else { continue };
+        let (key, stack) = (tower.at.clone(), Stack::new(tower, fields, outer));
+        let tower = if stack.flag("when")? { stack.tower(name, kind).map(Some) } else { Ok(None) };
+        towers.push((key, tower));
+    }
+    Ok(Some(towers))
+}
+
+/// What a file of an unknown type has if its fields mean what they mean elsewhere: for a hint, never for an answer.
+pub(super) fn guess(own: &Map<String, Value>, outer: &Map<String, Value>) -> Option<String> {
+    let like =
+        |name: &str| Stack::new(families::family(name).ok()??, own, outer).model("", name, Vec::new()).ok();
+    let (experts, plain) = (like("_experts"), like("_decoder"));
+    let (model, words) = match (own.keys().any(|key| key.contains("experts")), experts, plain) {
+        (true, Some(model), _) => (model, "with experts, as `qwen3_moe` reads them"),
+        (false, _, Some(model)) => (model, "as `llama` reads them"),
+        _ => return None,
+    };
+    let total = model.parameters().total;
+    Some(format!(
+        "its fields {words} make {} layers and {total} parameters: if that is the structure, set `model_type`; the count may be wrong",
+        model.num_layers()
+    ))
+}

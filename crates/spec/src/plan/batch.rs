@@ -1,0 +1,90 @@
+//! The global batch where nobody names one: one rule for every command.
+//!
+//! Responsible for: how many sequences a step has by default, as a number that layouts can divide. Refuses to know a layout.
+
+/// Tokens of a global batch where nobody says it: what trainings of a few billion parameters and more use at least.
+const USUAL_TOKENS: u64 = 4 * 1_048_576;
+/// The most that is chosen for somebody: Llama 3 405B's. Beyond it many models learn less per token.
+const MOST_TOKENS: u64 = 16 * 1_048_576;
+
+/// Sequences for a number of tokens, such that many numbers of replicas divide them: a million tokens in sequences of 8192 are 120, not
+/// 122. It departs from the tokens by a sixteenth at most.
+pub fn divisible_batch(tokens: f64, sequence_length: u64, devices: u64) -> u64 {
+    let wanted = (tokens / sequence_length.max(1) as f64).round().max(1.0);
+    let most = ((wanted / 8.0) as u64).min(devices).max(1);
+    let unit = 1_u64 << most.ilog2();
+    ((wanted / unit as f64).round() as u64).max(1).saturating_mul(unit)
+}
+
+/// Sequences of a global batch where nobody says it: a sequence for every eighth device, as Llama 3 405B had (2,048 on 16,384), within what
+/// is usual.
+pub fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
+    let least = (USUAL_TOKENS / sequence_length.max(1)).max(1);
+    let most = (MOST_TOKENS / sequence_length.max(1)).max(1);
+    least.max(devices / 8).min(most).next_power_of_two()
+}
+
+/// The usual batch as a number that the odd part of each number of devices divides: a power of two leaves 1,000 GPUs without any layout,
+/// because the factor 125 ends up in the replicas. One batch for all where it departs from the usual by less than a factor of two;
+/// otherwise `None`, and each number of devices has its own.
+pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
+    let unit = devices.iter().try_fold(1, |common, &n| {
+        let factor = odd_factor(n, usual);
+        Some(factor / greatest_common_divisor(common, factor) * common).filter(|unit| *unit <= 2 * usual)
+    })?;
+    let mut batch = unit;
+    // The nearest in ratio of the unit times a power of two, which divides further best.
+    while batch as f64 * std::f64::consts::SQRT_2 < usual as f64 {
+        batch *= 2;
+    }
+    Some(batch)
+}
+
+/// The batch of a run on so many devices: the usual one, as a number that their odd part divides.
+pub fn default_batch(sequence_length: u64, devices: u64) -> u64 {
+    let usual = usual_batch(sequence_length, devices);
+    divided_batch(usual, &[devices]).unwrap_or(usual)
+}
+
+/// The odd part of a number of devices; where that is beyond twice the batch, the largest of its divisors that is not.
+fn odd_factor(devices: u64, batch: u64) -> u64 {
+    let odd = devices >> devices.trailing_zeros().min(63);
+    if odd <= 2 * batch {
+        return odd.max(1);
+    }
+    (1..=2 * batch).rev().find(|n| odd.is_multiple_of(*n)).unwrap_or(1)
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_in_tokens_can_be_divided() {
+        assert_eq!(divisible_batch(1e6, 8192, 8), 120);
+        assert_eq!(divisible_batch(4_194_304.0, 8192, 1024), 512);
+        assert_eq!(divisible_batch(1.0, 8192, 8), 1);
+        for tokens in [1e5, 3e6, 16e6, 1e9] {
+            let batch = divisible_batch(tokens, 4096, 4096) as f64 * 4096.0;
+            assert!((batch / tokens - 1.0).abs() <= 1.0 / 16.0, "{tokens}: {batch}");
+        }
+    }
+
+    #[test]
+    fn a_default_batch_is_divided_by_odd_numbers_of_replicas() {
+        assert_eq!(divided_batch(512, &[1024]), Some(512));
+        assert_eq!(divided_batch(512, &[1000]), Some(500));
+        assert_eq!(divided_batch(512, &[72]), Some(576));
+        assert_eq!(divided_batch(512, &[3000]), Some(375));
+        assert_eq!(divided_batch(2048, &[10_000]), Some(2500));
+        assert_eq!(divided_batch(512, &[72, 64, 1000]), None);
+        assert_eq!(divided_batch(512, &[64, 72, 96]), Some(576));
+        // A prime beyond all batches: nothing helps, so nothing changes.
+        assert_eq!(divided_batch(512, &[8 * 10_007]), Some(512));
+        assert_eq!(divided_batch(1, &[u64::MAX, 0]).map(|n| n <= 2), Some(true));
+    }
+}

@@ -1,0 +1,212 @@
+//! The run as its user would launch it: a specification, a model and a cluster to a plan.
+//!
+//! Responsible for: the one order in which a plan is filled in: what was specified, then what the software generation does, then what
+//! everybody does. Every command, the page, launch files, validation and the search come through here. Refuses to override what was
+//! specified, and to judge the plan: whether it is possible is [`super::validate`]'s to say.
+
+use super::degrees::{self, Degrees};
+use super::precision_preset::PrecisionPreset;
+use super::{
+    AttentionKernel, ContextKind, Offload, Optimizer, Overlap, Plan, PlanSpec, Precision, RankOrder,
+    Recompute, Schedule, Sharding, default_batch, uneven_layers,
+};
+use crate::cluster::Cluster;
+use crate::model::Model;
+use crate::precision::DataType;
+use crate::problem::Problem;
+use crate::software::{self, Software};
+
+impl Plan {
+    /// A plan that should fit, for somebody who has not chosen anything yet. It is a start, not an optimum: the search
+    /// finds that.
+    pub fn default_for(model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
+        PlanSpec::default().resolve(model, cluster)
+    }
+}
+
+impl PlanSpec {
+    /// The software generation that was specified, or that such a plan is taken to run on.
+    pub fn generation(&self, cluster: &Cluster) -> Result<&'static Software, Problem> {
+        match &self.software {
+            Some(id) => software::by_id(id),
+            None => software::by_id(software::inferred(self, &cluster.accelerator.architecture)),
+        }
+    }
+
+    /// Tokens of a sequence: what was specified, else what the model declares, at most 8192.
+    pub fn tokens_per_sequence(&self, model: &Model) -> u64 {
+        let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
+        self.sequence_length.unwrap_or(declared.min(8192))
+    }
+
+    /// Fills in everything that is open. What contradicts itself is refused.
+    pub fn resolve(&self, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
+        let software = self.generation(cluster)?;
+        // Full sharding makes a model fit without any other parallelism, so the degrees must know of it.
+        let fully_sharded = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+        let sharding = self.sharding.or((software.zero_stage == 3).then_some(fully_sharded));
+        let Degrees { tensor, pipeline, context, data, expert } =
+            degrees::resolve(&Self { sharding, ..self.clone() }, model, cluster)?;
+        let schedule = self.schedule.unwrap_or(Schedule::OneForwardOneBackward);
+        let two_chunks = schedule == Schedule::ZbV;
+        let virtual_stages = self.virtual_stages.unwrap_or(if two_chunks { 2 } else { 1 });
+        let sequence_length = self.tokens_per_sequence(model);
+        let micro_batch = self.micro_batch.unwrap_or(1);
+        let unit = micro_batch.saturating_mul(data).max(1);
+        let round = if virtual_stages > 1 { pipeline.max(1) } else { 1 };
+        let sequence_parallel = self.sequence_parallel.unwrap_or(tensor > 1);
+        let mut plan = Plan {
+            tensor_parallel: tensor,
+            sequence_parallel,
+            pipeline_parallel: pipeline,
+            virtual_stages,
+            context_parallel: context,
+            context_kind: self.context_kind.unwrap_or_else(|| context_kind(software)),
+            data_parallel: data,
+            expert_parallel: expert,
+            expert_tensor_parallel: self
+                .expert_tensor_parallel
+                .unwrap_or_else(|| expert_tensor(software, model, [tensor, context, data, expert])),
+            sharding: sharding.unwrap_or_else(|| usual_sharding(software, data.saturating_mul(context))),
+            segment: None,
+            rank_order: self.rank_order.unwrap_or(RankOrder::TensorContextDataPipeline),
+            micro_batch,
+            global_batch: self.batch(unit, round, sequence_length, cluster.devices)?,
+            sequence_length,
+            precision: self.formats(software, cluster),
+            optimizer: self.optimizer.unwrap_or(Optimizer::Adam),
+            recompute: self.recompute.clone().unwrap_or(Recompute::None),
+            stage_recompute: self.stage_recompute.clone(),
+            offload: Offload {
+                optimizer: self.offload_optimizer.unwrap_or(0.0),
+                activations: self.offload_activations.unwrap_or(0.0),
+                parameters: self.offload_parameters.unwrap_or(0.0),
+            },
+            schedule,
+            layers_per_stage: self.layers(software, model, pipeline.saturating_mul(virtual_stages)),
+            overlap: self.overlap(software, sequence_parallel),
+            attention_kernel: self.attention_kernel.unwrap_or(AttentionKernel::Auto),
+            software: software.id.clone(),
+            dropout: self.dropout.unwrap_or(software.dropout),
+            expert_imbalance: self.expert_imbalance.unwrap_or(1.0),
+            expert_capacity: self.expert_capacity,
+            document_length: self.document_length,
+            vocabulary_multiple: self.vocabulary_multiple.unwrap_or(software.vocabulary_multiple),
+        };
+        plan.segment = match self.segment {
+            Some(segment) => segment.on(cluster),
+            None => plan.usual_segment(cluster),
+        };
+        Ok(plan)
+    }
+
+    fn overlap(&self, software: &Software, sequence_parallel: bool) -> Overlap {
+        let usual = software.overlap;
+        Overlap {
+            gradient_reduce: self.overlap_gradient_reduce.unwrap_or(usual.gradient_reduce),
+            parameter_gather: self.overlap_parameter_gather.unwrap_or(usual.parameter_gather),
+            // Userbuffers need the sequence-parallel form of the collectives.
+            tensor: self.overlap_tensor.unwrap_or(usual.tensor && sequence_parallel),
+            pipeline: self.overlap_pipeline.unwrap_or(usual.pipeline),
+            expert: self.overlap_expert.unwrap_or(usual.expert),
+        }
+    }
+
+    fn layers(&self, software: &Software, model: &Model, chunks: u64) -> Option<Vec<u64>> {
+        let is_uneven = || {
+            let layers = model.num_layers();
+            // More chunks than twice the layers are a mistake, and validation says so.
+            let sane = (1..=layers.saturating_mul(2)).contains(&chunks);
+            (self.uneven_stages == Some(true) && sane && !layers.is_multiple_of(chunks))
+                .then(|| uneven_layers(model, chunks, software.stage_split))
+        };
+        self.layers_per_stage.clone().or_else(is_uneven)
+    }
+
+    fn formats(&self, software: &Software, cluster: &Cluster) -> Precision {
+        let has = |data_type| cluster.accelerator.peak.contains_key(&data_type);
+        let otherwise = if has(DataType::Bf16) || !has(DataType::Fp16) {
+            PrecisionPreset::Bf16
+        } else {
+            PrecisionPreset::Fp16
+        };
+        let preset = self.precision.unwrap_or(otherwise).precision();
+        let parameters = self.precision_parameters.unwrap_or(preset.parameters);
+        // `bf16` in the catalogue stands for the run's 16-bit format; pure fp32 has nothing narrower.
+        let of_run = |format: Option<DataType>| {
+            let format = format.filter(|_| parameters != DataType::Fp32)?;
+            let is_sixteen = format == DataType::Bf16 && parameters == DataType::Fp16;
+            Some(if is_sixteen { DataType::Fp16 } else { format })
+        };
+        let gradients =
+            self.precision_gradients.or_else(|| of_run(software.gradients)).unwrap_or(preset.gradients);
+        let usual_reduce = of_run(software.gradient_reduce).or(self.precision_gradients);
+        Precision {
+            compute: self.precision_compute.unwrap_or(preset.compute),
+            parameters,
+            gradients,
+            gradient_reduce: self
+                .precision_gradient_reduce
+                .or(usual_reduce)
+                .unwrap_or(preset.gradient_reduce),
+            master: self.precision_master.map_or(preset.master, |master| master.0),
+            moments: self.precision_moments.unwrap_or(preset.moments),
+            activations: self.precision_activations.unwrap_or(preset.activations),
+            narrow_attention: self.precision_narrow_attention.unwrap_or(preset.narrow_attention),
+        }
+    }
+
+    /// Sequences per step, from whichever of the three ways was used to give it; else the usual batch in multiples of `unit` sequences (a
+    /// micro batch on each replica), and where stages are interleaved in whole rounds of `round` micro batches (Megatron's rule).
+    fn batch(&self, unit: u64, round: u64, sequence_length: u64, devices: u64) -> Result<u64, Problem> {
+        let given = [
+            self.global_batch.map(|_| "plan.global_batch"),
+            self.micro_batches.map(|_| "plan.micro_batches"),
+            self.batch_tokens.map(|_| "plan.batch_tokens"),
+        ];
+        let given: Vec<&str> = given.into_iter().flatten().collect();
+        if let [first, second, ..] = given.as_slice() {
+            return Err(Problem::new(format!("`{first}` and `{second}` both set the batch"))
+                .at_key(*second)
+                .hint("keep one"));
+        }
+        if let Some(batch) = self.global_batch {
+            return Ok(batch);
+        }
+        if let Some(count) = self.micro_batches {
+            return Ok(count.saturating_mul(unit));
+        }
+        let units = |sequences: f64| (sequences / unit as f64).round().max(1.0) as u64;
+        if let Some(tokens) = self.batch_tokens {
+            return Ok(units(tokens.0 / sequence_length.max(1) as f64).saturating_mul(unit));
+        }
+        let count = units(default_batch(sequence_length, devices) as f64);
+        Ok(count.div_ceil(round).saturating_mul(round).saturating_mul(unit))
+    }
+}
+
+/// How ranks share a sequence: in a ring, or as the generation can.
+fn context_kind(software: &Software) -> ContextKind {
+    let offered = &software.offers.context;
+    match offered.first() {
+        Some(first) if !offered.contains(&ContextKind::Ring) => *first,
+        _ => ContextKind::Ring,
+    }
+}
+
+/// What is sharded among so many peers.
+fn usual_sharding(software: &Software, peers: u64) -> Sharding {
+    let zero_stage = if peers > 1 { software.zero_stage.min(2) } else { 0 };
+    Sharding { zero_stage, group: None, reshard_after_forward: false }
+}
+
+/// Ranks that share each expert.
+fn expert_tensor(software: &Software, model: &Model, [tensor, context, data, expert]: [u64; 4]) -> u64 {
+    let ranks = tensor.saturating_mul(context).saturating_mul(data);
+    let follows = software.expert_tensor_follows_tensor && model.is_mixture_of_experts();
+    if expert <= 1 || follows && ranks.is_multiple_of(expert.saturating_mul(tensor).max(1)) {
+        tensor
+    } else {
+        1
+    }
+}

@@ -1,0 +1,107 @@
+//! Layers on stages that they do not divide among.
+//!
+//! Responsible for: the ways in which frameworks and whoever writes their layouts spread them. Refuses to search for the best: `balance`
+//! does that.
+
+use super::balanced_layers;
+use crate::model::{FeedForward, Layer, Model, Usage};
+use serde::{Deserialize, Serialize};
+
+/// How layers are laid on pipeline stages when the plan does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageSplit {
+    /// Evenly; where layers do not divide, by hand ([`uneven_layers`]).
+    Even,
+    /// By cumulated compute cost with the head counted; the layer that crosses a stage's share stays in it.
+    Compute,
+}
+
+/// Layers of each of so many virtual stages that they do not divide among. One fewer at both ends where that divides, as Llama 3 405B was
+/// trained (Megatron's `--account-for-embedding-in-pipeline-split` and its like for the loss); else a lighter end with the head.
+pub fn uneven_layers(model: &Model, parts: u64, split: StageSplit) -> Vec<u64> {
+    let layers = model.num_layers();
+    match split {
+        StageSplit::Compute => by_compute(model, parts.clamp(1, 100_000) as usize),
+        StageSplit::Even if (layers + 2).is_multiple_of(parts.max(1)) => balanced_layers(layers, parts),
+        StageSplit::Even => light_head(model, parts),
+    }
+}
+
+/// Layers that do not divide are laid out by hand, and whoever does so counts the ends: the head and multi-token prediction weigh as many
+/// layers as their matrix products are worth, and the last virtual stage gets so many fewer.
+pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
+    let parts = parts.clamp(1, 100_000) as usize;
+    let layers = model.num_layers();
+    let all: f64 = model.layers.iter().map(|&kind| model.layer_kinds[kind].active_parameters() as f64).sum();
+    let layer = (all / layers.max(1) as f64).max(1.0);
+    let head = (model.vocabulary * model.hidden_size) as f64 / layer;
+    let depth = model.multi_token_prediction.as_ref().map_or(0.0, |m| m.depth as f64);
+    let ends = head * (1.0 + depth) + depth;
+    let each = (layers as f64 + ends) / parts as f64;
+    let last = (each - ends).round().max(0.0).min(layers as f64) as u64;
+    let others = parts - 1;
+    let rest = layers - if others == 0 { layers } else { last };
+    let (base, extra) = (rest / others.max(1) as u64, (rest % others.max(1) as u64) as usize);
+    // What is left over goes one each to the middle, away from the embedding.
+    let first = (others - extra.min(others)).div_ceil(2);
+    let mut split: Vec<u64> =
+        (0..others).map(|i| base + u64::from(i >= first && i < first + extra)).collect();
+    split.push(if others == 0 { layers } else { last });
+    split
+}
+
+/// Splits by cumulated weights of matrix products; the head counts, the layer that crosses a share's end stays in it.
+pub fn by_compute(model: &Model, parts: usize) -> Vec<u64> {
+    let costs: Vec<f64> = model.layers.iter().map(|&kind| matmul_weights(&model.layer_kinds[kind])).collect();
+    let head = (model.vocabulary * model.hidden_size) as f64;
+    let total = costs.iter().sum::<f64>() + head;
+    let mut result = vec![0; parts];
+    let (mut part, mut sum) = (0, 0.0);
+    for cost in costs {
+        sum += cost;
+        result[part] += 1;
+        if sum > total * (part + 1) as f64 / parts as f64 && part + 1 < parts {
+            part += 1;
+        }
+    }
+    result
+}
+
+fn matmul_weights(layer: &Layer) -> f64 {
+    let share = match &layer.feed_forward {
+        FeedForward::MixtureOfExperts(moe) => moe.top_k as f64 / moe.experts.max(1) as f64,
+        _ => 1.0,
+    };
+    let matmuls = layer.weights.iter().filter(|w| matches!(w.usage, Usage::Matmul { .. }));
+    matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::by_name;
+
+    /// Meta's 405B (The Llama 3 herd of models, section 3.3.2): one layer fewer on the first and the last of 16 stages. Where that does not
+    /// divide, the end with the head and multi-token prediction is lighter, as in Megatron-Bridge's recipe of DeepSeek-V3 (one layer on the
+    /// last of 16 chunks, four on the others).
+    #[test]
+    fn published_layouts_come_out() {
+        let of = |name: &str, parts| uneven_layers(&by_name(name).expect("known"), parts, StageSplit::Even);
+        let llama = of("llama-3.1-405b", 16);
+        assert_eq!((llama[0], llama[1], llama[15]), (7, 8, 7));
+        let deepseek = of("deepseek-v3-671b", 16);
+        assert!(deepseek[..15].iter().all(|n| (4..=5).contains(n)) && deepseek[15] <= 1, "{deepseek:?}");
+    }
+
+    #[test]
+    fn no_layer_is_lost() {
+        let model = by_name("deepseek-v3-671b").expect("known");
+        for parts in [1, 2, 7, 16, 60, 64, 100] {
+            for split in [StageSplit::Even, StageSplit::Compute] {
+                let list = uneven_layers(&model, parts, split);
+                assert_eq!((list.len() as u64, list.iter().sum::<u64>()), (parts, 61), "{parts} {split:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Choices that the plan's framework does not have.
+//!
+//! Responsible for: comparing a plan with what its software generation offers. Refuses to forbid: the plan is still priced, as if the
+//! framework could run it.
+
+use super::super::{Overlap, Plan, Recompute, Schedule};
+use crate::problem::Warning;
+use crate::software::{self, Offers};
+
+/// A warning that names everything the generation does not offer; none for a generation that is unknown.
+pub(super) fn check(plan: &Plan) -> Option<Warning> {
+    let generation = software::by_id(&plan.software).ok()?;
+    let missing = missing(plan, &generation.offers);
+    (!missing.is_empty()).then(|| {
+        Warning::new(
+            "not-offered",
+            format!(
+                "{} does not offer {}; the estimate prices it as if it did",
+                generation.id,
+                missing.join(", ")
+            ),
+        )
+    })
+}
+
+/// What the plan does and the generation cannot, in words.
+fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
+    let (pp, tp) = (plan.pipeline_parallel, plan.tensor_parallel);
+    let stage = plan.sharding.zero_stage;
+    let zero = offers.zero_stages.contains(&stage)
+        && (pp == 1 || offers.zero_stages_with_pipeline.contains(&stage))
+        && (tp == 1 || offers.zero_stages_with_tensor.contains(&stage));
+    let together = match (pp > 1, tp > 1) {
+        (true, true) => " with tensor and pipeline parallelism",
+        (true, false) => " with pipeline parallelism",
+        (false, true) => " with tensor parallelism",
+        (false, false) => "",
+    };
+    let is_interleaved = plan.schedule == Schedule::OneForwardOneBackward && plan.virtual_stages > 1;
+    let mut list: Vec<String> = [
+        (tp > 1 && !offers.tensor, "tensor parallelism"),
+        (tp > 1 && plan.sequence_parallel && !offers.sequence_parallel, "sequence parallelism"),
+        (pp > 1 && !offers.pipeline, "pipeline parallelism"),
+        (pp > 1 && is_interleaved && !offers.interleaving, "interleaved stages"),
+        (plan.context_parallel > 1 && offers.context.is_empty(), "context parallelism"),
+        (plan.expert_parallel > 1 && !offers.expert, "expert parallelism"),
+        (plan.sharding.group.is_some() && !offers.hybrid_sharding, "sharding over a part of the replicas"),
+    ]
+    .into_iter()
+    .filter(|(is_missing, _)| *is_missing)
+    .map(|(_, name)| name.to_owned())
+    .collect();
+    if pp > 1 && offers.pipeline && !offers.schedules.contains(&plan.schedule) {
+        list.push(format!("the schedule {}", name(&plan.schedule)));
+    }
+    if plan.context_parallel > 1 && !offers.context.is_empty() && !offers.context.contains(&plan.context_kind)
+    {
+        list.push(format!("context parallelism of the kind {}", name(&plan.context_kind)));
+    }
+    // Without peers nothing is sharded, whatever the stage.
+    let has_peers = plan.data_parallel.saturating_mul(plan.context_parallel) > 1;
+    if has_peers && !zero {
+        list.push(format!("ZeRO stage {stage}{together}"));
+    }
+    if let Recompute::Selective { modules, .. } = &plan.recompute {
+        let other: Vec<String> =
+            modules.iter().filter(|module| !offers.recompute.contains(module)).map(|m| m.name()).collect();
+        if !other.is_empty() {
+            list.push(format!("recompute of {}", other.join(", ")));
+        }
+    }
+    list.extend(hidden(plan, offers.overlap).into_iter().map(|what| format!("overlap of {what}")));
+    list
+}
+
+/// Communication that the plan hides and the generation cannot.
+fn hidden(plan: &Plan, offered: Overlap) -> Vec<&'static str> {
+    let overlap = plan.overlap;
+    [
+        (plan.tensor_parallel > 1 && overlap.tensor && !offered.tensor, "tensor-parallel communication"),
+        (plan.expert_parallel > 1 && overlap.expert && !offered.expert, "expert-parallel communication"),
+        (plan.pipeline_parallel > 1 && overlap.pipeline && !offered.pipeline, "transfers between stages"),
+    ]
+    .into_iter()
+    .filter(|(is_missing, _)| *is_missing)
+    .map(|(_, what)| what)
+    .collect()
+}
+
+fn name(value: &impl crate::run::Field) -> String {
+    match value.write() {
+        crate::run::Value::Text(text) => text,
+        other => other.to_toml(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{PlanSpec, Schedule};
+    use crate::{cluster, model};
+
+    #[test]
+    fn what_a_framework_lacks_is_named() {
+        let model = model::by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        let told =
+            |spec: &PlanSpec| check(&spec.resolve(&model, &cluster).expect("possible")).map(|w| w.message);
+        let pipelined =
+            PlanSpec { tensor_parallel: Some(2), pipeline_parallel: Some(4), ..PlanSpec::default() };
+        assert_eq!(told(&pipelined), None);
+        let composer = PlanSpec { software: Some("fsdp1-2023".into()), ..pipelined.clone() };
+        let message = told(&composer).expect("no pipeline there");
+        assert!(
+            message.contains("tensor parallelism, ") && message.contains("pipeline parallelism"),
+            "{message}"
+        );
+        let zero_bubble = PlanSpec { schedule: Some(Schedule::ZbH2), ..pipelined };
+        assert!(told(&zero_bubble).expect("not in Megatron").contains("the schedule zb-h2"));
+    }
+
+    #[test]
+    fn no_generation_lacks_what_it_does_by_default() {
+        let model = model::by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        for generation in software::generations() {
+            let spec = PlanSpec {
+                software: Some(generation.id.clone()),
+                tensor_parallel: Some(1),
+                ..PlanSpec::default()
+            };
+            let plan = spec.resolve(&model, &cluster).expect("possible");
+            assert_eq!(check(&plan), None, "{}", generation.id);
+        }
+    }
+}

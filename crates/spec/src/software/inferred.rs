@@ -1,0 +1,79 @@
+//! The software generation that a plan is taken to run on where nobody names one.
+//!
+//! Responsible for: the match of a plan and an accelerator with what `catalog/software.toml` says is usual. Refuses to look at a model's
+//! name or at who measured what.
+
+use super::generations;
+use crate::plan::PlanSpec;
+use serde::Deserialize;
+
+/// For which plans and accelerators a generation is assumed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usual {
+    /// Which plans.
+    pub plans: UsualPlans,
+    /// Architectures, by how they begin; `default` for those that no generation names.
+    pub architectures: Vec<String>,
+}
+
+/// Plans that a framework is inferred from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsualPlans {
+    /// Full sharding without tensor and pipeline parallelism.
+    FullSharding,
+    /// All others.
+    Others,
+}
+
+/// Where no generation of the catalogue claims a plan, which a test rules out.
+const FALLBACK: &str = "megatron-core-2025";
+
+/// The generation that a plan is taken to run on.
+pub fn inferred(spec: &PlanSpec, architecture: &str) -> &'static str {
+    let is_cut = |degree: Option<u64>| degree.is_some_and(|n| n > 1);
+    let is_sharded = spec.sharding.is_some_and(|sharding| sharding.zero_stage == 3);
+    let plans = if is_sharded && !is_cut(spec.tensor_parallel) && !is_cut(spec.pipeline_parallel) {
+        UsualPlans::FullSharding
+    } else {
+        UsualPlans::Others
+    };
+    let of = |matches: &dyn Fn(&str) -> bool| {
+        generations().iter().find(|generation| {
+            generation.usual.iter().any(|u| u.plans == plans && u.architectures.iter().any(|a| matches(a)))
+        })
+    };
+    let architecture = architecture.to_ascii_lowercase();
+    of(&|name| name != "default" && architecture.starts_with(&name.to_ascii_lowercase()))
+        .or_else(|| of(&|name| name == "default"))
+        .map_or(FALLBACK, |generation| generation.id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{PlanSpec, Sharding};
+
+    #[test]
+    fn a_framework_is_inferred_from_plan_and_accelerator() {
+        let full = Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true });
+        let fsdp = PlanSpec { sharding: full, ..PlanSpec::default() };
+        let pipelined = PlanSpec { pipeline_parallel: Some(4), ..fsdp.clone() };
+        let cut = PlanSpec { tensor_parallel: Some(8), ..PlanSpec::default() };
+        for (spec, architecture, expected) in [
+            (&cut, "Hopper", "megatron-core-2025"),
+            (&cut, "Ampere", "megatron-core-2025"),
+            (&cut, "CDNA3", "megatron-core-2025"),
+            (&cut, "Blackwell", "megatron-core-2026-06"),
+            (&cut, "Blackwell Ultra", "megatron-core-2026-06"),
+            (&fsdp, "Hopper", "torchtitan-2025"),
+            (&fsdp, "Blackwell", "torchtitan-2025"),
+            (&pipelined, "Hopper", "megatron-core-2025"),
+            (&cut, "TPU v5p", "maxtext-tpu"),
+            (&fsdp, "TPU v5p", "maxtext-tpu"),
+        ] {
+            assert_eq!(inferred(spec, architecture), expected, "{architecture}");
+        }
+    }
+}

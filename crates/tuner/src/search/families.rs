@@ -1,0 +1,295 @@
+//! One row for each family of layouts: the tie, the order of rows, and which strategies can still change them.
+//!
+//! Responsible for: the order of the answer. Layouts whose time is within the tie band of the fastest come first; among them the fewest and
+//! least oddities ([`Oddities`]), then time rounded to what two runs of one configuration differ by, then the fewest features
+//! ([`crate::simplicity::complexity`]), then time. What does not tie is ordered by time. Of each family the first in that order is its row.
+//! Refuses to search and to price.
+
+use super::results::Entry;
+use super::strategy::Strategy;
+use crate::simplicity::Oddities;
+use railwright_calculator::intervals::differences;
+use railwright_spec::plan::Plan;
+use serde::Serialize;
+use std::cmp::Ordering;
+
+/// What makes layouts of one family: the degrees, and whether parameters are sharded among data-parallel ranks (ZeRO-3, FSDP) or whole on
+/// each (no sharding, ZeRO-1, ZeRO-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Family {
+    /// Tensor parallel.
+    pub tensor: u64,
+    /// Pipeline stages.
+    pub pipeline: u64,
+    /// Context parallel.
+    pub context: u64,
+    /// Expert parallel.
+    pub expert: u64,
+    /// Whether parameters are sharded.
+    pub shards_parameters: bool,
+}
+
+impl Family {
+    /// Of a plan.
+    pub fn of(plan: &Plan) -> Self {
+        Self {
+            tensor: plan.tensor_parallel,
+            pipeline: plan.pipeline_parallel,
+            context: plan.context_parallel,
+            expert: plan.expert_parallel,
+            shards_parameters: plan.sharding.zero_stage > 2,
+        }
+    }
+
+    fn of_strategy(strategy: &Strategy) -> Self {
+        Self {
+            tensor: strategy.tensor,
+            pipeline: strategy.pipeline,
+            context: strategy.context,
+            expert: strategy.expert,
+            shards_parameters: strategy.sharding.zero_stage > 2,
+        }
+    }
+}
+
+/// The tie with the fastest layout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tie {
+    /// The fastest time (or the least cost).
+    pub fastest: f64,
+    /// What the model may be wrong about two layouts of one search, as a share: 68% of measured pairs of layouts were predicted within it
+    /// of their true difference.
+    pub band: f64,
+}
+
+/// Where a layout stands in the answer; the smaller comes first.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Standing {
+    /// [`BEYOND`] for what does not tie.
+    level: u8,
+    /// Time above the fastest, rounded down to steps of noise. Zero for what does not tie.
+    rounded: u32,
+    /// Features in use. Zero for what does not tie.
+    features: u8,
+    time: f64,
+}
+
+#[cfg(test)]
+impl Standing {
+    /// Whether two are the same but for the rounding of their times.
+    pub(super) fn is_near(&self, other: &Self) -> bool {
+        (self.level, self.rounded, self.features) == (other.level, other.rounded, other.features)
+            && (self.time / other.time - 1.0).abs() < 1e-9
+    }
+}
+
+/// The level of what does not tie.
+const BEYOND: u8 = u8::MAX;
+
+impl Tie {
+    /// With the fastest of a software generation.
+    pub fn with(fastest: f64, software: &str) -> Self {
+        Self { fastest, band: super::difference_band(software) }
+    }
+
+    /// Whether a time ties.
+    pub fn has(&self, time: f64) -> bool {
+        time <= self.limit()
+    }
+
+    /// The slowest that ties.
+    pub fn limit(&self) -> f64 {
+        self.fastest * (1.0 + self.band)
+    }
+
+    /// Where a layout stands.
+    pub fn standing(&self, time: f64, oddities: Oddities, features: usize) -> Standing {
+        if !self.has(time) {
+            return Standing { level: BEYOND, rounded: 0, features: 0, time };
+        }
+        let features = u8::try_from(features).unwrap_or(u8::MAX);
+        Standing { level: oddities.level(), rounded: self.rounded(time), features, time }
+    }
+
+    /// Steps of noise above the fastest.
+    fn rounded(&self, time: f64) -> u32 {
+        // The fastest itself must not fall below its own step by rounding.
+        let steps = (time / self.fastest).ln().max(0.0) / differences::NOISE.ln_1p() + 1e-9;
+        // At most a few: the band is narrower than the whole time.
+        steps.min(f64::from(u32::MAX)) as u32
+    }
+
+    /// The end of a step of noise.
+    fn end_of(&self, rounded: u32) -> f64 {
+        (self.fastest * (differences::NOISE.ln_1p() * (f64::from(rounded) + 1.0)).exp()).min(self.limit())
+    }
+}
+
+/// What a strategy may be at most to change the rows: as high a level, and at that level as long a time.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) struct Cut {
+    level: u8,
+    time: f64,
+}
+
+impl Cut {
+    /// Nothing is cut.
+    pub(super) const OPEN: Self = Self { level: BEYOND, time: f64::INFINITY };
+
+    /// As a number that orders as cuts do, never smaller than the cut: for one atomic cell.
+    pub(super) fn to_bits(self) -> u64 {
+        // Times are positive, so their bits order as they do; eight of them make room for the level.
+        u64::from(self.level) << 56 | ((self.time.to_bits() >> 8) + 1).min((1 << 56) - 1)
+    }
+
+    /// Back from the number.
+    pub(super) fn from_bits(bits: u64) -> Self {
+        let time = f64::from_bits(bits << 8);
+        Self { level: (bits >> 56) as u8, time: if time.is_nan() { f64::INFINITY } else { time } }
+    }
+
+    /// The least time at which a strategy of these oddities is of no interest any more.
+    pub(super) fn limit(self, tie: &Tie, oddities: Oddities) -> f64 {
+        let own = oddities.level();
+        if self.level == BEYOND {
+            // Ties are all wanted.
+            return self.time.max(tie.limit());
+        }
+        match own.cmp(&self.level) {
+            Ordering::Less => tie.limit(),
+            Ordering::Equal => self.time,
+            Ordering::Greater => f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// The rows that a search has found so far: the first of each family, in their order. What is no row now cannot become one without being
+/// offered again, because rows only improve.
+#[derive(Clone, Debug)]
+pub struct Families {
+    tie: Tie,
+    most: usize,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    standing: Standing,
+    family: Family,
+    entry: Entry,
+}
+
+impl Row {
+    fn is_before(&self, other: &Self) -> bool {
+        let standing = self.standing.partial_cmp(&other.standing).unwrap_or(Ordering::Equal);
+        let memory = self.entry.memory.total_cmp(&other.entry.memory);
+        let key = self.entry.strategy.key().cmp(&other.entry.strategy.key());
+        standing.then(memory).then(key).is_lt()
+    }
+}
+
+impl Families {
+    /// None yet.
+    pub(super) fn new(tie: Tie, most: usize) -> Self {
+        Self { tie, most: most.clamp(1, 10_000), rows: Vec::new() }
+    }
+
+    /// The tie.
+    pub(super) fn tie(&self) -> &Tie {
+        &self.tie
+    }
+
+    /// Offers an entry; whether the rows changed.
+    pub(super) fn offer(&mut self, entry: &Entry, oddities: Oddities, features: usize) -> bool {
+        let standing = self.tie.standing(entry.time, oddities, features);
+        self.put(Row { standing, family: Family::of_strategy(&entry.strategy), entry: *entry })
+    }
+
+    fn put(&mut self, row: Row) -> bool {
+        if let Some(at) = self.rows.iter().position(|known| known.family == row.family) {
+            if !row.is_before(&self.rows[at]) {
+                return false;
+            }
+            self.rows.remove(at);
+        }
+        let at = self.rows.partition_point(|known| known.is_before(&row));
+        if at >= self.most {
+            return false;
+        }
+        self.rows.insert(at, row);
+        self.rows.truncate(self.most);
+        true
+    }
+
+    /// Takes over what another found.
+    pub(super) fn merge(&mut self, other: &Self) {
+        for row in &other.rows {
+            self.put(*row);
+        }
+    }
+
+    /// The rows, the first first.
+    pub fn entries(&self) -> Vec<Entry> {
+        self.rows.iter().map(|row| row.entry).collect()
+    }
+
+    /// What later strategies must stay below to change the rows. Never higher than before.
+    pub(super) fn cut(&self) -> Cut {
+        match self.rows.last() {
+            Some(last) if self.rows.len() >= self.most => {
+                let Standing { level, rounded, time, .. } = last.standing;
+                Cut { level, time: if level == BEYOND { time } else { self.tie.end_of(rounded) } }
+            }
+            _ => Cut::OPEN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simplicity::Oddity;
+
+    const TIE: Tie = Tie { fastest: 1.0, band: 0.1 };
+
+    fn odd(oddity: Oddity) -> Oddities {
+        Oddities::default().with(oddity, true)
+    }
+
+    #[test]
+    fn simplicity_orders_ties_and_time_the_rest() {
+        let plain = Oddities::default();
+        let order = [
+            // Within one step of noise the fewer features come first.
+            TIE.standing(1.015, plain, 2),
+            TIE.standing(1.0, plain, 3),
+            TIE.standing(1.05, plain, 1),
+            TIE.standing(1.01, odd(Oddity::TightMemory), 1),
+            TIE.standing(1.0, odd(Oddity::UnequalChunks), 1),
+            TIE.standing(1.11, odd(Oddity::UnequalChunks), 9),
+            TIE.standing(1.2, plain, 1),
+        ];
+        assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
+    }
+
+    #[test]
+    fn a_cut_survives_its_cell_without_falling() {
+        for cut in [Cut { level: 3, time: 1.234_567 }, Cut { level: 0, time: 0.0 }, Cut::OPEN] {
+            let back = Cut::from_bits(cut.to_bits());
+            assert_eq!(back.level, cut.level);
+            assert!(
+                back.time >= cut.time && (back.time.is_infinite() || back.time < cut.time * 1.0001 + 1e-300)
+            );
+        }
+        assert!(Cut { level: 2, time: 9.0 }.to_bits() < Cut { level: 3, time: 1.0 }.to_bits());
+    }
+
+    #[test]
+    fn a_cut_wants_what_is_plainer_and_what_is_as_plain_and_as_fast() {
+        let cut = Cut { level: odd(Oddity::PartialSharding).level(), time: 1.04 };
+        assert_eq!(cut.limit(&TIE, Oddities::default()), TIE.limit());
+        assert_eq!(cut.limit(&TIE, odd(Oddity::PartialSharding)), 1.04);
+        assert!(cut.limit(&TIE, odd(Oddity::UnequalChunks)).is_sign_negative());
+        assert_eq!(Cut { level: BEYOND, time: 1.5 }.limit(&TIE, odd(Oddity::UnequalChunks)), 1.5);
+    }
+}

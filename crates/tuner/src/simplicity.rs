@@ -1,0 +1,207 @@
+//! How plain a layout is: what an expert would object to, and how many features it switches on.
+//!
+//! Responsible for: the order in which layouts are preferred whose step times the model cannot tell apart. It is stated here once: fewer and
+//! lesser [`Oddity`]s first, in the order of the enumeration, then fewer features in use ([`complexity`]). Refuses to weigh times: what
+//! ties, and by how much, is decided in [`crate::search`].
+
+use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute, Schedule};
+use serde::Serialize;
+
+/// What an expert would object to in a layout, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Oddity {
+    /// Virtual stages do not divide the layers: inner chunks differ. The first and the last chunk may have fewer layers than the others,
+    /// since they hold the embedding and the head.
+    UnequalChunks,
+    /// A group that exchanges data in every layer lies across two scale-up domains although it would fit into one.
+    TornGroup,
+    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro batch of several sequences,
+    /// which a smaller micro batch would split without communication.
+    ShortContext,
+    /// States are sharded over a part of the data-parallel ranks.
+    PartialSharding,
+    /// The optimizer states are whole on every data-parallel rank.
+    WholeOptimizer,
+    /// More than [`TIGHT`] of the device's memory is in use, so that allocator retries are likely.
+    TightMemory,
+}
+
+impl Oddity {
+    /// All, the gravest first.
+    pub const ALL: [Self; 6] = [
+        Self::UnequalChunks,
+        Self::TornGroup,
+        Self::ShortContext,
+        Self::PartialSharding,
+        Self::WholeOptimizer,
+        Self::TightMemory,
+    ];
+
+    const fn bit(self) -> u8 {
+        1 << (Self::ALL.len() - 1 - self as usize)
+    }
+}
+
+/// Tokens of a sequence from which a context-parallel rank has enough to do: published layouts shard sequences of 8,192 tokens over two
+/// ranks (Llama 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
+pub const FEWEST_TOKENS: u64 = 4096;
+
+/// Share of the device's memory beyond which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
+pub const TIGHT: f64 = 0.92;
+
+/// A set of oddities. It orders as experts prefer: a graver oddity outweighs all lesser ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Oddities(u8);
+
+impl Oddities {
+    /// Of a plan on scale-up domains of `domain` devices, of which it takes `used_memory` as a share.
+    pub fn of(plan: &Plan, domain: u64, used_memory: f64) -> Self {
+        Self::default()
+            .with(Oddity::UnequalChunks, plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks))
+            .with(Oddity::TornGroup, Layout::new(plan, domain).torn().next().is_some())
+            .with(
+                Oddity::ShortContext,
+                has_short_context(plan.sequence_length, plan.context_parallel, plan.micro_batch),
+            )
+            .with_sharding(plan)
+            .with(Oddity::TightMemory, used_memory > TIGHT)
+    }
+
+    /// With an oddity, if there is one.
+    #[must_use]
+    pub const fn with(self, oddity: Oddity, is_there: bool) -> Self {
+        if is_there { Self(self.0 | oddity.bit()) } else { self }
+    }
+
+    /// With the oddities of a plan's sharding.
+    #[must_use]
+    pub const fn with_sharding(self, plan: &Plan) -> Self {
+        let has_peers = plan.data_parallel * plan.context_parallel > 1;
+        let is_whole = plan.sharding.zero_stage == 0;
+        self.with(Oddity::PartialSharding, !is_whole && plan.sharding.group.is_some())
+            .with(Oddity::WholeOptimizer, has_peers && is_whole)
+    }
+
+    /// Whether an oddity is among them.
+    pub const fn has(self, oddity: Oddity) -> bool {
+        self.0 & oddity.bit() != 0
+    }
+
+    /// The oddities, the gravest first.
+    pub fn list(self) -> Vec<Oddity> {
+        Oddity::ALL.into_iter().filter(|oddity| self.has(*oddity)).collect()
+    }
+
+    /// A number that orders as the set does.
+    pub(crate) const fn level(self) -> u8 {
+        self.0
+    }
+}
+
+/// Whether chunks differ where they need not: all but the first and the last have the same number of layers, and these have no more. Of
+/// two chunks one may have a layer more.
+pub fn has_unequal_chunks(layers: &[u64]) -> bool {
+    let most = layers.iter().copied().max().unwrap_or(0);
+    match layers {
+        [] | [_] => false,
+        [first, last] => first.abs_diff(*last) > 1,
+        [_, inner @ .., _] => inner.iter().any(|n| *n != most),
+    }
+}
+
+/// Whether context parallelism has too little to do.
+pub const fn has_short_context(sequence_length: u64, context: u64, micro_batch: u64) -> bool {
+    context > 1 && (micro_batch > 1 || sequence_length < FEWEST_TOKENS.saturating_mul(context))
+}
+
+/// How much there is to get right in a plan: kinds of parallelism in use, recompute, offload, what departs from even stages and one shard
+/// group.
+pub fn complexity(plan: &Plan) -> usize {
+    let in_use = [
+        plan.tensor_parallel > 1,
+        plan.pipeline_parallel > 1,
+        plan.virtual_stages > 1,
+        plan.context_parallel > 1,
+        plan.expert_parallel > 1,
+        plan.expert_tensor_parallel > 1 && plan.expert_parallel > 1,
+        plan.sharding.zero_stage > 1,
+        plan.sharding.group.is_some(),
+        plan.layers_per_stage.is_some(),
+        plan.recompute != Recompute::None,
+        plan.offload != Offload::default(),
+        !matches!(plan.schedule, Schedule::OneForwardOneBackward | Schedule::Gpipe),
+        plan.rank_order != RankOrder::TensorContextDataPipeline,
+    ];
+    in_use.into_iter().filter(|used| *used).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+    use railwright_spec::plan::{PlanSpec, Sharding};
+
+    fn plan(spec: &PlanSpec) -> Plan {
+        let model = by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 8).expect("known");
+        spec.resolve(&model, &cluster).expect("possible")
+    }
+
+    #[test]
+    fn what_has_fewer_parts_is_simpler() {
+        let plain = plan(&PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() });
+        assert_eq!(complexity(&plain), 1);
+        let more = Plan { context_parallel: 2, recompute: Recompute::Full { layers: None }, ..plain };
+        assert_eq!(complexity(&more), 3);
+    }
+
+    #[test]
+    fn only_the_ends_may_have_fewer_layers() {
+        for fine in [&[7, 8, 8, 7][..], &[8, 8], &[1, 2, 2, 0], &[5], &[8, 7], &[4, 4, 4, 4]] {
+            assert!(!has_unequal_chunks(fine), "{fine:?}");
+        }
+        // 80 layers on 18 chunks; an end that has more; a chunk in the middle that has fewer.
+        for odd in [&[4, 4, 5, 5, 4, 3][..], &[9, 8, 8, 8], &[8, 7, 8, 8], &[8, 6]] {
+            assert!(has_unequal_chunks(odd), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn context_parallelism_needs_long_sequences_one_at_a_time() {
+        assert!(!has_short_context(8192, 2, 1) && !has_short_context(131_072, 16, 1));
+        assert!(!has_short_context(4096, 1, 8));
+        assert!(
+            has_short_context(4096, 2, 1) && has_short_context(8192, 4, 1) && has_short_context(8192, 2, 2)
+        );
+    }
+
+    #[test]
+    fn a_graver_oddity_outweighs_all_lesser_ones() {
+        let of = |list: &[Oddity]| list.iter().fold(Oddities::default(), |all, one| all.with(*one, true));
+        for (index, grave) in Oddity::ALL.into_iter().enumerate() {
+            assert!(of(&[grave]) > of(&Oddity::ALL[index + 1..]), "{grave:?}");
+            assert_eq!(of(&[grave]).list(), [grave]);
+        }
+    }
+
+    #[test]
+    fn oddities_are_read_from_the_plan() {
+        let plain = plan(&PlanSpec { tensor_parallel: Some(2), ..PlanSpec::default() });
+        let sharding = |zero_stage, group| Sharding { zero_stage, group, reshard_after_forward: false };
+        let sharded = Plan { sharding: sharding(1, None), ..plain };
+        assert_eq!(Oddities::of(&sharded, 8, 0.5), Oddities::default());
+        let list = |plan: &Plan, used| Oddities::of(plan, 8, used).list();
+        assert_eq!(
+            list(&Plan { sharding: sharding(1, Some(2)), ..sharded.clone() }, 0.5),
+            [Oddity::PartialSharding]
+        );
+        assert_eq!(
+            list(&Plan { sharding: sharding(0, None), ..sharded.clone() }, 0.93),
+            [Oddity::WholeOptimizer, Oddity::TightMemory]
+        );
+        let uneven = Plan { pipeline_parallel: 4, layers_per_stage: Some(vec![8, 7, 9, 8]), ..sharded };
+        assert_eq!(list(&uneven, 0.5), [Oddity::UnequalChunks]);
+    }
+}

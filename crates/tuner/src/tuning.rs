@@ -1,0 +1,207 @@
+//! From the layout that somebody runs to the few others that are worth a run.
+//!
+//! Responsible for: which settings are free when a launch file pins them all, and what runs of some layouts tell about the others.
+//! Refuses to search, to order what was found ([`crate::search::by_family`] does), to read logs and to edit files.
+
+use railwright_calculator::intervals::differences;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::run::{Section, Value};
+use serde::Serialize;
+
+/// Settings of a plan that change its performance and not what is trained: free unless they are kept.
+pub const FREE: &[&str] = &[
+    "tensor_parallel",
+    "sequence_parallel",
+    "pipeline_parallel",
+    "virtual_stages",
+    "layers_per_stage",
+    "uneven_stages",
+    "schedule",
+    "context_parallel",
+    "context_kind",
+    "data_parallel",
+    "expert_parallel",
+    "expert_tensor_parallel",
+    "rank_order",
+    "micro_batch",
+    "sharding",
+    "recompute",
+    "stage_recompute",
+    "overlap.gradient_reduce",
+    "overlap.parameter_gather",
+    "overlap.tensor",
+    "overlap.pipeline",
+    "overlap.expert",
+];
+
+/// Other ways to say the batch, which a plan says as `global_batch`.
+const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
+
+/// A plan with everything pinned but what is free: [`FREE`] and `more`, less `kept`.
+pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
+    let full = PlanSpec::from_plan(plan);
+    let habits = habits(plan);
+    let mut spec = PlanSpec::default();
+    if habits.contains(&"uneven_stages") && !more.iter().any(|name| name == "uneven_stages") {
+        spec.uneven_stages = Some(false);
+    }
+    for key in PlanSpec::KEYS {
+        let is_free = FREE.contains(&key.name) || more.iter().any(|name| name == key.name);
+        let is_habit = habits.contains(&key.name) && !more.iter().any(|name| name == key.name);
+        let is_kept = is_habit || kept.iter().any(|name| name == key.name);
+        if BATCH.contains(&key.name) || (is_free && !is_kept) {
+            continue;
+        }
+        if let Some(value) = full.get(key.name) {
+            // The value comes out of a specification, so it goes back into one.
+            let _ = spec.set(key.name, &value);
+        }
+    }
+    spec
+}
+
+/// A plan as a file sets it, with the free settings opened: for a number of devices on which the file's own layout is not possible.
+pub fn loosened(said: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
+    let mut spec = PlanSpec::default();
+    for key in PlanSpec::KEYS {
+        let is_free = FREE.contains(&key.name) || more.iter().any(|name| name == key.name);
+        if is_free && !kept.iter().any(|name| name == key.name) {
+            continue;
+        }
+        if let Some(value) = said.get(key.name) {
+            // The value comes out of a specification, so it goes back into one.
+            let _ = spec.set(key.name, &value);
+        }
+    }
+    spec
+}
+
+/// Sequences below this are not worth cutting: context parallelism pays where attention outweighs the rest of a layer.
+pub const LONG_SEQUENCE: u64 = 16_384;
+
+/// Settings that stay as they are unless somebody frees them, because leaving them makes a layout harder to launch for little: stages of
+/// unequal numbers of layers, and context parallelism at sequences below [`LONG_SEQUENCE`].
+pub fn habits(plan: &Plan) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    if plan.layers_per_stage.is_none() {
+        out.push("uneven_stages");
+    }
+    if plan.context_parallel == 1 && plan.sequence_length < LONG_SEQUENCE {
+        out.push("context_parallel");
+    }
+    out
+}
+
+/// The value of a setting of a plan, as a run file has it.
+pub fn setting(plan: &Plan, name: &str) -> Option<Value> {
+    PlanSpec::from_plan(plan).get(name)
+}
+
+/// What measured layouts of a job tell about the others: a factor that all of them share, and how far a layout departs from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// Measured over predicted, the geometric mean over layouts.
+    pub factor: f64,
+    /// Standard deviation of the logarithm of one layout's own departure from the factor.
+    pub departure: f64,
+    /// Measured layouts.
+    pub layouts: usize,
+}
+
+/// The level of a job from its measured layouts, pairs of predicted and measured seconds; `None` without any.
+///
+/// `ln(measured / predicted) = ln(factor) + own`, with `own` of variance `s²`. Between two layouts of one job the model is off by
+/// `ln`-differences of which two thirds lie within `band` ([`differences::difference_band`]): a difference of two has the variance
+/// `2 s²`, so `s = band / √2` before anything is measured. With `n` layouts of sample variance `v` about their mean, the estimate
+/// weighs prior and sample by their degrees of freedom, the prior with `PRIOR`: `s² = (PRIOR · prior² + (n - 1) v) / (PRIOR + n - 1)`.
+pub fn level(software: &str, pairs: &[(f64, f64)]) -> Option<Level> {
+    let ratios: Vec<f64> = pairs
+        .iter()
+        .filter(|(predicted, measured)| *predicted > 0.0 && *measured > 0.0)
+        .map(|(predicted, measured)| (measured / predicted).ln())
+        .collect();
+    let n = ratios.len();
+    if n == 0 {
+        return None;
+    }
+    let mean = ratios.iter().sum::<f64>() / n as f64;
+    let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
+    let prior = differences::difference_band(software) / std::f64::consts::SQRT_2;
+    let variance = (PRIOR * prior * prior + squares) / (PRIOR + (n - 1) as f64);
+    Some(Level { factor: mean.exp(), departure: variance.sqrt(), layouts: n })
+}
+
+/// Degrees of freedom that the fitted table of differences counts as, against runs of the job itself.
+const PRIOR: f64 = 2.0;
+/// Standard deviations on each side that hold nine of ten of a normal distribution.
+const NINE_OF_TEN: f64 = 1.645;
+
+impl Level {
+    /// What an unmeasured layout is expected to take, and between what bounds nine of ten lie: its own departure and what is unsure
+    /// of the factor, `s · sqrt(1 + 1/n)`.
+    pub fn expected(&self, predicted: f64) -> (f64, (f64, f64)) {
+        let center = predicted * self.factor;
+        let half = (NINE_OF_TEN * self.departure * (1.0 + 1.0 / self.layouts as f64).sqrt()).exp();
+        (center, (center / half, center * half))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use railwright_spec::cluster;
+    use railwright_spec::model::by_name;
+
+    fn plan() -> Plan {
+        let model = by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 16).expect("known");
+        let spec = PlanSpec {
+            tensor_parallel: Some(2),
+            micro_batch: Some(2),
+            global_batch: Some(64),
+            ..PlanSpec::default()
+        };
+        spec.resolve(&model, &cluster).expect("possible")
+    }
+
+    #[test]
+    fn performance_is_free_and_what_is_trained_is_kept() {
+        let plan = plan();
+        let open = opened(&plan, &[], &[]);
+        for name in FREE {
+            assert!(PlanSpec::KEYS.iter().any(|key| key.name == *name), "{name} is no key");
+            let expected = match *name {
+                "context_parallel" => Some(Value::Integer(1)),
+                "uneven_stages" => Some(Value::Flag(false)),
+                _ => None,
+            };
+            assert_eq!(open.get(name), expected, "{name}");
+        }
+        let wide = opened(&plan, &[], &["context_parallel".to_owned(), "uneven_stages".to_owned()]);
+        assert_eq!((wide.context_parallel, wide.uneven_stages), (None, None));
+        assert_eq!((open.global_batch, open.sequence_length), (Some(64), Some(plan.sequence_length)));
+        assert_eq!(open.software, Some(plan.software.clone()));
+        let kept = opened(&plan, &["tensor_parallel".to_owned()], &["sequence_length".to_owned()]);
+        assert_eq!((kept.tensor_parallel, kept.sequence_length, kept.micro_batch), (Some(2), None, None));
+        let said = PlanSpec { tensor_parallel: Some(2), global_batch: Some(64), ..PlanSpec::default() };
+        let loose = loosened(&said, &[], &[]);
+        assert_eq!((loose.tensor_parallel, loose.global_batch), (None, Some(64)));
+        assert_eq!(loosened(&said, &["tensor_parallel".to_owned()], &[]), said);
+    }
+
+    #[test]
+    fn one_run_gives_the_level_and_more_runs_the_departure() {
+        let software = "megatron-core-2025";
+        assert_eq!(level(software, &[]), None);
+        let one = level(software, &[(10.0, 12.0)]).expect("a level");
+        let prior = differences::difference_band(software) / std::f64::consts::SQRT_2;
+        assert!((one.factor - 1.2).abs() < 1e-12 && (one.departure - prior).abs() < 1e-12, "{one:?}");
+        // Six layouts that keep one ratio exactly: s² = 2 prior² / 7.
+        let alike: Vec<(f64, f64)> = (1..=6).map(|n| (f64::from(n), 1.2 * f64::from(n))).collect();
+        let six = level(software, &alike).expect("a level");
+        assert!((six.departure - prior * (2.0_f64 / 7.0).sqrt()).abs() < 1e-12, "{six:?}");
+        let (center, (low, high)) = six.expected(10.0);
+        assert!((center - 12.0).abs() < 1e-9 && low < 12.0 && high > 12.0);
+        assert!(high - low < one.expected(10.0).1.1 - one.expected(10.0).1.0);
+    }
+}

@@ -1,0 +1,353 @@
+//! One step has one set of collectives: the table of an estimate, the spans of a timeline and the traffic between ranks show the same
+//! kinds, process groups, bytes and counts for every stage.
+
+use railwright_calculator::collectives::Collective;
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::estimate::{EstimateOptions, of_evaluation};
+use railwright_calculator::evaluate::{Evaluation, evaluate, local_chunks, seen_from};
+use railwright_calculator::exchanges::of_chunk;
+use railwright_calculator::timeline::{self, Detail};
+use railwright_calculator::update::{self, PricedCollective, Purpose};
+use railwright_spec::cluster::{self, Cluster};
+use railwright_spec::model::{self, Model};
+use railwright_spec::plan::{ContextKind, Optimizer, Plan, PlanSpec, RankOrder, Schedule, Sharding};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+use railwright_spec::run;
+use railwright_step::{Activity, CollectiveKind, Dimension, Phase, Step};
+use railwright_tuner::exchanges::traffic;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Parallel dimension, kind, ranks of a process group, bytes of one.
+type Key = (&'static str, &'static str, u64, u64);
+
+/// How often a group makes each collective in a step.
+type Counts = BTreeMap<Key, f64>;
+
+/// What traffic alone shows: a few bytes, or one matrix, which no step time is made of.
+const NOT_PRICED: [&str; 2] = ["gradient norm", "gradients of the embedding"];
+
+/// The kind without the choice of its algorithm.
+fn kind(name: &'static str) -> &'static str {
+    match name {
+        "expert_dispatch" => "all_to_all",
+        "send_receive" => "send",
+        other => other,
+    }
+}
+
+fn rounded(bytes: f64) -> u64 {
+    bytes.round() as u64
+}
+
+fn of_estimate(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Counts {
+    let seen = seen_from(costing, evaluation, stage);
+    let estimate = of_evaluation(costing, &seen, &EstimateOptions::default()).expect("priced");
+    let mut counts = Counts::new();
+    for row in &estimate.communication {
+        let dimension = if row.dimension == "shard" { "data" } else { row.dimension };
+        let key = (dimension, kind(row.operation), row.ranks, rounded(row.bytes.get()));
+        *counts.entry(key).or_default() += row.count;
+    }
+    counts
+}
+
+fn of_traffic(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Counts {
+    let mut counts = Counts::new();
+    for exchange in traffic(costing, evaluation).exchanges {
+        if exchange.groups.stages.contains(&(stage as u32)) && !NOT_PRICED.contains(&exchange.purpose) {
+            let ranks = exchange.groups.members.extent;
+            let bytes = rounded(exchange.bytes.get());
+            let key = (exchange.dimension.name(), kind(exchange.kind.name()), ranks, bytes);
+            *counts.entry(key).or_default() += exchange.count;
+        }
+    }
+    counts
+}
+
+/// A part of the step: the update, the messages between stages, or one kind of passes of a chunk.
+type Part = (Option<u32>, Phase, Dimension);
+
+/// Schedules divide some backward passes and others not.
+fn undivided(phase: Phase) -> Phase {
+    if matches!(phase, Phase::BackwardInput | Phase::BackwardWeight) { Phase::Backward } else { phase }
+}
+
+/// What the spans of a stage's rank describe, by the part of the step that they are in.
+fn of_timeline(step: &Step, stage: usize) -> BTreeMap<Part, Counts> {
+    let mut parts: BTreeMap<Part, Counts> = BTreeMap::new();
+    for span in step.ranks[stage].streams.iter().flat_map(|stream| stream.spans.iter()) {
+        let (Some(id), Activity::Communication(dimension)) = (span.collective, span.activity) else {
+            continue;
+        };
+        let collective = &step.collectives[id.0 as usize];
+        if collective.kind == CollectiveKind::Receive {
+            continue;
+        }
+        let part = match dimension {
+            Dimension::Pipeline => (None, Phase::Other, dimension),
+            _ => (span.chunk, undivided(span.phase), dimension),
+        };
+        let ranks = step.groups[collective.group.0 as usize].len() as u64;
+        let bytes = collective.bytes.get();
+        let key = (dimension.name(), kind(collective.kind.name()), ranks, rounded(bytes));
+        *parts.entry(part).or_default().entry(key).or_default() += span.bytes as f64 / bytes;
+    }
+    parts
+}
+
+fn is_like(a: &Counts, b: &Counts) -> bool {
+    // Spans hold whole bytes, so a count read off them is a little off.
+    let near = |x: f64, y: f64| (x - y).abs() <= 1e-3 * x.max(y);
+    a.len() == b.len() && a.iter().zip(b).all(|((k, x), (l, y))| k == l && near(*x, *y))
+}
+
+/// Checks every stage of a step.
+fn check(model: &Model, cluster: &Cluster, plan: &Plan) {
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("possible");
+    let step = timeline::of_evaluation(&costing, &evaluation, Detail::Operators, &|| Ok(())).expect("shown");
+    for stage in 0..plan.pipeline_parallel as usize {
+        let sent = of_traffic(&costing, &evaluation, stage);
+        let reported = of_estimate(&costing, &evaluation, stage);
+        assert!(
+            is_like(&reported, &sent),
+            "stage {stage}: estimate {reported:#?} and traffic {sent:#?}\n{plan:?}"
+        );
+        let shown = of_timeline(&step, stage);
+        let of_dimension = |name: &str| -> Counts {
+            let own = sent.iter().filter(|((dimension, ..), _)| *dimension == name);
+            own.map(|(key, count)| (*key, *count)).collect()
+        };
+        let none = Counts::new();
+        let messages = shown.get(&(None, Phase::Other, Dimension::Pipeline)).unwrap_or(&none);
+        assert!(
+            is_like(messages, &of_dimension("pipeline")),
+            "stage {stage}: timeline {messages:#?} and traffic {sent:#?}\n{plan:?}"
+        );
+        let update = shown.get(&(None, Phase::Optimizer, Dimension::Data)).unwrap_or(&none);
+        if plan.sharding.zero_stage < 3 {
+            assert!(
+                is_like(update, &of_dimension("data")),
+                "stage {stage}: timeline {update:#?} and traffic {sent:#?}\n{plan:?}"
+            );
+        } else {
+            assert!(update.is_empty(), "stage {stage}: {update:#?}\n{plan:?}");
+        }
+        passes(&costing, &evaluation, stage, &shown);
+        sums(&costing, &evaluation, stage);
+    }
+}
+
+/// The collectives of an update take as long as the step counts for them.
+fn sums(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) {
+    let update = &evaluation.updates[stage];
+    let all = update::of_stage(costing, evaluation, stage);
+    for (purpose, time, exposed) in [
+        (Purpose::Gradients, update.gradient_reduce, update.gradient_exposed),
+        (Purpose::Parameters, update.parameter_gather, update.parameter_exposed),
+    ] {
+        let own = || all.iter().filter(|one| one.collective.purpose == purpose);
+        let near = |sum: f64, whole: f64| (sum - whole).abs() <= 1e-9 * whole;
+        let sum = |of: fn(&PricedCollective) -> f64| own().map(of).sum::<f64>();
+        assert!(near(sum(|one| one.time.get()), time.get()), "stage {stage} {purpose:?}: {all:#?}");
+        assert!(near(sum(|one| one.exposed.get()), exposed.get()), "stage {stage} {purpose:?}: {all:#?}");
+    }
+}
+
+/// Collectives inside passes: what hides wholly has no spans of its own; what is shown is what the chunk exchanges.
+fn passes(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize, shown: &BTreeMap<Part, Counts>) {
+    let plan = costing.plan;
+    let two_ways = if plan.schedule == Schedule::DualPipe { 0.5 } else { 1.0 };
+    let runs = plan.micro_batches().max(1) as f64 * two_ways;
+    let is_shown: BTreeSet<Part> = shown.keys().copied().collect();
+    let mut expected: BTreeMap<Part, Counts> = BTreeMap::new();
+    for chunk in local_chunks(plan, stage) {
+        for exchange in of_chunk(costing, evaluation, stage, chunk) {
+            let part = (Some(chunk as u32), undivided(exchange.phase), exchange.dimension);
+            if is_shown.contains(&part) {
+                let ranks = exchange.among.group(&costing.layout).ranks;
+                let bytes = rounded(exchange.bytes.get());
+                let name = match exchange.operation {
+                    Collective::AllReduce => "all_reduce",
+                    Collective::AllGather => "all_gather",
+                    Collective::ReduceScatter => "reduce_scatter",
+                    Collective::Broadcast => "broadcast",
+                    Collective::SendReceive => "send",
+                    _ => "all_to_all",
+                };
+                let key = (exchange.dimension.name(), name, ranks, bytes);
+                *expected.entry(part).or_default().entry(key).or_default() += exchange.count * runs;
+            }
+        }
+    }
+    for (part, counts) in shown.iter().filter(|((chunk, ..), _)| chunk.is_some()) {
+        let wanted = expected.get(part).cloned().unwrap_or_default();
+        assert!(
+            is_like(counts, &wanted),
+            "stage {stage} {part:?}: timeline {counts:#?} and traffic {wanted:#?}\n{plan:?}"
+        );
+    }
+}
+
+fn on(name: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) -> (Model, Cluster, Plan) {
+    let model = model::by_name(name).expect("in the catalogue");
+    let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
+    let mut spec = PlanSpec::default();
+    change(&mut spec);
+    let plan = spec.resolve(&model, &cluster).expect("resolves");
+    (model, cluster, plan)
+}
+
+fn mixtral() -> (Model, Cluster, Plan) {
+    on("mixtral-8x7b", 64, |p| {
+        p.tensor_parallel = Some(2);
+        p.pipeline_parallel = Some(2);
+        p.expert_parallel = Some(8);
+        p.global_batch = Some(256);
+        p.precision_gradient_reduce = Some(DataType::Bf16);
+        p.sharding = Some(Sharding { zero_stage: 1, group: None, reshard_after_forward: false });
+    })
+}
+
+fn hybrid() -> (Model, Cluster, Plan) {
+    on("llama-3-8b", 64, |p| {
+        p.tensor_parallel = Some(1);
+        p.pipeline_parallel = Some(1);
+        p.precision_gradient_reduce = Some(DataType::Bf16);
+        p.sharding = Some(Sharding { zero_stage: 1, group: Some(8), reshard_after_forward: false });
+    })
+}
+
+/// Bytes in GB to two digits and ranks of a step's reductions as the table of an estimate has them, largest first.
+fn reductions((model, cluster, plan): &(Model, Cluster, Plan)) -> Vec<(&'static str, u64, f64, f64)> {
+    let machine = Machine::new(cluster);
+    let costing = Costing::new(model, cluster, plan, &machine).expect("known software");
+    let evaluation = evaluate(&costing).expect("possible");
+    let estimate = of_evaluation(&costing, &evaluation, &EstimateOptions::default()).expect("priced");
+    let mut rows: Vec<_> = estimate
+        .communication
+        .iter()
+        .filter(|row| row.dimension == "data" && row.operation != "all_gather")
+        .map(|row| {
+            let bytes = (row.bytes.get() / 1e7).round() / 100.0;
+            (row.operation, row.ranks, bytes, row.bus_bandwidth.gb())
+        })
+        .collect();
+    rows.sort_by(|a, b| b.2.total_cmp(&a.2));
+    rows
+}
+
+/// 45.1 of 46.7 billion parameters are experts: 8 of 8 experts on 8 ranks, two stages, 2 bytes, so 5.64 GB on each rank, and the same
+/// expert lies on 64 / (2 stages x 8 ranks) = 4 ranks. The other 1.6 billion are cut by 2 and by 2: 0.80 GB among 16.
+#[test]
+fn experts_are_reduced_among_their_own_replicas() {
+    let run = mixtral();
+    let [first, second] = reductions(&run)[..] else { panic!("{:?}", reductions(&run)) };
+    assert_eq!((first.0, first.1, first.2), ("reduce_scatter", 4, 5.64));
+    assert_eq!((second.0, second.1, second.2), ("reduce_scatter", 16, 0.8));
+    check(&run.0, &run.1, &run.2);
+}
+
+/// Hybrid sharding reduces inside a node first, as fast as NVLink, and an eighth of the bytes across nodes behind it.
+#[test]
+fn hybrid_sharding_reduces_inside_and_then_across() {
+    let run = hybrid();
+    let [inside, across] = reductions(&run)[..] else { panic!("{:?}", reductions(&run)) };
+    assert_eq!((inside.0, inside.1, inside.2), ("reduce_scatter", 8, 16.06));
+    assert_eq!((across.0, across.1, across.2), ("all_reduce", 8, 2.01));
+    // NVSwitch of an H100 node, and eight NICs of 400 Gb/s shared by eight ranks.
+    assert!(inside.3 > 250.0 && across.3 < 50.0, "{} {}", inside.3, across.3);
+    check(&run.0, &run.1, &run.2);
+}
+
+#[test]
+fn bundled_runs_show_the_same_collectives_everywhere() {
+    let none = |path: &str| Err(Problem::new("no file is read here").in_file(path));
+    for (name, text) in [
+        ("deepseek-v3", include_str!("../../../examples/runs/deepseek-v3.toml")),
+        ("gpt3-175b", include_str!("../../../examples/runs/gpt3-175b.toml")),
+        ("llama-3-8b-fsdp", include_str!("../../../examples/runs/llama-3-8b-fsdp.toml")),
+        ("llama-3.1-405b", include_str!("../../../examples/runs/llama-3.1-405b.toml")),
+    ] {
+        let (run, _) = run::parse(text, name).expect("reads").resolve_valid(none).expect("resolves");
+        check(&run.model, &run.cluster, &run.plan);
+    }
+}
+
+/// A plan for 64 devices from a few random choices; `None` where they contradict each other.
+fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
+    let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
+    let flag = |i: usize| choices[i].is_multiple_of(2);
+    let name =
+        ["mixtral-8x7b", "llama-3-8b", "llama-3.2-1b", "deepseek-v2-lite"][usize::from(choices[0]) % 4];
+    let model = model::by_name(name).or_else(|_| model::by_name("llama-3-8b")).ok()?;
+    let cluster = cluster::by_name("dgx-h100", 64).ok()?;
+    let schedules = [
+        Schedule::OneForwardOneBackward,
+        Schedule::Gpipe,
+        Schedule::OneForwardOneBackward,
+        Schedule::ZbH1,
+        Schedule::ZbV,
+        Schedule::DualPipe,
+    ];
+    let schedule = schedules[usize::from(choices[1]) % schedules.len()];
+    let tensor_parallel = pick(2, &[1, 2, 4, 8]);
+    let is_sparse = model.is_mixture_of_experts();
+    let spec = PlanSpec {
+        tensor_parallel: Some(tensor_parallel),
+        sequence_parallel: Some(tensor_parallel > 1 && !choices[3].is_multiple_of(4)),
+        pipeline_parallel: Some(pick(4, &[1, 2, 4, 8])),
+        context_parallel: Some(pick(5, &[1, 1, 2])),
+        context_kind: Some(
+            [ContextKind::Ring, ContextKind::AllGather, ContextKind::Ulysses][pick(6, &[0, 1, 2]) as usize],
+        ),
+        expert_parallel: is_sparse.then(|| pick(7, &[1, 2, 4, 8])),
+        expert_tensor_parallel: is_sparse.then(|| pick(8, &[1, 1, 2])),
+        virtual_stages: Some(match schedule {
+            Schedule::OneForwardOneBackward => pick(9, &[1, 1, 2, 4]),
+            Schedule::ZbV => 2,
+            _ => 1,
+        }),
+        schedule: Some(schedule),
+        uneven_stages: Some(true),
+        micro_batches: Some(pick(10, &[8, 16])),
+        sequence_length: Some(pick(11, &[1024, 4096])),
+        sharding: Some(Sharding {
+            zero_stage: pick(12, &[0, 1, 2, 3]) as u8,
+            group: [None, None, Some(2), Some(4), Some(8)][usize::from(choices[13]) % 5],
+            reshard_after_forward: flag(14),
+        }),
+        rank_order: Some(if flag(15) {
+            RankOrder::TensorContextDataPipeline
+        } else {
+            RankOrder::TensorContextPipelineData
+        }),
+        overlap_gradient_reduce: Some(flag(16)),
+        overlap_parameter_gather: Some(flag(17)),
+        overlap_pipeline: Some(flag(18)),
+        optimizer: choices[19].is_multiple_of(9).then_some(Optimizer::Lora),
+        software: (choices[19] % 9 == 1).then(|| "nanotron-2024".to_owned()),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).ok()?;
+    railwright_spec::plan::validate(&model, &cluster, &plan).is_empty().then_some((model, cluster, plan))
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 200,
+        max_global_rejects: 100_000,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+    #[test]
+    fn random_plans_show_the_same_collectives_everywhere(choices: [u8; 20]) {
+        let run = random(&choices);
+        proptest::prop_assume!(run.is_some());
+        if let Some((model, cluster, plan)) = run {
+            check(&model, &cluster, &plan);
+        }
+    }
+}

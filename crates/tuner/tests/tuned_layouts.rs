@@ -1,0 +1,135 @@
+//! The tuner against layouts that a vendor tuned and published: `catalog/evidence/tuned_layouts.csv`.
+//!
+//! Each layout is resolved as a command of its user would be, predicted, and laid beside the best layout that the search finds for the same
+//! model, machines, batch and precision. Aims: predicted within 25% of the measured time, and no slower than the best by more than the tie
+//! band. `tests/data/tuned_misses.csv` lists what is not reached, with its figures; it may only get shorter, and its figures smaller.
+
+use railwright_calculator::costing::{Costing, Machine};
+use railwright_calculator::evaluate::evaluate;
+use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::problem::Problem;
+use railwright_spec::run::{Run, RunSpec};
+use railwright_tuner::search::{Options, Search, Space, difference_band};
+use std::collections::BTreeMap;
+
+const LAYOUTS: &str = include_str!("../../../catalog/evidence/tuned_layouts.csv");
+const MISSES: &str = include_str!("data/tuned_misses.csv");
+
+/// Aim for predicted over measured, either way.
+const PREDICTED_WITHIN: f64 = 0.25;
+/// Rounding of the figures in the list of misses.
+const ROUNDING: f64 = 0.005;
+
+struct Tuned {
+    id: String,
+    run: Run,
+    /// What the user holds fixed while a layout is searched.
+    fixed: PlanSpec,
+    measured: f64,
+}
+
+fn tuned() -> Vec<Tuned> {
+    let mut reader = csv::Reader::from_reader(LAYOUTS.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> =
+        reader.deserialize().collect::<Result<_, _>>().expect("a table");
+    rows.iter()
+        .map(|row| {
+            let mut spec = RunSpec::default();
+            for (key, column) in [
+                ("model.name", "model"),
+                ("cluster.preset", "cluster"),
+                ("cluster.devices", "gpus"),
+                ("plan.precision.preset", "precision"),
+                ("plan.sequence_length", "seq"),
+                ("plan.global_batch", "gbs"),
+            ] {
+                spec.set_flag(column, key, &row[column]).expect(key);
+            }
+            let fixed = spec.plan.clone();
+            for (key, column) in [
+                ("plan.micro_batch", "mbs"),
+                ("plan.tensor_parallel", "tp"),
+                ("plan.pipeline_parallel", "pp"),
+                ("plan.virtual_stages", "vp"),
+                ("plan.context_parallel", "cp"),
+                ("plan.expert_parallel", "ep"),
+                ("plan.recompute", "recompute"),
+            ] {
+                spec.set_flag(column, key, &row[column]).expect(key);
+            }
+            spec.plan.uneven_stages = Some(true);
+            let (run, _) = spec
+                .resolve_valid(|path| Err(Problem::new("no file is read here").in_file(path)))
+                .unwrap_or_else(|problems| panic!("{}: {problems:?}", row["id"]));
+            let measured = row["step_time_s"].parse().expect("seconds");
+            Tuned { id: row["id"].clone(), run, fixed, measured }
+        })
+        .collect()
+}
+
+/// Figures of the list by identifier: predicted over measured, and tuned over best.
+fn misses(column: &str) -> BTreeMap<String, f64> {
+    let mut reader = csv::Reader::from_reader(MISSES.as_bytes());
+    let rows: Vec<BTreeMap<String, String>> =
+        reader.deserialize().collect::<Result<_, _>>().expect("a table");
+    rows.iter().filter_map(|row| Some((row["id"].clone(), row[column].parse().ok()?))).collect()
+}
+
+fn step(run: &Run, plan: &Plan) -> f64 {
+    let machine = Machine::new(&run.cluster);
+    let costing = Costing::new(&run.model, &run.cluster, plan, &machine).expect("known software");
+    evaluate(&costing).expect("priced").time.total.get()
+}
+
+/// Refuses figures that are worse than what is listed, and lists that are longer than they must be.
+fn hold(what: &str, known: &BTreeMap<String, f64>, found: &[(String, f64, bool)]) {
+    let mut wrong = Vec::new();
+    for (id, figure, is_reached) in found {
+        match (known.get(id), is_reached) {
+            (None, false) => wrong.push(format!("{id}: {what} {figure:.3} misses the aim")),
+            (Some(_), true) => {
+                wrong.push(format!("{id}: {what} {figure:.3} reaches the aim; take it off the list"));
+            }
+            (Some(limit), false) if figure.ln().abs() > limit.ln().abs() + ROUNDING => {
+                wrong.push(format!("{id}: {what} {figure:.3} is worse than the listed {limit:.3}"));
+            }
+            _ => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn tuned_layouts_are_predicted() {
+    let found: Vec<(String, f64, bool)> = tuned()
+        .iter()
+        .map(|tuned| {
+            let ratio = step(&tuned.run, &tuned.run.plan) / tuned.measured;
+            (
+                tuned.id.clone(),
+                ratio,
+                (1.0 / (1.0 + PREDICTED_WITHIN)..=1.0 + PREDICTED_WITHIN).contains(&ratio),
+            )
+        })
+        .collect();
+    assert!(found.len() >= 15, "{} layouts", found.len());
+    hold("predicted over measured", &misses("predicted_over_measured"), &found);
+}
+
+/// Minutes of searching: `.ci/run` has it, an ordinary test run has not.
+#[test]
+#[ignore = "searches for minutes"]
+fn tuned_layouts_lie_within_the_tie_band_of_the_best() {
+    let mut found = Vec::new();
+    for tuned in tuned() {
+        let Run { model, cluster, plan, .. } = &tuned.run;
+        let space = Space::new(&tuned.fixed, model, cluster).expect("a space");
+        let options = Options { keep: 1, ..Options::default() };
+        let search = Search::new(model, cluster, space, options).expect("layouts");
+        let outcome = search.outcome(&search.run());
+        let best = outcome.candidates.first().expect("something fits");
+        let ratio = step(&tuned.run, plan) / best.step_time.get();
+        found.push((tuned.id.clone(), ratio, ratio <= 1.0 + difference_band(&plan.software)));
+    }
+    hold("tuned over best", &misses("tuned_over_best"), &found);
+}

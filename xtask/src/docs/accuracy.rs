@@ -1,0 +1,188 @@
+//! Accuracy as the README states it: on publications that the constants never saw, then on those they were fitted to.
+//!
+//! Responsible for: the table by group of sources and the page of all publications, both from `catalog/evidence/left_out.csv`. Refuses to
+//! predict; a row of the table of measured runs that has no left-out prediction is an error.
+
+use super::validation::{percent, signed};
+use crate::left_out::LeftOut;
+use crate::residuals::coverage;
+use railwright_calculator::validation::Validation;
+use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Publications of fewer runs have no median worth a line of their own.
+const FEWEST: usize = 4;
+/// Publications that the README names as the worst.
+const WORST: usize = 4;
+
+fn left_out(rows: &[&LeftOut]) -> ErrorSummary {
+    summarize(&rows.iter().map(|row| row.error()).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+fn fitted(rows: &[&LeftOut]) -> ErrorSummary {
+    summarize(&rows.iter().map(|row| row.fitted_error()).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+fn publications<'r>(rows: &[&'r LeftOut]) -> usize {
+    rows.iter().map(|row| row.publication.as_str()).collect::<BTreeSet<&'r str>>().len()
+}
+
+fn line(out: &mut String, name: &str, all: &[LeftOut], rows: &[&LeftOut]) {
+    let (held, seen) = (left_out(rows), fitted(rows));
+    let inside = coverage(all, rows.iter().copied()).map_or_else(|| "n/a".to_owned(), percent);
+    let _ = writeln!(
+        out,
+        "| {} | {} | {} | {} | {} | {} | {inside} | {} | {} |",
+        name.replace('|', "\\|"),
+        publications(rows),
+        rows.len(),
+        percent(held.median_absolute),
+        percent(held.p90_absolute),
+        signed(held.bias),
+        percent(seen.median_absolute),
+        percent(seen.p90_absolute),
+    );
+}
+
+/// The table of the README: errors with the publication left out of the fit, then errors of the fit, by group of sources.
+pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, String> {
+    let known: BTreeMap<&str, &LeftOut> = all.iter().map(|row| (row.id.as_str(), row)).collect();
+    let mut groups: BTreeMap<&str, Vec<&LeftOut>> = BTreeMap::new();
+    let timed = answer.rows.iter().filter(|row| row.step_time_error.is_some());
+    for row in timed {
+        let found = known
+            .get(row.id.as_str())
+            .ok_or_else(|| format!("{} has no left-out prediction; run `xtask loso` again", row.id))?;
+        groups.entry(row.group.as_deref().unwrap_or("other")).or_default().push(found);
+    }
+    let mut out = String::from(
+        "| source of the runs | publications | runs | left out: median error | 90% within | bias | in 90% interval | fitted: median error | 90% within |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+    );
+    for (name, rows) in &groups {
+        line(&mut out, name, all, rows);
+    }
+    let rows: Vec<&LeftOut> = groups.values().flatten().copied().collect();
+    line(&mut out, "**all**", all, &rows);
+    let skipped = answer.rows.len() - answer.rows.iter().filter(|row| row.skipped.is_none()).count();
+    let worst = worst(&rows).into_iter().map(|(name, rows)| {
+        format!("{name} ({}, {} runs)", percent(left_out(&rows).median_absolute), rows.len())
+    });
+    let _ = writeln!(
+        out,
+        "\nWorst publications, left out: {}.\n\n{} of {} rows publish too little to be predicted or contradict themselves; they are \
+         listed in [Validation](VALIDATION) and not counted above.",
+        worst.collect::<Vec<_>>().join("; "),
+        skipped,
+        answer.rows.len()
+    );
+    Ok(out)
+}
+
+/// Publications by generation, those of at least [`FEWEST`] runs.
+fn by_publication<'r>(rows: &[&'r LeftOut]) -> BTreeMap<(&'r str, &'r str), Vec<&'r LeftOut>> {
+    let mut found: BTreeMap<(&str, &str), Vec<&LeftOut>> = BTreeMap::new();
+    for row in rows {
+        found.entry((&row.generation, &row.publication)).or_default().push(row);
+    }
+    found
+}
+
+fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
+    let mut list: Vec<(&str, Vec<&LeftOut>)> = by_publication(rows)
+        .into_iter()
+        .filter(|(_, rows)| rows.len() >= FEWEST)
+        .map(|((_, publication), rows)| (publication, rows))
+        .collect();
+    list.sort_by(|a, b| {
+        left_out(&b.1).median_absolute.total_cmp(&left_out(&a.1).median_absolute).then(a.0.cmp(b.0))
+    });
+    list.truncate(WORST);
+    list
+}
+
+/// The page of all publications.
+pub(super) fn page(all: &[LeftOut]) -> String {
+    let rows: Vec<&LeftOut> = all.iter().collect();
+    let total = left_out(&rows);
+    let mut out = format!(
+        "# Errors with a publication left out\n\n\
+         The constants of a software generation are fitted to measured runs, so errors over these runs flatter. Here each publication is\n\
+         predicted by constants that never saw it. They start from the neutral defaults of `catalog/software.toml` and are fitted to the other\n\
+         publications of the generation. What a generation *is*, such as its attention kernel, is kept. Where there is no other publication, the\n\
+         defaults themselves are judged. The generation of a run is known here; a run of an unknown framework fares worse.\n\n\
+         Over {} runs of {} publications: median error {}, nine of ten within {}, {} inside their 90% interval. The interval of a run is made\n\
+         without its publication.\n\n\
+         Made by `cargo run --release -p xtask -- loso catalog/evidence/measured_runs.csv > {}` (some minutes) and `xtask docs`.\n\n\
+         | publication | generation | runs | fitted: median error | left out: median error | 90% within | bias | fitted to |\n\
+         | --- | --- | --: | --: | --: | --: | --: | --- |\n",
+        rows.len(),
+        publications(&rows),
+        percent(total.median_absolute),
+        percent(total.p90_absolute),
+        coverage(all, all.iter()).map_or_else(|| "n/a".to_owned(), percent),
+        crate::left_out::TABLE
+    );
+    for ((generation, publication), rows) in by_publication(&rows) {
+        let held = left_out(&rows);
+        let fitted_to = match rows.first().map_or(0, |row| row.fitted_to) {
+            0 => "nothing (defaults)".to_owned(),
+            n => format!("{n} other runs"),
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {generation} | {} | {} | {} | {} | {} | {fitted_to} |",
+            publication.replace('|', "\\|"),
+            rows.len(),
+            percent(fitted(&rows).median_absolute),
+            percent(held.median_absolute),
+            percent(held.p90_absolute),
+            signed(held.bias),
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(publication: &str, left_out_s: f64) -> LeftOut {
+        LeftOut {
+            id: format!("{publication}-{left_out_s}"),
+            publication: publication.to_owned(),
+            generation: "g".to_owned(),
+            mixture_of_experts: false,
+            fitted_to: 0,
+            measured_s: 1.0,
+            fitted_s: 1.0,
+            left_out_s,
+        }
+    }
+
+    #[test]
+    fn the_worst_publications_have_enough_runs() {
+        let all: Vec<LeftOut> =
+            [1.1, 1.2, 1.3, 1.4].map(|t| row("four", t)).into_iter().chain([row("one", 9.0)]).collect();
+        let rows: Vec<&LeftOut> = all.iter().collect();
+        let names: Vec<&str> = worst(&rows).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["four"]);
+        let page = page(&all);
+        assert!(
+            page.contains("| four | g | 4 | 0.0% | 25.0% | 37.0% | +25.0% | nothing (defaults) |"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn a_run_without_a_left_out_prediction_is_an_error() {
+        let runs = include_str!("../../../catalog/evidence/measured_runs.csv");
+        let header = runs.lines().next().expect("a header");
+        let mut answer = railwright_calculator::validation::validate(header, "empty").expect("a header");
+        let mut added = railwright_calculator::validation::report::RowResult::default();
+        (added.id, added.step_time_error) = ("new".to_owned(), Some(0.1));
+        answer.rows.push(added);
+        assert!(table(&[row("p", 1.0)], &answer).unwrap_err().contains("new"));
+    }
+}

@@ -1,0 +1,201 @@
+//! Leave-one-publication-out: what every measured run is predicted to take by constants that never saw its publication.
+//!
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the neutral defaults, and for the
+//! table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Refuses to judge them: `residuals` and the
+//! generated pages do.
+
+use crate::fit;
+use railwright_calculator::software::{self, Software};
+use railwright_calculator::validation::{Case, Machines};
+use serde::{Deserialize, Serialize};
+
+/// The table of left-out predictions, from the root of the repository.
+pub(crate) const TABLE: &str = "catalog/evidence/left_out.csv";
+
+/// One run, predicted with and without its publication among the runs that the constants were fitted to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the fields are columns of the table")]
+pub(crate) struct LeftOut {
+    /// The run's identifier in the table of measured runs.
+    pub(crate) id: String,
+    /// Its publication: the source without edition, release and section.
+    pub(crate) publication: String,
+    /// The software generation whose constants predict it.
+    pub(crate) generation: String,
+    /// Whether its model routes tokens to experts.
+    pub(crate) mixture_of_experts: bool,
+    /// Runs of other publications that the constants were fitted to; 0 means the neutral defaults.
+    pub(crate) fitted_to: usize,
+    /// Measured step time in seconds.
+    pub(crate) measured_s: f64,
+    /// Predicted with the shipped constants, which were fitted to this run too, in seconds.
+    pub(crate) fitted_s: f64,
+    /// Predicted with constants that never saw the publication, in seconds.
+    pub(crate) left_out_s: f64,
+}
+
+impl LeftOut {
+    /// Left-out prediction over measurement, less one.
+    pub(crate) fn error(&self) -> f64 {
+        self.left_out_s / self.measured_s - 1.0
+    }
+
+    /// Prediction of the shipped constants over measurement, less one.
+    pub(crate) fn fitted_error(&self) -> f64 {
+        self.fitted_s / self.measured_s - 1.0
+    }
+}
+
+/// Reads the table of left-out predictions.
+pub(crate) fn read(text: &str) -> Result<Vec<LeftOut>, String> {
+    csv::Reader::from_reader(text.as_bytes())
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .map_err(|e| format!("{TABLE}: {e}; make it with `xtask loso`"))
+}
+
+/// A source without its edition: releases, commits and sections of one publication belong together.
+fn publication(source: &str) -> &str {
+    let cut = [" [", " v2", ", 2", " commit", " @", " MICRO", "/README", " v3", " v4", "_v4", " ("];
+    cut.iter().filter_map(|c| source.find(c)).min().map_or(source, |end| &source[..end])
+}
+
+/// What a generation starts from when its constants are fitted anew: what the framework does (attention kernel, overlap, sharding) stays,
+/// every rate and cost is neutral.
+fn unfitted(generation: &Software, neutral: &Software, rest: &[&Case]) -> (Software, Vec<(String, f64)>) {
+    let mut start = generation.clone();
+    start.matmul = neutral.matmul.clone();
+    start.attention_rate = neutral.attention_rate.clone();
+    let mut names: Vec<String> = [
+        "elementwise_passes",
+        "host_us_per_kernel",
+        "host_us_per_micro_batch",
+        "host_ms_per_step",
+        "collective_rate",
+        "overlap_slowdown",
+        "host_us_per_expert_layer",
+        "cast_passes",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for case in rest {
+        let (arch, format) = (&case.cluster.accelerator.architecture, case.plan.precision.compute.name());
+        names.push(format!("matmul/{arch}.{format}"));
+        names.push(format!("attention_rate/{arch}"));
+    }
+    names.sort();
+    names.dedup();
+    let keys: Vec<(String, f64)> = names
+        .into_iter()
+        .map(|name| {
+            let value = fit::get(neutral, &name).unwrap_or(1.0);
+            fit::set(&mut start, &name, value);
+            (name, value)
+        })
+        .collect();
+    (start, keys)
+}
+
+fn neutral() -> Result<Software, String> {
+    let text = include_str!("../../catalog/software.toml");
+    let end = text.find("[[generation]]").unwrap_or(text.len());
+    let defaults = software::parse(&format!("{}\n[[generation]]\nid = \"neutral\"\n", &text[..end]))?;
+    defaults.into_iter().next().ok_or_else(|| "no defaults".to_owned())
+}
+
+/// Predictions of one generation's runs, each publication by constants fitted to the others.
+fn of_generation(
+    generation: &Software,
+    rows: &[&Case],
+    neutral: &Software,
+    machines: &mut Machines,
+) -> Vec<LeftOut> {
+    let mut publications: Vec<&str> = rows.iter().map(|c| publication(&c.source)).collect();
+    publications.sort_unstable();
+    publications.dedup();
+    let mut found = Vec::new();
+    for held_out in publications {
+        let (held, rest): (Vec<&Case>, Vec<&Case>) =
+            rows.iter().partition(|c| publication(&c.source) == held_out);
+        let (mut constants, keys) = unfitted(generation, neutral, &rest);
+        if !rest.is_empty() {
+            fit::search(&rest, machines, &mut constants, &keys);
+        }
+        let left_out = fit::log_errors(&held, machines, &constants);
+        let fitted = fit::log_errors(&held, machines, generation);
+        for ((case, left_out), fitted) in held.iter().zip(left_out).zip(fitted) {
+            let Some(measured) = case.step_time else { continue };
+            let rounded = |log: f64| (measured * log.exp() * 1e5).round() / 1e5;
+            found.push(LeftOut {
+                id: case.id.clone(),
+                publication: held_out.to_owned(),
+                generation: generation.id.clone(),
+                mixture_of_experts: case.model.is_mixture_of_experts(),
+                fitted_to: rest.len(),
+                measured_s: (measured * 1e5).round() / 1e5,
+                fitted_s: rounded(fitted),
+                left_out_s: rounded(left_out),
+            });
+        }
+    }
+    found
+}
+
+/// `xtask loso TABLE`: writes the predictions of every run with its publication left out of the fit.
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("loso TABLE".into()) };
+    let all = fit::load(table)?;
+    let neutral = neutral()?;
+    // Generations do not share constants that are fitted here, so they can be fitted side by side.
+    let generations = software::generations();
+    let parts: Vec<Vec<LeftOut>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..2)
+            .map(|worker| {
+                let (all, neutral) = (&all, &neutral);
+                scope.spawn(move || {
+                    let mut machines = Machines::default();
+                    let mine = generations.iter().enumerate().filter(|(index, _)| index % 2 == worker);
+                    mine.map(|(index, generation)| {
+                        let rows: Vec<&Case> =
+                            all.iter().filter(|c| c.plan.software == generation.id).collect();
+                        (index, of_generation(generation, &rows, neutral, &mut machines))
+                    })
+                    .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let mut parts: Vec<(usize, Vec<LeftOut>)> =
+            workers.into_iter().flat_map(|w| w.join().unwrap_or_default()).collect();
+        parts.sort_by_key(|part| part.0);
+        parts.into_iter().map(|part| part.1).collect()
+    });
+    let mut writer = csv::Writer::from_writer(std::io::stdout().lock());
+    for row in parts.iter().flatten() {
+        writer.serialize(row).map_err(|e| e.to_string())?;
+    }
+    writer.flush().map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn editions_of_one_publication_are_one() {
+        assert_eq!(
+            publication("NVIDIA recipes v24.11.1, x/README.md"),
+            publication("NVIDIA recipes v25.02, y")
+        );
+        assert_eq!(publication("Paper Table 5 (also elsewhere)"), "Paper Table 5");
+        assert_ne!(publication("Paper Table 1"), publication("Paper Table 2"));
+    }
+
+    #[test]
+    fn the_table_reads_and_a_broken_line_is_named() {
+        let text = "id,publication,generation,mixture_of_experts,fitted_to,measured_s,fitted_s,left_out_s\n\
+                    a,b,c,false,3,2.0,2.1,3.0\n";
+        let rows = read(text).expect("readable");
+        assert!((rows[0].error() - 0.5).abs() < 1e-12 && (rows[0].fitted_error() - 0.05).abs() < 1e-12);
+        assert!(read("id,publication\na,b\n").unwrap_err().contains("xtask loso"));
+    }
+}

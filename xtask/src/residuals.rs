@@ -1,0 +1,177 @@
+//! Residuals: the tables behind every printed interval and every tie of a search.
+//!
+//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out`, with the share of measured runs that such an interval
+//! holds when its own publication is left out of it too; and `catalog/differences.toml`, made with the shipped constants, because a level
+//! that two layouts share cancels in their comparison. Refuses to fit anything.
+
+use crate::left_out::{LeftOut, TABLE, read};
+use railwright_calculator::validation::regret::differences;
+use std::collections::BTreeMap;
+
+/// What all publications together weigh beside those of one class, in publications: a class of one publication is mostly pooled, one of
+/// ten is nearly its own.
+const POOLED: f64 = 3.0;
+
+/// A left-out prediction speaks for the shipped constants of a generation when at least this many runs of other publications fixed the
+/// constants behind it; with fewer it speaks for the neutral defaults, that is, for a framework that nobody has measured.
+const KNOWN: usize = 10;
+
+/// The class of a framework that nobody has measured.
+const ANY: &str = "any";
+
+/// Runs of a class: one software generation, dense models or mixtures of experts.
+pub(crate) type Class<'r> = (&'r str, bool);
+
+/// Quantiles of measured over predicted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Range {
+    /// 5th percentile.
+    pub(crate) low: f64,
+    /// 95th percentile.
+    pub(crate) high: f64,
+}
+
+/// The smallest value at or below which a share of the weight lies.
+fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let wanted = share * values.iter().map(|v| v.1).sum::<f64>();
+    let mut passed = 0.0;
+    for (value, weight) in values.iter() {
+        passed += weight;
+        if passed >= wanted - 1e-9 {
+            return Some(*value);
+        }
+    }
+    values.last().map(|v| v.0)
+}
+
+/// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, however
+/// many runs it has; all others of its kind (dense or experts) weigh [`POOLED`] together. Predictions by neutral defaults count for
+/// [`ANY`] alone.
+pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
+    let mut publications: BTreeMap<(bool, &str), Vec<f64>> = BTreeMap::new();
+    let speaks = |r: &&LeftOut| {
+        r.mixture_of_experts == class.1
+            && Some(r.publication.as_str()) != without
+            && (class.0 == ANY || r.fitted_to >= KNOWN)
+    };
+    for row in rows.iter().filter(speaks) {
+        let own = row.generation == class.0;
+        publications.entry((own, &row.publication)).or_default().push(row.measured_s / row.left_out_s);
+    }
+    let others = publications.keys().filter(|key| !key.0).count().max(1) as f64;
+    let mut values: Vec<(f64, f64)> = Vec::new();
+    for ((own, _), ratios) in &publications {
+        let weight = if *own { 1.0 } else { POOLED / others } / ratios.len() as f64;
+        values.extend(ratios.iter().map(|ratio| (*ratio, weight)));
+    }
+    Some(Range { low: weighted_quantile(&mut values, 0.05)?, high: weighted_quantile(&mut values, 0.95)? })
+}
+
+/// Share of measured times inside the interval of their left-out prediction, the interval made without their publication as well.
+pub(crate) fn coverage<'r>(rows: &[LeftOut], judged: impl Iterator<Item = &'r LeftOut>) -> Option<f64> {
+    let mut ranges: BTreeMap<(&str, bool, &str), Option<Range>> = BTreeMap::new();
+    let (mut inside, mut all) = (0.0, 0.0);
+    for row in judged {
+        let class = (row.generation.as_str(), row.mixture_of_experts);
+        let key = (class.0, class.1, row.publication.as_str());
+        let found = ranges.entry(key).or_insert_with(|| range(rows, class, Some(&row.publication)));
+        if let Some(range) = found {
+            let ratio = row.measured_s / row.left_out_s;
+            inside += f64::from(u8::from((range.low..=range.high).contains(&ratio)));
+            all += 1.0;
+        }
+    }
+    (all > 0.0).then(|| inside / all)
+}
+
+fn left_out() -> Result<Vec<LeftOut>, String> {
+    read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}; make it with `xtask loso`"))?)
+}
+
+/// `xtask intervals`: the range of each class, for catalog/intervals.toml.
+pub(crate) fn intervals(arguments: &[String]) -> Result<(), String> {
+    if !arguments.is_empty() {
+        return Err("intervals takes no arguments; it reads what `loso` wrote".into());
+    }
+    let rows = left_out()?;
+    let mut classes: BTreeMap<Class<'_>, usize> = BTreeMap::new();
+    for row in &rows {
+        *classes.entry((&row.generation, row.mixture_of_experts)).or_default() += 1;
+        *classes.entry((ANY, row.mixture_of_experts)).or_default() += 1;
+    }
+    println!(
+        "# 5th and 95th percentile of measured over predicted step time, each run predicted by constants that never saw its publication."
+    );
+    println!("# A publication of the class weighs 1; all others of its kind weigh {POOLED} together.");
+    println!("# Made by `cargo run --release -p xtask -- intervals > catalog/intervals.toml` from {TABLE}.");
+    for (class, runs) in classes {
+        let Some(range) = range(&rows, class, None) else { continue };
+        println!(
+            "\n[[residuals]]\nsoftware = \"{}\"\nmixture_of_experts = {}\nruns = {runs}\nlow = {:.3}\nhigh = {:.3}",
+            class.0, class.1, range.low, range.high
+        );
+    }
+    Ok(())
+}
+
+/// `xtask differences TABLE`: errors of predicted differences within sweeps, for catalog/differences.toml.
+pub(crate) fn differences(arguments: &[String]) -> Result<(), String> {
+    let [table] = arguments else { return Err("differences TABLE".into()) };
+    let text = std::fs::read_to_string(table).map_err(|e| format!("{table}: {e}"))?;
+    let validation = railwright_calculator::validation::validate(&text, table).map_err(|p| p.to_string())?;
+    println!(
+        "# Errors of predicted differences: quantiles of |ln(predicted ratio) - ln(measured ratio)| over pairs of layouts of one sweep, both"
+    );
+    println!(
+        "# predicted within half of the sweep's fastest, by software generation, by the shipped constants. Two layouts of a search"
+    );
+    println!("# that are closer than `two_thirds` are a tie.");
+    println!("# Made by `cargo run --release -p xtask -- differences {table} > catalog/differences.toml`.");
+    for d in differences::differences(&validation) {
+        println!(
+            "\n[[difference]]\nsoftware = \"{}\"\nsweeps = {}\npairs = {}\nhalf = {:.3}\ntwo_thirds = {:.3}\nnine_tenths = {:.3}",
+            d.software, d.sweeps, d.pairs, d.half, d.two_thirds, d.nine_tenths
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(generation: &str, publication: &str, ratio: f64) -> LeftOut {
+        LeftOut {
+            id: format!("{publication}-{ratio}"),
+            publication: publication.to_owned(),
+            generation: generation.to_owned(),
+            mixture_of_experts: false,
+            fitted_to: KNOWN,
+            measured_s: ratio,
+            fitted_s: 1.0,
+            left_out_s: 1.0,
+        }
+    }
+
+    /// A publication of a thousand runs moves a range no more than one of two.
+    #[test]
+    fn publications_weigh_alike() {
+        let mut rows: Vec<LeftOut> =
+            (0..1000).map(|i| row("x", "large", 1.0 + f64::from(i) * 1e-5)).collect();
+        rows.extend([row("x", "small", 0.5), row("x", "small", 0.6)]);
+        let range = range(&rows, ("x", false), None).expect("rows");
+        assert!((range.low - 0.5).abs() < 1e-9 && range.high > 1.0, "{range:?}");
+    }
+
+    /// With its own publication left out a class is judged by the others alone, and a run far from them lies outside.
+    #[test]
+    fn coverage_leaves_the_judged_publication_out() {
+        let mut rows: Vec<LeftOut> =
+            ["a", "b", "c"].iter().flat_map(|p| [row("x", p, 0.95), row("x", p, 1.05)]).collect();
+        rows.extend([row("x", "odd", 2.0), row("x", "odd", 1.0)]);
+        let odd = rows.iter().filter(|r| r.publication == "odd");
+        assert_eq!(coverage(&rows, odd), Some(0.5));
+        assert_eq!(coverage(&rows, rows.iter().filter(|r| r.publication == "none")), None);
+    }
+}
