@@ -8,6 +8,7 @@ pub mod differences;
 
 pub use differences::difference_band;
 
+use crate::software::generation_of;
 use railwright_spec::quantity::Seconds;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -64,6 +65,7 @@ pub fn residuals() -> &'static [Residuals] {
 
 /// The interval of a predicted time for a software generation, dense or with experts.
 pub fn interval(software: &str, mixture_of_experts: bool, predicted: Seconds) -> Interval {
+    let software = generation_of(software);
     let class = |name: &str| {
         residuals()
             .iter()

@@ -6,7 +6,6 @@
 pub mod regret;
 pub mod report;
 pub mod row;
-pub mod software;
 pub mod statistics;
 pub mod table;
 

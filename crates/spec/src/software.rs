@@ -5,16 +5,19 @@
 //! `catalog/software.toml` with how it was obtained. Refuses to know any run: constants are by generation, accelerator
 //! architecture and operator.
 
+mod features;
+mod identified;
 mod inferred;
 mod offers;
 
+pub use features::{Feature, by_id, features, generation_of};
+pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred};
 pub use offers::Offers;
 
 use crate::calibration::{Calibration, Operators};
 use crate::plan::{AttentionKernel, Overlap, StageSplit};
 use crate::precision::DataType;
-use crate::problem::{Problem, did_you_mean};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,7 +26,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Software {
-    /// Its identifier, as `plan.software` names it.
+    /// Its identifier, as `plan.software` names it, with the features laid over it: `megatron-core-2025+cuda-graphs`.
     pub id: String,
     /// For people.
     pub name: String,
@@ -149,60 +152,77 @@ pub fn calibrated(calibration: &Calibration) -> Option<Software> {
     Some(own)
 }
 
-static GENERATIONS: LazyLock<Result<Vec<Software>, String>> =
-    LazyLock::new(|| parse(include_str!("../../../catalog/software.toml")));
+/// The file of generations, read.
+#[derive(Debug)]
+struct Catalogue {
+    /// Each generation's keys, laid over those that it is based on.
+    tables: Vec<toml::Table>,
+    generations: Vec<Software>,
+    features: Vec<Feature>,
+    refinements: Vec<Refinement>,
+}
+
+static CATALOGUE: LazyLock<Result<Catalogue, String>> =
+    LazyLock::new(|| Catalogue::parse(include_str!("../../../catalog/software.toml")));
 
 /// Reads a file of generations: each `[[generation]]` is laid over the one that its `based_on` names, or over `[defaults]`.
 pub fn parse(text: &str) -> Result<Vec<Software>, String> {
-    let file: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
-    let defaults = file.get("defaults").and_then(toml::Value::as_table).cloned().unwrap_or_default();
-    let mut merged: Vec<(String, toml::Table)> = Vec::new();
-    for entry in file.get("generation").and_then(toml::Value::as_array).into_iter().flatten() {
-        let own = entry.as_table().ok_or("a generation is not a table")?;
-        let mut base = match own.get("based_on").and_then(toml::Value::as_str) {
-            Some(name) => {
-                let found = merged.iter().find(|(id, _)| id == name);
-                found.ok_or_else(|| format!("based_on names `{name}`, which does not stand above"))?.1.clone()
-            }
-            None => defaults.clone(),
-        };
-        // One generation is usual, not all that descend from it.
-        base.remove("usual");
-        for (key, value) in own.iter().filter(|(key, _)| *key != "based_on") {
-            match (base.get_mut(key), value) {
-                // Tables by architecture are laid over key by key.
-                (Some(toml::Value::Table(below)), toml::Value::Table(above)) => below.extend(above.clone()),
-                _ => {
-                    base.insert(key.clone(), value.clone());
-                }
+    Catalogue::parse(text).map(|catalogue| catalogue.generations)
+}
+
+/// Lays keys over keys: tables by architecture key by key, all else as a whole.
+fn lay_over(below: &mut toml::Table, above: &toml::Table) {
+    for (key, value) in above {
+        match (below.get_mut(key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => below.extend(above.clone()),
+            _ => {
+                below.insert(key.clone(), value.clone());
             }
         }
-        let id = base.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
-        merged.push((id, base));
     }
-    merged
-        .into_iter()
-        .map(|(id, table)| table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}")))
-        .collect()
+}
+
+impl Catalogue {
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut file: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
+        let defaults = file.get("defaults").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+        let mut tables: Vec<toml::Table> = Vec::new();
+        for entry in file.get("generation").and_then(toml::Value::as_array).into_iter().flatten() {
+            let mut own = entry.as_table().ok_or("a generation is not a table")?.clone();
+            let mut base = match own.remove("based_on").as_ref().and_then(toml::Value::as_str) {
+                Some(name) => {
+                    let is_named =
+                        |table: &&toml::Table| table.get("id").and_then(toml::Value::as_str) == Some(name);
+                    let found = tables.iter().find(is_named);
+                    found
+                        .ok_or_else(|| format!("based_on names `{name}`, which does not stand above"))?
+                        .clone()
+                }
+                None => defaults.clone(),
+            };
+            // One generation is usual, not all that descend from it.
+            base.remove("usual");
+            lay_over(&mut base, &own);
+            tables.push(base);
+        }
+        let generations =
+            tables.iter().map(|table| features::software(table.clone())).collect::<Result<_, _>>()?;
+        let mut list = |key: &str| file.remove(key).unwrap_or_else(|| toml::Value::Array(Vec::new()));
+        let features = list("feature").try_into().map_err(|e: toml::de::Error| format!("feature: {e}"))?;
+        let refinements =
+            list("refinement").try_into().map_err(|e: toml::de::Error| format!("refinement: {e}"))?;
+        Ok(Self { tables, generations, features, refinements })
+    }
+}
+
+/// The bundled file; `None` if it does not read, which a test rules out.
+fn catalogue() -> Option<&'static Catalogue> {
+    CATALOGUE.as_ref().ok()
 }
 
 /// The bundled generations.
 pub fn generations() -> &'static [Software] {
-    match &*GENERATIONS {
-        Ok(list) => list,
-        // A test reads the bundled file, so this is never seen by a user.
-        Err(_) => &[],
-    }
-}
-
-/// A generation by identifier.
-pub fn by_id(id: &str) -> Result<&'static Software, Problem> {
-    generations().iter().find(|g| g.id == id).ok_or_else(|| {
-        let names = generations().iter().map(|g| g.id.as_str());
-        Problem::new(format!("unknown software generation `{id}`"))
-            .at_key("plan.software")
-            .hint(did_you_mean(id, names, "list them with `railwright explain software`"))
-    })
+    catalogue().map_or(&[], |catalogue| &catalogue.generations)
 }
 
 impl Software {
@@ -246,6 +266,7 @@ mod tests {
 
     #[test]
     fn the_bundled_file_reads() {
+        CATALOGUE.as_ref().expect("catalog/software.toml");
         let list = parse(include_str!("../../../catalog/software.toml")).expect("catalog/software.toml");
         assert!(list.len() > 10);
         assert_eq!(list.len(), generations().len());

@@ -4,6 +4,7 @@
 //! from measured sweeps) and the band that they give. Refuses to judge single predictions: [`super::interval`] does, and is wider,
 //! because what two layouts of one search share cancels in their comparison.
 
+use crate::software::generation_of;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -52,6 +53,7 @@ pub fn all() -> &'static [Difference] {
 
 /// The errors of differences for a software generation: its own, or those of all when too few of its sweeps were measured.
 pub fn of(software: &str) -> Option<&'static Difference> {
+    let software = generation_of(software);
     let enough = |d: &&Difference| d.sweeps >= FEWEST && d.pairs >= FEWEST_PAIRS;
     let named = |name: &str| all().iter().find(|d| d.software == name);
     named(software).filter(enough).or_else(|| named("any"))

@@ -3,6 +3,7 @@
 //! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
 
 pub use railwright_spec::plan::StageSplit;
+use crate::software::generation_of;
 use railwright_spec::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -189,12 +190,12 @@ impl SoftwareCatalogue {
 
     /// The constants of a generation; those of the newest calibrated Megatron Core when it is unknown.
     pub fn get(&self, id: &str) -> &MemorySoftware {
-        self.0.get(id).unwrap_or_else(|| &self.0[FALLBACK])
+        self.0.get(generation_of(id)).unwrap_or_else(|| &self.0[FALLBACK])
     }
 
     /// Whether a generation has constants of its own.
     pub fn knows(&self, id: &str) -> bool {
-        self.0.contains_key(id)
+        self.0.contains_key(generation_of(id))
     }
 
     /// All generations.

@@ -4,9 +4,8 @@
 //! specification that a user would write; what it leaves open is resolved as for every command. Refuses
 //! to guess what changes the answer much: a row without its parallel degrees or batch is skipped, loudly. Knows no source and no row by name.
 
-use super::software;
 use super::table::Cells;
-use crate::software::Software;
+use crate::software::{self, Software};
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Dimensions, FeedForward, Mixer, Model};
 use railwright_spec::plan::{
@@ -87,10 +86,10 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     let gpu = cells.text("gpu").ok_or("no `gpu`")?;
     let devices = need("n_gpus")?;
     let framework = cells.text("framework").unwrap_or_default();
-    let generation =
-        software::generation(framework, &notes, gpu).ok_or("no software generation is bundled")?;
     let model = model(cells, &notes)?;
     let cluster = cluster(cells, gpu, devices)?;
+    let stack = software::identify(framework, &notes, &cluster.accelerator.architecture);
+    let generation = stack.ok_or("no software generation is bundled")?.software;
 
     let sequence_length = need("seq_len")?;
     let tensor_parallel = cells.count("tp").unwrap_or(1);

@@ -1,0 +1,132 @@
+//! Which software stack free text and an accelerator mean.
+//!
+//! Responsible for: the fragments, refinements and features of `catalog/software.toml`, matched against the words of a table, a log or a
+//! report. Refuses to know any framework or run by name: what a word means stands in the catalogue.
+
+use super::{Software, by_id, catalogue, features, generations};
+use serde::Deserialize;
+
+/// What a generation that was found by its name alone becomes by accelerator or words.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refinement {
+    /// Generations that it refines.
+    of: Vec<String>,
+    /// The generation that is meant.
+    to: String,
+    /// Architectures that it holds for, by how they begin; empty: all.
+    #[serde(default)]
+    architectures: Vec<String>,
+    /// Lowercase phrases of which one must stand in the text; empty: no condition.
+    #[serde(default)]
+    words: Vec<String>,
+    /// Lowercase phrases that rule it out.
+    #[serde(default)]
+    unless: Vec<String>,
+}
+
+/// An identified stack.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stack {
+    /// Its generation with the features that were read.
+    pub software: &'static Software,
+    /// Whether a word of the text named the framework; else the accelerator alone decided.
+    pub is_named: bool,
+}
+
+/// Stands for a framework that nothing matches, among the generations that a refinement applies to.
+const UNNAMED: &str = "unnamed";
+
+/// Whether `text` holds one of the phrases, and none of those that rule it out.
+fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
+    words.iter().any(|word| text.contains(word.as_str()))
+        && !unless.iter().any(|word| text.contains(word.as_str()))
+}
+
+/// The stack that `framework` and `notes` describe on an accelerator of `architecture`; `None` only if no generation is bundled.
+///
+/// The longest fragment of `matches` that stands in `framework` names the generation, then refinements date it, then features of both
+/// texts are laid over it. A framework that nothing matches is the stack that is usual on that architecture.
+pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stack> {
+    let framework = framework.to_lowercase();
+    let text = format!("{framework}; {}", notes.to_lowercase());
+    let named = generations()
+        .iter()
+        .flat_map(|generation| generation.matches.iter().map(move |fragment| (fragment, generation)))
+        .filter(|(fragment, _)| framework.contains(fragment.as_str()))
+        // The first of equals, so that the order of the catalogue decides.
+        .reduce(|best, next| if next.0.len() > best.0.len() { next } else { best });
+    let mut id = match named {
+        Some((_, generation)) => generation.id.as_str(),
+        None => UNNAMED,
+    };
+    let refinements = catalogue().map_or(&[][..], |catalogue| &catalogue.refinements);
+    for refinement in refinements {
+        let is_here = refinement.architectures.is_empty()
+            || refinement.architectures.iter().any(|a| architecture.starts_with(a.as_str()));
+        let is_worded = if refinement.words.is_empty() {
+            !refinement.unless.iter().any(|word| text.contains(word.as_str()))
+        } else {
+            holds(&text, &refinement.words, &refinement.unless)
+        };
+        if is_here && is_worded && refinement.of.iter().any(|of| of == id) {
+            id = &refinement.to;
+        }
+    }
+    if id == UNNAMED {
+        id = super::inferred(&crate::plan::PlanSpec::default(), architecture);
+    }
+    let read = features().iter().filter(|feature| holds(&text, &feature.words, &feature.unless));
+    let stack = read.fold(id.to_owned(), |stack, feature| format!("{stack}+{}", feature.id));
+    let software = by_id(&stack).or_else(|_| by_id(id)).ok()?;
+    Some(Stack { software, is_named: named.is_some() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(framework: &str, notes: &str, architecture: &str) -> String {
+        identify(framework, notes, architecture).expect("a stack").software.id.clone()
+    }
+
+    #[test]
+    fn the_accelerator_dates_a_framework_without_a_version() {
+        assert_eq!(id("Megatron-LM", "", "Volta"), "megatron-lm-2021");
+        assert_eq!(id("Megatron-LM", "", "Hopper"), "megatron-core-2024");
+        assert_eq!(id("Megatron-LM", "", "Blackwell Ultra"), "megatron-core-2025");
+        assert_eq!(id("Megatron-LM ROCm", "", "CDNA3"), "megatron-core-2024");
+        assert_eq!(id("Megatron-Core (26.08)", "", "Hopper"), "megatron-core-2026-06");
+    }
+
+    #[test]
+    fn fsdp_of_a_generation_is_told_by_its_number_and_by_compilation() {
+        assert_eq!(id("PyTorch FSDP", "", "Ampere"), "fsdp1-2023");
+        assert_eq!(id("someone's trainer (PyTorch FSDP2)", "", "Hopper"), "torchtitan-2024-eager");
+        assert_eq!(id("someone's trainer (PyTorch FSDP2)", "torch.compile on", "Hopper"), "torchtitan-2024-compile");
+        assert_eq!(id("torchtitan", "no compile", "Hopper"), "torchtitan-2024-eager");
+    }
+
+    #[test]
+    fn features_are_read_from_both_texts() {
+        assert_eq!(id("NeMo", "HybridEP dispatcher", "Hopper"), "megatron-core-2024+fused-dispatch");
+        assert_eq!(id("NeMo, CUDA graphs", "", "Hopper"), "megatron-core-2024+cuda-graphs");
+        assert_eq!(id("NeMo", "no CUDA graphs", "Hopper"), "megatron-core-2024");
+    }
+
+    #[test]
+    fn an_unknown_framework_is_what_is_usual_on_the_accelerator_and_marked() {
+        let stack = identify("a trainer of our own", "", "Hopper").expect("a stack");
+        assert!(!stack.is_named);
+        assert!(identify("torchtitan", "", "Hopper").expect("a stack").is_named);
+    }
+
+    #[test]
+    fn refinements_name_generations_that_exist() {
+        for refinement in &catalogue().expect("reads").refinements {
+            for id in refinement.of.iter().filter(|of| *of != UNNAMED).chain([&refinement.to]) {
+                assert!(by_id(id).is_ok(), "{id}");
+            }
+        }
+    }
+}
