@@ -322,20 +322,38 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
         modules: modules.iter().copied().collect(),
         layers: None,
     };
-    let policies = [
+    let cheap = [
         Recompute::None,
         selective(&[CoreAttention]),
         selective(&[Norm, Activation, LatentUpProjection]),
-        selective(&[Norm, Activation, LatentUpProjection, CoreAttention, Mlp]),
-        Recompute::Full { layers: None },
     ];
     let device = case.cluster.accelerator.memory;
-    for policy in policies {
+    // The run did run: what misses by no more than the model's own error is taken to have fitted.
+    let mut fits = |policy: Recompute| {
         case.plan.recompute = policy;
-        // The run did run: what misses by no more than the model's own error is taken to have fitted.
-        if memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.exp() {
-            return;
+        memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.exp()
+    };
+    if cheap.into_iter().any(&mut fits) {
+        return;
+    }
+    // Then whole layers, the fewest of a stage that fit, where the framework can count them: that recomputes less than the same module
+    // of every layer.
+    let full = |layers| Recompute::Full { layers };
+    let layers = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
+    let can_count = software::by_id(&case.plan.software).is_ok_and(|s| s.offers.recompute_layers);
+    let mut fits = |policy: Recompute| {
+        case.plan.recompute = policy;
+        memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.exp()
+    };
+    if can_count && fits(full(Some(layers.saturating_sub(1)))) {
+        let (mut too_few, mut enough) = (0, layers.saturating_sub(1));
+        while enough > too_few + 1 {
+            let middle = too_few.midpoint(enough);
+            if fits(full(Some(middle))) { enough = middle } else { too_few = middle }
         }
+        case.plan.recompute = full(Some(enough));
+    } else if can_count || !fits(selective(&[Norm, Activation, LatentUpProjection, CoreAttention, Mlp])) {
+        case.plan.recompute = full(None);
     }
 }
 
