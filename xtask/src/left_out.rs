@@ -56,39 +56,83 @@ pub(crate) fn read(text: &str) -> Result<Vec<LeftOut>, String> {
 
 /// A source without its edition: releases, commits and sections of one publication belong together.
 fn publication(source: &str) -> &str {
-    let cut = [" [", " v2", ", 2", " commit", " @", " MICRO", "/README", " v3", " v4", "_v4", " ("];
-    cut.iter().filter_map(|c| source.find(c)).min().map_or(source, |end| &source[..end])
+    let cut = [" [", ", 2", " commit", " @", " MICRO", "/README", " ("];
+    let release = source.match_indices(['v', 'V']).find(|(at, _)| {
+        source[..*at].ends_with([' ', '_', '-']) && source[at + 1..].starts_with(|c: char| c.is_ascii_digit())
+    });
+    let release = release.map(|(at, _)| at - 1);
+    cut.iter().filter_map(|c| source.find(c)).chain(release).min().map_or(source, |end| &source[..end])
 }
 
-/// What a generation starts from when its constants are fitted anew: what the framework does (attention kernel, overlap, sharding) stays,
-/// every rate and cost is neutral.
-fn unfitted(generation: &Software, neutral: &Software, rest: &[&Case]) -> (Software, Vec<(String, f64)>) {
-    let mut start = generation.clone();
-    start.matmul = neutral.matmul.clone();
-    start.attention_rate = neutral.attention_rate.clone();
-    let mut names: Vec<String> = [
-        "elementwise_passes",
-        "host_us_per_kernel",
-        "host_us_per_micro_batch",
-        "host_ms_per_step",
-        "collective_rate",
-        "overlap_slowdown",
-        "host_us_per_expert_layer",
-        "cast_passes",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    for case in rest {
-        let (arch, format) = (&case.cluster.accelerator.architecture, case.plan.precision.compute.name());
-        names.push(format!("matmul/{arch}.{format}"));
-        names.push(format!("attention_rate/{arch}"));
+/// Constants that are fitted in every generation.
+const FITTED: [&str; 8] = [
+    "elementwise_passes",
+    "host_us_per_kernel",
+    "host_us_per_micro_batch",
+    "host_ms_per_step",
+    "collective_rate",
+    "overlap_slowdown",
+    "host_us_per_expert_layer",
+    "cast_passes",
+];
+
+/// Names of the constants that runs determine: those of every generation, and rates of their architectures and formats.
+fn names(rows: &[&Case]) -> Vec<String> {
+    let mut names: Vec<String> = FITTED.map(str::to_owned).to_vec();
+    for case in rows {
+        let architecture = case.cluster.accelerator.architecture.split('+').next().unwrap_or_default();
+        let format = case.plan.precision.compute.name();
+        names.push(format!("matmul/{architecture}.{format}"));
+        names.push(format!("attention_rate/{architecture}"));
     }
     names.sort();
     names.dedup();
-    let keys: Vec<(String, f64)> = names
+    names
+}
+
+/// A generation and the publications of its runs.
+struct Known<'c> {
+    generation: &'c Software,
+    publications: Vec<&'c str>,
+}
+
+/// What the other generations are like that never saw a publication: of each constant the median of their logarithms, the neutral value
+/// counted as one of them. This is the centre of a hierarchical fit (a random effect for each generation).
+fn centre(name: &str, held_out: &str, own: &str, known: &[Known<'_>], neutral: f64) -> f64 {
+    let has_own = |known: &&Known<'_>| {
+        known.generation.id != own
+            && !known.publications.is_empty()
+            && !known.publications.contains(&held_out)
+    };
+    let mut logs: Vec<f64> = known
+        .iter()
+        .filter(has_own)
+        .filter_map(|known| fit::get(known.generation, name))
+        .chain([neutral])
+        .map(|value| value.max(1e-9).ln())
+        .collect();
+    logs.sort_by(f64::total_cmp);
+    let middle = logs.len() / 2;
+    if logs.len() % 2 == 1 { logs[middle].exp() } else { f64::midpoint(logs[middle - 1], logs[middle]).exp() }
+}
+
+/// What a generation starts from when its constants are fitted anew: what the framework does (attention kernel, overlap, sharding) stays,
+/// every rate and cost is that of the other generations.
+fn unfitted(
+    generation: &Software,
+    held_out: &str,
+    known: &[Known<'_>],
+    neutral: &Software,
+    rows: &[&Case],
+) -> (Software, Vec<(String, f64)>) {
+    let mut start = generation.clone();
+    start.matmul = neutral.matmul.clone();
+    start.attention_rate = neutral.attention_rate.clone();
+    let keys: Vec<(String, f64)> = names(rows)
         .into_iter()
         .map(|name| {
-            let value = fit::get(neutral, &name).unwrap_or(1.0);
+            let plain = fit::get(neutral, &name).unwrap_or(1.0);
+            let value = centre(&name, held_out, &generation.id, known, plain);
             fit::set(&mut start, &name, value);
             (name, value)
         })
@@ -107,6 +151,7 @@ fn neutral() -> Result<Software, String> {
 fn of_generation(
     generation: &Software,
     rows: &[&Case],
+    known: &[Known<'_>],
     neutral: &Software,
     machines: &mut Machines,
 ) -> Vec<LeftOut> {
@@ -117,9 +162,10 @@ fn of_generation(
     for held_out in publications {
         let (held, rest): (Vec<&Case>, Vec<&Case>) =
             rows.iter().partition(|c| publication(&c.source) == held_out);
-        let (mut constants, keys) = unfitted(generation, neutral, &rest);
+        let (mut constants, keys) = unfitted(generation, held_out, known, neutral, rows);
         if !rest.is_empty() {
-            fit::search(&rest, machines, &mut constants, &keys);
+            // Steps of 2% are finer than what a publication more or less moves.
+            fit::search(&rest, machines, &mut constants, &keys, 0.02);
         }
         let left_out = fit::log_errors(&held, machines, &constants);
         let fitted = fit::log_errors(&held, machines, generation);
@@ -143,22 +189,36 @@ fn of_generation(
 
 /// `xtask loso TABLE`: writes the predictions of every run with its publication left out of the fit.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let [table] = arguments else { return Err("loso TABLE".into()) };
+    let [table, only @ ..] = arguments else { return Err("loso TABLE [GENERATION...]".into()) };
     let all = fit::load(table)?;
     let neutral = neutral()?;
     // Generations do not share constants that are fitted here, so they can be fitted side by side.
     let generations = software::generations();
+    let known: Vec<Known<'_>> = generations
+        .iter()
+        .map(|generation| {
+            let rows = all.iter().filter(|case| fit::is_of(case, &generation.id));
+            let mut publications: Vec<&str> = rows.map(|case| publication(&case.source)).collect();
+            publications.sort_unstable();
+            publications.dedup();
+            Known { generation, publications }
+        })
+        .collect();
     let parts: Vec<Vec<LeftOut>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..2)
             .map(|worker| {
-                let (all, neutral) = (&all, &neutral);
+                let (all, known, neutral) = (&all, &known, &neutral);
                 scope.spawn(move || {
                     let mut machines = Machines::default();
-                    let mine = generations.iter().enumerate().filter(|(index, _)| index % 2 == worker);
+                    let wanted = |generation: &Software| only.is_empty() || only.contains(&generation.id);
+                    let mine = generations
+                        .iter()
+                        .enumerate()
+                        .filter(|(index, generation)| index % 2 == worker && wanted(generation));
                     mine.map(|(index, generation)| {
                         let rows: Vec<&Case> =
-                            all.iter().filter(|c| c.plan.software == generation.id).collect();
-                        (index, of_generation(generation, &rows, neutral, &mut machines))
+                            all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
+                        (index, of_generation(generation, &rows, known, neutral, &mut machines))
                     })
                     .collect::<Vec<_>>()
                 })
@@ -187,6 +247,7 @@ mod tests {
             publication("NVIDIA recipes v25.02, y")
         );
         assert_eq!(publication("Paper Table 5 (also elsewhere)"), "Paper Table 5");
+        assert_eq!(publication("league/results_v5.0 one system"), publication("league/results_v4.1 another"));
         assert_ne!(publication("Paper Table 1"), publication("Paper Table 2"));
     }
 

@@ -10,7 +10,7 @@ const USAGE: &str = "usage:
   xtask docs [--check]                             generated pages: write them, or say which are stale
   xtask errors TABLE [GENERATION [rows]]           errors of predictions by generation and source
   xtask fit TABLE GENERATION CONSTANT[=START]...   fit constants of a generation to the runs of a table
-  xtask loso TABLE                                 predict each publication with constants fitted to the others
+  xtask loso TABLE [GENERATION...]                 predict each publication with constants fitted to the others
   xtask validate TABLE                             the summary that `railwright validate` gives
   xtask intervals                                  left-out residuals of each generation, for catalog/intervals.toml
   xtask differences TABLE                          errors of differences, for catalog/differences.toml";

@@ -10,7 +10,7 @@ mod identified;
 mod inferred;
 mod offers;
 
-pub use features::{Feature, by_id, features, generation_of};
+pub use features::{Feature, by_id, features, generation_of, with_features};
 pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred};
 pub use offers::Offers;
@@ -155,8 +155,6 @@ pub fn calibrated(calibration: &Calibration) -> Option<Software> {
 /// The file of generations, read.
 #[derive(Debug)]
 struct Catalogue {
-    /// Each generation's keys, laid over those that it is based on.
-    tables: Vec<toml::Table>,
     generations: Vec<Software>,
     features: Vec<Feature>,
     refinements: Vec<Refinement>,
@@ -168,6 +166,12 @@ static CATALOGUE: LazyLock<Result<Catalogue, String>> =
 /// Reads a file of generations: each `[[generation]]` is laid over the one that its `based_on` names, or over `[defaults]`.
 pub fn parse(text: &str) -> Result<Vec<Software>, String> {
     Catalogue::parse(text).map(|catalogue| catalogue.generations)
+}
+
+/// A generation's constants from its keys.
+fn software(table: toml::Table) -> Result<Software, String> {
+    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
+    table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}"))
 }
 
 /// Lays keys over keys: tables by architecture key by key, all else as a whole.
@@ -206,12 +210,12 @@ impl Catalogue {
             tables.push(base);
         }
         let generations =
-            tables.iter().map(|table| features::software(table.clone())).collect::<Result<_, _>>()?;
+            tables.into_iter().map(software).collect::<Result<_, _>>()?;
         let mut list = |key: &str| file.remove(key).unwrap_or_else(|| toml::Value::Array(Vec::new()));
         let features = list("feature").try_into().map_err(|e: toml::de::Error| format!("feature: {e}"))?;
         let refinements =
             list("refinement").try_into().map_err(|e: toml::de::Error| format!("refinement: {e}"))?;
-        Ok(Self { tables, generations, features, refinements })
+        Ok(Self { generations, features, refinements })
     }
 }
 

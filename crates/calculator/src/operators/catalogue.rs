@@ -18,6 +18,11 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// The accelerator that it was measured on, by identifier.
+    pub(super) fn accelerator(self) -> &'static str {
+        self.line.split(',').next().unwrap_or_default()
+    }
+
     /// The number in column `index`; a cell that is not a number reads as `missing`.
     pub(super) fn number(self, index: usize, missing: f64) -> f64 {
         self.line.split(',').nth(index).and_then(|cell| cell.parse().ok()).unwrap_or(missing)

@@ -19,7 +19,7 @@
 
 use super::catalogue::{self, Row};
 use super::{Cost, Pass, Source};
-use railwright_spec::cluster::Accelerator;
+use railwright_spec::cluster::{Accelerator, accelerator_by_name};
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
@@ -211,12 +211,36 @@ fn batched_misalignment(dimension: f64, element: f64) -> f64 {
     if row_alignment(dimension, element) < 16 { 12.0 } else { 1.0 }
 }
 
+/// Share of the peak that products reach where nothing but the matrix units limits them.
+const CEILING: f64 = 0.95;
+
+/// The efficiency of a part that another part's law serves.
+///
+/// Large parts run products at the power limit: what share of the peak `P` they sustain follows the watts `W` that they have for it. A
+/// part with more watts per FLOP/s than its relative sustains as much more of its peak, up to what the units can take:
+/// `e' = min(0.95, e max(1, (W'/P') / (W/P)))`. One with less keeps the relative's share; its power is limited elsewhere.
+/// Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97 of its peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
+fn relieved(efficiency: f64, own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType) -> f64 {
+    let watts = |accelerator: &Accelerator| Some(accelerator.power?.get() / peak(accelerator, data_type));
+    // The power of `Hopper+Grace` is the processor's too.
+    let relief = relative
+        .filter(|_| !own.architecture.contains('+'))
+        .and_then(|relative| Some(watts(own)? / watts(relative)?.max(1e-30)));
+    let relief = relief.unwrap_or(1.0);
+    if relief > 1.0 { (efficiency * relief).min(CEILING).max(efficiency) } else { efficiency }
+}
+
 impl GemmLaw {
     pub(super) fn new(accelerator: &Accelerator, data_type: DataType) -> Self {
         let found = variants(data_type).iter().find_map(|v| catalogue::find(catalogue::GEMM, accelerator, v));
         let (constants, source) = found.map_or_else(
             || (Constants::from_ceiling(accelerator), Source::Roofline),
-            |(row, source)| (Constants::of(row), source),
+            |(row, source)| {
+                let relative = (source == Source::Derived).then(|| accelerator_by_name(row.accelerator()).ok()).flatten();
+                let own = Constants::of(row);
+                let efficiency = relieved(own.efficiency, accelerator, relative.as_ref(), data_type);
+                (Constants { efficiency, ..own }, source)
+            },
         );
         let peak = peak(accelerator, data_type);
         let fitted = self::peak(accelerator, DataType::Bf16);

@@ -322,3 +322,20 @@ fn tiny_products_without_matrix_units_fill_their_tiles_as_fast() {
     assert!((8_750.0..20_000.0).contains(&large), "{large}");
     assert!(time(512.0, 12.0, 12.0, DataType::Bf16) < 10.0);
 }
+
+#[test]
+fn a_part_with_more_watts_for_its_peak_sustains_more_of_it() {
+    let efficiency = |name: &str| {
+        let accelerator = railwright_spec::cluster::accelerator_by_name(name).expect("known");
+        let peak = accelerator.peak_rate(DataType::Bf16).expect("a peak").get();
+        let size = 8192.0;
+        let cost = Device::new(&accelerator).gemm(size, size, size, DataType::Bf16, Pass::Forward);
+        2.0 * size * size * size / cost.time.get() / peak
+    };
+    // L40S is measured; RTX 4090 and H20 have its and H100's units at two and more times the watts per FLOP/s.
+    assert!((0.55..0.7).contains(&efficiency("l40s-48gb")));
+    assert!((0.85..0.96).contains(&efficiency("rtx4090-24gb")));
+    assert!((0.85..0.96).contains(&efficiency("h20-96gb")));
+    // Less power does not make the units better, nor does a processor's.
+    assert!(efficiency("l4-24gb") < 0.7 && efficiency("gh200-96gb") < 0.85);
+}

@@ -3,7 +3,8 @@
 //! Responsible for: the features of `catalog/software.toml`, and for stacks named as `generation+feature+feature`. Refuses to find out
 //! which features a run has: that is `identified`'s.
 
-use super::{Software, catalogue, lay_over};
+use super::{Software, catalogue, generations};
+use crate::plan::Overlap;
 use crate::problem::{Problem, did_you_mean};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -24,12 +25,18 @@ pub struct Feature {
     /// Lowercase phrases that rule it out where they stand.
     #[serde(default)]
     pub unless: Vec<String>,
-    /// Constants that it sets.
-    #[serde(default)]
-    sets: toml::Table,
-    /// Constants that it multiplies.
-    #[serde(default)]
-    scales: BTreeMap<String, f64>,
+    /// What it changes.
+    changes: Changes,
+}
+
+/// The constants that a feature changes; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Changes {
+    fused_expert_dispatch: Option<bool>,
+    overlap: Option<Overlap>,
+    /// Multiple of the host's rate: all its costs are divided by it.
+    host_rate: Option<f64>,
 }
 
 /// The bundled features.
@@ -42,41 +49,21 @@ pub fn generation_of(id: &str) -> &str {
     id.split('+').next().unwrap_or(id)
 }
 
-/// A generation's constants from its keys.
-pub(super) fn software(table: toml::Table) -> Result<Software, String> {
-    let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation has no id")?.to_owned();
-    table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}"))
-}
-
-impl Feature {
-    fn apply(&self, table: &mut toml::Table) {
-        lay_over(table, &self.sets);
-        for (key, factor) in &self.scales {
-            if let Some(toml::Value::Float(value)) = table.get_mut(key) {
-                *value *= factor;
-            }
+impl Changes {
+    fn apply(&self, software: &Software) -> Software {
+        let software = self.host_rate.map_or_else(|| software.clone(), |rate| software.with_host_rate(rate));
+        Software {
+            fused_expert_dispatch: self.fused_expert_dispatch.unwrap_or(software.fused_expert_dispatch),
+            overlap: self.overlap.unwrap_or(software.overlap),
+            ..software
         }
     }
 }
 
-/// A stack by identifier: a generation, or one with features behind `+` in any order.
-pub fn by_id(id: &str) -> Result<&'static Software, Problem> {
-    let generations = super::generations();
-    if let Some(found) = generations.iter().find(|g| g.id == id) {
-        return Ok(found);
-    }
-    let mut parts = id.split('+');
-    let own = parts.next().unwrap_or_default();
-    let Some((catalogue, index)) =
-        catalogue().and_then(|c| Some((c, c.generations.iter().position(|g| g.id == own)?)))
-    else {
-        let names = generations.iter().map(|g| g.id.as_str());
-        return Err(Problem::new(format!("unknown software generation `{own}`"))
-            .at_key("plan.software")
-            .hint(did_you_mean(own, names, "list them with `railwright explain software`")));
-    };
+/// The features that `id` names behind its generation, each once, in alphabetical order.
+fn named(id: &str) -> Result<Vec<&'static Feature>, Problem> {
     let mut chosen = Vec::new();
-    for part in parts {
+    for part in id.split('+').skip(1) {
         let Some(feature) = features().iter().find(|f| f.id == part) else {
             let names = features().iter().map(|f| f.id.as_str());
             return Err(Problem::new(format!("unknown software feature `{part}`"))
@@ -87,25 +74,40 @@ pub fn by_id(id: &str) -> Result<&'static Software, Problem> {
     }
     chosen.sort_unstable_by(|a, b| a.id.cmp(&b.id));
     chosen.dedup_by(|a, b| a.id == b.id);
-    let id = chosen.iter().fold(own.to_owned(), |id, feature| format!("{id}+{}", feature.id));
-    stack(id, &catalogue.tables[index], &chosen)
+    Ok(chosen)
 }
 
-/// The constants of a stack, worked out once for each set of features: at most generations x 2^features of them live on.
-fn stack(id: String, table: &toml::Table, chosen: &[&Feature]) -> Result<&'static Software, Problem> {
+/// `base` with the features that `id` names behind its generation: for constants that are tried and do not stand in the catalogue.
+pub fn with_features(base: &Software, id: &str) -> Result<Software, Problem> {
+    let mut software = base.clone();
+    for feature in named(id)? {
+        software = feature.changes.apply(&software);
+        software.id = format!("{}+{}", software.id, feature.id);
+    }
+    Ok(software)
+}
+
+/// A stack by identifier: a generation, or one with features behind `+` in any order.
+///
+/// Stacks with features are worked out once and live on: at most generations x 2^features of them.
+pub fn by_id(id: &str) -> Result<&'static Software, Problem> {
     static STACKS: RwLock<BTreeMap<String, &'static Software>> = RwLock::new(BTreeMap::new());
-    if let Some(found) = STACKS.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+    let own = generation_of(id);
+    let Some(generation) = generations().iter().find(|g| g.id == own) else {
+        let names = generations().iter().map(|g| g.id.as_str());
+        return Err(Problem::new(format!("unknown software generation `{own}`"))
+            .at_key("plan.software")
+            .hint(did_you_mean(own, names, "list them with `railwright explain software`")));
+    };
+    if id.len() == own.len() {
+        return Ok(generation);
+    }
+    if let Some(found) = STACKS.read().unwrap_or_else(PoisonError::into_inner).get(id) {
         return Ok(found);
     }
-    let mut table = table.clone();
-    for feature in chosen {
-        feature.apply(&mut table);
-    }
-    table.insert("id".to_owned(), toml::Value::String(id.clone()));
-    let software =
-        software(table).map_err(|message| Problem::new(message).at_key("plan.software"))?;
+    let software = with_features(generation, id)?;
     let mut stacks = STACKS.write().unwrap_or_else(PoisonError::into_inner);
-    Ok(stacks.entry(id).or_insert_with(|| Box::leak(Box::new(software))))
+    Ok(stacks.entry(software.id.clone()).or_insert_with(|| Box::leak(Box::new(software))))
 }
 
 #[cfg(test)]
@@ -126,18 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn every_feature_changes_what_it_names_in_every_generation() {
+    fn every_feature_changes_every_generation_that_lacks_it() {
         for feature in features() {
             assert!(!feature.words.is_empty() && !feature.source.is_empty(), "{}", feature.id);
-            for generation in super::super::generations() {
+            assert_ne!(feature.changes, Changes::default(), "{}", feature.id);
+            for generation in generations() {
                 let with = by_id(&format!("{}+{}", generation.id, feature.id)).expect("reads");
-                for key in feature.scales.keys() {
-                    assert!(
-                        catalogue().expect("reads").tables[0].get(key).is_some_and(toml::Value::is_float),
-                        "{key}"
-                    );
-                }
                 assert_eq!(with.name, generation.name);
+                assert_eq!(with.matmul, generation.matmul);
             }
         }
     }

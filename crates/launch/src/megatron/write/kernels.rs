@@ -37,17 +37,19 @@ pub(super) enum Graphs {
     Full,
 }
 
-/// What a generation is priced with; generations without a row use none of it.
-pub(super) fn features(generation: &str) -> Features {
+/// What a stack is priced with: its generation's row, and the features behind it. Generations without a row use none of it.
+pub(super) fn features(stack: &str) -> Features {
+    let generation = railwright_spec::software::generation_of(stack);
+    let has = |feature: &str| stack.split('+').skip(1).any(|name| name == feature);
     let row = TABLE.lines().skip(1).find(|line| line.split(',').next() == Some(generation));
-    let Some(row) = row else { return Features::default() };
-    let cell = |index: usize| row.split(',').nth(index).unwrap_or_default();
+    let cell = |index: usize| row.and_then(|row| row.split(',').nth(index)).unwrap_or_default();
     Features {
         fusions: cell(1) == "yes",
-        fused_dispatch: cell(2) == "flex",
+        fused_dispatch: cell(2) == "flex" || has("fused-dispatch"),
         graphs: match cell(3) {
             "partial" => Graphs::Partial,
             "full" => Graphs::Full,
+            _ if has("cuda-graphs") => Graphs::Full,
             _ => Graphs::None,
         },
     }
