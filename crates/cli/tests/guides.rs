@@ -2,12 +2,15 @@
 //!
 //! A block marked `text` belongs to the `$ railwright ...` in its first line, else to the last command of the `console` block before it.
 //! Its lines stand in the output in this order; `...` alone in a line leaves lines out. Spacing is not compared: terminals differ.
+//!
+//! `GUIDES_UPDATE=1` rewrites stale lines with the nearest lines of the output, in order; read the diff.
 
 mod support;
 
 use std::path::{Path, PathBuf};
 
 struct Shown {
+    page: PathBuf,
     guide: String,
     line: usize,
     arguments: Vec<String>,
@@ -67,7 +70,8 @@ fn shown() -> Vec<Shown> {
                         let skip = usize::from(own.is_some());
                         if let Some(arguments) = own.or_else(|| command.clone()) {
                             let lines = block.split_off(skip);
-                            found.push(Shown { guide: guide.clone(), line: index + 1, arguments, lines });
+                            let page = page.clone();
+                            found.push(Shown { page, guide: guide.clone(), line: index + 1, arguments, lines });
                         }
                     }
                     block.clear();
@@ -88,12 +92,42 @@ fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Rewrites the block of `lines` that ends before `end` with what is printed: lines that stand there stay, others become the nearest that
+/// follow.
+fn update(page: &Path, end: usize, lines: &[String], printed: &str) {
+    let output: Vec<&str> = printed.lines().collect();
+    let alike = |a: &str, b: &str| {
+        let b: Vec<&str> = b.split_whitespace().collect();
+        a.split_whitespace().filter(|word| b.contains(word)).count()
+    };
+    let mut from = 0;
+    let mut fresh: Vec<String> = Vec::new();
+    for line in lines {
+        if line.trim().is_empty() || line.trim() == "..." {
+            fresh.push(line.clone());
+            continue;
+        }
+        let rest = output.iter().enumerate().skip(from);
+        let exact = rest.clone().find(|(_, printed)| words(printed) == words(line));
+        let nearest = exact.or_else(|| rest.max_by_key(|(at, printed)| (alike(line, printed), usize::MAX - at)));
+        let Some((at, nearest)) = nearest else { continue };
+        from = at + 1;
+        fresh.push(if exact.is_some() { line.clone() } else { nearest.trim_end().to_owned() });
+    }
+    let text = std::fs::read_to_string(page).expect("readable");
+    let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
+    // As many lines as before, so that the places of later blocks stay.
+    fresh.resize(lines.len(), String::new());
+    all.splice(end - 1 - lines.len()..end - 1, fresh);
+    std::fs::write(page, all.join("\n") + "\n").expect("written");
+}
+
 #[test]
 fn output_in_guides_is_what_the_commands_print() {
     let shown = shown();
     assert!(shown.len() >= 6, "only {} blocks of output were found", shown.len());
     let mut stale = Vec::new();
-    for Shown { guide, line, arguments, lines } in &shown {
+    for Shown { page, guide, line, arguments, lines } in &shown {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let output = support::program(&arguments)
             .current_dir(root())
@@ -102,6 +136,10 @@ fn output_in_guides_is_what_the_commands_print() {
             .output()
             .expect("the program starts");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        if std::env::var_os("GUIDES_UPDATE").is_some() {
+            update(page, *line, lines, &printed);
+            continue;
+        }
         let mut rest = printed.lines().map(words);
         for wanted in
             lines.iter().map(|line| words(line)).filter(|line| !line.is_empty() && line.trim() != "...")

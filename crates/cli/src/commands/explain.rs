@@ -103,7 +103,13 @@ impl Answer for Generations {
         let list = software::generations()
             .iter()
             .map(|g| json!({ "id": g.id, "name": g.name, "source": g.source, "matches": g.matches }));
-        Map::from_iter([("software".to_owned(), Value::Array(list.collect()))])
+        let features = software::features()
+            .iter()
+            .map(|f| json!({ "id": f.id, "name": f.name, "source": f.source, "matches": f.words }));
+        Map::from_iter([
+            ("software".to_owned(), Value::Array(list.collect())),
+            ("features".to_owned(), Value::Array(features.collect())),
+        ])
     }
 
     fn document(&self, _: Terminal) -> Document {
@@ -115,6 +121,16 @@ impl Answer for Generations {
         ];
         let rows = software::generations().iter().map(|g| {
             vec![Cell::new(g.id.as_str(), Tone::Name), g.name.as_str().into(), g.source.as_str().into()]
+        });
+        document.table(Table { columns, rows: rows.collect() });
+        let columns = vec![
+            Column::words("feature"),
+            Column::prose("meaning"),
+            Column::prose("source of its effect").expendable(1),
+        ];
+        let rows = software::features().iter().map(|f| {
+            let id = format!("+{}", f.id);
+            vec![Cell::new(id, Tone::Name), f.name.as_str().into(), f.source.as_str().into()]
         });
         document.table(Table { columns, rows: rows.collect() });
         document
