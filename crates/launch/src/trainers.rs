@@ -8,6 +8,9 @@ mod adapters;
 mod foundry;
 mod keys;
 mod parallel;
+mod write;
+
+pub use write::{AxolotlWriter, LlamaFactoryWriter};
 
 #[cfg(test)]
 mod tests;
@@ -227,6 +230,11 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     optimizer(fields, dialect);
     recompute(fields, dialect);
     parallel::read(fields, dialect);
+    for key in
+        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
+    {
+        fields.default(key, &1_u64, &format!("{} does not cut a model unless it is set", dialect.name()));
+    }
     precision(fields, dialect);
     packing(fields, dialect);
     for path in ["stage", "rl", "rlhf_type"] {

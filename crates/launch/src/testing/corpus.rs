@@ -4,7 +4,7 @@
 //! framework accepts; that is the part of the tables of `data/` and of the peers.
 
 use crate::testing::{Ranges, random, resolved};
-use crate::{Writer, writers};
+use crate::{Written, writers};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use railwright_spec::run::Run;
@@ -145,16 +145,27 @@ fn winner(model: &str, machine: &str, words: &str) -> Option<Run> {
 fn exports_are_written_where_asked() {
     let Ok(folder) = std::env::var("RAILWRIGHT_EXPORTS") else { return };
     for writer in writers() {
-        let folder = std::path::Path::new(&folder).join(writer.name());
-        std::fs::create_dir_all(&folder).expect("a folder");
-        for (name, run) in runs() {
-            save(&folder, &name, *writer, &run);
+        let versions: Vec<Option<&str>> = match writer.versions() {
+            [] => vec![None],
+            versions => versions.iter().copied().map(Some).collect(),
+        };
+        for version in versions {
+            let name = version
+                .map_or_else(|| writer.name().to_owned(), |version| format!("{}-{version}", writer.name()));
+            let folder = std::path::Path::new(&folder).join(name);
+            std::fs::create_dir_all(&folder).expect("a folder");
+            for (name, run) in runs() {
+                let written = match version {
+                    Some(version) => writer.write_for(&run, version),
+                    None => writer.write(&run),
+                };
+                save(&folder, &name, &written);
+            }
         }
     }
 }
 
-fn save(folder: &std::path::Path, name: &str, writer: &dyn Writer, run: &Run) {
-    let written = writer.write(run);
+fn save(folder: &std::path::Path, name: &str, written: &Written) {
     for file in &written.files {
         std::fs::write(folder.join(format!("{name}.{}", file.name)), &file.text).expect("a file");
     }
