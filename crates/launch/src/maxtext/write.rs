@@ -69,6 +69,10 @@ impl Writer for MaxTextWriter {
     }
 }
 
+fn is_tpu(run: &Run) -> bool {
+    run.cluster.accelerator.id.contains("tpu")
+}
+
 /// What its checks refuse (`configs/types.py`, e591f30c, August 2026).
 fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     let plan = &run.plan;
@@ -76,6 +80,9 @@ fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     let layers = run.model.num_layers();
     if plan.optimizer == Optimizer::Lora {
         return Some(("plan.optimizer", "pretrains, and trains no adapters"));
+    }
+    if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses && !is_tpu(run) {
+        return Some(("plan.context_kind", "turns sequence shards into head shards on TPUs only"));
     }
     if stages > 1 && (plan.layers_per_stage.is_some() || !layers.is_multiple_of((stages * chunks).max(1))) {
         return Some(("plan.layers_per_stage", "divides layers evenly among stages and repeats"));
@@ -150,8 +157,7 @@ fn text(run: &Run, name: &str, axes: &[Axis]) -> String {
     };
     put("base_config", "base.yml".to_owned());
     put("run_name", "railwright".to_owned());
-    let is_tpu = run.cluster.accelerator.id.contains("tpu");
-    put("hardware", if is_tpu { "tpu" } else { "gpu" }.to_owned());
+    put("hardware", if is_tpu(run) { "tpu" } else { "gpu" }.to_owned());
     put("model_name", name.to_owned());
     put("dataset_type", "synthetic".to_owned());
     put("enable_checkpointing", "false".to_owned());

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: what is written reads back or is listed, and fields exist where they are set.
 
-use super::corpus::runs;
+use super::corpus::{FLAT, runs};
 use super::{Ranges, random, resolved, round_trip};
 use crate::accelerate::AccelerateWriter;
 use crate::maxtext::MaxTextWriter;
@@ -20,19 +20,6 @@ const RANGES: Ranges = Ranges {
     sequences: &[2048, 4096, 8192],
     choices: &[],
     settings: &[],
-};
-
-/// One replica a device or a few, as trainers on Hugging Face's models run.
-const FLAT: Ranges = Ranges {
-    choices: &[("plan.optimizer", &["adam", "adam", "lora", "adafactor"])],
-    settings: &[
-        "plan.pipeline_parallel=1",
-        "plan.virtual_stages=1",
-        "plan.expert_parallel=1",
-        "plan.expert_tensor_parallel=1",
-        "plan.uneven_stages=false",
-    ],
-    ..RANGES
 };
 
 proptest! {

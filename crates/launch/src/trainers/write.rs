@@ -51,6 +51,12 @@ impl Writer for AxolotlWriter {
     }
 
     fn write(&self, run: &Run) -> Written {
+        let plan = &run.plan;
+        if plan.context_parallel > 1 && plan.micro_batch > 1 {
+            let message =
+                "Axolotl packs samples with context parallelism only at a micro batch of 1".to_owned();
+            return Written::refused(Lost { key: "plan.micro_batch".to_owned(), message });
+        }
         written(run, "Axolotl", "axolotl.yaml", axolotl)
     }
 }
@@ -168,6 +174,8 @@ fn axolotl(run: &Run, repository: &str, companion: &str) -> String {
     put("micro_batch_size", plan.micro_batch.to_string());
     put("gradient_accumulation_steps", plan.micro_batches().to_string());
     put("num_epochs", "1".to_owned());
+    // Axolotl asks for it where ranks share sequences, and packs with it.
+    put("attn_implementation", "flash_attention_2".to_owned());
     put("learning_rate", "0.0001".to_owned());
     put("optimizer", optimizer(plan).to_owned());
     if plan.optimizer == Optimizer::Lora {
