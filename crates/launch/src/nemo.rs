@@ -73,6 +73,10 @@ impl Reader for NemoReader {
         if crate::foreign::owner(text).is_some() {
             return None;
         }
+        // verl's trainers for supervised fine-tuning have overrides of the same sections.
+        if text.contains("verl.trainer") {
+            return None;
+        }
         let has = |key: &str| has_section(text, key);
         let sizes = ["micro_batch_size", "encoder_seq_length", "tensor_model_parallel_size"];
         if has("trainer:") && has("model:") && sizes.iter().any(|size| text.contains(size)) {

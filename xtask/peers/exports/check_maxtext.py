@@ -17,7 +17,7 @@ pretend.modules("google", "tensorboardX", "orbax", "flax", "etils", "cloud_tpu_d
 from maxtext.utils import max_utils
 from maxtext.configs import pyconfig
 max_utils.get_num_slices = lambda *_: {slices}
-pyconfig.initialize(["", {path!r}, "hardware=cpu", "skip_jax_distributed_system=true"])
+pyconfig.initialize(["", {path!r}, "skip_jax_distributed_system=true"])
 """
 
 

@@ -11,7 +11,6 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("deepseek2-16b", "deepseek-v2-lite"),
     ("deepseek2-236b", "deepseek-v2-236b"),
     ("deepseek3-671b", "deepseek-v3-671b"),
-    ("deepseek3.2-671b", "deepseek-v3.2-685b"),
     ("gemma-2b", "gemma-2b"),
     ("gemma-7b", "gemma-7b"),
     ("gemma2-2b", "gemma-2-2b"),

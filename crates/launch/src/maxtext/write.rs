@@ -84,6 +84,12 @@ fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses && !is_tpu(run) {
         return Some(("plan.context_kind", "turns sequence shards into head shards on TPUs only"));
     }
+    if stages > 1 && run.model.layer_kinds.len() > 1 {
+        return Some(("plan.pipeline_parallel", "has pipeline stages only of layers of one kind"));
+    }
+    if plan.precision.compute == DataType::Fp8 && stages == 1 && plan.micro_batches() > 1 {
+        return Some(("plan.precision.compute", "has no fp8 with gradient accumulation"));
+    }
     if stages > 1 && (plan.layers_per_stage.is_some() || !layers.is_multiple_of((stages * chunks).max(1))) {
         return Some(("plan.layers_per_stage", "divides layers evenly among stages and repeats"));
     }

@@ -86,6 +86,7 @@ pub(crate) const FLAT: Ranges = Ranges {
         "mixtral-8x7b",
         "qwen3-30b-a3b",
     ],
+    clusters: &["dgx-h100"],
     sequences: &[2048, 4096, 8192],
     choices: &[
         ("plan.optimizer", &["adam", "lora", "adafactor", "sgd"]),
