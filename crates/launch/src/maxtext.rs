@@ -247,7 +247,7 @@ fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Op
     let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
     let count = if pipeline > 1 { pieces.unwrap_or(pipeline) } else { 1 };
     let micro = per_device * model as f64 / count as f64;
-    if micro.fract() != 0.0 || micro < 1.0 || micro > 9e15 {
+    if micro.fract() != 0.0 || !(1.0..=9e15).contains(&micro) {
         let message = format!(
             "{per_device} sequences on each of the {model} devices of a replica are no whole number of {count} micro batches: give \
              `--micro-batch` and `--global-batch`"

@@ -184,6 +184,20 @@ pub(crate) fn apply(
                 says.adapter = Some((said, line(word)));
             }
             swift_world(launch, script, world);
+            let towers = [
+                "--vit",
+                "--aligner",
+                "--freeze_vit",
+                "--freeze-vit",
+                "--freeze_aligner",
+                "--freeze-aligner",
+            ];
+            if let Some(word) =
+                words.iter().find(|word| towers.iter().any(|tower| word.text.starts_with(tower)))
+            {
+                let message = "only the language model is estimated: vision tower and projector are left out";
+                draft.remark(RemarkKind::NotModelled, &word.text, line(word), message);
+            }
             if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
                 let message = "trains on preferences or rewards: reference models, reward models and generation are not priced";
                 draft.remark(RemarkKind::NotModelled, "megatron rlhf", line(word), message);

@@ -106,8 +106,7 @@ fn what_is_open_is_asked_for() {
     let launch = check(nemo, &[("plan.tensor_parallel", "4"), ("plan.sharding", "\"fsdp\"")]);
     assert!(told(&launch).contains("taken to be in use"));
     let both = check(
-        &format!("{nemo}")
-            .replace("cluster:", "  megatron_cfg:\n    tensor_model_parallel_size: 2\ncluster:"),
+        &nemo.replace("cluster:", "  megatron_cfg:\n    tensor_model_parallel_size: 2\ncluster:"),
         &[("plan.tensor_parallel", "open")],
     );
     assert!(both.open.iter().any(|open| open.key == "plan.tensor_parallel"));

@@ -105,7 +105,6 @@ pub(crate) const FLAT: Ranges = Ranges {
         "plan.expert_tensor_parallel=1",
         "plan.uneven_stages=false",
     ],
-    ..RANGES
 };
 
 /// Layouts of the kinds that a search names as best: model, machine, settings.

@@ -10,7 +10,7 @@ use crate::{Format, Lost, Writer, Written, WrittenFile, adapter, deepspeed, hub}
 use railwright_spec::plan::{Optimizer, Recompute};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// Writes LLaMA-Factory's YAML.
@@ -113,7 +113,7 @@ fn engine(run: &Run) -> String {
         "fp16": {"enabled": "auto"},
     });
     config["zero_optimization"] = deepspeed::zero(run);
-    let mut text = serde_json::to_string_pretty(&Value::from(config)).unwrap_or_default();
+    let mut text = serde_json::to_string_pretty(&config).unwrap_or_default();
     text.push('\n');
     text
 }
