@@ -34,6 +34,11 @@ pub(crate) fn rank(model: &Model) -> u64 {
     2_u64.pow(power as u32)
 }
 
+/// Parameters of adapters of a rank on every matrix of the layers.
+pub(crate) fn parameters(model: &Model, rank: u64) -> f64 {
+    rank as f64 * sides(model) as f64
+}
+
 /// Rows and columns of every matrix of the layers: the parameters of adapters of rank 1.
 fn sides(model: &Model) -> u64 {
     (0..model.layers.len())

@@ -229,3 +229,14 @@ fn names_and_older_keys_are_told_apart() {
     let launch = check(instruct, &[("plan.recompute", "open")]);
     assert!(told(&launch, RemarkKind::Unresolved).contains("what is recomputed"));
 }
+
+/// Rank 16 on all linear layers of Llama 3 8B has 41.9 M parameters (peft prints 41,943,040), 0.52% of 8.03 B.
+#[test]
+fn a_rank_is_held_against_the_estimate() {
+    let launch = check(
+        &FACTORY.replace("finetuning_type: full", "finetuning_type: lora\nlora_rank: 16"),
+        &[("plan.optimizer", "\"lora\"")],
+    );
+    let told = told(&launch, RemarkKind::NotModelled);
+    assert!(told.contains("41.94M parameters, 0.5% of the model"), "{told}");
+}
