@@ -73,6 +73,9 @@ fn is_tpu(run: &Run) -> bool {
     run.cluster.accelerator.id.contains("tpu")
 }
 
+/// Families, as `model_type` names them, that MaxText trains with Muon.
+const MUON: &[&str] = &["llama", "qwen3", "gemma3_text", "deepseek_v2", "deepseek_v3", "deepseek_v4"];
+
 /// What its checks refuse (`configs/types.py`, e591f30c, August 2026).
 fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     let plan = &run.plan;
@@ -86,6 +89,9 @@ fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     }
     if stages > 1 && run.model.layer_kinds.len() > 1 {
         return Some(("plan.pipeline_parallel", "has pipeline stages only of layers of one kind"));
+    }
+    if plan.optimizer == Optimizer::Muon && !MUON.contains(&run.model.family.as_str()) {
+        return Some(("plan.optimizer", "has Muon for other families of models"));
     }
     if plan.precision.compute == DataType::Fp8 && stages == 1 && plan.micro_batches() > 1 {
         return Some(("plan.precision.compute", "has no fp8 with gradient accumulation"));
