@@ -5,6 +5,9 @@
 
 pub(crate) mod fsdp;
 mod keys;
+pub(crate) mod write;
+
+pub use write::AccelerateWriter;
 
 #[cfg(test)]
 mod tests;
@@ -62,6 +65,16 @@ impl Reader for AccelerateReader {
             Some("DEEPSPEED") => of_deepspeed(&mut fields),
             Some("MEGATRON_LM") => of_megatron(&mut fields),
             _ => replicas(&mut fields),
+        }
+        if kind.as_deref() != Some("MEGATRON_LM") {
+            for key in [
+                "plan.tensor_parallel",
+                "plan.pipeline_parallel",
+                "plan.context_parallel",
+                "plan.expert_parallel",
+            ] {
+                fields.default(key, &1_u64, "accelerate does not cut a model unless it is set");
+            }
         }
         precision(&mut fields);
         trainer(&mut fields);
@@ -145,6 +158,10 @@ fn of_deepspeed(fields: &mut Fields<'_>) {
             let switch = Entry { path, data: Data::Flag(is_on), ..entry.clone() };
             fields.document.entries.push(Entry { taken: false, ..switch });
         }
+    }
+    if fields.document.has("parallelism_config") {
+        // Sequences are turned into heads (ALST), shards are DeepSpeed's.
+        fsdp::parallelism(fields);
     }
     if fields.document.has("zero_optimization") {
         deepspeed::read(fields, "");
@@ -243,6 +260,10 @@ fn trainer(fields: &mut Fields<'_>) {
         if name.contains("8bit") || name.contains("paged") {
             fields.remark(RemarkKind::NotModelled, path, "moments are estimated in 32 bits on the device");
         }
+    }
+    if fields.flag("use_peft") == Some(true) {
+        let (said, line) = fields.said("use_peft");
+        crate::adapter::lora(&mut fields.draft, &said, line);
     }
     for path in ["model_name_or_path", "base_model"] {
         let Some(name) = fields.word(path) else { continue };

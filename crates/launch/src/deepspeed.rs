@@ -10,6 +10,7 @@ mod write;
 mod tests;
 
 pub use write::DeepspeedWriter;
+pub(crate) use write::zero;
 
 use crate::document;
 use crate::fields::Fields;

@@ -172,6 +172,13 @@ impl Draft {
         }
     }
 
+    /// Takes back that these words are unknown.
+    pub(crate) fn forget_unknown(&mut self, said: &[&str]) {
+        self.launch
+            .remarks
+            .retain(|remark| remark.kind != RemarkKind::Unknown || !said.contains(&remark.said.as_str()));
+    }
+
     /// Takes remarks back whose subject was settled later: those of what is said or begins with it.
     pub fn forget(&mut self, said: &[&str]) {
         self.launch.remarks.retain(|remark| !said.iter().any(|said| remark.said.starts_with(said)));

@@ -20,6 +20,7 @@ mod fields;
 mod foreign;
 mod format;
 pub mod gptneox;
+mod hub;
 mod launch;
 mod lost;
 pub mod maxtext;

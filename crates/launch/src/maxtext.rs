@@ -5,6 +5,9 @@
 
 mod keys;
 mod model;
+mod write;
+
+pub use write::MaxTextWriter;
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +15,9 @@ mod tests;
 use crate::document::{self, Document};
 use crate::fields::Fields;
 use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
-use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding};
+use railwright_spec::plan::{
+    ContextKind, Optimizer, PrecisionPreset, Recompute, RecomputeModule, Schedule, Sharding,
+};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Amount;
 use std::collections::BTreeSet;
@@ -75,11 +80,16 @@ fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
+/// The axis that takes all remaining devices where a file says nothing of it.
+const REST: &str = "ici_fsdp_parallelism";
+
 /// Degrees by what they do; `None` for an axis that takes what is left.
 struct Mesh {
     data: Option<u64>,
     /// Ranks in all, if every axis is said.
     ranks: Option<u64>,
+    /// Ranks of one replica.
+    model: Option<u64>,
 }
 
 /// Axes, inside a slice and between slices.
@@ -89,6 +99,8 @@ fn axis(fields: &mut Fields<'_>, name: &str) -> Result<u64, ()> {
     for place in ["ici", "dcn"] {
         let path = format!("{place}_{name}_parallelism");
         match fields.integer(&path) {
+            // Its base file gives what is left to this axis.
+            None if path == REST && fields.document.get(&path).is_none() => is_rest = true,
             None => {}
             Some(-1) => is_rest = true,
             Some(n) if n > 0 => product = product.saturating_mul(n as u64),
@@ -170,14 +182,23 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
         (Err(()), _) => Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
     };
-    if let (Some(sharding), Some(path)) = (sharding, said(&["fsdp", "fsdp_transpose", "data"], fields)) {
-        fields.set("plan.sharding", &sharding, &path);
+    match (sharding, said(&["fsdp", "fsdp_transpose", "data"], fields)) {
+        (Some(sharding), Some(path)) => fields.set("plan.sharding", &sharding, &path),
+        (Some(sharding), None) => {
+            fields.default(
+                "plan.sharding",
+                &sharding,
+                "MaxText shards over the remaining devices by default",
+            );
+        }
+        (None, _) => {}
     }
     let ranks = product(&[all_data, all_tensor, all_context, pipeline]).ok();
     if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), said(&["fsdp", "data", "tensor"], fields)) {
         fields.set("cluster.devices", &ranks, &path);
     }
-    Mesh { data: all_data.ok(), ranks }
+    let model = product(&[all_tensor, all_context, pipeline]).ok();
+    Mesh { data: all_data.ok(), ranks, model }
 }
 
 fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
@@ -190,8 +211,7 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     let Some(per_device) = fields.number(path) else { return };
     // The batch of one pass, over all devices; fractions are whole sequences among several devices.
     let (Some(ranks), Some(data)) = (mesh.ranks, mesh.data) else {
-        let message = "the batch follows from the number of devices, which is open: give `--micro-batch` and `--global-batch`";
-        return fields.remark(RemarkKind::Unresolved, path, message);
+        return per_replica(fields, mesh, per_device, pieces, steps);
     };
     let pass = per_device * ranks as f64;
     let count = if pipeline > 1 { pieces.unwrap_or(pipeline) } else { 1 };
@@ -216,7 +236,46 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     }
 }
 
+/// The batch where an axis takes all remaining devices: a replica has `tensor x context x pipeline` of them, however many replicas there
+/// are, so its micro batch and their number are known, and the global batch follows from the number of devices.
+fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Option<u64>, steps: u64) {
+    let path = "per_device_batch_size";
+    let Some(model) = mesh.model else {
+        let message = "the batch follows from the number of devices, which is open: give `--micro-batch` and `--global-batch`";
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    };
+    let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
+    let count = if pipeline > 1 { pieces.unwrap_or(pipeline) } else { 1 };
+    let micro = per_device * model as f64 / count as f64;
+    if micro.fract() != 0.0 || !(1.0..=9e15).contains(&micro) {
+        let message = format!(
+            "{per_device} sequences on each of the {model} devices of a replica are no whole number of {count} micro batches: give \
+             `--micro-batch` and `--global-batch`"
+        );
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    }
+    fields.set("plan.micro_batch", &(micro as u64), path);
+    fields.set("plan.micro_batches", &count.saturating_mul(steps), path);
+}
+
 fn choices(fields: &mut Fields<'_>) {
+    let path = "context_parallel_strategy";
+    let strategy = fields.word(path);
+    if fields.draft.spec().plan.context_parallel.unwrap_or(1) > 1 {
+        match strategy.as_deref() {
+            Some("ring") => fields.set("plan.context_kind", &ContextKind::Ring, path),
+            Some("ulysses") => fields.set("plan.context_kind", &ContextKind::Ulysses, path),
+            Some("all_gather") => fields.set("plan.context_kind", &ContextKind::AllGather, path),
+            Some(_) => {
+                fields.remark(RemarkKind::NotModelled, path, "keys and values are estimated as gathered");
+                fields.set("plan.context_kind", &ContextKind::AllGather, path);
+            }
+            None => {
+                let why = "MaxText gathers keys and values by default";
+                fields.default("plan.context_kind", &ContextKind::AllGather, why);
+            }
+        }
+    }
     let path = "remat_policy";
     if let Some(policy) = fields.word(path) {
         use RecomputeModule::{Activation, CoreAttention, Norm};

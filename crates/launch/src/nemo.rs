@@ -5,6 +5,9 @@
 
 mod names;
 mod recipe;
+mod write;
+
+pub use write::BridgeWriter;
 
 #[cfg(test)]
 mod tests;
@@ -68,6 +71,10 @@ impl Reader for NemoReader {
             return Some(Evidence::new(Strength::Certain, "Python that imports NeMo"));
         }
         if crate::foreign::owner(text).is_some() {
+            return None;
+        }
+        // verl's trainers for supervised fine-tuning have overrides of the same sections.
+        if text.contains("verl.trainer") {
             return None;
         }
         let has = |key: &str| has_section(text, key);
@@ -152,12 +159,36 @@ fn read(format: Format, text: &str, file: &str) -> Result<Launch, Vec<Problem>> 
             None if is_nemo_2 => recipe::model(&document, "", &mut draft),
             None => {}
         }
+        whole_models_only(&mut draft);
         if recipe.is_none() {
             let message = "`model.num_layers` is not said, so this overrides another file: what it leaves out stays open";
             draft.remark(RemarkKind::Assumed, "model", None, message);
         }
     }
     draft.finish()
+}
+
+/// Single dimensions without the number of layers change a model that another place names: a run file has a whole model or none.
+fn whole_models_only(draft: &mut Draft) {
+    if draft.spec().model.layers.is_some() {
+        return;
+    }
+    let dimensions: Vec<(String, String, Option<usize>)> = draft
+        .origins()
+        .iter()
+        .filter(|origin| {
+            origin.key.starts_with("model.") && !matches!(origin.key.as_str(), "model.name" | "model.config")
+        })
+        .map(|origin| (origin.key.clone(), origin.said.clone(), origin.line))
+        .collect();
+    let keys: Vec<String> = dimensions.iter().map(|(key, ..)| key.clone()).collect();
+    draft.take_back(&keys);
+    // A tokenizer is of the model that is named.
+    for (_, said, line) in dimensions.into_iter().filter(|(key, ..)| key != "model.vocab") {
+        let message =
+            "changes a model that is described elsewhere: the model is estimated without this change";
+        draft.remark(RemarkKind::NotModelled, &said, line, message);
+    }
 }
 
 /// Saved configurations write number formats as objects, `{_target_: torch.bfloat16, _call_: false}`: those are that word.

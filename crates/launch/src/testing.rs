@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each writer's tests use what they need")]
 
 pub(crate) mod corpus;
+mod keys;
+mod written;
 
 use crate::{Writer, differences};
 use proptest::prelude::*;

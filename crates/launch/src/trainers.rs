@@ -8,6 +8,9 @@ mod adapters;
 mod foundry;
 mod keys;
 mod parallel;
+mod write;
+
+pub use write::{AxolotlWriter, LlamaFactoryWriter};
 
 #[cfg(test)]
 mod tests;
@@ -227,6 +230,11 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     optimizer(fields, dialect);
     recompute(fields, dialect);
     parallel::read(fields, dialect);
+    for key in
+        ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel", "plan.expert_parallel"]
+    {
+        fields.default(key, &1_u64, &format!("{} does not cut a model unless it is set", dialect.name()));
+    }
     precision(fields, dialect);
     packing(fields, dialect);
     for path in ["stage", "rl", "rlhf_type"] {
@@ -237,8 +245,37 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
+    rewards(fields);
+    if fields.draft.spec().plan.sequence_length.is_none()
+        && !fields.is_auto("max_length")
+        && dialect != Dialect::Foundry
+    {
+        let why = "the file does not set the longest sample";
+        fields.draft.leave_open("plan.sequence_length", "no length", None, why);
+    }
     let message = "Hugging Face's models do not pad the vocabulary";
     fields.default("plan.vocabulary_multiple", &1_u64, message);
+}
+
+/// Training on preferences or rewards, told by keys that plain fine-tuning does not have.
+fn rewards(fields: &mut Fields<'_>) {
+    let generates =
+        ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
+    let prefers = ["beta", "rpo_alpha"].into_iter().find(|key| fields.document.has(key));
+    let lengths = (fields.count("max_prompt_length"), fields.count("max_completion_length"));
+    if let Some(path) = generates {
+        let message =
+            "generation, rewards and reference models are not modelled: a step is one update on completions";
+        fields.remark(RemarkKind::NotModelled, path, message);
+        if let (Some(prompt), Some(completion)) = lengths
+            && fields.draft.spec().plan.sequence_length.is_none()
+        {
+            fields.set("plan.sequence_length", &prompt.saturating_add(completion), "max_completion_length");
+        }
+    } else if let Some(path) = prefers {
+        let message = "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound";
+        fields.remark(RemarkKind::NotModelled, path, message);
+    }
 }
 
 fn devices(fields: &mut Fields<'_>) {
@@ -264,6 +301,10 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
 /// The model of an identifier of Hugging Face.
 fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     // Repositories of the same weights in another form.
+    if let Some(end) = ["-GPTQ", "-AWQ", "-4bit"].iter().find(|end| name.contains(**end)) {
+        let (said, line) = fields.said(path);
+        crate::adapter::quantized(&mut fields.draft, &format!("{said} ({end})"), line, "4");
+    }
     let stem = ["-bnb-4bit", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit"]
         .iter()
         .fold(name.to_owned(), |name, end| name.replace(end, ""));
@@ -285,6 +326,13 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.default("plan.micro_batch", &8_u64, "Hugging Face's trainer takes 8 samples by default");
         }
         Dialect::Axolotl => {
+            // The older key: samples of a device in a step.
+            let path = "batch_size";
+            if let (Some(samples), Some(micro)) = (fields.count(path), fields.draft.spec().plan.micro_batch)
+                && fields.draft.spec().plan.micro_batches.is_none()
+            {
+                fields.set("plan.micro_batches", &(samples / micro.max(1)).max(1), path);
+            }
             fields.default("plan.micro_batches", &1_u64, "Axolotl accumulates once by default");
         }
         Dialect::Swift => {
@@ -351,6 +399,11 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
         (Dialect::LlamaFactory, _) => {
             fields.default("plan.recompute", &full, "LLaMA-Factory checkpoints every layer by default");
         }
+        // open-instruct has the same names and checkpoints nothing unless it is told to.
+        (Dialect::Trl, _)
+            if ["with_tracking", "checkpointing_steps", "use_slow_tokenizer"]
+                .iter()
+                .any(|key| fields.document.has(key)) => {}
         (Dialect::Trl, _) => {
             fields.default("plan.recompute", &full, "TRL checkpoints every layer by default");
         }

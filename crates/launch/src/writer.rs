@@ -1,6 +1,6 @@
 //! What a writer of launch files is, and the list of all of them.
 
-use crate::{Format, deepspeed, megatron, nanotron, torchtitan};
+use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
 use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
@@ -17,6 +17,17 @@ pub trait Writer: Sync {
     /// Writes a run that is valid. Reading the first file gives the same plan and the same model, but for what is listed as
     /// not expressed.
     fn write(&self, run: &Run) -> Written;
+
+    /// Versions of the framework that the files differ for, newest first; empty where all known versions read the same files.
+    fn versions(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Writes a run for one of [`Writer::versions`].
+    fn write_for(&self, run: &Run, version: &str) -> Written {
+        let _ = version;
+        self.write(run)
+    }
 }
 
 /// A run as launch files.
@@ -151,5 +162,10 @@ pub fn writers() -> &'static [&'static dyn Writer] {
         &torchtitan::TorchtitanWriter,
         &deepspeed::DeepspeedWriter,
         &nanotron::NanotronWriter,
+        &nemo::BridgeWriter,
+        &accelerate::AccelerateWriter,
+        &maxtext::MaxTextWriter,
+        &trainers::LlamaFactoryWriter,
+        &trainers::AxolotlWriter,
     ]
 }

@@ -37,9 +37,12 @@ pub(crate) struct Detect {
     railwright export --perfetto traces/ -o merged.tar\n\n\
     Settings without an equivalent in the framework are reported on stderr.")]
 pub(crate) struct Export {
-    /// Target framework: megatron, torchtitan, deepspeed or nanotron
+    /// Target framework: megatron, torchtitan, deepspeed, nanotron, megatron-bridge, accelerate, maxtext, llama-factory or axolotl
     #[arg(long, value_name = "FRAMEWORK", required_unless_present = "perfetto", help_heading = "Output")]
     pub(crate) to: Option<String>,
+    /// Version of the target framework, such as 0.18 for megatron or 2026-02 for torchtitan [default: the newest known]
+    #[arg(long, value_name = "VERSION", requires = "to", help_heading = "Output")]
+    pub(crate) target_version: Option<String>,
     /// Export traces instead of a run, as `export-perfetto` does (requires -o)
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "output", conflicts_with_all = ["to", "json"], value_hint = ValueHint::AnyPath, help_heading = "Output")]
     pub(crate) perfetto: Vec<String>,

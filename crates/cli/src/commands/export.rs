@@ -31,7 +31,10 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     if !chosen.is_empty() {
         printer.note(&format!("defaults: {}", chosen.join("; ")));
     }
-    let written = writer.write(&run);
+    let written = match &arguments.target_version {
+        Some(version) => writer.write_for(&run, run::launch::version(writer, version)?),
+        None => writer.write(&run),
+    };
     if !written.refused.is_empty() {
         let problem = |lost: &Lost| {
             Problem::new(lost.message.clone())
@@ -43,6 +46,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     if arguments.json {
         let fields = Map::from_iter([
             ("to".to_owned(), json!(writer.name())),
+            ("version".to_owned(), json!(arguments.target_version)),
             ("files".to_owned(), json!(written.files)),
             ("not_expressed".to_owned(), json!(written.not_expressed)),
         ]);

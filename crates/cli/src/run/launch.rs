@@ -221,3 +221,19 @@ pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Write
             .hint(did_you_mean(name, names, &list))
     })
 }
+
+/// A version of a writer's framework, or which there are.
+pub(crate) fn version(writer: &dyn railwright_launch::Writer, name: &str) -> Result<&'static str, Problem> {
+    let versions = writer.versions();
+    versions.iter().copied().find(|version| *version == name).ok_or_else(|| {
+        let shown = railwright_spec::human::shorten(name);
+        let problem =
+            Problem::new(format!("no files are written for version `{shown}` of {}", writer.name()));
+        let hint = if versions.is_empty() {
+            format!("all known versions of {} read the same files: leave out --target-version", writer.name())
+        } else {
+            format!("one of {}", versions.join(", "))
+        };
+        problem.in_file("--target-version").hint(hint)
+    })
+}

@@ -189,3 +189,21 @@ fn accelerate_is_recognised() {
         assert_eq!(detect(text).first().map(|s| s.format), Some(Format::Accelerate));
     }
 }
+
+/// ALST: DeepSpeed shards, and two ranks share each sequence (the configuration of TRL for four GPUs, in own words).
+#[test]
+fn deepspeed_with_ranks_that_share_sequences() {
+    let text = "distributed_type: DEEPSPEED\nnum_processes: 4\nmixed_precision: bf16\ndeepspeed_config:\n  zero_stage: 3\n\
+                parallelism_config:\n  parallelism_config_dp_shard_size: 2\n  parallelism_config_sp_size: 2\n  parallelism_config_sp_backend: deepspeed\n";
+    expect(
+        text,
+        &[
+            ("cluster.devices", "4"),
+            ("plan.data_parallel", "2"),
+            ("plan.context_parallel", "2"),
+            ("plan.context_kind", "\"ulysses\""),
+            ("plan.pipeline_parallel", "1"),
+            ("plan.sharding", "\"fsdp\""),
+        ],
+    );
+}

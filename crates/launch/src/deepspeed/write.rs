@@ -95,7 +95,8 @@ fn config(run: &Run) -> Value {
     Value::Object(out)
 }
 
-fn zero(run: &Run) -> Value {
+/// The section `zero_optimization`.
+pub(crate) fn zero(run: &Run) -> Value {
     let plan = &run.plan;
     let stage = plan.sharding.zero_stage;
     let mut zero = Map::new();

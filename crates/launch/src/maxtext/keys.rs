@@ -37,6 +37,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("num_pipeline_microbatches", Read),
     ("num_pipeline_repeats", Read),
     ("remat_policy", Read),
+    ("context_parallel_strategy", Read),
     ("quantization", Read),
     ("dtype", Read),
     ("opt_type", Read),

@@ -4,7 +4,64 @@
 
 use crate::RemarkKind;
 use crate::fields::Fields;
-use railwright_spec::model::{Activation, Style, by_name};
+use railwright_spec::model::{Activation, Model, Style, by_name};
+
+/// MaxText's names of models (its folder `configs/models`, e591f30c, August 2026), and the catalogue's.
+pub(super) const NAMES: &[(&str, &str)] = &[
+    ("deepseek2-16b", "deepseek-v2-lite"),
+    ("deepseek2-236b", "deepseek-v2-236b"),
+    ("deepseek3-671b", "deepseek-v3-671b"),
+    ("gemma-2b", "gemma-2b"),
+    ("gemma-7b", "gemma-7b"),
+    ("gemma2-2b", "gemma-2-2b"),
+    ("gemma2-9b", "gemma-2-9b"),
+    ("gemma2-27b", "gemma-2-27b"),
+    ("gemma3-12b", "gemma-3-12b"),
+    ("gemma3-27b", "gemma-3-27b"),
+    ("gpt-oss-20b", "gpt-oss-20b"),
+    ("gpt-oss-120b", "gpt-oss-120b"),
+    ("gpt3-175b", "gpt3-175b"),
+    ("kimi-k2-1t", "kimi-k2-1t"),
+    ("llama2-7b", "llama-2-7b"),
+    ("llama2-13b", "llama-2-13b"),
+    ("llama2-70b", "llama-2-70b"),
+    ("llama3.1-8b", "llama-3-8b"),
+    ("llama3-8b", "llama-3-8b"),
+    ("llama3.1-70b", "llama-3-70b"),
+    ("llama3-70b", "llama-3-70b"),
+    ("llama3.3-70b", "llama-3-70b"),
+    ("llama3.1-405b", "llama-3.1-405b"),
+    ("llama3-405b", "llama-3.1-405b"),
+    ("llama4-17b-16e", "llama-4-scout-17b-16e"),
+    ("llama4-17b-128e", "llama-4-maverick-17b-128e"),
+    ("mistral-7b", "mistral-7b-v0.1"),
+    ("mixtral-8x7b", "mixtral-8x7b"),
+    ("mixtral-8x22b", "mixtral-8x22b"),
+    ("olmo3-32b", "olmo-3-32b"),
+    ("qwen2.5-1.5b", "qwen2.5-1.5b"),
+    ("qwen2.5-7b", "qwen2.5-7b"),
+    ("qwen2.5-14b", "qwen2.5-14b"),
+    ("qwen3-0.6b", "qwen3-0.6b"),
+    ("qwen3-1.7b", "qwen3-1.7b"),
+    ("qwen3-4b", "qwen3-4b"),
+    ("qwen3-8b", "qwen3-8b"),
+    ("qwen3-14b", "qwen3-14b"),
+    ("qwen3-32b", "qwen3-32b"),
+    ("qwen3-30b-a3b", "qwen3-30b-a3b"),
+    ("qwen3-235b-a22b", "qwen3-235b-a22b"),
+    ("qwen3-480b-a35b", "qwen3-coder-480b-a35b"),
+    ("qwen3-next-80b-a3b", "qwen3-next-80b-a3b"),
+];
+
+/// MaxText's name of a model with these dimensions.
+pub(super) fn name(model: &Model) -> Option<&'static str> {
+    let (maxtext, known) = NAMES.iter().find(|(_, known)| *known == model.name)?;
+    let known = by_name(known).ok()?;
+    let is_same = known.layers == model.layers
+        && known.layer_kinds == model.layer_kinds
+        && known.parameters() == model.parameters();
+    is_same.then_some(*maxtext)
+}
 
 /// Key of MaxText, key of a run file, and the value that means "none".
 const DIMENSIONS: &[(&str, &str, i64)] = &[
@@ -40,9 +97,11 @@ const OF_LATENTS: &[(&str, &str, i64)] = &[
 pub(super) fn read(fields: &mut Fields<'_>) {
     let path = "model_name";
     if let Some(name) = fields.word(path).filter(|name| name != "default" && !name.is_empty()) {
-        match by_name(&name) {
-            Ok(model) => fields.set("model.name", &model.name, path),
-            Err(_) => fields.remark(
+        let listed =
+            NAMES.iter().find(|(known, _)| *known == name).and_then(|(_, model)| by_name(model).ok());
+        match listed.or_else(|| by_name(&name).ok()) {
+            Some(model) => fields.set("model.name", &model.name, path),
+            None => fields.remark(
                 RemarkKind::Unresolved,
                 path,
                 "its dimensions are in a MaxText file, so the model is open: name one of the catalogue",

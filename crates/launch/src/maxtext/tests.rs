@@ -54,7 +54,10 @@ fn overrides_with_a_model_by_name() {
     assert_eq!(value(&launch, "plan.data_parallel"), "open");
     assert_eq!(value(&launch, "plan.precision.preset"), "\"fp8\"");
     assert_eq!(value(&launch, "plan.software"), "\"maxtext-gpu-2024\"");
-    assert!(told(&launch, RemarkKind::Unresolved)[0].contains("follows from the number of devices"));
+    // Replicas take the remaining devices: each has two sequences, however many there are.
+    assert_eq!(value(&launch, "plan.micro_batch"), "2");
+    assert_eq!(value(&launch, "plan.micro_batches"), "1");
+    assert_eq!(told(&launch, RemarkKind::Unresolved), Vec::<String>::new());
     assert!(told(&launch, RemarkKind::NotModelled)[0].contains("recompute stays open"));
 }
 
@@ -90,4 +93,41 @@ fn what_scales_is_open() {
 fn maxtext_is_recognised_once() {
     let seen = detect(CUSTOM);
     assert_eq!(seen.iter().map(|s| s.format).collect::<Vec<_>>(), [Format::MaxText]);
+}
+
+/// The base file shards over what is left (`ici_fsdp_parallelism: -1`) where a file says nothing of axes, gathers keys and values, and
+/// has a batch for each device, of which a replica has several.
+#[test]
+fn what_the_base_file_says_holds() {
+    let launch = read(
+        "base_config: base.yml\nmodel_name: llama3.1-405b\nper_device_batch_size: 1.0\nmax_target_length: 4096\n",
+    );
+    for (key, expected) in [
+        ("cluster.devices", "open"),
+        ("plan.sharding", "\"fsdp\""),
+        ("plan.micro_batch", "1"),
+        ("plan.global_batch", "open"),
+    ] {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let launch = read(
+        "per_device_batch_size: 0.5\nici_tensor_parallelism: 4\nici_context_parallelism: 2\nmax_target_length: 4096\n",
+    );
+    for (key, expected) in
+        [("plan.micro_batch", "4"), ("plan.micro_batches", "1"), ("plan.context_kind", "\"all_gather\"")]
+    {
+        assert_eq!(value(&launch, key), expected, "{key}");
+    }
+    let whole = read("per_device_batch_size: 0.25\nici_tensor_parallelism: 2\nmax_target_length: 4096\n");
+    assert!(told(&whole, RemarkKind::Unresolved).iter().any(|said| said.contains("no whole number")));
+}
+
+#[test]
+fn names_of_models_are_the_catalogues() {
+    for (maxtext, known) in model::NAMES {
+        let launch = read(&format!("model_name: {maxtext}\nmax_target_length: 4096\n"));
+        assert_eq!(value(&launch, "model.name"), format!("\"{known}\""), "{maxtext}");
+        let known = railwright_spec::model::by_name(known).expect("a model of the catalogue");
+        assert!(model::name(&known).is_some(), "{maxtext}");
+    }
 }

@@ -3,6 +3,8 @@
 //! Responsible for: telling the dialect by what a command starts, its defaults and its names for Megatron's fields, and programs that
 //! train something else than a causal language model. Refuses to read these: an encoder is never taken for a GPT.
 
+mod slime;
+
 use super::arguments::{Argument, Arguments, is_program};
 use super::meaning::World;
 use crate::shell::{Command, Script, Word};
@@ -37,6 +39,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("pretrain_vlm", "trains a vision-language model"),
     ("finetune_vlm", "trains a vision-language model"),
     ("multimodal/train", "trains a vision-language model"),
+    ("mimo/train", "trains a vision-language model"),
     ("run_text_generation", "generates text and trains nothing"),
     ("text_generation", "generates text and trains nothing"),
     ("generate_", "generates text and trains nothing"),
@@ -158,6 +161,9 @@ pub(crate) fn apply(
                 let argument = Argument { values: vec![length], said, line: line(word) };
                 *arguments = arguments.with("seq_length", Some(argument));
                 draft.forget(&["--max_length"]);
+            } else if !arguments.mentions("seq_length") {
+                let why = "without --max_length the longest sample decides it, with completions on top";
+                draft.leave_open("plan.sequence_length", "no --max_length", None, why);
             }
             if arguments.is_on("fp16") {
                 *arguments = arguments.with("bf16", None);
@@ -178,6 +184,20 @@ pub(crate) fn apply(
                 says.adapter = Some((said, line(word)));
             }
             swift_world(launch, script, world);
+            let towers = [
+                "--vit",
+                "--aligner",
+                "--freeze_vit",
+                "--freeze-vit",
+                "--freeze_aligner",
+                "--freeze-aligner",
+            ];
+            if let Some(word) =
+                words.iter().find(|word| towers.iter().any(|tower| word.text.starts_with(tower)))
+            {
+                let message = "only the language model is estimated: vision tower and projector are left out";
+                draft.remark(RemarkKind::NotModelled, &word.text, line(word), message);
+            }
             if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
                 let message = "trains on preferences or rewards: reference models, reward models and generation are not priced";
                 draft.remark(RemarkKind::NotModelled, "megatron rlhf", line(word), message);
@@ -187,6 +207,8 @@ pub(crate) fn apply(
             draft.remark(RemarkKind::Assumed, "--max_length", None, message);
         }
         Dialect::Slime => {
+            slime::lengths(words, arguments, draft);
+            slime::quiet(words, draft);
             for (flag, key) in [
                 ("--use-dynamic-batch-size", "plan.micro_batch"),
                 ("--rollout-batch-size", "plan.sequence_length"),
@@ -206,7 +228,7 @@ pub(crate) fn apply(
                     );
                 }
             }
-            slime_world(words, world, draft);
+            slime::world(words, world, draft);
             let message =
                 "trains on rollouts: the time of generation is not part of an estimate of this training step";
             draft.remark(RemarkKind::Assumed, "slime", None, message);
@@ -316,26 +338,6 @@ fn swift_world(launch: &Command, script: &Script, world: &mut World) {
     let said = format!("NNODES={nodes} NPROC_PER_NODE={per_node}");
     *world =
         World { ranks: nodes.checked_mul(per_node), per_node: Some(per_node), said, line: Some(launch.line) };
-}
-
-fn slime_world(words: &[Word], world: &mut World, draft: &mut Draft) {
-    let count = |flag: &str| value(words, &[flag]);
-    let (nodes, per_node) = (count("--actor-num-nodes"), count("--actor-num-gpus-per-node"));
-    if let (Some((_, nodes, said)), Some((word, per_node, also))) = (&nodes, &per_node)
-        && let (Ok(nodes), Ok(per_node)) = (nodes.parse::<u64>(), per_node.parse::<u64>())
-    {
-        let line = (word.line > 0).then_some(word.line);
-        let ranks = nodes.checked_mul(per_node);
-        *world = World { ranks, per_node: Some(per_node), said: format!("{said} {also}"), line };
-        return;
-    }
-    *world = World::default();
-    draft.leave_open(
-        "cluster.devices",
-        "--actor-num-gpus-per-node",
-        None,
-        "the number is known only at run time",
-    );
 }
 
 impl Says {

@@ -8,6 +8,7 @@ mod kernels;
 mod model;
 mod plan;
 mod structure;
+mod version;
 
 use self::choices::Sharded;
 use self::structure::Structure;
@@ -67,6 +68,38 @@ const REASONS: Reasons = &[
 #[derive(Debug)]
 pub struct FlagsWriter;
 
+impl FlagsWriter {
+    /// The flags of the plan, without those that describe the model, its data and the processes; and what had to be left out.
+    pub(crate) fn flags_of(run: &Run) -> Result<(Vec<String>, Vec<Lost>), Lost> {
+        /// What another description of the model says.
+        const MODEL: &[&str] = &["MODEL_ARGS", "DATA_ARGS"];
+        /// What a plan decides of experts.
+        const EXPERTS: &[&str] = &[
+            "--expert-model-parallel-size",
+            "--expert-tensor-parallel-size",
+            "--moe-grouped-gemm",
+            "--moe-expert-capacity-factor",
+        ];
+        let structure = Structure::of(&run.model, &run.plan).map_err(|why| no_such_model(run, &why))?;
+        let (groups, left_out) = groups(run, &structure);
+        let is_of_plan = |group: &Group, flag: &str| {
+            group.name != "MOE_ARGS" || EXPERTS.contains(&flag.split(' ').next().unwrap_or_default())
+        };
+        let flags = groups
+            .iter()
+            .filter(|group| !MODEL.contains(&group.name))
+            .flat_map(|group| group.flags.iter().filter(|flag| is_of_plan(group, flag)))
+            .cloned()
+            .collect();
+        Ok((flags, left_out))
+    }
+
+    /// The scaling of fp8 products.
+    pub(crate) fn scaling(run: &Run) -> &'static str {
+        choices::fp8_recipe(run)
+    }
+}
+
 /// A group of flags: the array's name and its flags.
 pub(super) struct Group {
     name: &'static str,
@@ -102,19 +135,33 @@ impl Writer for FlagsWriter {
         "megatron"
     }
 
+    fn versions(&self) -> &'static [&'static str] {
+        version::ALL
+    }
+
     fn write(&self, run: &Run) -> Written {
+        self.write_for(run, version::NEWEST)
+    }
+
+    fn write_for(&self, run: &Run, version: &str) -> Written {
         let name = "run_megatron.sh";
         let structure = match Structure::of(&run.model, &run.plan) {
             Ok(structure) => structure,
             Err(why) => return Written::refused(no_such_model(run, &why)),
         };
-        let (text, left_out) = script(run, &structure);
+        let (mut groups, mut left_out) = groups(run, &structure);
+        match version::fit(version, run, &mut groups) {
+            Ok(dropped) => left_out.extend(dropped),
+            Err(refused) => return Written::refused(refused),
+        }
+        let text = script(run, &structure, &groups, version);
         if let Some(lost) = lost_model(&text, name, run) {
             return Written::refused(lost);
         }
         let mut not_expressed = lost(&ScriptReader, &text, name, run, REASONS);
         not_expressed.extend(left_out);
-        Written { files: vec![WrittenFile::new(name, text)], not_expressed, refused: Vec::new() }
+        let written = WrittenFile { name: name.to_owned(), text, version: version::known(version) };
+        Written { files: vec![written], not_expressed, refused: Vec::new() }
     }
 }
 
@@ -133,21 +180,27 @@ fn chunks_of(run: &Run) -> Vec<u64> {
     railwright_spec::plan::balanced_layers(run.model.num_layers(), chunks)
 }
 
-fn script(run: &Run, structure: &Structure) -> (String, Vec<Lost>) {
-    let (model, plan) = (&run.model, &run.plan);
-    let world = plan.world_size();
-    let per_node = processes_per_node(world, run.cluster.devices_per_node);
+/// Every flag, and what had to be left out.
+fn groups(run: &Run, structure: &Structure) -> (Vec<Group>, Vec<Lost>) {
     let mut groups = vec![model::shape(run, structure, &chunks_of(run))];
     groups.extend(model::experts(run, structure));
     groups.extend(plan::groups(run, structure));
     let (kernels, left_out) = kernels::flags(run);
     groups.extend((!kernels.flags.is_empty()).then_some(kernels));
-    groups.push(data(model));
+    groups.push(data(&run.model));
+    (groups, left_out)
+}
+
+fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> String {
+    let (model, plan) = (&run.model, &run.plan);
+    let world = plan.world_size();
+    let per_node = processes_per_node(world, run.cluster.devices_per_node);
     let mut out = String::from("#!/bin/bash\n");
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "# Megatron-LM: {}, {} parameters, on {world} x {}.",
+        "# Megatron-LM{}: {}, {} parameters, on {world} x {}.",
+        version::shown(version),
         model.name,
         railwright_spec::human::count(model.parameters().total as f64),
         run.cluster.accelerator.id
@@ -170,7 +223,7 @@ fn script(run: &Run, structure: &Structure) -> (String, Vec<Lost>) {
          --node_rank $NODE_RANK\n    --master_addr $MASTER_ADDR\n    --master_port $MASTER_PORT\n)\n",
         world / per_node
     );
-    for group in &groups {
+    for group in groups {
         let _ = write!(out, "\n{}=(\n", group.name);
         for flag in &group.flags {
             let _ = writeln!(out, "    {flag}");
@@ -178,11 +231,11 @@ fn script(run: &Run, structure: &Structure) -> (String, Vec<Lost>) {
         out.push_str(")\n");
     }
     let _ = write!(out, "\ntorchrun \"${{DISTRIBUTED_ARGS[@]}}\" {}", structure.entry());
-    for group in &groups {
+    for group in groups {
         let _ = write!(out, " \\\n    \"${{{}[@]}}\"", group.name);
     }
     out.push_str(" \\\n    \"$@\"\n");
-    (out, left_out)
+    out
 }
 
 /// What the flags leave to Megatron's defaults, because it moves neither time nor memory and a run does not know it.

@@ -69,10 +69,21 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         None => {}
     }
     let dtensor = fields.flag("policy.dtensor_cfg.enabled");
+    let has_tensors = fields.document.has("policy.dtensor_cfg");
+    let has_megatron = fields.document.has("policy.megatron_cfg");
     match (fields.flag("policy.megatron_cfg.enabled"), dtensor) {
         (Some(true), _) => megatron(fields),
         (_, Some(true)) => tensors(fields),
+        (None, None) if has_tensors && !has_megatron => {
+            tensors(fields);
+            let message = "NeMo-RL's examples turn `dtensor_cfg` on unless they say otherwise: it is taken to be in use";
+            fields.draft.remark(RemarkKind::Assumed, "policy.dtensor_cfg", None, message);
+        }
         _ => {
+            for key in ["plan.tensor_parallel", "plan.pipeline_parallel"] {
+                let why = "which of `dtensor_cfg` and `megatron_cfg` is in use is not in this file";
+                fields.draft.leave_open(key, "policy", None, why);
+            }
             let message =
                 "which of `dtensor_cfg` and `megatron_cfg` is in use is not in this file: degrees are open";
             fields.draft.remark(RemarkKind::Unresolved, "policy", None, message);

@@ -97,3 +97,23 @@ fn nemo_rl_is_read() {
     );
     assert!(told(&launch).contains("holds up to 70% of a GPU's memory"));
 }
+
+/// Degrees of which nobody can tell whether they hold are asked for; a micro batch filled up to an unknown number of tokens, too.
+#[test]
+fn what_is_open_is_asked_for() {
+    let nemo = "defaults: ../../dpo.yaml\npolicy:\n  model_name: meta-llama/Llama-3.1-8B\n  train_global_batch_size: 256\n  train_micro_batch_size: 1\n  \
+                max_total_sequence_length: 8192\n  dtensor_cfg:\n    tensor_parallel_size: 4\ncluster:\n  gpus_per_node: 8\n  num_nodes: 4\n";
+    let launch = check(nemo, &[("plan.tensor_parallel", "4"), ("plan.sharding", "\"fsdp\"")]);
+    assert!(told(&launch).contains("taken to be in use"));
+    let both = check(
+        &nemo.replace("cluster:", "  megatron_cfg:\n    tensor_model_parallel_size: 2\ncluster:"),
+        &[("plan.tensor_parallel", "open")],
+    );
+    assert!(both.open.iter().any(|open| open.key == "plan.tensor_parallel"));
+    let verl = VERL.replace(
+        "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2",
+        "actor_rollout_ref.actor.use_dynamic_bsz=True",
+    );
+    let launch = check(&verl, &[("plan.micro_batch", "open")]);
+    assert!(launch.open.iter().any(|open| open.key == "plan.micro_batch"));
+}

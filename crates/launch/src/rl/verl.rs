@@ -131,6 +131,13 @@ fn batch(fields: &mut Fields<'_>) {
             _ => {
                 let message = "samples are packed up to a number of tokens, so the micro batch is open";
                 fields.remark(RemarkKind::Unresolved, dynamic, message);
+                let (said, line) = fields.said(dynamic);
+                fields.draft.leave_open(
+                    "plan.micro_batch",
+                    &said,
+                    line,
+                    "samples are packed up to a number of tokens",
+                );
             }
         }
     } else if let Some(count) = count {

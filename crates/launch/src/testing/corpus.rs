@@ -4,7 +4,7 @@
 //! framework accepts; that is the part of the tables of `data/` and of the peers.
 
 use crate::testing::{Ranges, random, resolved};
-use crate::{Writer, writers};
+use crate::{Written, writers};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use railwright_spec::run::Run;
@@ -75,6 +75,38 @@ const RANGES: Ranges = Ranges {
     settings: &[],
 };
 
+/// One replica a device or a few, as trainers on Hugging Face's models run.
+pub(crate) const FLAT: Ranges = Ranges {
+    models: &[
+        "llama-3-8b",
+        "llama-3-70b",
+        "qwen3-8b",
+        "qwen2.5-7b",
+        "mistral-7b-v0.1",
+        "mixtral-8x7b",
+        "qwen3-30b-a3b",
+    ],
+    clusters: &["dgx-h100"],
+    sequences: &[2048, 4096, 8192],
+    choices: &[
+        ("plan.optimizer", &["adam", "lora", "adafactor", "sgd"]),
+        ("plan.software", &["deepspeed-2024", "torchtitan-2024-eager", "torchtune-2024"]),
+        ("plan.precision.preset", &["bf16", "bf16", "fp16"]),
+        ("plan.tensor_parallel", &["1", "1", "2"]),
+        ("plan.context_parallel", &["1", "1", "2"]),
+        ("plan.sharding", &["none", "zero1", "zero2", "fsdp", "fsdp", "fsdp", "fsdp-no-reshard"]),
+        ("plan.offload.optimizer", &["0", "0", "1"]),
+        ("plan.offload.parameters", &["0", "0", "0"]),
+    ],
+    settings: &[
+        "plan.pipeline_parallel=1",
+        "plan.virtual_stages=1",
+        "plan.expert_parallel=1",
+        "plan.expert_tensor_parallel=1",
+        "plan.uneven_stages=false",
+    ],
+};
+
 /// Layouts of the kinds that a search names as best: model, machine, settings.
 const WINNERS: &[(&str, &str, &str)] = &[
     ("llama-3.1-8b", "dgx-h100:64", "cp=4 gbs=64 seq=131072 sharding=zero2"),
@@ -107,11 +139,16 @@ pub(crate) fn runs() -> Vec<(String, Run)> {
         }
     }
     assert!(out.len() + 2 >= WINNERS.len(), "only {} of the winners are valid", out.len());
-    let mut runner = TestRunner::deterministic();
-    let strategy = random(RANGES);
-    let drawn = (0..RANDOM).map(|_| strategy.new_tree(&mut runner).expect("a valid plan is found").current());
-    out.extend(drawn.enumerate().map(|(index, run)| (format!("random-{index:03}"), run)));
+    out.extend(drawn(RANGES));
     out
+}
+
+/// Random runs, always the same ones.
+pub(crate) fn drawn(ranges: Ranges) -> Vec<(String, Run)> {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random(ranges);
+    let drawn = (0..RANDOM).map(|_| strategy.new_tree(&mut runner).expect("a valid plan is found").current());
+    drawn.enumerate().map(|(index, run)| (format!("random-{index:03}"), run)).collect()
 }
 
 fn winner(model: &str, machine: &str, words: &str) -> Option<Run> {
@@ -145,16 +182,28 @@ fn winner(model: &str, machine: &str, words: &str) -> Option<Run> {
 fn exports_are_written_where_asked() {
     let Ok(folder) = std::env::var("RAILWRIGHT_EXPORTS") else { return };
     for writer in writers() {
-        let folder = std::path::Path::new(&folder).join(writer.name());
-        std::fs::create_dir_all(&folder).expect("a folder");
-        for (name, run) in runs() {
-            save(&folder, &name, *writer, &run);
+        let versions: Vec<Option<&str>> = match writer.versions() {
+            [] => vec![None],
+            versions => versions.iter().copied().map(Some).collect(),
+        };
+        for version in versions {
+            let name = version
+                .map_or_else(|| writer.name().to_owned(), |version| format!("{}-{version}", writer.name()));
+            let folder = std::path::Path::new(&folder).join(name);
+            std::fs::create_dir_all(&folder).expect("a folder");
+            let is_flat = matches!(writer.name(), "accelerate" | "llama-factory" | "axolotl");
+            for (name, run) in if is_flat { drawn(FLAT) } else { runs() } {
+                let written = match version {
+                    Some(version) => writer.write_for(&run, version),
+                    None => writer.write(&run),
+                };
+                save(&folder, &name, &written);
+            }
         }
     }
 }
 
-fn save(folder: &std::path::Path, name: &str, writer: &dyn Writer, run: &Run) {
-    let written = writer.write(run);
+fn save(folder: &std::path::Path, name: &str, written: &Written) {
     for file in &written.files {
         std::fs::write(folder.join(format!("{name}.{}", file.name)), &file.text).expect("a file");
     }

@@ -34,6 +34,9 @@ const REASONS: Reasons = &[
     ("plan.attention_kernel", "torchtitan leaves the kernel to PyTorch"),
 ];
 
+/// The last version that reads TOML.
+const TOML: &str = "2026-02";
+
 /// Sections, their keys, their values as TOML.
 #[derive(Default)]
 struct Sections(Vec<(&'static str, Vec<(&'static str, String)>)>);
@@ -80,6 +83,23 @@ impl Writer for TorchtitanWriter {
         "torchtitan"
     }
 
+    fn versions(&self) -> &'static [&'static str] {
+        &["2026-08", TOML]
+    }
+
+    fn write_for(&self, run: &Run, version: &str) -> Written {
+        let mut written = self.write(run);
+        written.files.retain(|file| file.version == version);
+        if written.files.is_empty() && written.refused.is_empty() {
+            let is_flavour = |lost: &Lost| lost.key == "model.name";
+            let (flavour, rest) = written.not_expressed.into_iter().partition(is_flavour);
+            (written.refused, written.not_expressed) = (flavour, rest);
+        }
+        // Only the TOML lacks this switch.
+        written.not_expressed.retain(|lost| version == TOML || lost.key != "plan.sequence_parallel");
+        written
+    }
+
     fn write(&self, run: &Run) -> Written {
         let plan = &run.plan;
         let mut out = Sections::default();
@@ -124,7 +144,7 @@ impl Writer for TorchtitanWriter {
         let text = format!("{head}{}", out.toml());
         let file = "torchtitan.toml".to_owned();
         let mut not_expressed = lost(&TorchtitanReader, &text, &file, run, REASONS);
-        let mut files = vec![WrittenFile { name: file, text, version: "2026-02" }];
+        let mut files = vec![WrittenFile { name: file, text, version: TOML }];
         match python::write(run, name, size, &mesh(run)) {
             Some(text) => {
                 files.push(WrittenFile { name: "railwright_plan.py".to_owned(), text, version: "2026-08" });

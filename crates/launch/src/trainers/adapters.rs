@@ -7,6 +7,9 @@ use crate::RemarkKind;
 use crate::adapter;
 use crate::document::Data;
 use crate::fields::Fields;
+use railwright_spec::human;
+use railwright_spec::model::by_name;
+use railwright_spec::plan::Optimizer;
 
 pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     let path = "finetuning_type";
@@ -40,6 +43,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             }
         }
     }
+    rank(fields);
     quantized(fields, method.as_deref() == Some("qlora"));
     for path in ["use_galore", "use_badam", "use_apollo", "use_llama_pro", "unfrozen_parameters"] {
         let entry = fields.take(path);
@@ -55,6 +59,20 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
+}
+
+/// What the rank makes of the parameters, beside the share that is estimated.
+fn rank(fields: &mut Fields<'_>) {
+    let found = ["lora_rank", "lora_r"].into_iter().find_map(|path| Some((path, fields.count(path)?)));
+    let spec = fields.draft.spec();
+    let (Some((path, rank)), Some(Optimizer::Lora)) = (found, spec.plan.optimizer) else { return };
+    let Some(model) = spec.model.name.as_deref().and_then(|name| by_name(name).ok()) else { return };
+    let message = format!(
+        "on every matrix of the layers this rank has {} parameters, {} of the model; 1% is estimated",
+        human::count(adapter::parameters(&model, rank)),
+        human::percent(adapter::parameters(&model, rank) / model.parameters().total.max(1) as f64)
+    );
+    fields.remark(RemarkKind::NotModelled, path, message);
 }
 
 fn quantized(fields: &mut Fields<'_>, is_qlora: bool) {

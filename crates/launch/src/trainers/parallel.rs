@@ -15,6 +15,13 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Foundry {
         return foundry::parallel(fields);
     }
+    let path = "use_distributed_optimizer";
+    if let Some(shards) = fields.flag(path) {
+        // LLaMA-Factory on Megatron-Core.
+        let sharding = Sharding { zero_stage: u8::from(shards), group: None, reshard_after_forward: false };
+        fields.set("plan.sharding", &sharding, path);
+        return software(fields, "megatron-core-2025", "Megatron-Core under the trainer");
+    }
     let path = "deepspeed";
     if fields.document.has(path) && fields.document.get(path).is_none() {
         // The whole file stands here.

@@ -180,3 +180,63 @@ fn trl_is_read() {
 fn a_megatron_script_of_ms_swift_is_not_taken() {
     assert!(dialect("megatron sft \\\n --model Qwen/Qwen3-8B --micro_batch_size 1\n").is_none());
 }
+
+#[test]
+fn megatron_under_a_trainer_is_read() {
+    let text = FACTORY.replace(
+        "deepspeed: examples/deepspeed/ds_z3_config.json",
+        "use_distributed_optimizer: true\ntensor_model_parallel_size: 2\noverlap_grad_reduce: true",
+    );
+    check(
+        &text,
+        &[
+            ("plan.tensor_parallel", "2"),
+            ("plan.sharding", "\"zero1\""),
+            ("plan.software", "\"megatron-core-2025\""),
+        ],
+    );
+}
+
+/// Preferences and rewards are told by their keys, and a length that nobody gives is asked for.
+#[test]
+fn rewards_and_preferences_are_told() {
+    let base = "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 2\ngradient_accumulation_steps: 4\nbf16: true\n";
+    let rewards = check(
+        &format!("{base}reward_funcs: [accuracy]\nmax_prompt_length: 512\nmax_completion_length: 1536\n"),
+        &[("plan.sequence_length", "2048")],
+    );
+    assert!(told(&rewards, RemarkKind::NotModelled).contains("generation"));
+    let pairs = check(
+        &format!("{base}beta: 0.1\n"),
+        &[("plan.sequence_length", "open"), ("plan.pipeline_parallel", "1")],
+    );
+    assert!(told(&pairs, RemarkKind::NotModelled).contains("pairs of samples"));
+    assert!(pairs.open.iter().any(|open| open.key == "plan.sequence_length"));
+}
+
+/// Names of repositories tell quantized weights; open-instruct shares names with TRL and not its checkpointing.
+#[test]
+fn names_and_older_keys_are_told_apart() {
+    let quantized = check(
+        &FACTORY.replace("Meta-Llama-3-8B", "Meta-Llama-3-8B-Instruct-GPTQ"),
+        &[("model.name", "\"llama-3-8b\"")],
+    );
+    assert!(told(&quantized, RemarkKind::NotModelled).contains("in 4 bits"));
+    let older = "base_model: 01-ai/Yi-34B\nadapter: lora\nbatch_size: 8\nmicro_batch_size: 2\nsequence_len: 2048\nbf16: true\n";
+    check(older, &[("plan.micro_batch", "2"), ("plan.micro_batches", "4")]);
+    let instruct = "model_name_or_path: meta-llama/Llama-3.1-8B\nuse_slow_tokenizer: true\nmax_seq_length: 4096\n\
+                    per_device_train_batch_size: 1\ngradient_accumulation_steps: 2\nwith_tracking: true\n";
+    let launch = check(instruct, &[("plan.recompute", "open")]);
+    assert!(told(&launch, RemarkKind::Unresolved).contains("what is recomputed"));
+}
+
+/// Rank 16 on all linear layers of Llama 3 8B has 41.9 M parameters (peft prints 41,943,040), 0.52% of 8.03 B.
+#[test]
+fn a_rank_is_held_against_the_estimate() {
+    let launch = check(
+        &FACTORY.replace("finetuning_type: full", "finetuning_type: lora\nlora_rank: 16"),
+        &[("plan.optimizer", "\"lora\"")],
+    );
+    let told = told(&launch, RemarkKind::NotModelled);
+    assert!(told.contains("41.94M parameters, 0.5% of the model"), "{told}");
+}

@@ -154,7 +154,8 @@ pub(super) fn flags(structure: &Structure, model: &Model, per_chunk: &[u64], gro
             }
         }
         Structure::DeltaNet(every) => {
-            group.value("--experimental-attention-variant", "gdn");
+            // The name that every release knows.
+            group.value("--experimental-attention-variant", "gated_delta_net");
             group.value("--linear-attention-freq", every);
             if let Some(linear) = linear(model) {
                 group.value("--linear-conv-kernel-dim", linear.conv_kernel);

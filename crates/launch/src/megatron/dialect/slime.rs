@@ -1,0 +1,169 @@
+//! slime: Megatron trains on what a rollout engine writes.
+//!
+//! Responsible for: lengths, packed micro batches and GPUs of the actor, as its flags have them, and setting the flags of rollouts apart.
+//! Refuses to time generation: an estimate is of the training step.
+
+use super::super::arguments::{Argument, Arguments};
+use super::super::meaning::World;
+use super::value;
+use crate::shell::Word;
+use crate::{Draft, RemarkKind};
+
+/// Lengths of rollouts, and micro batches that are filled up to a number of tokens.
+pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
+    let line = |word: &Word| (word.line > 0).then_some(word.line);
+    let number = |flag: &str| {
+        let (word, count, said) = value(words, &[flag])?;
+        Some((count.parse::<u64>().ok().filter(|&n| n > 0)?, said, line(word)))
+    };
+    if !arguments.mentions("seq_length")
+        && let (Some((prompt, _, _)), Some((response, said, line))) =
+            (number("--rollout-max-prompt-len"), number("--rollout-max-response-len"))
+    {
+        let values = vec![prompt.saturating_add(response).to_string()];
+        *arguments = arguments.with("seq_length", Some(Argument { values, said: said.clone(), line }));
+        let message =
+            "every sample is estimated at the longest prompt and response, an upper bound of time and memory";
+        draft.remark(RemarkKind::Assumed, &said, line, message);
+    }
+    let length = arguments.word("seq_length").and_then(|word| word.parse::<u64>().ok()).filter(|&n| n > 0);
+    if let (Some((tokens, said, line)), Some(length)) = (number("--max-tokens-per-gpu"), length)
+        && words.iter().any(|word| word.text == "--use-dynamic-batch-size")
+        && !arguments.mentions("micro_batch_size")
+    {
+        // Ranks that share a sequence take as many tokens each.
+        let shared =
+            arguments.word("context_parallel_size").and_then(|word| word.parse::<u64>().ok()).unwrap_or(1);
+        let micro = (shared.saturating_mul(tokens) / length).max(1);
+        *arguments = arguments.with(
+            "micro_batch_size",
+            Some(Argument { values: vec![micro.to_string()], said: said.clone(), line }),
+        );
+        let message = "samples are packed up to these tokens: as many of the longest as fit are taken";
+        draft.remark(RemarkKind::Assumed, &said, line, message);
+    }
+    if let Some(word) = words.iter().find(|word| word.text == "--colocate") {
+        let message =
+            "the rollout engine shares these GPUs: it is taken to release its memory while the actor trains";
+        draft.remark(RemarkKind::Assumed, "--colocate", line(word), message);
+    }
+}
+
+/// Flags of rollouts, rewards and Ray concern another part of the job than the training step.
+pub(super) fn quiet(words: &[Word], draft: &mut Draft) {
+    const STARTS: &[&str] = &[
+        "--rollout-",
+        "--sglang-",
+        "--eval-",
+        "--n-samples-",
+        "--num-rollout",
+        "--num-steps-per-rollout",
+        "--prompt-data",
+        "--input-key",
+        "--label-key",
+        "--apply-chat-template",
+        "--rm-",
+        "--advantage-",
+        "--kl-",
+        "--use-kl-",
+        "--entropy-",
+        "--eps-clip",
+        "--hf-checkpoint",
+        "--ref-load",
+        "--balance-data",
+        "--colocate",
+        "--actor-num-",
+        "--runtime-env-json",
+        "--address",
+        "--dynamic-sampling-",
+        "--over-sampling-",
+        "--use-tis",
+        "--custom-",
+        "--metadata-key",
+        "--tool-key",
+        "--use-dynamic-batch-size",
+        "--max-tokens-per-gpu",
+        "--multimodal-keys",
+    ];
+    let concern = |text: &str| STARTS.iter().any(|start| text.starts_with(start));
+    let flags: Vec<&str> = words
+        .iter()
+        .map(|word| word.text.split('=').next().unwrap_or_default())
+        .filter(|text| concern(text))
+        .collect();
+    draft.forget_unknown(&flags);
+    if let Some(first) = flags.first() {
+        let message =
+            format!("and {} more flags concern rollouts and rewards", flags.len().saturating_sub(1));
+        draft.remark(RemarkKind::Ignored, first, None, message);
+    }
+}
+
+/// GPUs of the actor.
+pub(super) fn world(words: &[Word], world: &mut World, draft: &mut Draft) {
+    let count = |flag: &str| value(words, &[flag]);
+    let (nodes, per_node) = (count("--actor-num-nodes"), count("--actor-num-gpus-per-node"));
+    if let (Some((_, nodes, said)), Some((word, per_node, also))) = (&nodes, &per_node)
+        && let (Ok(nodes), Ok(per_node)) = (nodes.parse::<u64>(), per_node.parse::<u64>())
+    {
+        let line = (word.line > 0).then_some(word.line);
+        let ranks = nodes.checked_mul(per_node);
+        *world = World { ranks, per_node: Some(per_node), said: format!("{said} {also}"), line };
+        return;
+    }
+    *world = World::default();
+    draft.leave_open(
+        "cluster.devices",
+        "--actor-num-gpus-per-node",
+        None,
+        "the number is known only at run time",
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Launch, RemarkKind, read};
+    use railwright_spec::run::Value;
+
+    const SCRIPT: &str = "#!/bin/bash\nray job submit --address=http://127.0.0.1:8265 -- python3 train.py \\\n    \
+        --actor-num-nodes 2 --actor-num-gpus-per-node 8 --colocate \\\n    --num-layers 36 --hidden-size 2560 \\\n    \
+        --ffn-hidden-size 9728 --num-attention-heads 32 --vocab-size 151936 --swiglu --disable-bias-linear \\\n    \
+        --hf-checkpoint /root/model --rollout-batch-size 32 --rollout-max-prompt-len 1024 --rollout-max-response-len 7168 \\\n    \
+        --global-batch-size 256 --use-dynamic-batch-size --max-tokens-per-gpu 9216 --sglang-mem-fraction-static 0.7 \\\n    \
+        --tensor-model-parallel-size 2 --context-parallel-size 2 --bf16\n";
+
+    fn launch(text: &str) -> Launch {
+        read(text, "f").expect("a launch file").expect("no problems")
+    }
+
+    fn value(launch: &Launch, key: &str) -> String {
+        launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml)
+    }
+
+    /// 1,024 + 7,168 tokens a sample; two ranks share a sequence and take 9,216 tokens each, so two samples fit.
+    #[test]
+    fn rollouts_decide_lengths_and_micro_batches() {
+        let found = launch(SCRIPT);
+        for (key, expected) in [
+            ("cluster.devices", "16"),
+            ("plan.sequence_length", "8192"),
+            ("plan.micro_batch", "2"),
+            ("plan.global_batch", "256"),
+            ("plan.sharding", "\"zero1\""),
+        ] {
+            assert_eq!(value(&found, key), expected, "{key}");
+        }
+        let unknown: Vec<&str> = found.remarks_of(RemarkKind::Unknown).map(|r| r.said.as_str()).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+        assert!(found.remarks_of(RemarkKind::Assumed).any(|r| r.said == "--colocate"));
+    }
+
+    #[test]
+    fn without_a_prompt_length_both_stay_open() {
+        let found = launch(&SCRIPT.replace("--rollout-max-prompt-len 1024", ""));
+        for key in ["plan.sequence_length", "plan.micro_batch"] {
+            assert_eq!(value(&found, key), "open");
+            assert!(found.open.iter().any(|open| open.key == key), "{key}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Writers of recipes and of trainers, held against random runs and against tables of facts.
+//!
+//! Responsible for: what is written reads back or is listed, and fields exist where they are set.
+
+use super::corpus::{FLAT, runs};
+use super::{Ranges, random, resolved, round_trip};
+use crate::accelerate::AccelerateWriter;
+use crate::maxtext::MaxTextWriter;
+use crate::nemo::BridgeWriter;
+use crate::trainers::{AxolotlWriter, LlamaFactoryWriter};
+use crate::{Reader, Writer, differences};
+use proptest::prelude::*;
+
+const MODELS: &[&str] =
+    &["llama-3-8b", "llama-3-70b", "qwen3-8b", "qwen3-30b-a3b", "mixtral-8x7b", "deepseek-v3-671b"];
+
+const RANGES: Ranges = Ranges {
+    models: MODELS,
+    clusters: &["dgx-h100"],
+    sequences: &[2048, 4096, 8192],
+    choices: &[],
+    settings: &[],
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn recipes_read_back(run in random(RANGES)) {
+        prop_assert_eq!(round_trip(&BridgeWriter, &run), Ok(()));
+        let written = BridgeWriter.write(&run);
+        for never in ["micro_batch", "global_batch", "sequence_length", "tensor_parallel", "context_parallel", "pipeline_parallel",
+                      "virtual_stages", "expert_parallel", "layers_per_stage"] {
+            let key = format!("plan.{never}");
+            prop_assert!(!written.not_expressed.iter().any(|lost| lost.key == key), "{}: {:?}", key, written.not_expressed);
+        }
+    }
+
+    #[test]
+    fn maxtext_reads_back(run in random(RANGES)) {
+        prop_assert_eq!(round_trip(&MaxTextWriter, &run), Ok(()));
+        let written = MaxTextWriter.write(&run);
+        for never in ["micro_batch", "global_batch", "sequence_length", "tensor_parallel", "context_parallel", "pipeline_parallel",
+                      "virtual_stages", "expert_parallel", "data_parallel", "context_kind"] {
+            let key = format!("plan.{never}");
+            prop_assert!(!written.not_expressed.iter().any(|lost| lost.key == key), "{}: {:?}", key, written.not_expressed);
+        }
+    }
+
+    #[test]
+    fn trainers_read_back(run in random(FLAT)) {
+        for writer in [&LlamaFactoryWriter as &dyn Writer, &AxolotlWriter] {
+            prop_assert_eq!(round_trip(writer, &run), Ok(()));
+            let written = writer.write(&run);
+            for never in ["micro_batch", "sequence_length", "tensor_parallel", "context_parallel", "data_parallel"] {
+                let key = format!("plan.{never}");
+                prop_assert!(!written.not_expressed.iter().any(|lost| lost.key == key), "{}: {:?}", key, written.not_expressed);
+            }
+        }
+    }
+
+    #[test]
+    fn accelerate_reads_back_with_its_trainer(run in random(FLAT)) {
+        let written = AccelerateWriter.write(&run);
+        let text: String = written.files.iter().map(|file| file.text.as_str()).collect();
+        if !text.is_empty() {
+            let launch = crate::accelerate::AccelerateReader.read(&text, "f").map_err(|problems| TestCaseError::fail(format!("{problems:?}")))?;
+            let back = launch.spec.plan.resolve(&run.model, &run.cluster).map_err(|problem| TestCaseError::fail(problem.to_string()))?;
+            for key in differences(&run.plan, &back) {
+                prop_assert!(written.not_expressed.iter().any(|lost| lost.key == key), "{}\n{}", key, text);
+            }
+        }
+    }
+}
+
+/// Every field that a recipe sets is one of the table, which is made from the classes of Megatron-Bridge and Megatron-Core.
+#[test]
+fn recipes_set_fields_that_exist() {
+    let table = include_str!("../../data/bridge_fields.csv");
+    let has = |section: &str, field: &str| table.lines().any(|line| line == format!("{section},{field}"));
+    let (mut recipes, mut fields) = (0, 0);
+    for (name, run) in runs() {
+        let written = BridgeWriter.write(&run);
+        let Some(file) = written.files.first() else { continue };
+        recipes += 1;
+        let lines = file.text.lines().filter_map(|line| line.strip_prefix("    cfg.")?.split_once(" = "));
+        for (path, _) in lines {
+            fields += 1;
+            let (section, field) = path.split_once('.').unwrap_or((path, ""));
+            assert!(has(section, field), "{name}: {path}");
+        }
+    }
+    assert!(recipes > 80 && fields > 20 * recipes, "{recipes} recipes set {fields} fields");
+}
+
+/// What a framework does not have is refused with its name, never left out.
+#[test]
+fn what_is_missing_is_refused() {
+    let run = |settings: &[&str]| resolved(settings).unwrap_or_else(|| panic!("{settings:?}"));
+    let pipeline = run(&[
+        "model.name=llama-3-8b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=8",
+        "plan.pipeline_parallel=4",
+        "plan.micro_batches=8",
+    ]);
+    let experts = run(&[
+        "model.name=mixtral-8x7b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=8",
+        "plan.expert_parallel=8",
+        "plan.sharding=zero1",
+    ]);
+    for writer in [&AccelerateWriter as &dyn Writer, &LlamaFactoryWriter, &AxolotlWriter] {
+        for (run, key) in [(&pipeline, "plan.pipeline_parallel"), (&experts, "plan.expert_parallel")] {
+            let written = writer.write(run);
+            assert!(written.files.is_empty(), "{}", writer.name());
+            assert_eq!(
+                written.refused.iter().map(|lost| lost.key.as_str()).collect::<Vec<_>>(),
+                [key],
+                "{}",
+                writer.name()
+            );
+        }
+    }
+    let bloom = run(&[
+        "model.name=bloom-176b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=64",
+        "plan.tensor_parallel=8",
+        "plan.pipeline_parallel=2",
+        "plan.micro_batches=2",
+    ]);
+    for writer in [&BridgeWriter as &dyn Writer, &MaxTextWriter] {
+        assert_eq!(
+            writer.write(&bloom).refused.first().map(|lost| lost.key.as_str()),
+            Some("model"),
+            "{}",
+            writer.name()
+        );
+    }
+    let adapters = run(&[
+        "model.name=llama-3-8b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=8",
+        "plan.optimizer=lora",
+        "plan.sharding=fsdp",
+    ]);
+    assert_eq!(
+        MaxTextWriter.write(&adapters).refused.first().map(|lost| lost.key.as_str()),
+        Some("plan.optimizer")
+    );
+}
+
+/// Adapters have the rank whose parameters are priced.
+#[test]
+fn adapters_have_a_rank() {
+    let run = resolved(&[
+        "model.name=llama-3-8b",
+        "cluster.preset=dgx-h100",
+        "cluster.devices=8",
+        "plan.optimizer=lora",
+        "plan.sharding=fsdp",
+    ])
+    .expect("a run");
+    for (writer, rank) in [
+        (&LlamaFactoryWriter as &dyn Writer, "lora_rank: 32\n"),
+        (&AxolotlWriter, "lora_r: 32\n"),
+        (&BridgeWriter, "LoRA(dim=32)\n"),
+        (&AccelerateWriter, "lora_r: 32\n"),
+    ] {
+        let written = writer.write(&run);
+        assert!(written.files.iter().any(|file| file.text.contains(rank)), "{}: {written:?}", writer.name());
+        assert!(
+            !written.not_expressed.iter().any(|lost| lost.key == "plan.optimizer"),
+            "{:?}",
+            written.not_expressed
+        );
+    }
+}
+
+/// Releases get what they have: the newest flags do not appear, what only saves time is listed, the rest is refused.
+#[test]
+fn releases_of_megatron_get_their_own_flags() {
+    let table = include_str!("../../data/megatron_versions.csv");
+    let writer = &crate::megatron::FlagsWriter;
+    for version in writer.versions() {
+        let mut counts = (0, 0);
+        for (name, run) in runs() {
+            let written = writer.write_for(&run, version);
+            let Some(file) = written.files.first() else {
+                counts.1 += 1;
+                assert!(!written.refused.is_empty(), "{name}");
+                continue;
+            };
+            counts.0 += 1;
+            assert_eq!(&file.version, version);
+            let missing = table
+                .lines()
+                .filter_map(|line| line.strip_prefix(version)?.strip_prefix(',')?.strip_suffix(",-"));
+            for option in missing {
+                assert!(
+                    !file.text.contains(&format!("    {option} "))
+                        && !file.text.contains(&format!("    {option}\n")),
+                    "{name} for {version}: {option}"
+                );
+            }
+        }
+        assert!(counts.0 > 85, "{version}: {counts:?}");
+    }
+}
