@@ -79,8 +79,7 @@ impl Bundle {
             }
             let mut laid = lay(wiring, class, &mut scratch)?;
             let others = wiring.others();
-            let mut least =
-                if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
+            let mut least = if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
             for (other, is_detour) in others {
                 // Where ranks are apart there, this is no choice.
                 let Ok(ways) = lay(other, class, &mut scratch) else { continue };

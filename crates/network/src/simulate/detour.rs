@@ -67,7 +67,11 @@ fn equal_way(wiring: &Wiring, from: u32, to: u32, label: u64, usual: &Route) -> 
 /// The way of a message over the NICs of its own two ends, past whatever is broken beyond them.
 pub(super) fn own_way(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<Way> {
     let usual = wiring.topology.route(from, to, label)?;
-    if wiring.is_whole(&usual) { Some(wiring.plain(&usual)) } else { equal_way(wiring, from, to, label, &usual) }
+    if wiring.is_whole(&usual) {
+        Some(wiring.plain(&usual))
+    } else {
+        equal_way(wiring, from, to, label, &usual)
+    }
 }
 
 /// Sprayed packets leave out what is broken, and links behind which all is: each switch spreads what it gets over the rest.

@@ -111,9 +111,9 @@ impl Lost {
         match wiring.recovery() {
             Recovery::Alone => Settled::By(own),
             Recovery::Neighbour if !is_gone => own.map_or(Settled::Untouched, |way| Settled::By(Some(way))),
-            Recovery::Neighbour => {
-                self.over_one(wiring, (from, to), gates, label).map_or(Settled::Untouched, |way| Settled::By(Some(way)))
-            }
+            Recovery::Neighbour => self
+                .over_one(wiring, (from, to), gates, label)
+                .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
             Recovery::Spread => self
                 .over_all(wiring, (from, to), gates, label, own)
                 .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
@@ -147,7 +147,8 @@ impl Lost {
         let gone = gates.iter().find(|gate| gate.kept <= 0.0)?.device;
         let first = gone / size * size;
         let turn = (first..gone).filter(|device| self.kept(*device) <= 0.0).count();
-        let works = |place: &u32| [ends.0, ends.1].iter().all(|end| self.kept(end / size * size + place) > 0.0);
+        let works =
+            |place: &u32| [ends.0, ends.1].iter().all(|end| self.kept(end / size * size + place) > 0.0);
         let places: Vec<u32> = (0..size).filter(works).collect();
         let place = *places.get(turn % places.len().max(1))?;
         let mut way = self.through(wiring, ends, place, label)?;

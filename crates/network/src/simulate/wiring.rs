@@ -85,7 +85,8 @@ impl Wiring {
         let partly = lost.partly();
         let without_lost = (!partly.is_empty()).then(|| {
             let mut broken = broken.clone();
-            for port in partly.iter().filter_map(|device| Part::Nic(*device).cables(&topology).ok()).flatten() {
+            for port in partly.iter().filter_map(|device| Part::Nic(*device).cables(&topology).ok()).flatten()
+            {
                 broken[port.index() / 2] = true;
             }
             Box::new(Self::put(topology.clone(), failed, broken))

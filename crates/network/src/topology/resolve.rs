@@ -48,7 +48,7 @@ impl DesignSpec {
             fabric: Fabric::None,
             extra_endpoints: within("extra_endpoints", self.extra_endpoints.unwrap_or(0), 0, MOST_DEVICES)?,
             links_per_cable,
-            routing: self.routing.unwrap_or_default(),
+            routing: self.routing.or(kind.usual_routing()).unwrap_or_default(),
             connection: self.connection(planes)?,
             seed: self.seed.unwrap_or(0),
             forwarding: Forwarding::None,

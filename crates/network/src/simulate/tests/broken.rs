@@ -58,7 +58,8 @@ fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
             let ports = way.links.iter().filter(|(port, _)| {
                 let (port, graph) = (LinkId(*port), &wiring.topology.graph);
                 let is_out = graph.to(link) == nic;
-                graph.class(port).layer == Layer::Access && (if is_out { graph.from(port) } else { graph.to(port) }) == nic
+                graph.class(port).layer == Layer::Access
+                    && (if is_out { graph.from(port) } else { graph.to(port) }) == nic
             });
             let passes: f64 = ports.map(|(_, share)| share).sum();
             prop_assert!(passes < 1e-9 || wiring.is_alive(link), "{from} {to} over a broken NIC");

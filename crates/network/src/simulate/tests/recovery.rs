@@ -8,7 +8,12 @@ use crate::topology::{Detail, Kind, Layer, LinkId, Routing, Topology};
 use proptest::prelude::*;
 
 /// Time of an exchange with broken parts under a recovery; none if ranks cannot reach each other.
-fn time(spec: &DesignSpec, failed: &[&str], recovery: Recovery, traffic: &(Numbering, Exchange)) -> Option<f64> {
+fn time(
+    spec: &DesignSpec,
+    failed: &[&str],
+    recovery: Recovery,
+    traffic: &(Numbering, Exchange),
+) -> Option<f64> {
     let wiring = wiring(spec, failed).recovering(recovery);
     let told = exchange_time(&wiring, &traffic.0, std::slice::from_ref(&traffic.1)).ok()?;
     Some(told.duration.get())
@@ -29,7 +34,10 @@ fn one_recovery_for_failures_and_simulate() {
             }
             for recovery in [Recovery::Alone, Recovery::Neighbour, Recovery::Spread] {
                 let kept = time(&spec, &[part], recovery, &ring).map_or(0.0, |broken| whole / broken);
-                assert!((kept - class.kept(recovery)).abs() < 1e-9, "{kind:?} {part} {recovery:?}: {kept} {class:?}");
+                assert!(
+                    (kept - class.kept(recovery)).abs() < 1e-9,
+                    "{kind:?} {part} {recovery:?}: {kept} {class:?}"
+                );
             }
         }
     }

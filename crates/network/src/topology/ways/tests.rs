@@ -247,7 +247,11 @@ fn where_cores_do_not_divide_a_pods_links_ways_must_collide_and_hardly_more() {
 
 #[test]
 fn hashed_ways_spread_over_labels() {
-    let one = DesignSpec { channels: Some(1), ..DesignSpec::of(Kind::Clos, 128, 1, 8) };
+    let one = DesignSpec {
+        channels: Some(1),
+        routing: Some(Routing::Ecmp),
+        ..DesignSpec::of(Kind::Clos, 128, 1, 8)
+    };
     let topology = build(&one, Detail::Links);
     let ways: BTreeSet<Vec<u32>> = (0..2000)
         .map(|label| {
@@ -265,7 +269,8 @@ fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     let counts = |spec: &DesignSpec| {
         let topology = build(spec, Detail::Links);
         let route = topology.route(0, 127, 1).expect("joined");
-        let on = |layer| route.hops.iter().filter(|hop| topology.graph.class(hop.link).layer == layer).count();
+        let on =
+            |layer| route.hops.iter().filter(|hop| topology.graph.class(hop.link).layer == layer).count();
         let access = route.hops.iter().filter(|hop| topology.graph.class(hop.link).layer == Layer::Access);
         let shares: BTreeSet<String> = access.map(|hop| format!("{:.4}", hop.share)).collect();
         (topology.draws(1).len(), on(Layer::Access), shares.into_iter().collect::<Vec<_>>().join(" "))
@@ -282,7 +287,8 @@ fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     // Bonded ports: each queue pair takes the port that a hash gives it.
     let bonded = DesignSpec { channels: Some(1), ..planes(4, false) };
     assert_eq!(counts(&bonded), (1, 2, "1.0000".to_owned()));
-    let problem = DesignSpec { channels: Some(64), queue_pairs: Some(64), ..clos }.resolve().expect_err("too many");
+    let problem =
+        DesignSpec { channels: Some(64), queue_pairs: Some(64), ..clos }.resolve().expect_err("too many");
     assert!(problem.message.contains("more than 1024"), "{}", problem.message);
 }
 

@@ -29,6 +29,7 @@ impl Answer for Simulated {
         );
         document.pairs(vec![
             ("step time", Cell::seconds(simulation.step_time).toned(Tone::Strong)),
+            ("over seeds", seeds(simulation).into()),
             ("closed form", Cell::seconds(simulation.closed_form)),
             ("broken", simulation.failed.join(", ").into()),
             ("other jobs", background(simulation).into()),
@@ -42,6 +43,19 @@ impl Answer for Simulated {
         document.blocks.push(Block::Bullets(remarks(simulation)));
         document
     }
+}
+
+fn seeds(simulation: &Simulation) -> String {
+    simulation.over_seeds.map_or_else(String::new, |over| {
+        format!(
+            "median {}, 90% within {}, from {} to {} over {} hash seeds",
+            human::seconds(over.median),
+            human::seconds(over.p90),
+            human::seconds(over.least),
+            human::seconds(over.most),
+            over.seeds
+        )
+    })
 }
 
 fn background(simulation: &Simulation) -> String {
@@ -142,6 +156,9 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     } else {
         "approximate: groups of an exchange differ on this network and end with the slowest of them"
     }));
+    if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
+        remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
+    }
     if simulation.routing == "adaptive" {
         remarks.push(Cell::from(if simulation.detours.is_empty() {
             "adaptive routing: minimal ways are at least as fast for every exchange alone".to_owned()
