@@ -159,9 +159,9 @@ impl Wiring {
     /// share, the same without the NICs that lost ports.
     pub(super) fn others(&self) -> Vec<(&Self, bool)> {
         let detours = self.detours.as_deref().map(|wiring| (wiring, true));
-        let spread = self.recovery == Recovery::Spread;
-        let rest = self.without_lost.as_deref().filter(|_| spread);
-        let by_rest = detours.and_then(|(wiring, _)| wiring.without_lost.as_deref()).filter(|_| spread);
+        let helps = self.recovery != Recovery::Alone;
+        let rest = self.without_lost.as_deref().filter(|_| helps);
+        let by_rest = detours.and_then(|(wiring, _)| wiring.without_lost.as_deref()).filter(|_| helps);
         let both = by_rest.map(|wiring| (wiring, true));
         detours.into_iter().chain(rest.map(|wiring| (wiring, false))).chain(both).collect()
     }

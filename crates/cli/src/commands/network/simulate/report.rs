@@ -65,6 +65,9 @@ fn background(simulation: &Simulation) -> String {
     })
 }
 
+/// Exchanges that take so many times as long as alone meet full queues.
+const CONGESTED: f64 = 1.5;
+
 fn difference(time: Seconds, of: Seconds) -> Cell {
     // Rounding is no difference.
     if time.get().abs() < 1e-9 * of.get() {
@@ -99,7 +102,7 @@ fn dimensions(simulation: &Simulation) -> Table {
             Cell::seconds(row.closed_form),
             Cell::seconds(row.alone),
             Cell::seconds(row.in_step),
-            if row.slowdown > 1.5 { slow.toned(Tone::Bad) } else { slow },
+            if row.slowdown > CONGESTED { slow.toned(Tone::Bad) } else { slow },
         ]
     });
     Table {
@@ -158,6 +161,12 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }));
     if simulation.routing == "ecmp" && simulation.over_seeds.is_none() {
         remarks.push(Cell::from("routes: one hash seed; --seeds 16 shows the distribution over seeds"));
+    }
+    if simulation.dimensions.iter().any(|row| row.slowdown > CONGESTED) {
+        remarks.push(Cell::new(
+            "lossless Ethernet (PFC): pauses are not simulated; flows beside a congested receiver can take 7 to 27 times as long",
+            Tone::Doubtful,
+        ));
     }
     if simulation.routing == "adaptive" {
         remarks.push(Cell::from(if simulation.detours.is_empty() {
