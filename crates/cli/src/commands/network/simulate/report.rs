@@ -164,7 +164,7 @@ fn remarks(simulation: &Simulation) -> Vec<Cell> {
     }
     if simulation.dimensions.iter().any(|row| row.slowdown > CONGESTED) {
         remarks.push(Cell::new(
-            "lossless Ethernet (PFC): pauses are not simulated; flows beside a congested receiver can take 7 to 27 times as long",
+            "lossless Ethernet (PFC): pauses are not simulated; flows next to a congested receiver can take 7 to 27 times as long",
             Tone::Doubtful,
         ));
     }
