@@ -9,9 +9,12 @@ use railwright_network::flow::{Flow, Start, Traffic, Wires, simulate};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+/// Latency and links of a route, with the share of the message on each.
+type Way = (f64, Vec<(u32, f64)>);
+
 struct Case {
     capacities: Vec<f64>,
-    routes: BTreeMap<(u32, u32), (f64, Vec<(u32, f64)>)>,
+    routes: BTreeMap<(u32, u32), Way>,
     flows: Vec<(Flow, f64)>,
     ends: Vec<f64>,
     followers: Vec<Vec<u32>>,

@@ -46,7 +46,7 @@ impl Ends {
             }
         } else {
             for &slot in &self.changed {
-                let mut node = (leaves + slot as usize) / 2;
+                let mut node = (leaves + slot as usize) >> 1;
                 while node > 0 {
                     let earliest = tree[2 * node].min(tree[2 * node + 1]);
                     if tree[node] == earliest {
@@ -80,8 +80,8 @@ impl Ends {
                 stack.extend([2 * node + 1, 2 * node]);
             }
         }
-        for index in first..slots.len() {
-            self.set(slots[index], f64::INFINITY);
+        for slot in slots.iter().skip(first) {
+            self.set(*slot, f64::INFINITY);
         }
         self.settle();
     }

@@ -115,7 +115,7 @@ impl Lost {
                 .over_one(wiring, (from, to), gates, label)
                 .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
             Recovery::Spread => self
-                .over_all(wiring, (from, to), gates, label, own)
+                .over_all(wiring, (from, to), gates, label, own.as_ref())
                 .map_or(Settled::Untouched, |way| Settled::By(Some(way))),
         }
     }
@@ -166,7 +166,7 @@ impl Lost {
         ends: (u32, u32),
         gates: [Gate; 2],
         label: u64,
-        own: Option<Way>,
+        own: Option<&Way>,
     ) -> Option<Way> {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;
@@ -187,7 +187,7 @@ impl Lost {
         }
         let sum: f64 = others.iter().map(|(_, weight)| weight).sum();
         let share = if others.is_empty() { f64::from(u8::from(own.is_some())) } else { share };
-        let own_part = own.iter().filter(|_| share > 0.0).map(|way| (way, share));
+        let own_part = own.into_iter().filter(|_| share > 0.0).map(|way| (way, share));
         let parts = own_part.chain(others.iter().map(|(way, weight)| (way, (1.0 - share) * weight / sum)));
         let mut way = weighed(parts)?;
         for (gate, is_sender) in gates.iter().zip([true, false]) {
