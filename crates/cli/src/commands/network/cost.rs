@@ -105,7 +105,7 @@ fn cluster(arguments: &Cost, prices: &Prices) -> Result<Cluster, Problem> {
         accelerator: accelerator.id,
         device_price: price.map(|price| price.dollars),
         device_price_source: price
-            .map(|price| format!("{}: {}, {}", price.date, price.dollars_source, price.address))
+            .map(|price| format!("{}: {}", price.date, price.dollars_source))
             .unwrap_or_default(),
         device_power: accelerator.power,
         host_power: Watts::ZERO,

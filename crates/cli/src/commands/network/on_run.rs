@@ -94,9 +94,7 @@ pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Site {
     Site {
         accelerator: cluster.accelerator.id.clone(),
         device_price: price.map(|price| price.dollars),
-        device_price_source: price
-            .map(|p| format!("{}: {}, {}", p.date, p.dollars_source, p.address))
-            .unwrap_or_default(),
+        device_price_source: price.map(|p| format!("{}: {}", p.date, p.dollars_source)).unwrap_or_default(),
         device_power: cluster.accelerator.power.map(|power| power * run.cost.power_share),
         host_power: cluster.host.power_per_device,
         years,
