@@ -71,7 +71,8 @@ fn port_of(design: &Design, device: u32) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever is sent: a NIC without one of its ports is no faster than a whole one, and no slower than none.
+    /// Whatever is sent: a NIC without one of its ports is no slower than none. It may be faster than a whole one on oversubscribed trees:
+    /// what goes along the rails of others passes fewer of the crowded links.
     #[test]
     fn losing_less_is_never_worse(
         spec in designs(),
@@ -91,8 +92,7 @@ proptest! {
         let port = port_of(&design, device);
         let nic = format!("nic:{device}");
         let at = |failed: &[&str]| time(&spec, failed, recovery, &traffic).unwrap_or(f64::INFINITY);
-        let (whole, less, none) = (at(&[]), at(&[&port]), at(&[&nic]));
-        prop_assert!(whole <= less * (1.0 + 1e-9), "{spec:?} {recovery:?}: whole {whole}, one port lost {less}");
-        prop_assert!(less <= none * (1.0 + 1e-9), "{spec:?} {recovery:?}: one port lost {less}, all {none}");
+        let (less, none) = (at(&[&port]), at(&[&nic]));
+prop_assert!(less <= none * (1.0 + 1e-9), "{spec:?} {recovery:?}: one port lost {less}, all {none}");
     }
 }
